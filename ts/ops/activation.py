@@ -115,7 +115,7 @@ def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
     refuses={"bic": "prelu_cpu"},
 )
 def _prelu_kernel(xp: Any, self: Array, weight: Array) -> Array:
-    """The weight broadcast to the input already."""
+    """Compute prelu with a weight that broadcasts to the input."""
     common.broadcast_shapes(self.shape, weight.shape)
     return xp.where(self > 0, self, self * weight)
 
@@ -294,7 +294,7 @@ def _log_sigmoid(xp: Any, self: Array) -> Array:
     refuses={"c": "log_sigmoid_cpu"},
 )
 def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
-    """The result, and exp(-|x|), which its gradient needs."""
+    """Return the result, and exp(-|x|), which its gradient needs."""
     result = _log_sigmoid(xp, self)
     return result, common.cast(xp, xp.exp(-xp.abs(self)), self.dtype)
 
@@ -386,7 +386,7 @@ def _glu_jvp(xp: Any, glu: Array, x: Array, dx: Array, dim: int) -> Array:
 
 
 def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool) -> Array:
-    """exp(x) / sum(exp(x)) along `dim`, or its logarithm, from the largest element down."""
+    """Compute softmax or log_softmax along `dim`, stabilized by subtracting the maximum."""
     target = common.dtype_from(dtype, self.dtype)
     if common.CATEGORY_OF[target] != common.FLOATING:
         common.refuse("log_softmax_lastdim_kernel_impl" if log else "softmax_lastdim_kernel_impl", target)

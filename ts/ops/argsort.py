@@ -18,7 +18,7 @@ Array = common.Array
 
 
 def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> Array:
-    """The order of the elements along `axis`."""
+    """Return the order of the elements along `axis`."""
     if xp.ranking is not None and not stable and self.size:
         return xp.ranking.argsort(self, axis, descending)
     x = common.cast(xp, self, common.FLOAT) if dtypes.is_bfloat16(self.dtype) else self

@@ -99,7 +99,7 @@ def _scaled_dot_product_attention(
     **COPIED,
 )
 def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tuple[Array, ...]:
-    """Queries, keys and values of each head, apart; the queries divided by the root of their length."""
+    """Return queries (divided by sqrt(head size)), keys and values per head."""
     batch, length, three = qkv.shape
     width = three // 3
     if num_heads <= 0 or width % num_heads:

@@ -48,7 +48,7 @@ def batch_norm_kernel(
     momentum: float,
     eps: float,
 ) -> Three:
-    """Every channel normalised by the batch's moments (updating the running ones) or by the running ones.
+    """Normalise each channel by batch moments (and update the running ones) or by running moments.
 
     The moments are those of the batch; empty where it was not asked for them.
     """

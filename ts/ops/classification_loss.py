@@ -29,7 +29,7 @@ def _check_weight(weight: Array | None, classes: int, prefix: str = "") -> None:
 def nll(
     xp: Any, logp: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> Array:
-    """The negative log likelihood of classes along dimension 1 (0 for one sample)."""
+    """Return the negative log likelihood of classes along dimension 1 (0 for one sample)."""
     return _nll_and_weight(xp, logp, target, weight, reduction, ignore_index)[0]
 
 
@@ -236,7 +236,7 @@ def _per_class(weight: Array, axis: int, ndim: int) -> Array:
 def _of_probabilities(
     xp: Any, self: Array, target: Array, weight: Array | None, reduction: int, label_smoothing: float
 ) -> Array:
-    """The cross entropy of two distributions over the classes."""
+    """Return the cross entropy of two distributions over the classes."""
     axis = 0 if self.ndim == 1 else 1
     if self.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
@@ -261,7 +261,7 @@ def _of_probabilities(
 
 
 def _rows(self: Array) -> Array:
-    """Scores as (N, C)."""
+    """Return scores as (N, C)."""
     if self.ndim > 2 or (self.ndim and self.shape[-1] == 0):
         raise RuntimeError(
             f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(self.shape)}"

@@ -75,12 +75,12 @@ dtypes.with_borrowed(_enter_borrowed)
 
 
 def default_dtype() -> DType:
-    """The floating dtype that integers are promoted to and that creation functions use."""
+    """Return the floating dtype that integers are promoted to and that creation functions use."""
     return dtypes.get_default_dtype().numpy_dtype
 
 
 def dtype_from(code: int | None, default: DType | None = None) -> DType:
-    """NumPy's dtype for PyTorch's ScalarType number; `default` (or the default dtype) for None."""
+    """Return NumPy's dtype for a PyTorch ScalarType code; `default` (or the default dtype) for None."""
     if code is None:
         return default_dtype() if default is None else default
     found = dtypes.BY_CODE.get(int(code))
@@ -90,7 +90,7 @@ def dtype_from(code: int | None, default: DType | None = None) -> DType:
 
 
 def category(x: Any) -> int:
-    """Category of an array, a dtype or a Python number."""
+    """Return the category of an array, a dtype or a Python number."""
     if isinstance(x, bool):
         return BOOLEAN
     if isinstance(x, int):
@@ -103,7 +103,7 @@ def category(x: Any) -> int:
 
 
 def number_dtype(x: complex) -> DType:
-    """The dtype that a Python number stands for."""
+    """Return the dtype that a Python number stands for."""
     kind = category(x)
     if kind == FLOATING:
         return default_dtype()
@@ -127,12 +127,12 @@ def complex_dtype(dtype: DType) -> DType:
 
 
 def real_dtype(dtype: DType) -> DType:
-    """The dtype of the absolute value of `dtype`."""
+    """Return the dtype of the absolute value of `dtype`."""
     return _REAL_OF.get(dtype, dtype)
 
 
 def float_dtype(dtype: DType) -> DType:
-    """`dtype` if it is floating or complex, else the default dtype."""
+    """Return `dtype` if it is floating or complex, else the default dtype."""
     return dtype if CATEGORY_OF[dtype] >= FLOATING else default_dtype()
 
 
@@ -140,7 +140,7 @@ _promoted: dict[tuple[DType, DType], DType] = {}
 
 
 def promote_types(a: DType, b: DType) -> DType:
-    """The smallest dtype that PyTorch lets both `a` and `b` become."""
+    """Return the smallest dtype that PyTorch lets both `a` and `b` become."""
     if a == b:
         return a
     found = _promoted.get((a, b))
@@ -151,7 +151,7 @@ def promote_types(a: DType, b: DType) -> DType:
 
 
 def _combine(high: DType | None, low: DType | None) -> DType | None:
-    """Result of a higher operand group with a lower one: the lower lifts only the category."""
+    """Promote a higher operand group with a lower one: the lower one raises only the category."""
     if high is None or low is None:
         return high or low
     kh, kl = CATEGORY_OF[high], CATEGORY_OF[low]
@@ -163,7 +163,7 @@ def _combine(high: DType | None, low: DType | None) -> DType | None:
 
 
 def result_type(*operands: Any) -> DType:
-    """The dtype in which `operands` (arrays and Python numbers) meet."""
+    """Return the dtype in which `operands` (arrays and Python numbers) meet."""
     dim: DType | None = None
     zero: DType | None = None
     number: DType | None = None
@@ -201,7 +201,7 @@ def check_cast(source: DType, target: DType) -> None:
 
 
 def cast(xp: Any, x: Any, dtype: DType) -> Array:
-    """`x` (array or number) as an array of `dtype`, wrapping and truncating as C does."""
+    """Cast `x` (array or number) to an array of `dtype`; wrap and truncate as in C."""
     if isinstance(x, (int, float, complex)):
         if isinstance(x, complex) and CATEGORY_OF[dtype] != COMPLEX:
             x = x.real
@@ -218,12 +218,12 @@ def cast(xp: Any, x: Any, dtype: DType) -> Array:
 
 
 def cast_checked(xp: Any, x: Any, dtype: DType) -> Array:
-    """`cast`, but RuntimeError for a number that the dtype cannot hold."""
+    """Cast like `cast`; raise RuntimeError for numbers out of the dtype's range."""
     return cast(xp, check_number(x, dtype), dtype)
 
 
 def check_factor(dtype: DType, factor: Any, name: str) -> None:
-    """Refuse a factor (`alpha`, `beta`) of a higher category than the dtype that it multiplies."""
+    """Raise RuntimeError if a factor (`alpha`, `beta`) has a higher category than `dtype`."""
     if isinstance(factor, bool) and dtype != BOOL:
         raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     if isinstance(factor, float | complex) and CATEGORY_OF[dtype] < FLOATING:
@@ -247,17 +247,17 @@ def check_number(x: Any, dtype: DType) -> Any:
 
 
 def opmath(dtype: DType) -> DType:
-    """The dtype to accumulate in: 16-bit floats are computed in 32 bits."""
+    """Return the dtype to accumulate in: 16-bit floats are computed in 32 bits."""
     return FLOAT if dtype in HALF_DTYPES else dtype
 
 
 def accumulate_dtype(dtype: DType) -> DType:
-    """The dtype of a sum or product: integers and bools grow to int64."""
+    """Return the dtype of a sum or product: integers and bools grow to int64."""
     return INT64 if CATEGORY_OF[dtype] <= INTEGRAL else dtype
 
 
 def dtype_message(text: str, want: DType, got: DType) -> str:
-    """`text` with the names of two dtypes: {want} and {got} are PyTorch's, {want_cpp} and {got_cpp} C++'s."""
+    """Format `text` with the names of two dtypes: {want} and {got} (PyTorch), {want_cpp}, {got_cpp} (C++)."""
     return text.format(
         want=NAME_OF[want], got=NAME_OF[got], want_cpp=CPP_NAME_OF[want], got_cpp=CPP_NAME_OF[got]
     )
@@ -279,7 +279,7 @@ def check_factorised(name: str, *operands: Array) -> None:
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
-    """The common shape, or PyTorch's error naming the dimension that does not fit."""
+    """Return the common shape, or PyTorch's error naming the dimension that does not fit."""
     if not shapes:
         return ()
     result = tuple(shapes[0])
@@ -308,7 +308,7 @@ def shape_of(x: Any) -> Shape:
 
 
 def wrap_dim(dim: int, ndim: int) -> int:
-    """`dim` counted from the front; a 0-dim tensor has one dimension for this purpose."""
+    """Return `dim` as a nonnegative index; 0-dim tensors count as 1-dim."""
     n = max(ndim, 1)
     if not -n <= dim < n:
         raise IndexError(
@@ -333,7 +333,7 @@ def wrap_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
 
 
 def reduced_shape(shape: Sequence[int], dims: Sequence[int], keepdim: bool) -> Shape:
-    """Shape after reducing wrapped `dims`."""
+    """Return the shape after reducing wrapped `dims`."""
     if keepdim:
         return tuple(1 if i in dims else n for i, n in enumerate(shape))
     return tuple(n for i, n in enumerate(shape) if i not in dims)

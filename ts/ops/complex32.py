@@ -89,13 +89,13 @@ KERNELS: Final = float8.KERNELS | float8.kernels(_KERNELS)
 
 
 def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
-    """Refuse an operator without a kernel for complex32 that gives it; of arguments `kernel` refuses it."""
+    """Raise PyTorch's error for operators without a kernel for complex32 results; arguments: see `kernel`."""
     if not any(map(_is_narrow, args)) and not _is_there(record, args):
         _refuse(record, args)
 
 
 def kernel(record: OperatorRecord, found: Kernel, args: Sequence[Any]) -> Kernel:
-    """The kernel that computes with complex64 where the operands are complex32 together; else its own."""
+    """Return a kernel that computes in complex64 if operands promote to complex32, else `found`."""
     base, _ = float8.names(record)
     name = base.removesuffix("_")
     if _is_moved(record, base):

@@ -231,7 +231,7 @@ def _pads(padding: Sizes | str, stride: Sizes, dilation: Sizes, kernel: Sizes) -
 
 
 def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
-    """The convolution as one matrix product with all windows, for any array namespace and dtype."""
+    """Return the convolution as one matrix product with all windows, for any array namespace and dtype."""
     x = input if g.batched else input[None]
     wide, groups = common.opmath(x.dtype), g.groups
     x, rows = common.cast(xp, x, wide), common.cast(xp, weight, wide)
@@ -265,7 +265,7 @@ def backwards(g: Geometry, input: Array) -> Geometry:
 
 
 def weight_gradient(xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
-    """(filters, channels of a group, *kernel): windows of one times the other, some images at a time.
+    """Return the weight gradient (filters, channels per group, *kernel), computed in image batches.
 
     `g` is no transposed convolution: `seen` is what its windows go over, and `other` has its result's shape.
     """
@@ -335,7 +335,7 @@ def conv(
     *,
     compute: Compute = product,
 ) -> Array:
-    """The kernel of conv1d, conv2d, conv3d, computed by `compute`."""
+    """Compute conv1d, conv2d or conv3d by `compute`."""
     found = described(input, weight, bias, stride, padding, dilation, groups)
     return compute(xp, found, input, weight, bias)
 
@@ -353,7 +353,7 @@ def conv_transpose(
     *,
     compute: Compute = product,
 ) -> Array:
-    """The kernel of conv_transpose1d, 2d and 3d."""
+    """Compute conv_transpose1d, 2d or 3d by `compute`."""
     found = described(input, weight, bias, stride, padding, dilation, groups, True, output_padding)
     return compute(xp, found, input, weight, bias)
 
@@ -372,7 +372,7 @@ def convolution(
     *,
     compute: Compute = product,
 ) -> Array:
-    """The kernel of the general convolution."""
+    """Compute the general convolution by `compute`."""
     found = described(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
     return compute(xp, found, input, weight, bias)
 
@@ -558,7 +558,7 @@ for _n in (1, 2, 3):
 
 
 def _conv_tbc(xp: Any, self: Array, weight: Array, bias: Array, pad: int = 0) -> Array:
-    """The convolution of (time, batch, channels) with (kernel, channels, filters)."""
+    """Return the convolution of (time, batch, channels) with (kernel, channels, filters)."""
     if self.ndim != 3:
         raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
     if weight.ndim != 3:

@@ -76,7 +76,7 @@ def _makes_tensor(record: OperatorRecord) -> bool:
 
 
 def tensors(args: Iterable[Any]) -> list[Tensor]:
-    """The tensors among arguments, those in lists included."""
+    """Return the tensors among arguments, those in lists included."""
     found: list[Tensor] = []
     for x in args:
         if isinstance(x, Tensor):
@@ -98,12 +98,12 @@ def elements(*args: Any) -> float:
 
 
 def moved(*args: Any) -> float:
-    """Bytes of the tensors' elements."""
+    """Return the byte size of the tensors' elements."""
     return float(sum([x.numel() * x.element_size() for x in tensors(args)]))
 
 
 def read(*args: Any) -> float:
-    """Bytes that reductions look at: of bools the first may decide; 16-bit floats have no fast loops."""
+    """Return weighted bytes read by reductions: bools may stop early; 16-bit floats have no fast loops."""
     return float(sum([x.numel() * _READ.get(x.dtype, x.element_size()) for x in tensors(args)]))
 
 
@@ -161,7 +161,7 @@ def picked(x: Tensor, indices: Any, *rest: Any) -> float:
 
 
 def looked_up(weight: Tensor, indices: Tensor, *rest: Any) -> float:
-    """Elements of the rows that indices name."""
+    """Return the element count of rows selected by indices."""
     return indices.numel() * (weight.shape[-1] if weight.ndim else 1)
 
 
@@ -176,7 +176,7 @@ def squared(x: Tensor, *rest: Any) -> float:
 
 
 def sorted_elements(*args: Any) -> float:
-    """Comparisons of a sort."""
+    """Return the comparison count of a sort."""
     n = elements(*args)
     return n * math.log2(n + 2)
 
@@ -225,7 +225,7 @@ def windows(x: Tensor, weight: Tensor, *rest: Any) -> float:
 
 
 def heads(query: Tensor, *rest: Any) -> float:
-    """Multiplications of scores and sums of attention; of a layer fewer, some of a matrix."""
+    """Return the multiplication count of attention scores and weighted sums."""
     others = tensors(rest[:3])
     return 2 * query.numel() * (others[0].shape[-2] if others and others[0].ndim > 1 else 1)
 

@@ -39,7 +39,7 @@ def _check_lengths(name: str, lengths: Lengths, batch: int, most: int | None) ->
 
 
 def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
-    """Targets as (N, longest), blanks after the end."""
+    """Return targets as (N, longest), padded with blanks."""
     longest, batch = max(lengths, default=0), len(lengths)
     place = np.arange(longest)
     real = place < np.asarray(lengths, dtype=np.int64)[:, None]
@@ -68,7 +68,7 @@ def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
 
 
 def _log_add(xp: Any, *terms: Array) -> Array:
-    """log(sum(exp(x))); of infinities that are negative, minus infinity."""
+    """Return log(sum(exp(x))); -inf if all terms are -inf."""
     peak = terms[0]
     for term in terms[1:]:
         peak = xp.maximum(peak, term)
@@ -120,7 +120,7 @@ def _states(
 def likelihood(
     xp: Any, log_probs: Array, targets: Array, input_lengths: Lengths, target_lengths: Lengths, blank: int
 ) -> tuple[Array, Array]:
-    """The negative log likelihood of each sequence, and alpha (N, T, 2 S + 1)."""
+    """Return the negative log likelihood of each sequence, and alpha (N, T, 2 S + 1)."""
     single = log_probs.ndim == 2
     logs = _check_logs(log_probs, targets, blank)
     states, skips = _states(xp, logs, targets, input_lengths, target_lengths, blank)

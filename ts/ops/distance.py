@@ -117,7 +117,7 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
     **COPIED,
 )
 def _euclidean_dist(xp: Any, x1: Array, x2: Array) -> Array:
-    """By products: |a - b|^2 = |a|^2 + |b|^2 - 2 ab, which no rounding may make negative."""
+    """Compute distances by products, |a - b|^2 = |a|^2 + |b|^2 - 2 ab, clamped at zero against rounding."""
     a, b = wide(xp, x1), wide(xp, x2)
     squares = xp.sum(a * a, axis=-1)[..., :, None] + xp.sum(b * b, axis=-1)[..., None, :]
     squares = squares - 2 * xp.matmul(a, b.swapaxes(-1, -2))

@@ -146,7 +146,7 @@ def _embedding_renorm_in_place(
 def _no_grad_embedding_renorm(
     xp: Any, weight: Array, input: Array, max_norm: float, norm_type: float
 ) -> Array:
-    """Written though its schema does not say so."""
+    """Renormalize `weight` in place; the schema does not declare this mutation."""
     return _embedding_renorm_in_place(xp, weight, input, max_norm, norm_type)
 
 
@@ -411,7 +411,7 @@ def _rowwise_prune(xp: Any, weight: Array, mask: Array, compressed_indices_dtype
 
 @op("aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor", where="f", side_effect=True, shape=itself)
 def _saturate_weight(xp: Any, weight: Array) -> Array:
-    """Written, though the schema does not say so: no element beyond the range of 16-bit floats."""
+    """Clamp `weight` in place to the float16 range; the schema does not declare this mutation."""
     if weight.dtype != common.FLOAT:
         raise RuntimeError(f"expected scalar type Float but found {common.NAME_OF[weight.dtype]}")
     largest = float(dtypes.finfo(dtypes.float16).max)

@@ -272,7 +272,7 @@ def _steps(start: Any, end: Any, step: Any) -> Any:
 
 
 def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -> Array:
-    """start, start + step ... before `end`; integers give int64."""
+    """Return start, start + step, ... before `end`; int64 for integer arguments."""
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (hinted(start) and hinted(end)) and not certain(start <= end if step > 0 else start >= end):

@@ -24,7 +24,7 @@ Array = common.Array
 
 
 def transposed(x: Array) -> Array:
-    """Rows as columns, of each matrix."""
+    """Return the transposed view of each matrix."""
     return x.swapaxes(-1, -2)
 
 
@@ -313,7 +313,7 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
     autocast={"cpu": "float32"},
 )
 def linalg_eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
-    """Eigenvalues and vectors of Hermitian matrices, of which a triangle is read."""
+    """Return eigenvalues and eigenvectors of Hermitian matrices; only triangle `UPLO` is read."""
     return tuple(xp.linalg.eigh(square("linalg.eigh", self), UPLO))  # type: ignore[return-value]
 
 
@@ -362,7 +362,7 @@ def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     autocast={"cpu": "float32"},
 )
 def linalg_eigvals(xp: Any, self: Array) -> Array:
-    """Eigenvalues, which are complex."""
+    """Return eigenvalues in a complex dtype."""
     return xp.linalg.eigvals(square("linalg.eigvals", self)).astype(common.complex_dtype(self.dtype))
 
 
@@ -381,7 +381,7 @@ def linalg_eigvals(xp: Any, self: Array) -> Array:
 def linalg_svd(
     xp: Any, A: Array, full_matrices: bool = True, driver: str | None = None
 ) -> tuple[Array, Array, Array]:
-    """Singular vectors, values, and vectors again."""
+    """Return the singular value decomposition U, S, Vh."""
     return decompose(xp, matrix("linalg.svd", A), full_matrices)
 
 
@@ -607,7 +607,7 @@ _PADE = tuple(
 
 
 def _exponential(xp: Any, x: Array) -> Array:
-    """exp of square matrices by scaling and squaring: exp(x) = exp(x / 2^s)^(2^s)."""
+    """Compute the exponential of square matrices by scaling and squaring: exp(x) = exp(x / 2^s)^(2^s)."""
     if not x.size:
         return x
     size = xp.abs(x).sum(-2).max(-1)

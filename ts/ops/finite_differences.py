@@ -33,7 +33,7 @@ def _steps(xp: Any, spacing: Any, count: int, dtype: common.DType) -> tuple[Arra
 
 
 def _along(xp: Any, x: Array, spacing: Any, edge_order: int) -> Array:
-    """The derivative along the last dimension."""
+    """Return the derivative along the last dimension."""
     before, after = _steps(xp, spacing, x.shape[-1], x.dtype)
     left, here, right = x[..., :-2], x[..., 1:-1], x[..., 2:]
     both = before + after

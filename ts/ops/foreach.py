@@ -155,7 +155,7 @@ def _by_many(schema: str, base: str) -> None:
 
 
 def _max(self: Sequence[Tensor]) -> list[Tensor]:
-    """The largest element of each tensor."""
+    """Return the largest element of each tensor."""
     if any(x.numel() == 0 for x in self):
         raise RuntimeError(
             "_foreach_max cannot compute the maximum of an empty tensor; max over zero elements is undefined."

@@ -27,12 +27,12 @@ def _listed(tensors: tuple[Any, ...]) -> list[Any]:
 
 
 def broadcast_tensors(*tensors: Any) -> Any:
-    """The tensors expanded to their common shape."""
+    """Return the tensors expanded to their common shape."""
     return tuple(operator("broadcast_tensors")(_listed(tensors)))
 
 
 def broadcast_shapes(*shapes: Any) -> Any:
-    """The common shape of `shapes`."""
+    """Return the common shape of `shapes`."""
     from ts._core.tensor.tensor import Size
     from ts.ops import common
 
@@ -40,7 +40,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 
 def block_diag(*tensors: Any) -> Any:
-    """A matrix with the tensors along its diagonal."""
+    """Return a matrix with the tensors along its diagonal."""
     if not tensors:
         from ts._core.tensor import factories
 
@@ -49,7 +49,7 @@ def block_diag(*tensors: Any) -> Any:
 
 
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:
-    """The product of matrices, in the order that needs the fewest multiplications."""
+    """Return the product of matrices, in the order that needs the fewest multiplications."""
     given = _listed(matrices)
     if len(given) == 1:
         return given[0]
@@ -67,7 +67,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
-    """Coordinate tensors of the grid that the tensors span."""
+    """Return coordinate tensors of the grid spanned by 1-dim tensors."""
     if indexing is None:
         warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
     return tuple(operator("meshgrid")(_listed(tensors), indexing=indexing or "ij"))
@@ -135,7 +135,7 @@ globals().update(_BY_NAME)  # where pickles look for them
 
 
 def torch_functions() -> dict[str, Function]:
-    """Functions of the package itself."""
+    """Return the functions of the package itself by name."""
     return _BY_NAME
 
 

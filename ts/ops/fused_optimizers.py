@@ -26,7 +26,7 @@ Number = Any  # a float, or a tensor without dimensions
 
 @cache
 def on_lists(name: str) -> Callable[..., Any]:
-    """`ts._foreach_NAME`."""
+    """Return the function `ts._foreach_NAME`."""
     found: Callable[..., Any] = overloads(f"_foreach_{name}")
     return found
 
@@ -56,7 +56,7 @@ def with_decay(params: Tensors, grads: Tensors, decay: float) -> Tensors:
 
 
 def add_quotients(params: Tensors, above: Tensors, below: Tensors, factors: Sequence[Number]) -> None:
-    """params += factors * above / below; factors that are tensors, as of a rate learnt, have gradients."""
+    """Update params += factors * above / below; tensor factors (a learned rate) receive gradients."""
     if any(isinstance(factor, Tensor) for factor in factors):
         above = [x * factor for x, factor in zip(above, factors, strict=True)]
         on_lists("addcdiv_")(params, above, below)
@@ -65,7 +65,7 @@ def add_quotients(params: Tensors, above: Tensors, below: Tensors, factors: Sequ
 
 
 def add_scaled(params: Tensors, changes: Tensors, factor: Number) -> None:
-    """params += factor * changes."""
+    """Update params += factor * changes."""
     if isinstance(factor, Tensor):
         on_lists("add_")(params, [x * factor for x in changes])
     else:

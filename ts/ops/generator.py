@@ -49,7 +49,7 @@ set_default(default_stream)
 
 
 def source(xp: Any, generator: Any) -> Any:
-    """The stream of a `generator=` argument, else that of the device which `xp` computes on."""
+    """Return the stream of a `generator=` argument, else that of the device which `xp` computes on."""
     own = xp.random_stream
     if generator is None:
         return default_stream if own is None else own()
@@ -63,7 +63,7 @@ def source(xp: Any, generator: Any) -> Any:
 
 
 def fresh_seed() -> int:
-    """A seed from the system's entropy; it fits a script's int."""
+    """Return a seed from the system's entropy; it fits a script's int."""
     return int.from_bytes(os.urandom(8), "little") >> 1
 
 
@@ -84,7 +84,7 @@ class Generator:
         self.stream: Any = CpuStream(DEFAULT_SEED) if own is None else own
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of `seed`; the generator."""
+        """Seed the stream; return the generator."""
         if not isinstance(seed, int):
             raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
         if not -(1 << 63) <= seed < 1 << 64:
@@ -93,7 +93,7 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Start a stream that differs each time; its seed."""
+        """Seed the stream from entropy; return the seed."""
         number = fresh_seed()
         self.stream.seed(number)
         return number
@@ -103,7 +103,7 @@ class Generator:
         return int(self.stream.initial_seed)
 
     def get_state(self) -> Any:
-        """Everything that the next number depends on: a tensor of bytes in PyTorch's layout."""
+        """Return the stream's state as a byte tensor in PyTorch's layout."""
         from ts._core.tensor.tensor import (
             wrap_array,  # tensors are made with operators, which draw from here
         )
@@ -111,7 +111,7 @@ class Generator:
         return wrap_array(self.stream.get_state())
 
     def set_state(self, new_state: Any) -> Generator:
-        """Continue from what `get_state` gave."""
+        """Restore a state returned by `get_state`; return the generator."""
         from ts._core.tensor.tensor import Tensor
 
         if not isinstance(new_state, Tensor):
@@ -142,7 +142,7 @@ default_generator.stream = default_stream
 
 
 def manual_seed(seed: int) -> Generator:
-    """Start the streams of all devices anew; the CPU's generator."""
+    """Seed the streams of all devices; return the CPU's generator."""
     default_generator.manual_seed(seed)
     backends.manual_seed(seed)  # type: ignore[attr-defined]
     return default_generator

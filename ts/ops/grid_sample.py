@@ -62,7 +62,7 @@ def _taps(xp: Any, at: Array, size: int, mode: int, padding: int, align: bool) -
 
 
 def _points(grid: Array) -> Array:
-    """The coordinates of a grid (N, P, n), in the order of the dimensions."""
+    """Return the coordinates of a grid (N, P, n), in the order of the dimensions."""
     return grid.reshape(grid.shape[0], math.prod(grid.shape[1:-1]), grid.shape[-1])[:, :, ::-1]
 
 

@@ -53,7 +53,7 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
 
 
 def _places(self: Array, mask: Array, dim: int) -> list[Array]:
-    """The coordinates of a mask's true elements, the mask being over the dimensions from `dim` on."""
+    """Return the coordinates of a mask's true elements, the mask being over the dimensions from `dim` on."""
     _check_mask(self, mask, dim)
     return list(mask.nonzero())
 
@@ -224,7 +224,7 @@ def index_put(
 def index_put_in_place(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:
-    """The array itself with values written at the indices, or added there."""
+    """Return the array itself with values written at the indices, or added there."""
     _write_at(xp, self, indices, values, accumulate)
     return self
 
@@ -335,7 +335,7 @@ def _take(xp: Any, self: Array, index: Array) -> Array:
 
 
 def _check_flat(xp: Any, at: Array, n: int) -> None:
-    """Refuse numbers of elements that `n` elements do not have."""
+    """Raise IndexError for flat indices out of range for `n` elements."""
     ends = common.extremes(xp, at)
     if ends is not None and (ends[0] < -n or ends[1] >= n):
         first = at[(at < -n) | (at >= n)].reshape(-1)[0]
@@ -673,7 +673,7 @@ def _diagonal_scatter(
     overlap=2,
 )
 def _fill_diagonal(xp: Any, self: Array, fill_value: Any, wrap: bool = False) -> Array:
-    """`wrap`: the diagonal of a tall matrix begins again below its end, a row further down."""
+    """Fill the main diagonal in place; with `wrap`, it restarts in tall matrices one row below its end."""
     if self.ndim < 2:
         raise RuntimeError("dimensions must larger than 1")
     if self.ndim > 2 and len(set(self.shape)) > 1:

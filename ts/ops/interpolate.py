@@ -46,7 +46,7 @@ def _for_each(given: Any, n: int) -> list[Any]:
 
 
 def _size_of(x: Array, size: _Sizes, factors: _Factors) -> list[int]:
-    """The output's lengths: those given, or the input's times the factors."""
+    """Return the output's lengths: those given, or the input's times the factors."""
     n = x.ndim - 2
     if size is not None:
         lengths = _for_each(size, n)

@@ -35,6 +35,6 @@ class LazyMethod:
 
 
 def announce() -> None:
-    """Enter the names, unless the methods themselves are there."""
+    """Install placeholder methods, unless operators are already loaded."""
     if "add" not in Tensor.__dict__:
         install_methods({name: LazyMethod(name) for name in NAMES.split()})

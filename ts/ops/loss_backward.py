@@ -126,7 +126,8 @@ def _multi_margin(
 def _multilabel_margin(
     xp: Any, grad_output: Array, self: Array, target: Array, reduction: int, is_target: Array
 ) -> Array:
-    """Classes that come too close to one that holds, against that; a class listed twice counts twice."""
+    """Return the gradient of multilabel margin loss: violating classes against targets; duplicates count
+    twice."""
     x = self if self.ndim == 2 else self.reshape(1, -1)
     labels, holds = target.reshape(x.shape), is_target.reshape(x.shape)
     listed = xp.cumsum(labels < 0, axis=1) == 0

@@ -41,7 +41,7 @@ def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
 
 
 def permutation(xp: Any, pivots: Array, m: int) -> Array:
-    """The matrix P of A = P L U from LAPACK's row swaps."""
+    """Return the matrix P of A = P L U from LAPACK's row swaps."""
     flat = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1])
     order = xp.broadcast_to(xp.arange(m), (flat.shape[0], m)).copy()
     rows = xp.arange(flat.shape[0])

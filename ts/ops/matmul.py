@@ -26,7 +26,7 @@ def _shape(x: Array) -> str:
 
 
 def product(xp: Any, a: Array, b: Array) -> Array:
-    """matmul of arrays of one dtype."""
+    """Compute matmul of arrays with equal dtypes."""
     if a.dtype != b.dtype:
         raise RuntimeError(common.dtype_message(_OTHER_DTYPE, a.dtype, b.dtype))
     wide = common.opmath(a.dtype)
@@ -188,7 +188,7 @@ def _matmul(xp: Any, self: Array, other: Array) -> Array:
 
 
 def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
-    """beta * self + alpha * result; a beta of 0 hides even NaN in `self`."""
+    """Return beta * self + alpha * result; with beta 0, NaN in `self` is ignored."""
     if self.dtype != result.dtype:
         raise RuntimeError(
             f"self and mat2 must have the same dtype, but got {common.NAME_OF[self.dtype]} and "

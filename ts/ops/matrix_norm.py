@@ -52,7 +52,7 @@ def _norm_str(
 
 
 def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: int | None) -> Array:
-    """A norm of the matrices in the two dimensions `dim`."""
+    """Return a norm of the matrices in the two dimensions `dim`."""
     matrix("linalg.matrix_norm", self)
     x = common.cast(xp, self, common.dtype_from(dtype, self.dtype))
     axes = common.wrap_dims(list(dim), self.ndim)

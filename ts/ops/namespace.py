@@ -77,7 +77,7 @@ class OpOverload:
         return self.operator.schema
 
     def name(self) -> str:
-        """Name and overload: "aten::add.Tensor"."""
+        """Return name and overload, e.g. "aten::add.Tensor"."""
         return self.operator.key  # type: ignore[no-any-return]
 
     def operators(self) -> list[Any]:

@@ -29,7 +29,7 @@ def find_operator(node: Node) -> Any | None:
 
 
 def _find(kind: str, types: tuple[Type, ...]) -> list[Any]:
-    """All overloads that take these inputs."""
+    """Return all overloads that accept these input types."""
     from ts.ops import registry
 
     return [operator for operator in registry.lookup(kind) if _takes(operator.schema, types)]

@@ -27,7 +27,7 @@ def floating_wide(xp: Any, name: str, x: Array) -> Array:
 
 
 def normalised(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three:
-    """x with mean 0 and variance 1 over `axes`; the mean and the variance, dimensions kept."""
+    """Normalise x over `axes`; return the result, mean and variance with kept dimensions."""
     mean = xp.mean(wide, axis=axes, keepdims=True)
     centred = wide - mean
     variance = xp.mean(centred * centred, axis=axes, keepdims=True)
@@ -76,7 +76,7 @@ def check_parameters(x: Array, *parameters: Array | None) -> None:
 def _last_axes(
     input: Array, normalized_shape: Sequence[int], weight: Array | None, bias: Array | None
 ) -> tuple[int, ...]:
-    """The axes that `normalized_shape` names, after PyTorch's checks."""
+    """Return the axes that `normalized_shape` names, after PyTorch's checks."""
     shape = list(normalized_shape)
     if not shape:
         raise RuntimeError(

@@ -15,7 +15,7 @@ Array = common.Array
 
 
 def refuse_bool_sub(*operands: Any) -> None:
-    """Refuse to subtract bools."""
+    """Raise RuntimeError for subtraction of bools."""
     bools = [x is True or x is False or getattr(x, "dtype", None) == common.BOOL for x in operands]
     if all(bools):
         raise RuntimeError(
@@ -30,13 +30,13 @@ def refuse_bool_sub(*operands: Any) -> None:
 
 
 def floor_divide(xp: Any, x: Array, y: Array) -> Array:
-    """The quotient, rounded down."""
+    """Return the quotient, rounded down."""
     refuse_zero(xp, y)
     return xp.floor_divide(x, y)
 
 
 def refuse_zero(xp: Any, y: Array) -> None:
-    """Refuse integers that are zero, as divisors."""
+    """Raise RuntimeError for zero integer divisors."""
     if y.dtype.kind in "iub" and common.somewhere(xp, y == 0):
         raise RuntimeError("ZeroDivisionError")
 
@@ -51,7 +51,7 @@ def remainder(xp: Any, x: Array, y: Array) -> Array:
 
 
 def lcm(xp: Any, x: Array, y: Array) -> Array:
-    """The least common multiple."""
+    """Return the least common multiple."""
     multiple = xp.lcm(x, y)
     return xp.abs(multiple) if x.dtype.itemsize >= 4 else multiple  # PyTorch computes shorter ones in 32 bits
 
@@ -63,7 +63,7 @@ def fmod(xp: Any, x: Array, y: Array) -> Array:
 
 
 def power(xp: Any, x: Array, y: Array) -> Array:
-    """x to the power of y; of bools and integers without fractions."""
+    """Return x ** y; integer results have no fractions."""
     if x.dtype == common.BOOL:
         return x | ~y
     if x.dtype.kind in "iu":
@@ -98,7 +98,7 @@ def xlog1py(xp: Any, x: Array, y: Array) -> Array:
 
 
 def logaddexp(xp: Any, x: Array, y: Array) -> Array:
-    """log(exp(x) + exp(y)), of complex numbers too."""
+    """Return log(exp(x) + exp(y)), also for complex numbers."""
     if x.dtype.kind != "c":
         return xp.logaddexp(x, y)
     high, low = xp.where(x.real >= y.real, x, y), xp.where(x.real >= y.real, y, x)
@@ -115,7 +115,7 @@ def logical(name: str) -> Callable[[Any, Array, Array], Array]:
 
 
 def heaviside(xp: Any, x: Array, y: Array) -> Array:
-    """0 and 1 below and above zero, y there."""
+    """Return 0 below zero, 1 above zero, y at zero."""
     return xp.where(x == 0, y, (x > 0).astype(x.dtype))
 
 

@@ -84,7 +84,7 @@ class Packed:
 
 
 def _tensor(x: Any, ndim: int, what: str = "weight") -> Tensor:
-    """A float32 tensor of so many dimensions; ValueError for anything else."""
+    """Return a float32 tensor of so many dimensions; ValueError for anything else."""
     if not isinstance(x, Tensor) or x.ndim != ndim or x.dtype != dtypes.float32:
         raise ValueError(f"the {what} is no tensor of {ndim} dimensions in float32")
     return x
@@ -226,11 +226,9 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
 
     @classmethod
     def _read(cls, state: Any) -> CellParams:
-        """(kind, tensors, floats, ints, linear layers); the kinds are those of PyTorch's cells on the CPU."""
+        """Read state (kind, tensors, floats, ints, linear layers); kinds are those of PyTorch's CPU cells."""
         kind, _, _, numbers, layers = state  # the biases stand in the layers, too
-        if (
-            kind == "quantized"
-        ):  # w_ih, w_hh; older versions packed further tensors before the biases
+        if kind == "quantized":  # w_ih, w_hh; older versions packed further tensors before the biases
             raise ValueError("its kind is 'quantized', of which PyTorch writes no more than this name")
         if kind not in ("quantized_dynamic", "quantized_fp16"):
             raise ValueError(f"its kind is {kind!r}")
@@ -289,7 +287,7 @@ def _pack_linear(weight: Tensor, bias: Tensor | None) -> LinearParams:
 
 @op(f"quantized::linear_prepack_fp16(Tensor W, Tensor? B=None) -> {_LINEAR} W_prepack", where="", whole=True)
 def _pack_narrow_linear(weight: Tensor, bias: Tensor | None) -> LinearParams:
-    """Numbers that 16 bits hold."""
+    """Pack a linear layer with weights rounded to float16."""
     narrow = weight.clamp(-65504.0, 65504.0).to(dtypes.float16)
     return LinearParams(narrow.to(dtypes.float32), bias)
 

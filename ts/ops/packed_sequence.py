@@ -114,7 +114,7 @@ def _pack_backward(
 def _pad_packed(
     xp: Any, data: Array, batch_sizes: Array, batch_first: bool, padding_value: Any, total_length: int
 ) -> tuple[Array, Array]:
-    """The padded sequences, and their lengths."""
+    """Return the padded sequences, and their lengths."""
     running = _integers(batch_sizes)
     falling = running == sorted(running, reverse=True)
     if not running or not falling or running[-1] <= 0 or sum(running) != len(data):
@@ -159,7 +159,7 @@ def _packed(
 def _pad(
     xp: Any, sequences: Sequence[Array], batch_first: bool, padding_value: float, padding_side: str
 ) -> Array:
-    """(longest, batch, features...), or the first two the other way round."""
+    """Return padded sequences (longest, batch, features...), or batch first."""
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
     if padding_side not in ("left", "right"):

@@ -49,7 +49,7 @@ def _pairs(pad: Sizes, x: Array) -> list[tuple[int, int]]:
     **COPIED,
 )
 def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
-    """x with `value` around it."""
+    """Pad x with `value`."""
     pairs = _pairs(pad, self)
     for (a, b), n in zip(pairs, self.shape[self.ndim - len(pairs) :], strict=True):
         if n + a + b < 0:
@@ -72,7 +72,7 @@ def _unsupported(x: Array, pad: Sizes) -> NotImplementedError:
 
 
 def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
-    """x continued at its ends in the way of `mode`."""
+    """Pad x by reflection, replication or wrapping, as `mode` selects."""
     pairs = _pairs(pad, x)
     n = len(pairs)
     if x.ndim not in (n + 1, n + 2):

@@ -28,7 +28,7 @@ Body = str | Callable[[Any, Array, Array], Array]
 
 
 def promote(xp: Any, promotion: str, *operands: Any) -> tuple[Array, ...]:
-    """The operands as arrays of their common dtype, checked to broadcast."""
+    """Return the operands as arrays of their common dtype, checked to broadcast."""
     dtype = common.result_type(*operands)
     if promotion == FLOAT:
         dtype = common.float_dtype(dtype)
@@ -245,7 +245,7 @@ for _side, _cuda in (("left", "a << b"), ("right", "a >> b")):
 
 
 def add_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
-    """self + alpha * other"""
+    """Return self + alpha * other."""
     x, y = promote(xp, SAME, self, other)
     if type(alpha) is int and alpha == 1:
         return xp.add(x, y)
@@ -254,7 +254,7 @@ def add_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
 
 
 def sub_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
-    """self - alpha * other"""
+    """Return self - alpha * other."""
     numpy_arithmetic.refuse_bool_sub(self, other)
     x, y = promote(xp, SAME, self, other)
     if type(alpha) is int and alpha == 1:

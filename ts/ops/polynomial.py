@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 
 def _signed(xp: Any, n: Array, value: Any) -> Array:
-    """value * (-1)**n"""
+    """Return value * (-1)**n."""
     return xp.where(n % 2 == 0, value, -value)
 
 
@@ -70,7 +70,7 @@ _KINDS: dict[str, tuple[Any, ...]] = {
 
 
 def _chebyshev(kind: str, shifted: bool = False) -> Row:
-    """The four kinds differ in P1 only; the shifted ones are those of 2x - 1."""
+    """Return the row of a Chebyshev kind: the kinds differ in P1 only; shifted ones evaluate at 2x - 1."""
     first, iterated, inside, above, below, at_one, at_minus_one = _KINDS[kind]
 
     def moved(x: Array) -> Array:

@@ -122,7 +122,7 @@ def max_pool_values(
     n: int,
     compute: Compute = largest,
 ) -> Any:
-    """The largest element of each window."""
+    """Return the largest element of each window."""
     kind = MAX_VALUES if n == 1 else MAX
     w = fixed(kind, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
     if self.dtype.kind in "bc" or (n == 1 and self.dtype.kind in "iu"):
@@ -213,7 +213,7 @@ def _parts(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
 
 
 def adaptive_avg_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compute: Compute = mean) -> Any:
-    """The means of a given number of parts."""
+    """Return the means of a given number of parts."""
     w = _parts(AVG, self, output_size, n)
     return compute(xp, self, w, w.counts)
 
@@ -316,7 +316,7 @@ def _check_gradient(grad: Array, shape: Sizes, places: Sizes) -> None:
 
 
 def spread(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute: Compute) -> Array:
-    """The gradient of each mean, divided among the elements of its window."""
+    """Return the gradient of each mean, divided among the elements of its window."""
     n = len(w.places)
     _check_gradient(grad, self.shape, w.places)
     wide = common.opmath(grad.dtype)

@@ -137,7 +137,7 @@ _kept = lru_cache(maxsize=512)(_fixed)
 
 
 def parts(sizes: tuple[int, ...], places: tuple[int, ...]) -> Windows:
-    """The windows that divide each dimension into nearly equal parts."""
+    """Return the windows that divide each dimension into nearly equal parts."""
     if any(map(is_symbol, (*sizes, *places))):  # of these there are only the counts
         one = (1,) * len(sizes)
         return Windows(one, one, one, one, places, (), ())

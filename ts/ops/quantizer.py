@@ -98,7 +98,7 @@ def checked_grid(scale: Any, zero_point: Any, dtype: int, axis: int = -1) -> Qua
 
 
 def onto(x: Tensor, grid: QuantizationParams) -> Tensor:
-    """The nearest numbers on the grid."""
+    """Return the nearest numbers on the grid."""
     if x.dtype != dtypes.float32:
         raise RuntimeError(f"Quantize only works on Float Tensor, got {x.dtype.type_name}")
     say_once()
@@ -123,7 +123,7 @@ def _in_order(x: Tensor) -> Tensor:
 
 
 def _rounded(xp: Any, x: Array, scale: Any, zero_point: Any, low: int, high: int) -> Array:
-    """The nearest (n - zero_point) * scale, low <= n <= high, in the dtype of x."""
+    """Return the nearest (n - zero_point) * scale, low <= n <= high, in the dtype of x."""
     wide = common.DOUBLE if max(-low, high) >= 1 << 24 else common.FLOAT
     n = xp.rint(x.astype(wide, copy=False) * (1 / xp.asarray(scale, wide))) + xp.asarray(zero_point, wide)
     return ((xp.clip(n, low, high) - zero_point) * xp.asarray(scale, wide)).astype(x.dtype, copy=False)

@@ -47,7 +47,7 @@ dtypes.with_bfloat16(lambda found: EXACT_BITS.update({found: 8}))
 
 
 def uniform_samples(stream: Any, n: int, dtype: common.DType, low: float = 0, high: float = 1) -> Array:
-    """Uniform samples in [low, high) of a real or complex floating dtype."""
+    """Return uniform samples in [low, high) of a real or complex floating dtype."""
     if common.is_complex(dtype):
         return uniform_samples(stream, 2 * n, common.real_dtype(dtype), low, high).view(dtype)
     if dtype == common.DOUBLE:
@@ -64,7 +64,7 @@ def uniform_samples(stream: Any, n: int, dtype: common.DType, low: float = 0, hi
 def normal_samples(
     stream: Any, n: int, dtype: common.DType, mean: float = 0, std: float = 1, blocks: bool = True
 ) -> Array:
-    """Normal samples; the parts of complex ones have half the variance, and both the mean.
+    """Return normal samples; complex parts have half the variance each, and both have the mean.
 
     Memory without gaps is filled in blocks, if it is large enough; everything else number by number.
     """
@@ -81,14 +81,14 @@ def normal_samples(
 
 
 def _narrowed(samples: Array, dtype: common.DType) -> Array:
-    """Samples in `dtype`; 16-bit floats come from float32."""
+    """Cast samples to `dtype`; 16-bit floats come from float32."""
     if dtype in common.HALF_DTYPES:
         samples = samples.astype(common.opmath(dtype))
     return samples.astype(dtype, copy=False)
 
 
 def integer_samples(stream: Any, n: int, low: int, span: int) -> Array:
-    """Integers in [low, low + span)."""
+    """Return integer samples in [low, low + span)."""
     if span >= 1 << 64:
         values = stream.double_words(n)
     elif span >= 1 << 28:
@@ -197,7 +197,7 @@ def empty_like(
 
 
 def fill_uniform(xp: Any, self: Array, generator: Any, low: float = 0, high: float = 1) -> Array:
-    """Uniform numbers in [low, high) into an array of a floating dtype."""
+    """Fill a floating array with uniform numbers in [low, high)."""
     if common.CATEGORY_OF[self.dtype] < common.FLOATING:
         common.refuse("check_uniform_bounds", self.dtype)
     stream = source(xp, generator)
@@ -205,7 +205,7 @@ def fill_uniform(xp: Any, self: Array, generator: Any, low: float = 0, high: flo
 
 
 def fill_normal(xp: Any, self: Array, generator: Any, mean: float = 0, std: float = 1) -> Array:
-    """Normal numbers into an array of a floating dtype."""
+    """Fill a floating array with normal numbers."""
     if common.CATEGORY_OF[self.dtype] < common.FLOATING and math.prod(self.shape):
         common.refuse("normal_kernel_cpu", self.dtype)
     stream, blocks = source(xp, generator), without_gaps(self)
@@ -213,14 +213,14 @@ def fill_normal(xp: Any, self: Array, generator: Any, mean: float = 0, std: floa
 
 
 def fill_integers(xp: Any, self: Array, generator: Any, low: int, high: int) -> Array:
-    """Integers in [low, high) into an array of any real dtype."""
+    """Fill an array of any real dtype with integers in [low, high)."""
     low, high = integer_bounds(low, high, self.dtype)
     stream = source(xp, generator)
     return fill(xp, self, lambda n: integer_samples(stream, n, low, high - low))
 
 
 def uniform_array(xp: Any, shape: Sequence[int], dtype: common.DType, generator: Any) -> Array:
-    """A new array of uniform numbers in [0, 1)."""
+    """Return a new array of uniform numbers in [0, 1)."""
     return fill_uniform(xp, xp.empty(common.check_sizes(shape), dtype=dtype), generator)
 
 
@@ -232,7 +232,7 @@ _MAX_PERMUTATIONS = {
 
 
 def permutation(xp: Any, n: int, dtype: common.DType, generator: Any) -> Array:
-    """The numbers below `n`, shuffled."""
+    """Return the numbers below `n`, shuffled."""
     common.check_sizes([n])
     if dtype not in C_NAMES or dtype == common.BOOL:
         common.refuse("randperm", dtype)

@@ -27,13 +27,13 @@ _CHUNK_ELEMENTS: Final = 1 << 16  # numbers that are made without looking at the
 
 
 def together(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    """The arrays in their common dtype."""
+    """Return the arrays in their common dtype."""
     dtype = common.result_type(*tensors)
     return [common.cast(xp, t, dtype) for t in tensors]
 
 
 def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
-    """Arrays joined along `dim`; 1-dim arrays without elements are left out, as PyTorch does."""
+    """Concatenate arrays along `dim`; empty 1-dim arrays are skipped, as in PyTorch."""
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for i, t in enumerate(tensors):

@@ -32,7 +32,7 @@ Dims = Sequence[int] | int | None
 def sum_kernel(
     xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
 ) -> Array:
-    """The sum over `dim`, in `dtype` or the accumulation dtype."""
+    """Return the sum over `dim`, in `dtype` or the accumulation dtype."""
     axes = common.wrap_dims(dim, self.ndim)
     target = common.dtype_from(dtype, common.accumulate_dtype(self.dtype))
     work = common.cast(xp, self, common.opmath(target))
@@ -115,7 +115,7 @@ def _prod_dim(xp: Any, self: Array, dim: int, keepdim: bool = False, dtype: int 
 def mean_kernel(
     xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
 ) -> Array:
-    """The mean over `dim`; integers need an explicit floating `dtype`."""
+    """Return the mean over `dim`; integers need an explicit floating `dtype`."""
     target = common.dtype_from(dtype, self.dtype)
     if common.CATEGORY_OF[target] < common.FLOATING:
         raise RuntimeError(
@@ -169,7 +169,7 @@ def _nanmean(
 
 
 def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) -> tuple[Array, Array]:
-    """(variance, mean) over `dim`, the sum of squares divided by n - correction."""
+    """Return (variance, mean) over `dim`, with divisor n - correction."""
     if common.category(self) < common.FLOATING:
         raise RuntimeError("std and var only support floating point and complex dtypes")
     axes = common.wrap_dims(dim, self.ndim)
@@ -369,7 +369,7 @@ def _need_elements(name: str, self: Array, axes: Sequence[int]) -> None:
 
 
 def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
-    """amax or amin over `dim`; NaN wins."""
+    """Compute amax or amin over `dim`; NaN propagates."""
     if self.dtype.kind == "c":
         common.refuse(f"{name}_all" if name in ("max", "min") else f"{name}_cpu", self.dtype)
     axes = common.wrap_dims(dim, self.ndim)
@@ -378,7 +378,7 @@ def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
 
 
 def argument(xp: Any, name: str, self: Array, dim: int | None, keepdim: bool) -> Array:
-    """The index of the first extreme element along `dim`, or in the flat array."""
+    """Return the index of the first extreme element along `dim`, or in the flat array."""
     if self.dtype.kind == "c":
         common.refuse(f"{name}_cpu", self.dtype)
     find = xp.argmax if name.endswith("max") else xp.argmin
@@ -690,7 +690,7 @@ def _hash_shape(self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 
 
 
 def _folded(function: Any, x: Array, axes: Sequence[int]) -> Array:
-    """`function` between all elements along `axes`, half with half: CuPy's ufuncs lack `reduce`."""
+    """Reduce along `axes` by pairwise halving, as CuPy's ufuncs lack `reduce`."""
     for axis in axes:
         before = (slice(None),) * axis
         while (n := x.shape[axis]) > 1:

@@ -17,7 +17,7 @@ All other properties of an operator are fields of its record; operators of one k
 
     @op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f")
     @op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv")
-    @facts(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"})
+    @shared_fields(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"})
     def _inv(xp, A):
 
 Nothing else lists operators by name: a pass that needs to know something of an operator asks its record.
@@ -261,7 +261,7 @@ _loading = _loaded = False
 
 
 def add(record: OperatorRecord, *, stacked: bool = False) -> OperatorRecord:
-    """Enter a record; a key is declared once.
+    """Register a record; each key may be declared once.
 
     Stacked decorators run from the last one up, so a `stacked` record goes before those of its kernel.
     """
@@ -336,7 +336,7 @@ def shared_fields(**fields: Any) -> Callable[[K], K]:
 def inplace_of(
     record: OperatorRecord, overload: str | None = None, order: str = "", spelled: str = ""
 ) -> OperatorRecord:
-    """The `x_` form, or the one that is `spelled` otherwise: `self`, a `Tensor(a!)`, is what is returned."""
+    """Return the record of the in-place variant, named `x_` or `spelled`; its result is `self`."""
     overload = record.overload if overload is None else overload
     head, _, rest = record.schema_text.partition("(")
     name = (spelled or head.partition(".")[0] + "_") + (f".{overload}" if overload else "")
@@ -368,7 +368,7 @@ def inplace_of(
 def out_of(
     record: OperatorRecord, overload: str, names: str = "out", unnamed: bool = False
 ) -> OperatorRecord:
-    """The `out=` form: outputs are keyword arguments, resized when their shape differs.
+    """Return the record of the `out=` variant: outputs are keyword arguments, resized if shapes differ.
 
     `names` are the outputs', with alias annotations other than a, b, c: "d:out,e:save_mean".  `unnamed` means
     that the results have no names although the functional variant's do.
@@ -444,7 +444,7 @@ def _forget(family: str) -> None:
 
 
 def records(name: str | None = None) -> list[OperatorRecord]:
-    """The records of one operator name, functional forms before `out=` forms; or all of them."""
+    """Return the records of one operator name, functional forms before `out=` forms; or all of them."""
     if name is None:
         load()
         return [r for group in _records.values() for r in group]
@@ -536,13 +536,13 @@ def count() -> int:
 
 
 def names() -> Iterator[str]:
-    """Every operator name that has a record."""
+    """Return an iterator over operator names with records."""
     load()
     return iter(_records)
 
 
 def functions() -> list[str]:
-    """Names without `aten::` that are functions of the package itself (`ts.add`)."""
+    """Return the names, without `aten::`, of package functions (`ts.add`)."""
     return [n for n in _python_names("f") if not _namespaced(n)]
 
 
@@ -560,7 +560,7 @@ def _with_tensor_second(operator: Any) -> Any:
 
 
 def methods() -> list[str]:
-    """Names without `aten::` that are methods of Tensor: they have an argument `self`."""
+    """Return the names, without `aten::`, of tensor methods: operators with an argument `self`."""
     return [n for n in _python_names("m") if not _namespaced(n)]
 
 
@@ -580,7 +580,7 @@ def _namespaced(name: str) -> bool:
 
 
 def namespace(name: str) -> dict[str, str]:
-    """Function name -> operator name, for `linalg`, `special` and `fft`; `nn.functional` is a module."""
+    """Map function names to operator names for `linalg`, `special` and `fft`; `nn.functional` is a module."""
     prefix = f"{name}_"
     load()
     return {n[6 + len(prefix) :]: n for n in _records if n.startswith(f"aten::{prefix}")}

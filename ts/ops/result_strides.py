@@ -46,7 +46,7 @@ def columns(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def outermost_last(shape: Shape, given: Sequence[Array]) -> Order:
-    """The first dimension innermost."""
+    """Return the first dimension innermost."""
     return (*range(1, len(shape)), 0) if shape else ()
 
 
@@ -89,7 +89,7 @@ def like_all(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def _broadcast(x: Array, shape: Shape) -> Shape:
-    """Strides of x expanded to a shape."""
+    """Return the strides of x expanded to a shape."""
     missing = len(shape) - int(x.ndim)
     pairs = zip(_steps(x), x.shape, shape[missing:], strict=True)
     return (0,) * missing + tuple(0 if n == 1 != m else step for step, n, m in pairs)

@@ -231,7 +231,7 @@ def _check_continuous(self: Array, distribution: str, dtype: str) -> None:
 
 
 def exponential_array(xp: Any, self: Array, lambd: float, generator: Any) -> Array:
-    """Exponential samples into an array of a floating dtype."""
+    """Fill a floating array with exponential samples."""
     stream = source(xp, generator)
     return fill(xp, self, lambda n: -xp.log1p(-stream.doubles(n)) / lambd)
 
@@ -332,7 +332,7 @@ def _normal_tensors(xp: Any, mean: Array, std: Array, generator: Any = None) -> 
 
 
 def _spread(xp: Any, made: Array, mean: Any, std: Array, generator: Any) -> Array:
-    """Standard normal numbers times `std`, plus `mean`; each step is rounded to the dtype."""
+    """Return standard normal numbers * `std` + `mean`; each step is rounded to the dtype."""
     dtype = made.dtype
     scaled = common.cast(xp, fill_normal(xp, made, generator) * common.cast(xp, std, dtype), dtype)
     return common.cast(xp, scaled + common.cast(xp, mean, dtype), dtype)
@@ -373,7 +373,7 @@ def _normal_floats_out(
 
 
 def _from_host(xp: Any, made: Array, draw: Callable[..., NDArray[Any]], *parameters: Array) -> Array:
-    """`made`, filled with what `draw` makes of the parameters in float64, in the order of memory."""
+    """Fill `made` in memory order by `draw`, called with the float64 parameters."""
     if xp.shapes_only:
         return made
     wide = [xp.to_host(_in_memory_order(xp, made, p)).astype(np.float64) for p in parameters]

@@ -17,7 +17,8 @@ Array = common.Array
 
 
 def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Array, tuple[Array, ...], Any]:
-    """(a copy with at least one dimension, the key to write at, the source cut to the index's shape)."""
+    """Return a copy with at least one dimension, the key to write at, and the source cut to the index's
+    shape."""
     axis = common.wrap_dim(dim, self.ndim)
     if index.dtype not in (common.INT64, common.INT32):
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
@@ -45,7 +46,7 @@ def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Arr
 
 
 def _combine(xp: Any, target: Array, key: Any, source: Array, reduce: str, include_self: bool = True) -> None:
-    """target[key] = reduce(target[key], all of source that goes there)"""
+    """Reduce `source` into target[key] in place."""
     if reduce not in ("sum", "add", "prod", "multiply", "mean", "amax", "amin"):
         raise RuntimeError("reduce argument must be either sum, prod, mean, amax or amin.")
     start = {"sum": 0, "add": 0, "mean": 0, "prod": 1, "multiply": 1}.get(reduce)
@@ -160,7 +161,8 @@ def _along(
     *,
     negative: bool = False,
 ) -> tuple[Array, tuple[Any, ...]]:
-    """A copy, and the key of the places along `dim`; or the error, with the first place that is beyond."""
+    """Return a copy of `self`, and the key of indices along `dim`; raise `beyond` for the first invalid
+    index."""
     axis = common.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError("Index is supposed to be a vector")

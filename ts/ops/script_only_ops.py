@@ -188,7 +188,7 @@ def _enter_autocast(xp: Any, device: str, dtype: int, enabled: bool) -> list[int
 
 @op("prim::ExitAutocast(str device, int[] before) -> ()", where="", side_effect=True)
 def _exit_autocast(xp: Any, device: str, before: list[int]) -> None:
-    """End it."""
+    """End an autocast block."""
     autocast.leave(autocast.place_of(device), before)
 
 

@@ -100,12 +100,12 @@ def new_number(self: Array, *args: Any) -> Any:
 
 
 def new_whole_number(self: Array) -> Any:
-    """A whole number that follows from elements."""
+    """Return a whole number that follows from elements."""
     return _new_number("i")
 
 
 def new_float(self: Array) -> Any:
-    """A float that follows from elements."""
+    """Return a float that follows from elements."""
     return _new_number("f")
 
 
@@ -117,7 +117,7 @@ def _new_number(kind: str) -> Any:
 
 
 def new_size(least: int = 0, most: Any = None) -> Any:
-    """A size that follows from elements, between two numbers."""
+    """Return a size that follows from elements, between two numbers."""
     return get_ctx().new_dynamic_size(min=least, max=most)
 
 
@@ -142,6 +142,6 @@ def float_like(x: Array) -> Made:
 
 
 def broadcast_float(*operands: Any) -> Made:
-    """The shape that operands have together, in a floating dtype."""
+    """Return the shape that operands have together, in a floating dtype."""
     shape = common.broadcast_shapes(*map(common.shape_of, operands))
     return shape, common.float_dtype(common.result_type(*operands))

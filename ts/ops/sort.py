@@ -30,7 +30,7 @@ _SOUGHT = cost_model.of(cost_model.elements, 0.002)  # of one number: steps of a
 
 
 def argsort_kernel(xp: Any, self: Array, dim: int, descending: bool, stable: bool = False) -> Array:
-    """Order along `dim`."""
+    """Return sorting indices along `dim`."""
     if self.ndim == 0:
         common.wrap_dim(dim, 0)
         return xp.zeros((), dtype=common.INT64)
@@ -42,7 +42,7 @@ def argsort_kernel(xp: Any, self: Array, dim: int, descending: bool, stable: boo
 def sort_kernel(
     xp: Any, self: Array, dim: int, descending: bool, stable: bool = False
 ) -> tuple[Array, Array]:
-    """(values in order, their places)"""
+    """Return sorted values and their indices."""
     order = argsort_kernel(xp, self, dim, descending, stable)
     if self.ndim == 0:
         return self.copy(), order
@@ -125,7 +125,7 @@ def _topk(
 
 
 def _taken(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
-    """The elements at `index`, which has length 1 along `axis`, and the index."""
+    """Return the elements at `index`, which has length 1 along `axis`, and the index."""
     value = xp.take_along_axis(self, index, axis)
     return (value, index) if keepdim else (xp.squeeze(value, axis), xp.squeeze(index, axis))
 

@@ -241,7 +241,7 @@ def _istft(
 
 
 def _added(xp: Any, frames: Array, hop: int) -> Array:
-    """The sum of frames (batch, count, width), each `hop` samples after the one before."""
+    """Return the sum of frames (batch, count, width), each `hop` samples after the one before."""
     batch, count, width = frames.shape
     pieces = -(-width // hop)
     total = xp.zeros((batch, count - 1 + pieces, hop), dtype=frames.dtype)

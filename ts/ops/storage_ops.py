@@ -45,14 +45,14 @@ def empty_like(xp: Any, self: Array, dtype: common.DType, memory_format: int | N
 
 
 def formatted(xp: Any, shape: Sequence[int], dtype: common.DType, memory_format: int | None) -> Array:
-    """An array with undefined elements in a memory format."""
+    """Return an array with undefined elements in a memory format."""
     if not memory_format:
         return xp.empty(tuple(shape), dtype=dtype)
     return ordered(xp, shape, strides.of_format(shape, format_of(memory_format)), dtype)
 
 
 def ordered(xp: Any, shape: Sequence[int], steps: Sequence[int], dtype: common.DType) -> Array:
-    """An array with undefined elements and these strides, which leave no gaps."""
+    """Return an array with undefined elements and these strides, which leave no gaps."""
     made = xp.empty(math.prod(shape), dtype=dtype)
     return storage.strided(made, tuple(shape), [step * dtype.itemsize for step in steps], 0)
 

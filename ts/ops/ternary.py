@@ -299,7 +299,7 @@ def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
 
 
 def _polygamma_shape(n: int, self: Array) -> Made:
-    """As `self`, in a floating dtype."""
+    """Return the shape of `self` with its float-promoted dtype."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     return float_like(self)

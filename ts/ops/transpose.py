@@ -67,7 +67,7 @@ def _numpy_T(xp: Any, self: Array) -> Array:
 
 
 def _matrices_turned(name: str, self: Array) -> Array:
-    """Rows as columns, of each matrix."""
+    """Return the transposed view of each matrix."""
     if self.ndim == 1:
         raise RuntimeError(
             f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."

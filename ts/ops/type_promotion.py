@@ -20,7 +20,7 @@ SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"
 
 
 def special(name: str) -> Callable[..., Array]:
-    """The body that calls the special function of that name in SciPy."""
+    """Return the body that calls the special function of that name in SciPy."""
 
     def body(xp: Any, *operands: Array) -> Array:
         return xp.special(name)(*operands)

@@ -129,7 +129,7 @@ def in_one_piece(xp: Any, name: str, a: Array) -> Callable[[Array], Array] | Non
 
 
 def sigmoid(xp: Any, a: Array) -> Array:
-    """1 / (1 + exp(-a)), without overflow on either side."""
+    """Compute 1 / (1 + exp(-a)) without overflow on either side."""
     if a.dtype.kind == "c":
         return 1 / (1 + xp.exp(-a))
     own = in_one_piece(xp, "sigmoid", a)

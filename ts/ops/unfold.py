@@ -28,7 +28,7 @@ def per_dim(value: Sizes, n: int) -> tuple[int, ...]:
 
 
 def padded(xp: Any, x: Array, pads: Sequence[tuple[int, int]], value: Any = 0) -> Array:
-    """x with (before, after) elements of `value` around its last len(pads) dimensions; negative cuts."""
+    """Pad the last len(pads) dimensions of x by (before, after) elements of `value`; negative counts crop."""
     lead = x.ndim - len(pads)
     cut = (slice(None),) * lead + tuple(
         slice(max(0, -a), n - max(0, -b)) for (a, b), n in zip(pads, x.shape[lead:], strict=True)
@@ -70,7 +70,7 @@ def columns(
 
 
 def folded(xp: Any, cols: Array, size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> Array:
-    """The reverse of `columns`: overlapping windows are summed into (N, C, *size)."""
+    """Return the reverse of `columns`: overlapping windows are summed into (N, C, *size)."""
     n = len(size)
     kernel, places = cols.shape[2 : 2 + n], cols.shape[2 + n :]
     canvas = xp.zeros(
@@ -102,7 +102,7 @@ def out_size(
 
 
 def refuse_empty(x: Array, spatial: int) -> None:
-    """Refuse planes, volumes ... without elements; of no examples there may be none."""
+    """Raise RuntimeError for empty channel or spatial dimensions; an empty batch is allowed."""
     if 0 in x.shape[1 if x.ndim == spatial + 2 else 0 :]:
         raise RuntimeError(
             f"Expected {spatial + 1}D or {spatial + 2}D (batch mode) tensor with possibly 0 batch size and "

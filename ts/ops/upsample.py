@@ -160,7 +160,7 @@ def resampled(
     taps: Callable[..., Taps],
     align: bool = False,
 ) -> Array:
-    """x with its last len(size) dimensions resampled to `size`."""
+    """Resample the last len(size) dimensions of x to `size`."""
     _check_sizes(x, size)
     bytes_too = taps in (_nearest, _nearest_exact) or len(size) == 2
     if common.CATEGORY_OF[x.dtype] != common.FLOATING and not (x.dtype == common.UINT8 and bytes_too):
@@ -261,7 +261,7 @@ def _kept_integers(xp: Any, taps: Callable[..., Taps], *key: Any) -> tuple[Array
 
 
 def output_size(x: Array, size: Sizes | None, factors: Sequence[float] | None) -> list[int]:
-    """The size asked for: given, or the input's times the factors."""
+    """Return the size asked for: given, or the input's times the factors."""
     if (size is None) == (factors is None):
         raise RuntimeError("Must specify exactly one of output_size and scale_factors")
     if size is not None:

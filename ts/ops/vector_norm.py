@@ -39,7 +39,7 @@ def _check_not_empty(self: Array, p: float, axes: Sequence[int], dim: Dims) -> N
 
 
 def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype: int | None = None) -> Array:
-    """The p-norm of the elements along `dim`, for any p including 0 and the infinities."""
+    """Return the p-norm of the elements along `dim`, for any p including 0 and the infinities."""
     axes = common.wrap_dims(dim, self.ndim)
     source = common.dtype_from(dtype, self.dtype)
     if common.CATEGORY_OF[source] < common.FLOATING:

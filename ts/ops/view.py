@@ -112,7 +112,7 @@ def _check_addressable(shape: Sequence[int], itemsize: int) -> None:
 
 
 def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
-    """`self` repeated along new and 1-sized dimensions, without copying; -1 keeps a dimension."""
+    """Expand new and size-1 dimensions of `self` without copying; -1 keeps a size."""
     given = list(size_guards.shape(size))
     extra = len(given) - self.ndim
     if extra < 0:
@@ -201,7 +201,7 @@ def unsqueezed(self: Array, axis: int) -> Array:
 
 
 def flatten_kernel(self: Array, start_dim: int, end_dim: int) -> Array:
-    """Dimensions start..end joined into one."""
+    """Flatten dimensions start..end into one."""
     start, end = common.wrap_dim(start_dim, self.ndim), common.wrap_dim(end_dim, self.ndim)
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -343,7 +343,7 @@ def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
 
 
 def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
-    """Consecutive parts of the given lengths along `dim`."""
+    """Return consecutive parts of the given lengths along `dim`."""
     if self.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     axis = common.wrap_dim(dim, self.ndim)
@@ -615,7 +615,7 @@ def _real(xp: Any, self: Array) -> Array:
 
 
 def _part(x: Array, number: int) -> Array:
-    """The real or the imaginary parts."""
+    """Return the real or the imaginary parts."""
     if x.dtype.kind == "c":
         return x.imag if number else x.real
     part = common.real_dtype(x.dtype)  # of complex32, which NumPy does not know

@@ -38,7 +38,7 @@ def _window(xp: Any, name: str, values: Values, length: int, periodic: bool, dty
 
 
 def _cosines(xp: Any, at: Array, *weights: float) -> Array:
-    """a0 - a1 cos(2 pi t) + a2 cos(4 pi t) - ..."""
+    """Return a0 - a1 cos(2 pi t) + a2 cos(4 pi t) - ..."""
     terms = [(-1) ** i * a * xp.cos(2 * math.pi * i * at) for i, a in enumerate(weights)]
     return sum(terms[1:], terms[0])
 
@@ -67,7 +67,7 @@ def _declare(name: str, values: Values, more: dict[str, str], defaults: tuple[fl
     full = f"{name}_window"
 
     def kernel(count: int) -> Callable[..., Array]:
-        """`count` arguments come after the length."""
+        """Return a window kernel with `count` arguments after the length."""
 
         def window(xp: Any, window_length: int, *args: Any) -> Array:
             periodic = args[0] if count else True
