@@ -417,14 +417,14 @@ def nn_functional() -> str:
     from ts.nn import functional as F
 
     lines = []
-    lines.append("HOMES: dict[Str, Str]\nWRITTEN: frozenset[Str]\nOPERATORS: tuple[Str, ...]\n\n")
+    lines.append("NAME_TO_MODULE: dict[Str, Str]\nWRITTEN: frozenset[Str]\nOPERATORS: tuple[Str, ...]\n\n")
     for name in sorted({*F.NAME_TO_MODULE, *F.OPERATORS, *F._OPERATORS}):
         lines.append(_defined(name, _nn_signatures(F, name)))
     return _stub("".join(lines), "from ts.nn import grad as grad\n")
 
 
 def _nn_signatures(F: Any, name: str) -> list[str]:
-    if name not in F.HOMES:
+    if name not in F.NAME_TO_MODULE:
         return functions(F._OPERATORS.get(name, name))
     function = getattr(F, name)
     dispatched = getattr(function, "__wrapped__", function)

@@ -244,9 +244,9 @@ def work(n: int) -> int:
         total += i
     return total
 
-from ts._core.vm import pool
+from ts._core.vm import interop_pool
 
-pool.submit = lambda program: None  # nobody else takes it
+interop_pool.submit = lambda program: None  # nobody else takes it
 function = ts.jit.script(work)
 function(1)
 for n in range(1, 10):

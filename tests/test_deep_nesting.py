@@ -63,12 +63,12 @@ print(results)
 
 INTERRUPTED = """
 import os, signal, sys, threading, time, ts
-from ts.runtime import deep
+from ts.runtime import deep_recursion
 ts.jit.CompilationUnit("def f(n: int) -> int:\\n    return " + "+".join(["n"] * 1200))
 limit = sys.getrecursionlimit()
 
 def interrupt():
-    while not deep._thread_count:
+    while not deep_recursion._thread_count:
         time.sleep(0.001)
     os.kill(os.getpid(), signal.SIGINT)
 
@@ -76,7 +76,7 @@ threading.Thread(target=interrupt).start()
 try:
     ts.jit.CompilationUnit("def f(n: int) -> int:\\n    return " + "+".join(["n"] * 4000))
 except KeyboardInterrupt:
-    print("interrupted", deep._thread_count, sys.getrecursionlimit() == limit)
+    print("interrupted", deep_recursion._thread_count, sys.getrecursionlimit() == limit)
 print(ts.jit.CompilationUnit("def f(n: int) -> int:\\n    return " + "+".join(["n"] * 1500)).f(1))
 """
 

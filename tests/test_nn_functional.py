@@ -135,4 +135,4 @@ def test_dropout_is_the_function_whatever_was_used_before():
     functional = reload(F)
     assert functional.dropout1d(ts.ones(1, 2, 3), training=False).shape == (1, 2, 3)
     assert functional.dropout(ts.ones(2), training=False).tolist() == [1, 1]
-    assert not (set(functional.HOMES) & {home.rpartition(".")[2] for home in functional.HOMES.values()})
+    assert not (set(functional.NAME_TO_MODULE) & {home.rpartition(".")[2] for home in functional.NAME_TO_MODULE.values()})

@@ -454,10 +454,10 @@ def test_hot_loops_of_plans_become_machine_code(at_once):
 
 KEPT = """
 import sys, ts
-from ts.runtime import forms
+from ts.runtime import graph_variants
 names = []
-lower = forms.lower_to_program
-forms.lower_to_program = lambda g, name, *rest: names.append(name) or lower(g, name, *rest)
+lower = graph_variants.lower_to_program
+graph_variants.lower_to_program = lambda g, name, *rest: names.append(name) or lower(g, name, *rest)
 sys.path.insert(0, sys.argv[1])
 import program
 f = ts.jit.script(program.asks)

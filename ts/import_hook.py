@@ -99,7 +99,7 @@ def rename(module: ModuleType) -> None:
 def _home(module: str, name: str) -> str:
     """Return the PyTorch module of an object: `torch` if it is a top-level name of `ts`."""
     if module.partition(".")[2].partition(".")[0] in _OWN:
-        known = "torch" if name in sys.modules["ts"]._HOMES else torch_name(module)
+        known = "torch" if name in sys.modules["ts"]._NAME_TO_MODULE else torch_name(module)
         return _HOMES_IN_PYTORCH.get(f"{module}.{name}", known)
     return torch_name(module)
 

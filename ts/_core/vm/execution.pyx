@@ -523,9 +523,9 @@ cdef class ScriptCoroutine:
         """Leave it to the pool."""
         if self.condition != ENDED:
             self.condition = QUEUED
-            from ts._core.vm import pool  # few programs fork
+            from ts._core.vm import interop_pool  # few programs fork
 
-            pool.submit(self)
+            interop_pool.submit(self)
 
     def take_turn(self):
         """Run the program, if still queued, until it ends or waits; it requeues itself when woken."""
