@@ -1,14 +1,14 @@
-"""Plans of differentiable graphs: which functions run there and back, and what one leaves for the other.
+"""Plans of differentiable graphs: forward and backward functions, and saved values.
 
-In: the rule of a part, and arguments.  Out: a `DifferentiablePlan`, or None where the tape takes the part's
-operators one by one: what they do is nothing that a graph could hold.
+In: the rule of a part, and arguments.  Out: a `DifferentiablePlan`, or None if the tape has to record the
+part's operators one by one, since no graph can represent them.
 
-    forward(x, w) -> y, s            y is what the part gives, s what the way back reads beside x, w and y
+    forward(x, w) -> y, s            y is the result, s the saved values that backward reads besides x, w and
+    y
     backward(grad, x, w, s)          for the gradient of y
-    backward(grad_s, x, w, s)        for that of s, where a way back is itself differentiated
+    backward(grad_s, x, w, s)        for the gradient of s, if backward is itself differentiated
 
-What is saved is as little as it can be: a value that is computed from others that are saved, element by
-element and quickly, or is a view of one, is computed again.
+Few values are saved: a view of a saved value, or a cheap elementwise function of saved values, is recomputed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Planner:
     def __init__(self, rule: GraphRule, inputs: Sequence[Input]) -> None:
         self.rule = rule
         self.trace = Trace(rule.function, inputs)
-        self.saved: list[Place] = []  # beside the outputs
+        self.saved: list[Place] = []  # in addition to the outputs
 
     def plan(self) -> DifferentiablePlan:
         trace = self.trace
@@ -81,7 +81,7 @@ class _Planner:
     def lessened(self, reads: list[Place]) -> list[Place]:
         """Remove places cheap to recompute from other saved places; the backward graph recomputes them."""
         kept = dict.fromkeys(reads)
-        self.again: list[int] = []  # lines of the way there that the way back has, too
+        self.again: list[int] = []  # forward lines that backward recomputes
         for place in sorted(reads):
             if place[0] >= 0 and self.is_quick(place, kept):
                 del kept[place]

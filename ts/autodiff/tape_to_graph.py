@@ -1,16 +1,17 @@
-"""The tape written down: what a function computes for tensors of some sizes, there and back.
+"""Conversion of tape recordings to forward and backward graphs, for tensors of given sizes.
 
-In: a function, what its arguments are like, which of them want gradients.  Out: graphs over tensors.
+In: a function, descriptions of its arguments with `requires_grad` flags.  Out: graphs over tensors.
 
     y = (x * w).tanh()              forward(x, w)                 backward(grad, y, x, w)
                              =>       t = mul(x, w)           ,     g = mul(grad, rsub(mul(y, y), 1))
                                       y = tanh(t)                   mul(g, w), mul(g, x)
                                       return y
 
-The function runs on meta tensors, which have sizes and no elements, with the tape on, and then the engine
-goes back: derivatives have one implementation.  Branches and numbers of the program, and what formulas ask of
-sizes, are decided while that happens, so the graphs have operators on tensors only, and hold for such
-arguments alone.
+The function runs on meta tensors (sizes without elements) with the tape enabled, followed by a backward pass
+of
+the engine, so derivatives have one implementation.  Branches and numbers of the program, and size queries of
+formulas, are resolved during this run: the graphs contain only operators on tensors, and are valid only for
+arguments of this kind.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class Trace:
             raise UntraceableError("it writes to tensors")  # which have no views without elements
         self.place: dict[int, tuple[int, int]] = {}  # by identity: (-1, argument) or (line, result)
         for found, place in self._places():
-            self.place.setdefault(found, place)  # what a line gives back as it is stays where it was
+            self.place.setdefault(found, place)  # a result that is an unchanged argument keeps its place
         self._check_outputs()
 
     @staticmethod

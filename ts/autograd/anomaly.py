@@ -13,7 +13,7 @@ import warnings
 
 from ts._core.autograd.anomaly import search_anomalies
 
-_now = (False, True)  # whether somebody searches, whether nan is an error
+_now = (False, True)  # anomaly detection enabled, NaN gradients are errors
 
 
 def _switch(on: bool, check_nan: bool) -> None:
@@ -23,7 +23,7 @@ def _switch(on: bool, check_nan: bool) -> None:
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether somebody searches."""
+    """Return whether anomaly detection is enabled."""
     return _now[0]
 
 

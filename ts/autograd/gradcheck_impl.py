@@ -207,7 +207,7 @@ def _compare_all(part: Part, options: Options) -> None:
         by_differences(part.function, part.inputs, i, options.eps, forward=part.forward)
         for i in wanted(part.inputs)
     ]
-    # by result, of those that want gradients
+    # by result that requires grad
     by_result = [[of[k] for of in numerical] for k, y in enumerate(part.found) if y.requires_grad]
     if part.forward:
         tangents = _by_tangents(part, None, options)

@@ -1,11 +1,10 @@
-"""Gradients of functions as functions.
+"""Function transforms for reverse-mode gradients: `grad`, `grad_and_value`, `vjp`.
 
 >>> grad(lambda x: (x ** 3).sum())(ts.tensor([1.0, 2.0]))
 tensor([ 3., 12.])
 
-The function is called with tensors that its gradient is taken by: a history of their own, on the tape that
-all have, which
-goes when nobody outside wants gradients.  So what it reads elsewhere keeps its history, and these nest.
+The function is called with new leaf tensors, recorded on the common tape; their history is dropped afterwards
+unless an enclosing computation needs gradients.  Tensors from outside keep their history, so transforms nest.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
     optimizer.step()                    changes every parameter whose `grad` is a tensor
     scheduler.step()
 
-A gradient is what stands in `parameter.grad`, whoever put it there.  A step goes over all parameters of a
-group together: the rules call operators on lists, or one operator that is the whole step
+Gradients are read from `parameter.grad`, whatever their origin.  A step updates all parameters of a group
+together: the rules call operators on lists, or one fused operator for the whole step
 (`ts.ops.fused_optimizers`).
 """
 

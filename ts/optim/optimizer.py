@@ -224,7 +224,7 @@ class Optimizer:
             )
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Reset the gradients of all parameters to None, or to zeros."""
+        """Clear the parameters' gradients: set them to None, or to zeros."""
         for group in self.param_groups:
             for x in group["params"]:
                 if x.grad is None:

@@ -4,7 +4,7 @@ from cpython.object cimport PyObject
 
 from ts._core.autograd.node cimport Node
 
-# Whether somebody searches, in any thread; whether nan is an error.
+# Whether anomaly detection is on, for all threads; whether NaN gradients are errors.
 cdef bint searching
 cdef bint nan_is_error
 

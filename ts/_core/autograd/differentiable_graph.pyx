@@ -43,7 +43,7 @@ cdef enum:
     MAX_ARGUMENTS = 60
     MAX_PLANS = 16                    # for one part; arguments of other sizes go the tape's way
     MAX_KEY_CHARS = 4096
-    MAX_READ = 256                    # tensors by a way back
+    MAX_READ = 256                    # tensors read by a backward function
 
 
 cdef class BackwardVariant:
@@ -229,7 +229,7 @@ cdef int write_tensor(Tensor t, char *key, int n) except -2:
     return n + 16 * ndim
 
 
-# ---------------------------------------------------------------- the way there
+# ---------------------------------------------------------------- forward
 
 cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) except -1:
     cdef IValue args[MAX_ARGUMENTS]
@@ -240,7 +240,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
     cdef bint before
     cdef int i
     plan = None
-    if op.nargs <= MAX_ARGUMENTS and not searching:  # whoever searches wants each operator's line
+    if op.nargs <= MAX_ARGUMENTS and not searching:  # anomaly detection needs each operator's line
         plan = (<GraphRule>rule).plan(op, r, at)
     if plan is None:
         return leave(op, r, at)
@@ -305,7 +305,7 @@ cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except 
     return 0
 
 
-# ---------------------------------------------------------------- the way back
+# ---------------------------------------------------------------- backward
 
 @cython.final
 @cython.trashcan(True)

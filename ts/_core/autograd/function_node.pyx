@@ -33,7 +33,7 @@ cdef class FunctionNode(SavingNode):
 
     cdef list apply(self, list gradients):
         cdef int i
-        gradients = list(gradients)     # hooks see which nobody has
+        gradients = list(gradients)     # hooks see undefined gradients as None
         if self.materialize_grads:
             for i in range(self.result_count):
                 if gradients[i] is None and self.results[i].dims != NULL:

@@ -1,6 +1,7 @@
-"""Histories of tensors: whose results they are, before and after writes in place; their hooks.
+"""Autograd histories of tensors, before and after in-place writes, and their hooks.
 
-A tensor that is no view knows its node.  A view of one that was written looks for its node again when somebody asks.
+A non-view tensor stores its node.  A view of a tensor that was written in place updates its node on next
+access.
 """
 
 import weakref
@@ -136,7 +137,7 @@ cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1:
         return set_history_of_written(t, node, output)
     whole = written_view(t, base, node, output, edge)
     set_history_of_written(base, whole, 0)
-    history_of(t).version = -1         # its node is looked for when somebody asks
+    history_of(t).version = -1         # its node is updated on next access
     t.wants_grad = True
     if t.history.retained:
         refresh(t)
@@ -187,7 +188,7 @@ def is_retained(Tensor x not None):
 
 
 def forget(Tensor x not None):
-    """Make a leaf of `x` that wants no gradient."""
+    """Make `x` a leaf that does not require grad."""
     cdef AutogradMeta history = x.history
     x.wants_grad = False
     if history is not None:

@@ -12,5 +12,5 @@ cdef class AccumulateGrad(Node):
     cdef int add(self, Tensor gradient, bint owned) except -1
 
 
-# The node of a leaf, the same as long as somebody has it.
+# The AccumulateGrad node of a leaf, the same object while it is referenced.
 cdef AccumulateGrad accumulator_of(Tensor leaf)

@@ -1,8 +1,10 @@
-"""Leaves, and the nodes that add to their gradients.
+"""Leaf tensors and their AccumulateGrad nodes.
 
-In: a gradient; out: `leaf.grad` is it, or has it added.
+In: a gradient; out: `leaf.grad` is set to it, or accumulates it.
 
-A leaf does not hold its node, which holds it: the nodes behind do, so that graph and node go when the last of them does.
+A node references its leaf, but a leaf does not own its node: the nodes with edges to it do, so graph and node
+are
+released with the last of them.
 """
 
 from threading import RLock
@@ -24,7 +26,7 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *x) noexcept
 
 
-@cython.no_gc_clear  # the leaf is told when the node goes
+@cython.no_gc_clear  # the leaf is notified when the node is released
 @cython.trashcan(True)
 cdef class AccumulateGrad(Node):
     def __dealloc__(self):

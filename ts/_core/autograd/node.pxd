@@ -1,11 +1,11 @@
-"""Nodes of the graph that a backward pass goes through: one for each operator that took a tensor that wants a gradient.
+"""Nodes of the autograd graph: one for each operator call with an input that requires grad.
 
-    Node    edges    -> whose results its arguments were: nodes that were made before, by `sequence`
-            results  -> what the gradients of its own results look like
+    Node    edges    -> nodes whose results its arguments were; they were created earlier, by `sequence`
+            results  -> expected dtype and shape of the gradients of its results
             apply(gradients of the results) -> gradients of the arguments, one for each edge
 
-A pass visits nodes by falling `sequence`: what reads a node's results is made after it, so that all parts of the
-gradients are there when the node's turn comes, and nobody need count who depends on whom.
+A pass visits nodes by descending `sequence`: readers of a node's results are created after it, so the node's
+gradients are complete when it runs, without counting dependencies.
 """
 
 from cpython.object cimport PyObject
@@ -64,7 +64,7 @@ cdef class NodeTask:
     cdef Node node
     cdef object run                    # the pass
     cdef list gradients
-    cdef uint64_t owned                # which of the first 64 are nobody else's: what comes is added in place
+    cdef uint64_t owned                # which of the first 64 are unshared: gradients are added in place
 
 
 # Room for edges and results, all empty; once.

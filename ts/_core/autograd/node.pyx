@@ -1,4 +1,4 @@
-"""Nodes: their edges, what they expect, what a collector sees of them."""
+"""Nodes: edges, expected gradient metadata, garbage collection."""
 
 from collections import OrderedDict, namedtuple
 

@@ -1,4 +1,4 @@
-"""Nodes of operators: their formulas run on what was saved and on the gradients of the results.
+"""Backward nodes of operators: derivative formulas run on saved values and result gradients.
 
     MulBackward0    formula (grad, self, other) -> (grad * other.conj(), grad * self.conj())
                     saved   -, x, w

@@ -22,7 +22,7 @@ cdef class PartialBackward(GraphTask):
     cdef list roots                    # lists of (node, output)
     cdef dict missing                  # node -> how many gradients are still to come
     cdef dict tasks                    # of nodes that wait
-    cdef object add                    # called with each leaf, its gradient, and whether that is nobody else's
+    cdef object add                    # called with each leaf, its gradient, and whether that is unshared
 
     def __cinit__(self, list roots not None, bint keep, add):
         cdef int i

@@ -13,7 +13,7 @@ cpdef enum DifferentiationKind:
     BY_PARTS = 2                       # another function of the same arguments runs instead
     INSIDE = 3                         # its kernel calls operators, which are recorded
     LEFT = 4                           # a group: its operators run one by one
-    MISSING = 5                        # nobody has written it
+    MISSING = 5                        # no derivative implemented
     REFUSED = 6                        # a form with out=
     GRAPH = 7                          # a part of a program, which has a node as a whole
 
@@ -65,7 +65,7 @@ cdef class Rule:
     cdef readonly tuple results        # the results that have, by number
     cdef readonly int written          # the argument that is written and given back, or -1
     cdef readonly bint lists           # the one result is a list of tensors
-    cdef readonly bint absent          # a gradient that nobody has is None
+    cdef readonly bint absent          # an undefined gradient is None
     cdef readonly Function parts       # of BY_PARTS
     cdef readonly str text             # of who refuses
     cdef int input_at[MAX_INPUTS]     # `inputs` again

@@ -38,7 +38,7 @@ cdef void drop_saved(SavingNode node) noexcept
 cdef class PackedTensor:
     """Result of a pack hook, with the unpack hook that restores the tensor."""
     cdef object packed, unpack
-    cdef Node node                     # whose result the tensor is; None: nobody's, or that of the node that saves it
+    cdef Node node                     # the tensor's grad_fn; None: no grad_fn, or the node that saves it
     cdef int output
 
 

@@ -1,15 +1,17 @@
-"""The tape: what `invoke` does with an operator that takes a tensor that wants a gradient.
+"""Autograd tape: recording of operators with inputs that require grad.
 
-In: an operator and its registers; out: its results, which are results of a node from then on.
+In: an operator and its registers; out: its results, with a node as grad_fn.
 
     y = x * w        MulBackward0    edges -> AccumulateGrad of x, of w
                                      saved -> x and w, with the versions of their memory
 
-A formula's parameters that are not gradients are saved: arguments before the operator runs, results behind.  A result is
-saved without its history, which leads back to the node, and gets it again when it is unpacked.
+A formula's parameters that are not gradients are saved: arguments before the operator runs, results after it.
+ A result
+is saved without its history, which refers to the node, and gets it back when it is unpacked.
 
-A view that is written in place changes its base, so the base becomes the result of a node (`views.pyx`) and the
-views of it look for their node again when somebody asks.
+A view that is written in place changes its base, so the base becomes the result of a node (`views.pyx`) and
+its
+views update their nodes on next access.
 """
 
 from cpython.object cimport PyObject
@@ -178,7 +180,7 @@ cdef int run_parts(Operator op, Rule rule, IValue *r, const int32_t *at) except 
         run_formula(rule.parts, values, &result)
     except Exception as error:
         failure = error
-    if failure is not None:            # out of its handler, or both would be told
+    if failure is not None:            # outside its handler, or both errors would be reported
         invoke_seen(op, r, at, NULL, NULL)  # what it says of what it refuses
         raise failure
     if op.nrets == 1:
@@ -243,7 +245,7 @@ cdef Node without_row(Operator op, IValue *r, const int32_t *at):
     edges = 0
     for i in range(op.nargs):
         edges += connect_input(node, edges, &r[at[i]])
-    node.sequence = next_sequence()    # behind those of the arguments, which may be made here
+    node.sequence = next_sequence()    # after those of the arguments, which may be created here
     return node
 
 

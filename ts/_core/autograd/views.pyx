@@ -130,7 +130,7 @@ cdef class AsStridedBackward(ViewNode):
 @cython.final
 @cython.trashcan(True)
 cdef class CopySlices(ViewNode):
-    cdef Node written                  # the way back through the write
+    cdef Node written                  # the backward node of the write
     cdef int output                    # the view is this result of it
     cdef int edge                      # what the view was is this argument of it, or -1
 

@@ -131,7 +131,7 @@ cdef str kept_text(Key *key):
     if before != NULL and place.key.low == key.low and place.key.high == key.high:
         return <str>before
     made = PyUnicode_New((key.high >> COUNT_AT) & SHORT, 127)
-    memcpy(PyUnicode_DATA(made), key, len(made))  # low and high lie one behind the other
+    memcpy(PyUnicode_DATA(made), key, len(made))  # low and high are adjacent
     Py_INCREF(<PyObject *>made)
     place.key = key[0]
     place.text = <PyObject *>made

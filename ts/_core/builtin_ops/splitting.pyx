@@ -65,7 +65,7 @@ cdef List split_words(str text, int64_t most):
         word = word_behind(text, &start, &end)
         if start == end:
             return parts
-        if most == 0:                    # the rest, but for the blanks before it
+        if most == 0:                    # the rest, without leading blanks
             add_part(parts, text, start, len(text))
             return parts
         add_part(parts, text, start, end, word)

@@ -217,7 +217,7 @@ cdef int length(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *left = &r[at[0]]
     cdef PyObject *text
-    if at[0] == at[2] and Py_REFCNT(left.v.o) == 1:  # `s += t`, and nobody else has s: it grows in place
+    if at[0] == at[2] and Py_REFCNT(left.v.o) == 1:  # `s += t` with an unshared s: it grows in place
         right = text_of(&r[at[1]])  # held, as it may be s
         allow(len(right), max(PyUnicode_KIND(text_of(left)), PyUnicode_KIND(right)))
         text = left.v.o

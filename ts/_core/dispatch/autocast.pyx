@@ -6,19 +6,21 @@ In: an operator, its arguments, and the switches of the thread.  Out: its result
     linear(x, w)                       -> linear(x.to(bfloat16), w.to(bfloat16))
     mse_loss(y, t)                     -> mse_loss(y.to(float32), t.to(float32))
 
-What an operator's arguments become, its record says (`Record.autocast`), for all devices or for each:
+An operator's record defines the cast of its arguments (`Record.autocast`), for all devices or for each:
 
     lower      the dtype that is set for the device
     float32    float32, unless the call says its `dtype=`
     widest     that of the widest among them
-    ...        anything else is said by the error that is raised
+    ...        any other text is the message of the raised error
 
-Only floats on the device are converted, and float64 never is.  What an operator with such a rule runs itself is left
-alone; so is all but operators that are made of others (`whole`), whose parts have rules of their own.  The conversion is
-an operator like any other: gradients come back through it, layers and tracers see it.
+Only floats on the device are cast, never float64.  Operators inside an operator with a rule are not cast,
+except for
+composite operators (`whole`), whose parts have their own rules.  The cast is an ordinary operator: gradients
+pass
+through it, layers and tracers see it.
 
-A leaf that wants gradients is converted once in a block; which block is the outermost, who enters them says
-(`increment_nesting`).  What was written meanwhile is converted anew.
+A leaf that requires grad is cast once in an outermost block (`increment_nesting`), and again after in-place
+writes.
 """
 
 from cpython.object cimport PyObject

@@ -1,4 +1,4 @@
-"""Operators: from schema text and record to something that the interpreter and Python can call.
+"""Operators: callable objects built from schema text and record, for interpreter and Python.
 
 In: registers or Python arguments; out: results, wrapped as tensors.
 
@@ -790,7 +790,7 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
     if kind == "Tensor":
         if isinstance(result, Tensor):
             return result
-        for x in args:  # a kernel that gives an argument back unchanged gives back the tensor
+        for x in args:  # if a kernel returns an argument unchanged, return the argument's tensor
             if isinstance(x, Tensor) and (<Tensor>x).array is result:
                 return x
         made = wrap(result)

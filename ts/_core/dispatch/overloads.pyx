@@ -69,7 +69,7 @@ cdef class OverloadSet:
     cdef object lookup
     cdef list binders
     cdef bint any_numbers
-    cdef set names                     # of all parameters, but for `out`
+    cdef set names                     # names of all parameters except `out`
     cdef void *vectorcall              # where Python looks for `call_vector`
 
     def __cinit__(self, str name not None, lookup):

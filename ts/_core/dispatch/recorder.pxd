@@ -7,7 +7,7 @@ cdef class Event:
     """Something that took its time on one thread."""
     cdef readonly str kind            # operator, function, label, stage
     cdef readonly object what         # an Operator, a Function, or a text
-    cdef readonly object detail       # what a label was given beside its name; what a stage works at
+    cdef readonly object detail       # argument of a label; subject of a compiler stage
     cdef readonly int64_t start, end  # nanoseconds, as `time.perf_counter_ns`; end 0: it has not ended
     cdef readonly unsigned long thread
     cdef readonly object code         # whose instruction called for it, or None
@@ -20,6 +20,6 @@ cdef class Event:
     cdef readonly size_t kernel       # the address of that, or 0
 
 
-# Begin an event of this thread; None where nobody writes down what it does.
+# Begin an event of this thread; None if the thread is not recorded.
 cdef Event begin_event(str kind, what)
 cdef int end_event(Event event) except -1

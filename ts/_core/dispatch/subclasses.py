@@ -1,11 +1,11 @@
-"""Classes derived from `Tensor`: what their functions give, and which of a tensor's own methods they see.
+"""Subclasses of `Tensor`: result conversion and overridable tensor methods.
 
     class Kept(ts.Tensor): ...
     Kept([1.0]) + 1                 a Kept: `Tensor.__torch_function__` makes results tensors of the class
 
-Operators ask for such classes themselves (`overrides.pyx`).  What `Tensor` does without an operator (`x[0]`,
-`x.shape`, `x.to(...)`) asks nobody, so that plain tensors need not either: a derived class gets these methods
-once more, each in an `Overridable`.
+Operators check for subclasses themselves (`overrides.pyx`).  Methods of `Tensor` without an operator (`x[0]`,
+`x.shape`, `x.to(...)`) do not, so that plain tensors avoid the check: a subclass gets its own copies of these
+methods, each in an `Overridable`.
 """
 
 from __future__ import annotations

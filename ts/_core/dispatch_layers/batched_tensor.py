@@ -5,9 +5,9 @@ In: an operator with batched arguments at a level; out: its batched results.
     Tensor (3,) -> Batched -> inner (5, 3)      five tensors of three elements
     Tensor (3,) -> Batched -> inner (3,)        not `whole`: the same for all of them
 
-The batch is the first dimension of what is below; the array of the tensor itself has the shape of one
-element of it, and no elements.  How an operator works on a batch is said by its row in `ts.ops.vmap_rules`;
-an operator that is computed by others needs none.
+The batch dimension is the first dimension of the inner tensor; the array of the batched tensor itself has the
+shape of one example, and no elements.  The batching rule of an operator is its row in `ts.ops.vmap_rules`;
+composite operators need none.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Tensors with tangents: forward mode.
+"""Dual tensors for forward-mode differentiation.
 
 In: an operator, of whose arguments some have a tangent at a level; out: its results with theirs.
 
     x + x_t e, y        x * y is (x * y) + (x_t * y) e
 
-The tangents are computed from the rows of derivatives (`ts.ops.derivatives.forward`), by operators: they are
-recorded for
-gradients, batched, or have tangents themselves, as what they are computed from.
+Tangents are computed by operators, from the derivative rows in `ts.ops.derivatives.forward`: like their
+inputs,
+they can be recorded for gradients, batched, or have tangents themselves.
 """
 
 from __future__ import annotations

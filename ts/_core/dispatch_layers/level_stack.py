@@ -1,4 +1,4 @@
-"""Levels: which layers are open in this thread, and who runs operators on them.
+"""Stack of the open transform levels of this thread, and dispatch of operators to them.
 
 with opened(dual.run, "jvp") as level:      inside, tensors may have layers of that level
     y = level.below(f, x)                   f(x), as if it were not open

@@ -50,7 +50,7 @@ class SequentialLR(_OfSchedulers):
         self._schedulers = schedulers
         self._milestones = milestones
         self.last_epoch = last_epoch + 1
-        for group in optimizer.param_groups:  # nobody has begun yet
+        for group in optimizer.param_groups:  # before the first step
             set_rate(group, group["initial_lr"])
         for scheduler in _leaves(self):
             scheduler.last_epoch -= 1
