@@ -294,7 +294,7 @@ def _log_sigmoid(xp: Any, self: Array) -> Array:
     refuses={"c": "log_sigmoid_cpu"},
 )
 def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
-    """Return the result, and exp(-|x|), which its gradient needs."""
+    """Return log_sigmoid and exp(-|x|), which backward needs."""
     result = _log_sigmoid(xp, self)
     return result, common.cast(xp, xp.exp(-xp.abs(self)), self.dtype)
 

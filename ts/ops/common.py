@@ -103,7 +103,7 @@ def category(x: Any) -> int:
 
 
 def number_dtype(x: complex) -> DType:
-    """Return the dtype that a Python number stands for."""
+    """Return the dtype of a Python number: int64, bool, or the default floating or complex dtype."""
     kind = category(x)
     if kind == FLOATING:
         return default_dtype()
@@ -140,7 +140,7 @@ _promoted: dict[tuple[DType, DType], DType] = {}
 
 
 def promote_types(a: DType, b: DType) -> DType:
-    """Return the smallest dtype that PyTorch lets both `a` and `b` become."""
+    """Return PyTorch's promotion of two dtypes."""
     if a == b:
         return a
     found = _promoted.get((a, b))
@@ -163,7 +163,7 @@ def _combine(high: DType | None, low: DType | None) -> DType | None:
 
 
 def result_type(*operands: Any) -> DType:
-    """Return the dtype in which `operands` (arrays and Python numbers) meet."""
+    """Return the promoted dtype of `operands` (arrays and Python numbers)."""
     dim: DType | None = None
     zero: DType | None = None
     number: DType | None = None
@@ -247,7 +247,7 @@ def check_number(x: Any, dtype: DType) -> Any:
 
 
 def opmath(dtype: DType) -> DType:
-    """Return the dtype to accumulate in: 16-bit floats are computed in 32 bits."""
+    """Return the computation dtype: float32 for 16-bit floats."""
     return FLOAT if dtype in HALF_DTYPES else dtype
 
 
@@ -279,7 +279,7 @@ def check_factorised(name: str, *operands: Array) -> None:
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
-    """Return the common shape, or PyTorch's error naming the dimension that does not fit."""
+    """Return the broadcast shape; raise PyTorch's error naming the mismatched dimension."""
     if not shapes:
         return ()
     result = tuple(shapes[0])

@@ -76,7 +76,7 @@ def _makes_tensor(record: OperatorRecord) -> bool:
 
 
 def tensors(args: Iterable[Any]) -> list[Tensor]:
-    """Return the tensors among arguments, those in lists included."""
+    """Return the tensors in arguments, including those in lists."""
     found: list[Tensor] = []
     for x in args:
         if isinstance(x, Tensor):

@@ -304,7 +304,7 @@ def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> N
 
 
 def names(record: OperatorRecord) -> tuple[str, str]:
-    """Return the operator's name, and its overload's."""
+    """Return operator name and overload name."""
     name, _, overload = record.schema_text.partition("(")[0].partition("::")[2].partition(".")
     return name, overload
 
@@ -316,7 +316,7 @@ def common_dtype(args: Sequence[Any]) -> common.DType:
 
 
 def wanted_dtype(record: OperatorRecord, args: Sequence[Any]) -> dtypes.dtype | None:
-    """Return the dtype argument."""
+    """Return the call's `dtype` argument, or None."""
     for parameter, x in zip(record.schema.arguments, args, strict=True):
         if parameter.name == "dtype" and x is not None:
             return dtypes.as_dtype(x)

@@ -49,7 +49,7 @@ set_default(default_stream)
 
 
 def source(xp: Any, generator: Any) -> Any:
-    """Return the stream of a `generator=` argument, else that of the device which `xp` computes on."""
+    """Return the stream of a `generator=` argument, or by default the stream of `xp`'s device."""
     own = xp.random_stream
     if generator is None:
         return default_stream if own is None else own()

@@ -53,7 +53,7 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
 
 
 def _places(self: Array, mask: Array, dim: int) -> list[Array]:
-    """Return the coordinates of a mask's true elements, the mask being over the dimensions from `dim` on."""
+    """Return the coordinates of true elements of a mask over the dimensions from `dim` on."""
     _check_mask(self, mask, dim)
     return list(mask.nonzero())
 
@@ -224,7 +224,7 @@ def index_put(
 def index_put_in_place(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:
-    """Return the array itself with values written at the indices, or added there."""
+    """Write (or accumulate) values at the indices in place; return the array."""
     _write_at(xp, self, indices, values, accumulate)
     return self
 

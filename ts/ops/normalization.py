@@ -42,7 +42,7 @@ def affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
 
 
 def of_normalised(xp: Any, grad: Array, result: Array, inverse: Array, axes: tuple[int, ...]) -> Array:
-    """The gradient of x from that of `normalised`'s result; `inverse` is 1 / the standard deviation."""
+    """Return the input gradient of `normalised`; `inverse` is 1 / standard deviation."""
     along = xp.mean(grad * result, axis=axes, keepdims=True)
     return (grad - xp.mean(grad, axis=axes, keepdims=True) - result * along) * inverse
 
@@ -76,7 +76,7 @@ def check_parameters(x: Array, *parameters: Array | None) -> None:
 def _last_axes(
     input: Array, normalized_shape: Sequence[int], weight: Array | None, bias: Array | None
 ) -> tuple[int, ...]:
-    """Return the axes that `normalized_shape` names, after PyTorch's checks."""
+    """Return the trailing axes covered by `normalized_shape`, after PyTorch's checks."""
     shape = list(normalized_shape)
     if not shape:
         raise RuntimeError(

@@ -30,7 +30,7 @@ def refuse_bool_sub(*operands: Any) -> None:
 
 
 def floor_divide(xp: Any, x: Array, y: Array) -> Array:
-    """Return the quotient, rounded down."""
+    """Return the quotient rounded towards -inf."""
     refuse_zero(xp, y)
     return xp.floor_divide(x, y)
 

@@ -84,7 +84,7 @@ class Packed:
 
 
 def _tensor(x: Any, ndim: int, what: str = "weight") -> Tensor:
-    """Return a float32 tensor of so many dimensions; ValueError for anything else."""
+    """Return `x` if it is a float32 tensor with `ndim` dimensions; else raise ValueError."""
     if not isinstance(x, Tensor) or x.ndim != ndim or x.dtype != dtypes.float32:
         raise ValueError(f"the {what} is no tensor of {ndim} dimensions in float32")
     return x

@@ -213,7 +213,7 @@ def _parts(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
 
 
 def adaptive_avg_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compute: Compute = mean) -> Any:
-    """Return the means of a given number of parts."""
+    """Return the means of `output_size` parts."""
     w = _parts(AVG, self, output_size, n)
     return compute(xp, self, w, w.counts)
 

@@ -1,5 +1,7 @@
 """Profiler labels in scripts: operators of `with ts.profiler.record_function("name")`.
 
+In: the name of a label; out: a handle, which ends the label.
+
     handle = ts.ops.profiler._record_function_enter_new("name")   # `_record_function_enter`: a tensor
     ts.ops.profiler._record_function_exit(handle)
 """

@@ -98,7 +98,7 @@ def checked_grid(scale: Any, zero_point: Any, dtype: int, axis: int = -1) -> Qua
 
 
 def onto(x: Tensor, grid: QuantizationParams) -> Tensor:
-    """Return the nearest numbers on the grid."""
+    """Round a tensor to the nearest numbers of a grid, and attach the grid."""
     if x.dtype != dtypes.float32:
         raise RuntimeError(f"Quantize only works on Float Tensor, got {x.dtype.type_name}")
     say_once()

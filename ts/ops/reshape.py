@@ -68,7 +68,7 @@ def _shape_as_tensor(xp: Any, self: Array) -> Array:
 
 @op("aten::_ncf_unsqueeze(Tensor(a) self, int ndim) -> Tensor(a)", where="")
 def _ncf_unsqueeze(xp: Any, self: Array, ndim: int) -> Array:
-    """Return a vector over the channels of something with `ndim` dimensions."""
+    """Reshape a channel vector to broadcast along dimension 1 of `ndim`."""
     if self.ndim != 1:
         raise RuntimeError(f"Expected a vector over the channels, but got {self.ndim} dimensions")
     if ndim < 2:

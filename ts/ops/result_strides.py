@@ -46,7 +46,7 @@ def columns(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def outermost_last(shape: Shape, given: Sequence[Array]) -> Order:
-    """Return the first dimension innermost."""
+    """Return row-major order with the first dimension moved innermost."""
     return (*range(1, len(shape)), 0) if shape else ()
 
 

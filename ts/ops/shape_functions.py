@@ -100,12 +100,12 @@ def new_number(self: Array, *args: Any) -> Any:
 
 
 def new_whole_number(self: Array) -> Any:
-    """Return a whole number that follows from elements."""
+    """Return a new symbolic integer for a data-dependent number."""
     return _new_number("i")
 
 
 def new_float(self: Array) -> Any:
-    """Return a float that follows from elements."""
+    """Return a new symbolic float for a data-dependent number."""
     return _new_number("f")
 
 
@@ -117,7 +117,7 @@ def _new_number(kind: str) -> Any:
 
 
 def new_size(least: int = 0, most: Any = None) -> Any:
-    """Return a size that follows from elements, between two numbers."""
+    """Return a new symbolic size for a data-dependent length in [least, most]."""
     return get_ctx().new_dynamic_size(min=least, max=most)
 
 
