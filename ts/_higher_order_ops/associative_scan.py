@@ -33,7 +33,7 @@ def associative_scan(
 ) -> Any:
     """Combine, for each slice of `xs` along `dim`, all slices up to it.
 
-    combine_fn     takes two trees like `xs`, and gives one
+    combine_fn     takes two trees like `xs` and returns one
     reverse        from the last to the first
     combine_mode   "pointwise", which is for CUDA, or "generic"
     """

@@ -2,8 +2,8 @@
 
     operators.auto_functionalized_v2(mine.bump.default, k=3, _x_base_index=0, _all_bases=[y])
 
-gives what the operator gives (None where it gives nothing), and what it leaves in copies of the bases.  An
-argument that is written is told by where it lies in a base:
+returns the operator's result (None if it has none) and the modified copies of the bases.  A mutated argument
+is described as a view of a base:
 
     _x_base_index=0                                   the base itself; None for an argument that is None
     _x_alias=True                                     the same memory

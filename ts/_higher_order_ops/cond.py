@@ -2,7 +2,7 @@
 
     cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
 
-The functions have to give trees of the same form, of tensors of the same dtype and number of dimensions.
+The functions must return trees of equal structure, of tensors with equal dtypes and numbers of dimensions.
 """
 
 from __future__ import annotations

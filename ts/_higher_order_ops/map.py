@@ -25,7 +25,7 @@ UNEQUAL = "Leading dimensions of mapped xs must be consistent."
 def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
     """`f(x, *args)` for each slice x of `xs` along the first dimension, stacked.
 
-    xs   a tensor, or a tree of tensors that have the same length
+    xs   a tensor, or a tree of tensors of equal length
     """
     leaves, spec = pytree.tree_flatten(xs)
     others, others_spec = pytree.tree_flatten(args)

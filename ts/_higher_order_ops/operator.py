@@ -1,6 +1,6 @@
 """Operators on functions: `torch.ops.higher_order.cond` and its like, which nodes of graphs call.
 
-    operators.cond(pred, true_graph, false_graph, (x,))       a tuple: what the graph of the branch gives
+    operators.cond(pred, true_graph, false_graph, (x,))       a tuple: the result of the branch's graph
 
 A tracer of the current thread that supports these operators is called first.
 """
@@ -25,7 +25,7 @@ def recorder() -> Any:
 
 
 class HigherOrderOperator:
-    """An operator that takes functions; a class derived from it says how it runs."""
+    """Operator with functions as arguments; subclasses define how it runs."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""`scan`: a function that carries a state from slice to slice, and gives something for each.
+"""`scan`: application of a function that carries a state from slice to slice and returns outputs.
 
 scan(lambda carry, x: (carry + x, carry * x), ts.zeros(3), xs)       the last carry, and all results
 """
@@ -26,7 +26,7 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
 
     init      the first carry: a tensor, or a tree of tensors
     xs        a tensor, or a tree of tensors
-    dim       along which there are slices
+    dim       dimension of the slices
     reverse   from the last to the first
     """
     first, init_spec = pytree.tree_flatten(init)

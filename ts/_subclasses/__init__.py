@@ -1,4 +1,4 @@
-"""Tensors that stand for others: `torch._subclasses`."""
+"""Fake tensors: `torch._subclasses`."""
 
 from ts._subclasses.fake_tensor import (
     DynamicOutputShapeException,

@@ -3,7 +3,7 @@
 with ts.fake():
     n = ts.tensor(3)
     (n + 1).item()              4: learning rates, counters and the like decide as they would
-    n.add_(ts.ones(()))         nothing is known of n from now on, nor of its views
+    n.add_(ts.ones(()))         n and its views are unknown from now on
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _with_elements(x: Any) -> Any:
 
 
 def carry(op: Any, values: list[Any], result: Any) -> None:
-    """Let the results of an operator be known where its arguments are."""
+    """Propagate constants: compute the known values of results from known arguments."""
     if not any(is_fake(x) and layer_of(x).constant is not None for x in tensors_in(values)):
         return
     given = known(values)

@@ -77,7 +77,7 @@ class _FakeOfMode(Fake):
 
     @staticmethod
     def look() -> None:
-        """Look for fake tensors as long as there may be any."""
+        """Enable the check for fake tensors while any may exist."""
         level_stack.expect_fakes(_FakeOfMode.alive > 0 or _FakeOfMode.entered > 0)
 
 
@@ -145,7 +145,7 @@ class _FakeTensorMeta(type):
 
 
 class FakeTensor(metaclass=_FakeTensorMeta):
-    """The class of fake tensors, for `isinstance`: they are Tensors that stand for others."""
+    """Class of fake tensors for `isinstance` checks."""
 
 
 class _Block:
@@ -203,7 +203,7 @@ class FakeTensorMode(MetaTracer):
         before = blocks.pop(k).before
         if k == len(blocks):
             _let_see(before)
-        else:  # it ends before one that began later, which goes on
+        else:  # blocks may end out of order: the one entered later continues
             blocks[k].before = before
         _FakeOfMode.entered -= 1
         _FakeOfMode.look()
@@ -326,7 +326,7 @@ class FakeTensorMode(MetaTracer):
         return result
 
     def _stand(self, found: Any, place: devices.device) -> None:
-        """Let tensors of the meta device stand for some on another device, unless they do."""
+        """Assign the device to meta tensors without one."""
         for x in tensors_in([found]):
             if layer_of(x) is None and place.type != "meta":
                 with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
@@ -378,7 +378,7 @@ class FakeTensorMode(MetaTracer):
         return made
 
     def listed(self, x: Tensor) -> Any:
-        """x.tolist() of a fake tensor, where its numbers are known; None for one with elements."""
+        """Return `x.tolist()` of a fake tensor with known elements; None for a real tensor."""
         if not is_fake(x):
             return None
         found = constant_propagation.constant_of(x)

@@ -1,4 +1,4 @@
-"""Leaves of trees by the shape that was seen when a graph was made: `torch.fx._pytree`.
+"""Flattening of trees by a recorded tree structure: `torch.fx._pytree`.
 
     leaves, spec = tree_flatten({"a": 1, "b": [2, 3]})
     tree_flatten_spec({"b": [5, 6], "a": 4}, spec)              [4, 5, 6]
@@ -39,7 +39,7 @@ def _deregister_pytree_flatten_spec(cls: type[Any]) -> None:
 
 
 def tree_flatten_spec(pytree: PyTree, spec: TreeSpec) -> list[Any]:
-    """Return the leaves of `pytree` as far as `spec` goes into it."""
+    """Return the leaves of `pytree`, flattened to the depth of `spec`."""
     if spec.is_leaf():
         return [pytree]
     if spec.type in SUPPORTED_NODES:

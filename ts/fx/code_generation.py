@@ -83,7 +83,7 @@ class CodeGen:
 
         free_vars                 the parameters, with annotations and defaults
         maybe_return_annotation   ` -> Tensor`, or nothing
-        expanded_def              whether each parameter has a line of its own
+        expanded_def              write each parameter on its own line
         """
         if not free_vars or free_vars[0] != "self":
             free_vars.insert(0, "self")

@@ -170,7 +170,7 @@ class Graph:
 
     @property
     def nodes(self) -> _NodeList:
-        """The nodes in their order; `reversed` goes through them backwards."""
+        """Nodes in order; `reversed` iterates backwards."""
         return _NodeList(self)
 
     def output_node(self) -> Node:
@@ -400,7 +400,7 @@ class Graph:
     # ---- code and text -------------------------------------------------------------------------------
 
     def set_codegen(self, codegen: CodeGen) -> None:
-        """Let the function begin and end as `codegen` says."""
+        """Set the code generator of the function's header and return statement."""
         self._codegen = codegen
 
     def on_generate_code(

@@ -82,7 +82,7 @@ def _put(module: Module, name: str, value: Any) -> None:
 
 
 def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
-    """Give a module another one's attribute, under the same dotted name."""
+    """Copy the attribute with dotted name `target` between modules."""
     *path, name = target.split(".")
     for item in path:
         theirs, own = getattr(from_module, item), getattr(to_module, item, None)
@@ -93,7 +93,7 @@ def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
 
 
 def _assign_attr(from_obj: object, to_module: Module, target: str) -> None:
-    """Give a module an attribute under a dotted name."""
+    """Set an attribute of a module by dotted name."""
     *path, name = target.split(".")
     _put(_module_for(to_module, path), name, from_obj)
 
@@ -324,8 +324,8 @@ class GraphModule(Module):
     ) -> str:
         """Return the commented code of this module and of nested GraphModules, and print it if requested.
 
-        include_stride, include_device   whether tensors are shown with them
-        expanded_def                     whether each parameter has a line
+        include_stride, include_device   show them in tensor annotations
+        expanded_def                     write each parameter on its own line
         additional_meta                  keys of `meta` to show
         """
         options = {
@@ -369,7 +369,7 @@ class GraphModule(Module):
         return True
 
     def delete_submodule(self, target: str) -> bool:
-        """Take the module of a dotted name away; False where there is none."""
+        """Delete the module of a dotted name; return False if it does not exist."""
         *path, name = target.split(".")
         module: Any = self
         for item in path:
@@ -382,7 +382,7 @@ class GraphModule(Module):
         return True
 
     def delete_all_unused_submodules(self) -> None:
-        """Take away the modules that the graph neither calls nor reads from."""
+        """Delete the modules that the graph does not use."""
         used: set[str] = set()
         for node in self.graph.nodes:
             if node.op not in ("call_module", "get_attr"):
@@ -398,7 +398,7 @@ class GraphModule(Module):
 
     def __reduce__(self) -> Any:
         body = self.__dict__.copy()
-        del body["_graph"]  # the code says it
+        del body["_graph"]  # reconstructed from the code
         return reduce_graph_module, (body, import_block(self.recompile().globals))
 
     def _deepcopy_init(self) -> Callable[..., None]:

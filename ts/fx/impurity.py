@@ -1,6 +1,6 @@
 """Detection of impure calls, which dead code elimination keeps even without users.
 
-In: the target of a `call_function` node.  Out: whether it has an effect.
+In: the target of a `call_function` node.  Out: True if it has a side effect.
 
     is_impure(ts.rand)                                 True: the generator moves on
     is_impure(ts.ops.aten.add_.Tensor)                 True: it writes its argument

@@ -57,8 +57,8 @@ class Interpreter:
     ) -> Any:
         """Run the graph on the arguments and return its result.
 
-        initial_env            values of nodes that are known and not run
-        enable_io_processing   whether arguments and result are taken apart and put together as the graph says
+        initial_env            known values of nodes, which are not run
+        enable_io_processing   convert arguments and result by the graph's code generator
         """
         self.env = {} if initial_env is None else initial_env
         if enable_io_processing:

@@ -32,7 +32,7 @@ _taken: Final[dict[str, Any]] = {**{word: object() for word in keyword.kwlist}, 
 
 
 def register_custom_builtin(name: str, import_str: str, obj: Any) -> None:
-    """Give all code that is generated from now on a global name."""
+    """Add a global name to all code generated from now on."""
     CUSTOM_BUILTINS[name] = CustomBuiltin(import_str, obj)
     _taken[name] = obj
 

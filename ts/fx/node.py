@@ -217,7 +217,7 @@ class Node:
         self._update_args_kwargs(map_arg(self._args, replaced), map_arg(self._kwargs, replaced))
 
     def replace_input_with(self, old_input: Node, new_input: Node) -> None:
-        """Use `new_input` wherever `old_input` stands among the arguments."""
+        """Replace `old_input` by `new_input` in all arguments."""
         for hook in getattr(self.graph.owning_module, "_replace_hooks", None) or ():
             hook(old=old_input, new=new_input.name, user=self)
         self._replace_input_with(old_input, new_input)
@@ -232,7 +232,7 @@ class Node:
         """Let users of this node use another one; those that were changed.
 
         delete_user_cb   which users are changed; all without it
-        propagate_meta   whether the other node, which has no `meta`, gets that of this one
+        propagate_meta   copy `meta` to the other node, which must have none
         """
         if propagate_meta:
             if replace_with.meta:
@@ -316,7 +316,7 @@ class Node:
         table.insert(self)
 
     def _rename(self, candidate: str) -> None:
-        """Take another name, `candidate` where it is free."""
+        """Rename the node to `candidate`, or a unique variant of it."""
         if candidate == self.name:
             return
         self.name = self.graph._graph_namespace.create_name(candidate, None)

@@ -27,7 +27,9 @@ def namespace_of(func: Any) -> Any:
                 return home
     functional = ts.nn.functional
     listed = _RENAMED.get(name, name)
-    if (listed in functional.NAME_TO_MODULE or listed in functional.OPERATORS) and getattr(functional, listed) is func:
+    if (listed in functional.NAME_TO_MODULE or listed in functional.OPERATORS) and getattr(
+        functional, listed
+    ) is func:
         return functional
     return ts if getattr(ts, name, None) is func else None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# Those that are also asked of the operand on the right.
+# Operators with a reflected method, called on the right operand.
 reflectable_magic_methods: Final = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "floordiv": "{} // {}", "truediv": "{} / {}",
     "div": "{} / {}", "mod": "{} % {}", "pow": "{} ** {}", "lshift": "{} << {}", "rshift": "{} >> {}",

@@ -1,7 +1,7 @@
 """Proxy: a stand-in for a value during tracing, which records operations on it as nodes.
 
     x = Proxy(graph.placeholder("x"))
-    y = ts.relu(x) + 1              two nodes more in the graph; y stands for the second
+    y = ts.relu(x) + 1              adds two nodes to the graph; y is the proxy of the second
     y.shape[0], y.sum(dim=1)        and so on
 
 Python operators, tensor methods and functions with `__torch_function__` become nodes.  Operations that need
@@ -89,10 +89,10 @@ class ScopeContextManager:
 class TracerBase:
     """Base class of tracers: creates nodes for operations on proxies; programs override its methods.
 
-    record_stack_traces         whether nodes know where the program called
-    check_mutable_operations    whether calls that write their arguments are errors
-    trace_asserts               whether `assert proxy` becomes a node
-    proxy_buffer_attributes     whether buffers are proxies, as parameters are
+    record_stack_traces         record the program's stack trace in nodes
+    check_mutable_operations    raise an error for calls that mutate arguments
+    trace_asserts               record `assert proxy` as a node
+    proxy_buffer_attributes     create proxies for buffers, as for parameters
     traced_func_name            the method of a module that is traced
     """
 
@@ -319,7 +319,7 @@ class Proxy:
 
     def __iter__(self) -> Iterator[Any]:
         instructions, at = _instruction(sys._getframe(1))
-        if instructions[at].opname == "UNPACK_SEQUENCE":  # a, b = proxy: so many are expected
+        if instructions[at].opname == "UNPACK_SEQUENCE":  # a, b = proxy: the number of targets is the length
             return (self[i] for i in range(instructions[at].argval))  # type: ignore[index]
         return self.tracer.iter(self)
 
@@ -333,7 +333,7 @@ class Proxy:
         return self.tracer.to_bool(self)
 
     def keys(self) -> Any:
-        """Return the keys of the value, as far as the tracer knows them."""
+        """Return the keys of the value, if the tracer supports it."""
         return self.tracer.keys(self)
 
     def __len__(self) -> int:

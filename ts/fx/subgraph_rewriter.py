@@ -50,7 +50,7 @@ def replace_pattern(
     pattern: Callable[..., Any] | Graph | GraphModule,
     replacement: Callable[..., Any] | Graph | GraphModule,
 ) -> list[Match]:
-    """Replace all matches of a pattern that do not overlap; the places where it stood."""
+    """Replace all non-overlapping matches of a pattern and return them."""
     return [Match(r.anchor, r.nodes_map) for r in replace_pattern_with_filters(gm, pattern, replacement)]
 
 
@@ -66,8 +66,8 @@ def replace_pattern_with_filters(
     """Replace a pattern like `replace_pattern`, with filters on matches and computed replacements.
 
     match_filters          functions of a match, the graph and the pattern's: all must say yes
-    ignore_literals        whether numbers in the pattern stand for any
-    replacement_callback   gives the graph of the replacement for each match, instead of `replacement`
+    ignore_literals        literals in the pattern match any number
+    replacement_callback   returns the replacement graph for each match, instead of `replacement`
     node_name_match        see `SubgraphMatcher.match`
     """
     original, pattern_graph = gm.graph, _graph_of(pattern)
@@ -108,7 +108,7 @@ def _graph_of(function: Callable[..., Any] | Graph | GraphModule) -> Graph:
 def _replace(
     gm: GraphModule, match: InternalMatch, pattern: Graph, new: Graph, changed: dict[Node, Node]
 ) -> list[Node]:
-    """Put a graph where a pattern stands; the nodes that are new."""
+    """Insert a graph in place of a match and return the new nodes."""
     placeholders = [n for n in new.nodes if n.op == "placeholder"]
     if len(match.placeholder_nodes) != len(placeholders):
         raise AssertionError(

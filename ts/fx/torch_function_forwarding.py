@@ -1,6 +1,6 @@
 """Argument forms in which PyTorch's Python functions forward calls to `__torch_function__`.
 
-In: such a function, and the arguments of a call.  Out: the same call in the form that PyTorch records.
+In: a function and the arguments of a call.  Out: the call in the form that PyTorch records.
 
     recorded(ts.nn.functional.relu, (x,), {})      (x,), {"inplace": False}
 

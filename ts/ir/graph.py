@@ -2,7 +2,7 @@
 
 A `Graph` is a typed SSA program: one top block, whose nodes may own further blocks (``prim::If``,
 ``prim::Loop``). A `Block` begins with a parameter node, whose outputs are the block's inputs, and ends with a
-return node, whose inputs are the block's outputs. New nodes go where the insertion point stands::
+return node, whose inputs are the block's outputs. New nodes are inserted at the insertion point::
 
     >>> g = Graph()
     >>> x = g.add_input("x")
@@ -493,7 +493,7 @@ class Graph:
     def try_insert_constant(
         self, value: Any, range: SourceRange | None = None, type: Type | None = None
     ) -> Value | None:
-        """Like `insert_constant`, but None where a graph cannot hold `value`."""
+        """Insert a constant like `insert_constant`; return None if a graph cannot hold `value`."""
         if type is None:
             type = type_of_constant(value)
             if type is None:

@@ -189,7 +189,7 @@ class _Reader:
         for _, type in outputs:
             node.add_output(type=type)
         if tokens.accept("["):
-            if is_python:  # "[]()": constants among the arguments, of which there are none
+            if is_python:  # "[]()": constants among the arguments, here none
                 for bracket in "]()":
                     tokens.expect(bracket)
             else:

@@ -176,7 +176,7 @@ def quote(text: str) -> str:
 
 
 def _escaped(raw: bytes) -> str:
-    """Bytes as they stand in a literal."""
+    """Return the escaped bytes of a literal."""
     out = []
     for byte in raw:
         escape = _ESCAPES.get(byte)

@@ -2,7 +2,7 @@
 
 A `Node` has a kind (``aten::add``), inputs and outputs (`ts.ir.value`), attributes, blocks, and its place in
 the user's source. Nodes of a block form a doubly linked ring through the block's return node. Every mutation
-goes through the methods here, which keep the lists of uses right::
+goes through the methods here, which maintain the lists of uses::
 
     >>> from ts.ir.graph import Graph
     >>> g = Graph()
@@ -269,7 +269,7 @@ class Node:
         return self
 
     def copy_attributes(self, other: Node) -> Node:
-        """Take over all attributes; graphs among them are copied, as this node may be changed."""
+        """Copy all attributes of another node; graphs are deep-copied, since this node may be changed."""
         self._attributes = None if other._attributes is None else dict(other._attributes)
         if self._attributes is not None and "Subgraph" in self._attributes:
             self.set("Subgraph", self["Subgraph"].copy(), "g")
@@ -284,7 +284,7 @@ class Node:
         return self._attribute(name)[1]
 
     def copy_metadata(self, other: Node) -> Node:
-        """Take over the place in the source."""
+        """Copy the source range of another node."""
         self.range = other.range
         self.callstack = other.callstack
         self.scope = other.scope
@@ -393,7 +393,7 @@ class Node:
             del self._block._with_blocks[self]
 
     def replace_all_uses_with(self, other: Node) -> None:
-        """Let the users of each output use `other`'s output of the same number."""
+        """Replace all uses of each output by the corresponding output of `other`."""
         for old, new in zip(self._outputs, other._outputs, strict=True):
             old.replace_all_uses_with(new)
 

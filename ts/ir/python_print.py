@@ -196,7 +196,7 @@ class _Printer:
         return point
 
     def split_long(self, values: Sequence[Value]) -> None:
-        """Give variables to inlined expressions that are long, and, to keep the order, to all before them."""
+        """Assign variables to long inline expressions and, to preserve order, to all preceding ones."""
         last: Value | None = None
         for value in values:
             if value in self.pending and self.is_long(self.expressions[value]):

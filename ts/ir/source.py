@@ -1,6 +1,6 @@
 """Source text and places in it.
 
-In: the text of a function as it stands in its file, the file's name and the number of the first line.
+In: the text of a function as in its file, the file's name and the number of the first line.
 Out: `SourceRange`, half-open character offsets into that text, which prints as ``file.py:3:4`` after graph
 nodes and as quoted source with a caret in errors::
 
@@ -191,7 +191,7 @@ def _quote(range: SourceRange, function: str) -> str:
 
 
 def _blank(text: str) -> str:
-    """Blanks as wide as the text; tabs stay, as only the terminal knows how wide they are."""
+    """Return blanks of the width of the text; tabs are kept, since their width depends on the terminal."""
     return "\t".join([" " * _columns(part) for part in text.split("\t")])
 
 
@@ -233,7 +233,7 @@ def in_program(range: SourceRange | None) -> SourceRange | None:
 
 
 class SourceLocation(SourceRange):
-    """A place of which only ``file.py:3:4`` is known, as read from the text of a graph."""
+    """Source range parsed from graph text, of which only ``file.py:3:4`` is known."""
 
     __slots__ = ("_location",)
 

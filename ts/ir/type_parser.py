@@ -1,7 +1,7 @@
 """Reads the graph spelling of a type, with the alias marks and list sizes that schemas have.
 
 In: text such as ``Dict(str, Tensor)``, ``Tensor(a!)[]``, ``int[2]?``, ``Float(2, 3, device=cpu)``.
-Out: `parse_type` gives the `Type`; `read_type` also the alias marks and the list size::
+Out: `parse_type` returns the `Type`; `read_type` also the alias annotations and the list size::
 
     >>> parse_type("Dict(int, Tensor?[])").str()
     'Dict(int, Tensor?[])'
@@ -356,7 +356,7 @@ def _read_tensor(tokens: TokenStream, scalar_type: int | None) -> TensorType:
             tokens.at -= 1
             raise tokens.error(f"a tensor type cannot say {token!r}")
         tokens.accept(",")
-    # `Tensor(device=cpu)` says nothing of the rank, `Float(device=cpu)` has rank 0.
+    # `Tensor(device=cpu)` has unknown rank, `Float(device=cpu)` has rank 0.
     return TensorType(scalar_type, None if scalar_type is None else sizes, strides, device, requires_grad)
 
 

@@ -139,7 +139,7 @@ class Value:
         return self
 
     def copy_metadata(self, other: Value) -> Value:
-        """Take over type and name of `other`."""
+        """Copy type and name of `other`."""
         self._type = other._type
         if other._name:
             self.set_debug_name(other._name)
@@ -222,7 +222,7 @@ add_camel_case_aliases(
 
 
 def pass_name_on(graph: Graph, name: str) -> None:
-    """Give the value that has a name a free ``name.N`` instead."""
+    """Rename the value that has a name to a free ``name.N``."""
     names, suffixes = graph._names, graph._name_suffixes
     base, dot, suffix = name.rpartition(".")
     if dot and is_numeral(suffix):

@@ -2,7 +2,7 @@
 
 In: a graph. Out: nothing, or `InternalError` with the violation and the graph text. Invariants:
 
-* every input is defined before its use, in the same block or one around it, and belongs to this graph;
+* every input is defined before its use, in the same or an enclosing block, and belongs to this graph;
 * uses and inputs mirror each other, outputs know their node and number, names are unique;
 * nodes of a block are linked both ways and their positions ascend;
 * ``prim::If`` takes a bool and its blocks return its outputs; ``prim::Loop`` carries its body inputs;
@@ -20,7 +20,7 @@ from ts.ir.types import BOOL, INT, NONE, FunctionType, TensorType
 if TYPE_CHECKING:
     from ts.ir.graph import Block, Graph, Node, Value
 
-# Between emission and the conversion to SSA, these stand where blocks are not yet joined.
+# Only between emission and SSA conversion, while blocks are not yet joined.
 _BEFORE_SSA = frozenset(
     {"prim::Load", "prim::Store", "prim::ReturnStmt", "prim::BreakStmt", "prim::ContinueStmt"}
 )

@@ -25,7 +25,7 @@ Gradients = tuple[Any, ...]
 
 
 class BackwardHookFunction(Function):
-    """Gives its arguments, and their gradients."""
+    """Identity function, also for gradients, with an autograd node."""
 
     @staticmethod
     def forward(ctx: Any, *args: Tensor) -> tuple[Tensor, ...]:

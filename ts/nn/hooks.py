@@ -74,7 +74,7 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, grad_input, grad_output)` when the gradients of any module's arguments are known."""
+    """Call `hook(module, grad_input, grad_output)` after the gradients of module arguments are known."""
     return _add_backward_hook(hook, full=True)
 
 

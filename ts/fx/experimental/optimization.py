@@ -56,8 +56,8 @@ def replace_node_module(node: Node, modules: dict[str, Module], new_module: Modu
 def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> Module:
     """Fold batch normalizations into the weights of preceding layers and return the model.
 
-    inplace    whether the model's own layers are changed
-    no_trace   whether a GraphModule is taken as it is
+    inplace    modify the model's own layers
+    no_trace   use a GraphModule without tracing it
     """
     if not inplace:
         model = copy.deepcopy(model)

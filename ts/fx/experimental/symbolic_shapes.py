@@ -1,7 +1,7 @@
 """Questions about symbols of an export: `torch.fx.experimental.symbolic_shapes`.
 
-guard_or_false(n == 1)           the truth, which is noted; False where it follows from data
-statically_known_true(n >= 2)    whether it is certain: nothing is noted
+guard_or_false(n == 1)           the truth, recorded as a guard; False if data-dependent
+statically_known_true(n >= 2)    True if provable; records nothing
 sym_and(a, b), sym_eq(s, t)      conditions of conditions, and of shapes
 
 For numbers without symbols, each function returns Python's result.
@@ -96,7 +96,7 @@ def guard_scalar(a: Any) -> Any:
 
 
 def expect_true(a: Any, skip: int = 0) -> bool:
-    """Let a condition hold: where it follows from data, the program looks at it when it runs."""
+    """Assume a condition; a data-dependent one is checked at run time."""
     if isinstance(a, SymBool):
         a.node.require("")
         return True
@@ -114,12 +114,12 @@ def statically_known_false(x: Any) -> bool:
 
 
 def sym_and(x: Any, *others: Any) -> Any:
-    """Whether all hold."""
+    """Return the conjunction of conditions."""
     return functools.reduce(operator.and_, others, x)
 
 
 def sym_or(x: Any, *others: Any) -> Any:
-    """Whether one holds."""
+    """Return the disjunction of conditions."""
     return functools.reduce(operator.or_, others, x)
 
 

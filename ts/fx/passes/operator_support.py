@@ -24,7 +24,7 @@ SupportDict = Mapping[str, tuple[Sequence[Sequence[Any] | None], Mapping[str, Se
 
 
 class OperatorSupportBase(abc.ABC):
-    """Says which nodes are supported."""
+    """Base class of predicates for supported nodes."""
 
     @abc.abstractmethod
     def is_node_supported(self, submodules: Submodules, node: Node) -> bool:

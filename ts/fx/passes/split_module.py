@@ -110,7 +110,7 @@ class _Split:
         return ordered
 
     def add_inputs(self, part: Partition, keep_names: bool) -> None:
-        """Give a part its placeholders; modules that it mentions become its own."""
+        """Add placeholders to a partition, and copy the modules that it uses."""
         modules = [name for name in part.inputs if self._is_module(self.nodes[name])]
         values = [name for name in part.inputs if name not in modules]
         part.inputs = {}

@@ -9,7 +9,7 @@ PyTorch's: ``type.str()`` is the one of graphs and schemas, ``str(type)`` that o
     >>> t.isSubtypeOf(ANY), unify(INT, NONE) == OptionalType(INT)
     (True, True)
 
-Type variables (`VarType`) stand in schemas only: `match_type_variables` binds them to the types of a call's
+Type variables (`VarType`) occur only in schemas: `match_type_variables` binds them to the types of a call's
 arguments and `substitute` puts the bindings in.
 
 One module a noun: `base`, `scalar`, `tensor`, `container`, `union`, `nominal`, `variables`. Import from here.

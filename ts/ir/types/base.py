@@ -25,7 +25,7 @@ class Type:
     _hash: int
     _mentions: bool
     _mutable: bool
-    spec: Any  # the core's descriptor of a type that mentions a class, once it is asked for
+    spec: Any  # the core's descriptor of a type that mentions a class, created on first use
     _text: _Str
     _kind: ClassVar[_Str] = "Type"
     _spelling: ClassVar[_Str] = ""

@@ -1,4 +1,4 @@
-"""The types made of other types: lists, dicts, tuples, optionals, futures.
+"""Container types: lists, dicts, tuples, optionals, futures.
 
     >>> DictType(STR, ListType(OptionalType(INT))).str()
     'Dict(str, int?[])'
@@ -18,7 +18,7 @@ from ts.ir.types.tensor import TENSOR
 
 
 class ElementType(Type):
-    """A type made of one other type."""
+    """Base class of types with one contained type."""
 
     __slots__ = ("elem", "parts")
 

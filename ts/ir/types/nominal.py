@@ -84,7 +84,7 @@ class ClassType(NamedType):
         self.object_class: Any = None
 
     def _key(self) -> tuple[object, ...]:
-        # Another class of the same name may have been declared since, as a cell is that runs again.
+        # Another class of the same name may have been declared since, for example by rerunning a cell.
         return self.qualified_name_, id(self.python_class or self.unit)
 
     def containedTypes(self) -> list[Type]:
@@ -116,7 +116,7 @@ class ClassType(NamedType):
 class ModuleType(ClassType):
     """The type of one module instance: its submodules, parameters and attributes are `attributes`.
 
-    `concrete` is what the frontend knows about such instances; None for one that was read from text.
+    `concrete` describes such instances for the frontend; None for a type parsed from text.
     """
 
     __slots__ = ("concrete",)
@@ -227,7 +227,7 @@ class CustomClassType(NamedType):
     """A class that PyTorch defines in C++, of packed parameters: an object of Python
     (`ts.ops.packed_params`).
 
-    There is one type of each name, in all archives.  `methods` says which operators its methods are.
+    Types are unique by name, across archives.  `methods` maps method names to operators.
     """
 
     __slots__ = ("__weakref__", "methods")

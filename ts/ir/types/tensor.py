@@ -1,4 +1,4 @@
-"""The type of tensors, with as much as is known of one: dtype, sizes, strides, device.
+"""Tensor types, with known properties: dtype, sizes, strides, device.
 
 >>> TensorType(scalar_type=6, sizes=(2, None), device="cpu").str()
 'Float(2, *, device=cpu)'
@@ -22,10 +22,10 @@ SCALAR_TYPE_NAMES = _SCALAR_TYPES.split()
 
 
 class TensorType(Type):
-    """A tensor, of which more or less may be known: ``Tensor``, ``Float(2, *, requires_grad=0, device=cpu)``.
+    """Tensor type with optional properties: ``Tensor``, ``Float(2, *, requires_grad=0, device=cpu)``.
 
-    `scalar_type` is the dtype's number in `SCALAR_TYPE_NAMES`; a size or stride that is not known is None.
-    `inferred` marks a parameter that has no annotation: the same type, but error messages say so.
+    `scalar_type` is the dtype's number in `SCALAR_TYPE_NAMES`; unknown sizes and strides are None.
+    `inferred` marks a parameter without annotation: the same type, but mentioned in error messages.
     """
 
     __slots__ = ("_device", "_requires_grad", "_sizes", "_strides", "inferred", "scalar_type", "undefined_")

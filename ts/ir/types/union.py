@@ -126,7 +126,7 @@ def unshaped(t: Type) -> Type:
 def unify(a: Type, b: Type, default_to_union: bool = False) -> Type | None:
     """Return the common type of a variable with types `a` and `b` on two paths, or None.
 
-    With `default_to_union` two types that have nothing in common give a union.
+    With `default_to_union`, two types without a common type yield a union.
     """
     result = _unify(a, b, default_to_union)
     if result is None and default_to_union:

@@ -65,7 +65,7 @@ def match_type_variables(formal: Type, actual: Type, env: dict[str, Type]) -> bo
     if isinstance(formal, OptionalType):
         if isinstance(actual, OptionalType):
             return match_type_variables(formal.elem, actual.elem, env)
-        # None fits an optional of anything and says nothing about its type.
+        # None is valid for any optional, so it does not bind the element type.
         return True if isinstance(actual, NoneType) else match_type_variables(formal.elem, actual, env)
     if isinstance(formal, (FutureType, AwaitType, RRefType)):
         if type(actual) is type(formal):
@@ -83,7 +83,7 @@ def _match_each(formals: Sequence[Type], actuals: Sequence[Type], env: dict[str,
 
 
 def substitute(formal: Type, env: Mapping[str, Type]) -> Type | None:
-    """`formal` with its type variables replaced; None where one is not bound."""
+    """Return `formal` with type variables replaced, or None if one is unbound."""
     if not formal.has_free_variables():
         return formal
     if isinstance(formal, VarType):

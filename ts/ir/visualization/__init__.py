@@ -3,7 +3,7 @@
 In: a graph.  Out: the text of a picture: SVG, laid out here, or Graphviz's language, for its own programs.
 
     picture = picture_of(graph)          boxes, wires and blocks, without places      `picture`
-    arrange(picture)                     gives them places, in layers                 `layout`
+    arrange(picture)                     assigns positions, in layers                 `layout`
     svg(picture)   dot(picture)          the texts                                    `svg`, `dot`
 
 Output is deterministic.  Graph texts are untrusted: all texts are escaped, and a picture runs and loads

@@ -1,6 +1,6 @@
 """Diagram of a graph: boxes for nodes, wires for values, nested diagrams for blocks.
 
-In: a graph.  Out: `Diagram`, plain data that knows nothing of places:
+In: a graph.  Out: `Diagram`, plain data without positions:
 
     def f(x: Tensor, n: int):            [%x : Tensor]   [%n : int]      inputs
         for i in range(n):                      \\           |
@@ -33,7 +33,7 @@ _FAR: Final = 10  # layers that a wire may pass
 _MAX_BLOCK_DEPTH: Final = 24  # blocks within blocks that are drawn
 _FOLDED_LISTS: Final = ("prim::ListConstruct", "prim::TupleConstruct")
 _MAX_PATH_CHARS: Final = 200  # characters of `self.encoder.layers`
-_MAX_FOLDED: Final = 16  # elements of a list that is written where it is used
+_MAX_FOLDED: Final = 16  # elements of a list that is written inline
 _OPERANDS: Final = {"prim::If": ("condition",), "prim::Loop": ("most turns", "condition")}
 _ENDLESS: Final = "9223372036854775807"  # the turns of `while`
 _TITLES: Final = {"prim::If": ("then", "else"), "prim::Loop": ("body",)}
@@ -41,7 +41,7 @@ _TITLES: Final = {"prim::If": ("then", "else"), "prim::Loop": ("body",)}
 
 @dataclass(eq=False)
 class Port:
-    """A value that a box gives: its text, and where its wires begin, from the middle of the box."""
+    """Output value of a box: its text, and the start of its wires, relative to the box's middle."""
 
     text: str
     title: str  # tooltip
@@ -126,7 +126,7 @@ class _Drawing:
             if not isinstance(value.type(), ClassType) or not _only_attributes(value):
                 box = Box("input", _declared(value), title=_declared(value, 500))
                 self._give(picture, box, [value])
-                box.ports[0].text = ""  # the box says it
+                box.ports[0].text = ""  # the box already shows it
         for node in block.nodes():
             if not all(self.folded(value) is not None for value in node.outputs()) or not node.outputs():
                 self._node(picture, node, level)

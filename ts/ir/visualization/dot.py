@@ -8,7 +8,7 @@ In: a `Diagram`; it needs no places.  Out: the text::
       n1 -> n2 [label="%x : Tensor"];
     }
 
-A box with blocks in it is a cluster, with a node for its name and a small one that its results come from.
+A box with blocks in it is a cluster, with a node for its name and a small node for its results.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Places for the boxes of a picture, in layers, after Sugiyama, Tagawa and Toda.
 
-In: a `Diagram`.  Out: the same, with the places of its boxes and the points of its wires::
+In: a `Diagram`.  Out: the same, with the positions of its boxes and the points of its wires::
 
     layer 0        [%x]      [%n]         every wire goes down, from a layer to the next
     layer 1       [mul]       :           a wire that passes a layer reserves a slot in it
@@ -58,7 +58,7 @@ def text_width(text: str) -> float:
 
 
 def arrange(picture: Diagram) -> None:
-    """Give everything in the picture its place."""
+    """Assign positions to everything in the diagram."""
     for box in picture.boxes:
         for inside in box.insides:
             arrange(inside)
@@ -170,7 +170,7 @@ def _crossings(layers: Iterable[list[_Place]]) -> int:
     count = 0
     for layer in layers:
         ends = [order for place in layer for order in sorted(below.order for below, _ in place.down)]
-        tree = [0] * (max(ends, default=-1) + 2)  # of Fenwick: how many ends were seen up to each order
+        tree = [0] * (max(ends, default=-1) + 2)  # Fenwick tree: number of ends seen up to each order
         for seen, end in enumerate(ends):
             at = end + 1
             count += seen
@@ -205,7 +205,7 @@ def _columns(layers: Sequence[list[_Place]]) -> None:
                     wants.append(wants[-1] + (before.width + place.width) / 2 + _BESIDE)
             _fit(layer, wants)
     for layer in layers:
-        for place in layer:  # lanes that bend by a trifle are straight: there is room between two places
+        for place in layer:  # straighten lanes with small bends: there is room between two slots
             if place.box is None and abs(place.up[0][0].x + place.up[0][1] - place.x) < _MIN_OFFSET:
                 place.x = place.up[0][0].x + place.up[0][1]
     left = min((place.x - place.width / 2 for layer in layers for place in layer), default=0.0)

@@ -50,7 +50,7 @@ RULES: Final = """\
 STYLE: Final = f"""\
 .ts-graph {{ {LIGHT} }}
 @media (prefers-color-scheme: dark) {{ .ts-graph {{ {DARK} }} }}
-{RULES}"""  # as the reader's system says
+{RULES}"""  # by the system's colour scheme
 
 _NAMESPACE: Final = ' xmlns="http://www.w3.org/2000/svg"'  # which a page does not need
 _REPLACED: Final = {
@@ -58,7 +58,7 @@ _REPLACED: Final = {
     **dict.fromkeys(range(127, 160), "\ufffd"),
 }
 
-Attributes = Callable[["Node"], str]  # more attributes of a node's box, written as they stand in the file
+Attributes = Callable[["Node"], str]  # additional attributes of a node's box, as SVG text
 
 
 def svg(picture: Diagram, style: str = STYLE, attributes: Attributes = lambda node: "") -> str:

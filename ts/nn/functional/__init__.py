@@ -3,7 +3,7 @@
     ts.nn.functional.linear(x, weight, bias)       an operator
     ts.nn.functional.relu(x, inplace=True)         a function of `activation`, which compiles as well
 
-`FAMILIES` says which names are functions written in Python; every other name is an operator.
+`FAMILIES` lists the functions written in Python; every other name is an operator.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "embeddings": ("embedding", "embedding_bag"),
 }  # fmt: skip
 _OPERATORS: Final = {"logsigmoid": "log_sigmoid"}  # operators with other names
-OPERATORS: Final = (  # those that PyTorch has here: every operator can be asked for, and few belong here
+OPERATORS: Final = (  # names in PyTorch's `nn.functional`: every operator is accessible, and few belong here
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d",
     "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "gelu",
     "glu", "hardshrink", "layer_norm", "linear", "logsigmoid", "native_channel_shuffle", "one_hot", "pad",
@@ -69,7 +69,7 @@ OPERATORS: Final = (  # those that PyTorch has here: every operator can be asked
 NAME_TO_MODULE: Final = {
     name: f"ts.nn.functional.{family}" for family, names in _FAMILIES.items() for name in names
 }
-WRITTEN: Final = NAME_TO_MODULE.keys()  # in the scripted subset, over operators that may have the same name
+WRITTEN: Final = NAME_TO_MODULE.keys()  # written in the scripted subset, some over operators of the same name
 
 
 def __getattr__(name: str) -> Any:

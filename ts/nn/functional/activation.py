@@ -110,7 +110,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """x where it is above a threshold, `value` elsewhere."""
+    """Return x where it exceeds the threshold, `value` elsewhere."""
     if inplace:
         result = ts.threshold_(input, threshold, value)
     else:

@@ -1,7 +1,7 @@
 """Attention of several heads: projections, masks, weighted means of the values.
 
 In: query (L, N, E), key (S, N, Ek), value (S, N, Ev), or without N, and the weights of a
-`MultiheadAttention`; out: (L, N, E), and the weights (N, L, S) where they are asked for.
+`MultiheadAttention`; out: (L, N, E), and on request the weights (N, L, S).
 Masks exclude positions: bools that are True there, or floats that are added to the scores.
 """
 

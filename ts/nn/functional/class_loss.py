@@ -83,7 +83,7 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Tensor:
-    """`cross_entropy` of a linear map of the input.  `options` says how PyTorch divides the work: ignored."""
+    """Return `cross_entropy` of a linear map of the input; the chunking `options` are ignored."""
     _check_linear(input, linear_weight, linear_bias, ignore_index is not None, target.is_floating_point())
     bias = linear_bias
     if bias is not None:

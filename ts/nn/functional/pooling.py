@@ -145,7 +145,7 @@ adaptive_max_pool1d = boolean_dispatch(
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: BroadcastingList1[int]) -> Tensor:
-    """Means of as many windows as the output has places."""
+    """Return the means of adaptive windows, one per output element."""
     if not ts.jit.is_scripting():
         output_size = _filled(output_size, input, 1)
     return ts.adaptive_avg_pool1d(input, output_size)
@@ -212,7 +212,7 @@ adaptive_max_pool2d = boolean_dispatch(
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
-    """Means of as many windows as the output has places."""
+    """Return the means of adaptive windows, one per output element."""
     if not ts.jit.is_scripting():
         output_size = _filled(output_size, input, 2)
     return ts.adaptive_avg_pool2d(input, output_size)
@@ -279,7 +279,7 @@ adaptive_max_pool3d = boolean_dispatch(
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:
-    """Means of as many windows as the output has places."""
+    """Return the means of adaptive windows, one per output element."""
     if not ts.jit.is_scripting():
         output_size = _filled(output_size, input, 3)
     return ts.adaptive_avg_pool3d(input, output_size)

@@ -189,7 +189,7 @@ class RReLU(Module):
 
 
 class Threshold(Module):
-    """x where it is above a threshold, `value` elsewhere."""
+    """Threshold: x where it exceeds the threshold, `value` elsewhere."""
 
     __constants__ = ["threshold", "value", "inplace"]
     threshold: float

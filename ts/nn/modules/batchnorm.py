@@ -62,7 +62,7 @@ class _NormBase(Module):
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self) -> None:
-        """Scale 1, shift 0, nothing seen."""
+        """Reset the scale to 1, the shift to 0, and the running statistics."""
         self.reset_running_stats()
         if self.affine:
             init.ones_(self.weight)

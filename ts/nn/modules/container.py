@@ -171,7 +171,7 @@ class ModuleList(_Indexed):
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList(chain(self, other))
 
-    def insert(self, index: int, module: Module) -> None:  # type: ignore[override]  # a list's gives None
+    def insert(self, index: int, module: Module) -> None:  # type: ignore[override]  # a list's returns None
         """Insert a module before index `index`."""
         modules = list(self)
         modules.insert(index, module)

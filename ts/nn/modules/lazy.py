@@ -3,7 +3,7 @@
     layer = LazyLinear(3)          LazyLinear(in_features=0, out_features=3, bias=True)
     layer(ts.ones(2, 4))           and from now on it is Linear(in_features=4, out_features=3, bias=True)
 
-Until then their parameters are uninitialized: nothing can be asked of them but device and dtype.  The
+Until then their parameters are uninitialized and have only a device and a dtype.  The
 first call, or loading a state, makes a layer of the ordinary class and takes its parameters over; the
 call changes the class.
 """
@@ -62,7 +62,7 @@ class _LazyLayer(LazyModuleMixin):
     """Lazy layer with parameters determined by the width of its input."""
 
     cls_to_become: ClassVar[type[Module]]
-    _width_name: ClassVar[str]  # the attribute that is 0 until the width is known
+    _width_name: ClassVar[str]  # attribute that is 0 until the width is known
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -74,11 +74,11 @@ class _LazyLayer(LazyModuleMixin):
                     parameter.requires_grad, parameter.device, parameter.dtype
                 )
         for name, buffer in self._buffers.items():
-            if buffer is not None and buffer.dim():  # how many batches were seen is known: none
+            if buffer is not None and buffer.dim():  # not for the batch count, which has no dimensions
                 self._buffers[name] = UninitializedBuffer(False, buffer.device, buffer.dtype)
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew, where there are some."""
+        """Reinitialize the parameters, if materialized."""
         if getattr(self, self._width_name) != 0:
             super().reset_parameters()  # type: ignore[misc]
 
@@ -99,7 +99,7 @@ class _LazyLayer(LazyModuleMixin):
         return int(weight.shape[-1])
 
     def _widen(self, width: int) -> None:
-        """Take over the parameters of an ordinary layer of this width, in dtypes that were asked for."""
+        """Copy the parameters of an ordinary layer of this width, in the requested dtypes."""
         args, kwargs = self._made_with
         made = self.cls_to_become(width, *args, **kwargs)
         for mine, theirs in ((self._parameters, made._parameters), (self._buffers, made._buffers)):
@@ -118,14 +118,14 @@ class _LazyLayer(LazyModuleMixin):
 
 
 class LazyLinear(_LazyLayer, Linear):
-    """Linear, of as many input features as come."""
+    """Linear layer with inferred `in_features`."""
 
     cls_to_become = Linear
     _width_name = "in_features"
 
 
 class _LazyConv(_LazyLayer):
-    """A convolution of as many input channels as come."""
+    """Convolution with inferred `in_channels`."""
 
     _width_name = "in_channels"
     ndim: int
@@ -146,37 +146,37 @@ class _LazyConv(_LazyLayer):
 
 
 class LazyConv1d(_LazyConv, Conv1d):
-    """Conv1d, of as many input channels as come."""
+    """Conv1d with inferred `in_channels`."""
 
     cls_to_become = Conv1d
 
 
 class LazyConv2d(_LazyConv, Conv2d):
-    """Conv2d, of as many input channels as come."""
+    """Conv2d with inferred `in_channels`."""
 
     cls_to_become = Conv2d
 
 
 class LazyConv3d(_LazyConv, Conv3d):
-    """Conv3d, of as many input channels as come."""
+    """Conv3d with inferred `in_channels`."""
 
     cls_to_become = Conv3d
 
 
 class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
-    """ConvTranspose1d, of as many input channels as come."""
+    """ConvTranspose1d with inferred `in_channels`."""
 
     cls_to_become = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
-    """ConvTranspose2d, of as many input channels as come."""
+    """ConvTranspose2d with inferred `in_channels`."""
 
     cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
-    """ConvTranspose3d, of as many input channels as come."""
+    """ConvTranspose3d with inferred `in_channels`."""
 
     cls_to_become = ConvTranspose3d
 
@@ -211,36 +211,36 @@ class _LazyNorm(_LazyLayer):
 
 
 class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
-    """BatchNorm1d, of as many channels as come."""
+    """BatchNorm1d with inferred `num_features`."""
 
     cls_to_become = BatchNorm1d
 
 
 class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
-    """BatchNorm2d, of as many channels as come."""
+    """BatchNorm2d with inferred `num_features`."""
 
     cls_to_become = BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
-    """BatchNorm3d, of as many channels as come."""
+    """BatchNorm3d with inferred `num_features`."""
 
     cls_to_become = BatchNorm3d
 
 
 class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
-    """InstanceNorm1d, of as many channels as come."""
+    """InstanceNorm1d with inferred `num_features`."""
 
     cls_to_become = InstanceNorm1d
 
 
 class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
-    """InstanceNorm2d, of as many channels as come."""
+    """InstanceNorm2d with inferred `num_features`."""
 
     cls_to_become = InstanceNorm2d
 
 
 class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
-    """InstanceNorm3d, of as many channels as come."""
+    """InstanceNorm3d with inferred `num_features`."""
 
     cls_to_become = InstanceNorm3d

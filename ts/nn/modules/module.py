@@ -355,7 +355,7 @@ class Module:
         return module  # type: ignore[no-any-return]
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put a module where a dotted name says; `strict`: in the place of one that is there."""
+        """Set the submodule of a dotted name; with `strict` it must exist already."""
         if not target:
             raise ValueError("Cannot set the submodule without a target name!")
         path, _, name = target.rpartition(".")
@@ -592,7 +592,7 @@ class Module:
         return add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_input, grad_output)` when the gradients of the arguments are known.
+        """Call `hook(module, grad_input, grad_output)` after the gradients of the arguments are computed.
 
         A returned tuple replaces the gradients.  Arguments and results pass through extra autograd nodes, so
         they cannot be modified in place.

@@ -95,7 +95,7 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Maxima put back to where they were, over one dimension."""
+    """Partial inverse of max pooling over one dimension."""
 
     ndim = 1
 
@@ -104,7 +104,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Maxima put back to where they were, over two dimensions."""
+    """Partial inverse of max pooling over two dimensions."""
 
     ndim = 2
 
@@ -113,7 +113,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Maxima put back to where they were, over three dimensions."""
+    """Partial inverse of max pooling over three dimensions."""
 
     ndim = 3
 
@@ -270,14 +270,14 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Maxima of as many windows as the output has places, over two dimensions."""
+    """Adaptive max pooling over two dimensions: `output_size` windows."""
 
     def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Maxima of as many windows as the output has places, over three dimensions."""
+    """Adaptive max pooling over three dimensions: `output_size` windows."""
 
     def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
@@ -302,14 +302,14 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Means of as many windows as the output has places, over two dimensions."""
+    """Adaptive average pooling over two dimensions: `output_size` windows."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Means of as many windows as the output has places, over three dimensions."""
+    """Adaptive average pooling over three dimensions: `output_size` windows."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool3d(input, self.output_size)

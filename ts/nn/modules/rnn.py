@@ -339,7 +339,7 @@ class LSTM(RNNBase):
         self.check_hidden_size(hx[1], cell, "Expected hidden[1] size {}, got {}")
 
     def first_state(self, input: Tensor, batch: int) -> list[Tensor]:
-        """Zeros, where no states are given."""
+        """Return zero states, the default."""
         return [
             ts.zeros(self.state_size(batch, width), dtype=input.dtype, device=input.device)
             for width in [self.state_width(), self.hidden_size]

@@ -243,7 +243,7 @@ class DistributedDataParallel(Module):
         raise NotImplementedError("register_comm_hook is not there: gradients travel as they are")
 
     def _share(self, tensors: Iterable[Tensor]) -> None:
-        """Give all processes the elements of the first one's tensors, those of one dtype together."""
+        """Broadcast the tensors of the first process to all, grouped by dtype."""
         from ts.distributed.collectives import broadcast
 
         by_dtype: dict[Any, list[Tensor]] = {}

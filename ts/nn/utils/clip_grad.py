@@ -1,6 +1,6 @@
 """Gradient norms and gradient clipping.
 
-    norm = clip_grad_norm_(net.parameters(), 1.0)        tensor(0.) where no parameter has a gradient
+    norm = clip_grad_norm_(net.parameters(), 1.0)        tensor(0.) if no parameter has a gradient
 
 In: parameters, whose `grad` may be missing.
 """

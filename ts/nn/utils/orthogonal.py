@@ -4,7 +4,7 @@
     layer.weight = ts.nn.init.orthogonal_(x)        any such matrix can be assigned
 
 In: an unconstrained X of the shape (..., n, k) of the matrix; out: Q of that shape with orthonormal columns,
-or rows where it is wider than tall.  Wide matrices are the transposed of tall ones:
+or rows if it is wider than tall.  Wide matrices are transposed tall ones:
 
     matrix_exp     exp(A)                   A = L - L^H, L the lower triangle of X padded with zeros
     cayley         (I - A/2)^-1 (I + A/2)
@@ -87,7 +87,7 @@ class _Orthogonal(Module):
     def right_inverse(self, Q: Tensor) -> Tensor:
         """Return the unconstrained X that maps to Q; a non-orthogonal Q is approximated.
 
-        ValueError for another shape; NotImplementedError where the map has no inverse, and there is no base.
+        Raise ValueError for another shape; NotImplementedError if the map has no inverse and no base.
         """
         if Q.shape != self.shape:
             raise ValueError(
@@ -146,7 +146,7 @@ def _orthogonalized(tall: Tensor) -> Tensor:
 def orthogonal(
     module: M, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
 ) -> M:
-    """Let a parameter be orthogonal, or unitary: its columns, or its rows where it is wide, are orthonormal.
+    """Parametrize a parameter as an orthogonal (unitary) matrix: orthonormal columns, or rows if wide.
 
     The parameter is a matrix or a batch of them (..., n, k), real or complex.  `orthogonal_map` is
     "matrix_exp" (which square and complex ones get by themselves), "cayley" or "householder".  With

@@ -4,7 +4,7 @@
     layer.weight                                     weight_orig * weight_mask, computed before each `forward`
     remove(layer, "weight")                          parameters bias, weight; the zeros stay
 
-A method says in `compute_mask` which of the places that are left it takes.
+A method selects in `compute_mask` the remaining entries that it prunes.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: Any) -> None:
-        """Add a method for the same parameter."""
+        """Append a method for the same parameter."""
         if not isinstance(method, BasePruningMethod):
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
         if self._tensor_name != method._tensor_name:
@@ -279,7 +279,7 @@ class CustomFromMask(BasePruningMethod):
 
 
 def identity(module: Module, name: str) -> Module:
-    """Give a parameter a mask that takes nothing."""
+    """Add a mask that prunes nothing to a parameter."""
     Identity.apply(module, name)
     return module
 

@@ -113,10 +113,10 @@ class CapabilityBasedPartitioner:
     """Finds the parts of a module's graph.
 
     operator_support                    which nodes may be in a part
-    allows_single_node_partition        whether parts that compute one thing stay
+    allows_single_node_partition        keep partitions with only one compute node
     non_compute_ops                     names of functions that do not count
     allowed_single_node_partition_ops   names of functions that are worth a part of their own
-    skip_horizontal_fusion              whether only nodes that use each other are put together
+    skip_horizontal_fusion              merge only nodes connected by use
     """
 
     def __init__(

@@ -19,7 +19,7 @@ __all__ = ["PassBase", "PassResult"]
 
 
 class PassResult(NamedTuple):
-    """A module, and whether the pass changed anything."""
+    """Resulting module, and whether the pass modified it."""
 
     graph_module: Module
     modified: bool

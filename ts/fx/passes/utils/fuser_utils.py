@@ -111,7 +111,7 @@ def fuse_by_partitions(
     prefix: str = "fused_",
     always_return_tuple: bool = False,
 ) -> GraphModule:
-    """Let each set of nodes become a call of a submodule; the same module."""
+    """Replace each set of nodes by a call of a submodule and return the module."""
     for number, partition in enumerate(partitions):
         nodes = topo_sort(list(partition))
         module, inputs, outputs = fuse_as_graphmodule(
