@@ -118,7 +118,7 @@ def _pieces(array: Any) -> list[Any]:
 
 
 def broadcast(call: CollectiveCall, memory: memoryview, source: int) -> None:
-    """All have what one has."""
+    """Broadcast the memory of rank `source` to all ranks."""
     if call.rank == source:
         call.wait([call.send(each, memory) for each in call.others])
     else:
@@ -134,7 +134,7 @@ def all_gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryv
 
 
 def gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryview] | None, to: int) -> None:
-    """One has what each has."""
+    """Gather the memory of all ranks in `outputs` of rank `to`."""
     if outputs is None:
         return call.wait([call.send(to, ours)])
     _copy(ours, outputs[call.rank])
@@ -144,7 +144,7 @@ def gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryview]
 def scatter(
     call: CollectiveCall, inputs: Sequence[memoryview] | None, output: memoryview, source: int
 ) -> None:
-    """Each has one of what one has."""
+    """Scatter one buffer of the source rank to each rank."""
     if inputs is None:
         return call.wait([call.receive(source, output)])
     sent = [call.send(each, inputs[each]) for each in call.others]
@@ -153,7 +153,7 @@ def scatter(
 
 
 def all_to_all(call: CollectiveCall, inputs: Sequence[memoryview], outputs: Sequence[memoryview]) -> None:
-    """Each has one from each."""
+    """Send input i to rank i and receive output i from rank i."""
     requests = [call.receive(each, outputs[each]) for each in call.others]
     order = [(call.rank + step) % call.size for step in range(1, call.size)]
     requests += [call.send(each, inputs[each]) for each in order]

@@ -36,7 +36,7 @@ _UNINITIALIZED: Final = (
 
 
 class Backend(str):
-    """The name of what carries tensors: "gloo" is what programs call it."""
+    """Name of a communication backend; programs use "gloo"."""
 
     UNDEFINED: ClassVar = "undefined"
     GLOO: ClassVar = "gloo"
@@ -65,7 +65,7 @@ class ProcessGroup:
         links.add_group(number, ranks)
 
     def rank(self) -> int:
-        """This process's place in it."""
+        """Return this process's group rank."""
         return self.places[self.links.rank]
 
     def size(self) -> int:
@@ -78,7 +78,7 @@ class ProcessGroup:
 
     @property
     def group_name(self) -> str:
-        """A name that no other group has."""
+        """Return the unique name of the group."""
         return str(self.number)
 
     def next_call(self) -> int:
@@ -86,7 +86,7 @@ class ProcessGroup:
         return next(self._numbers)
 
     def workspace(self, size: int) -> Any:
-        """Bytes that the call whose turn it is may use."""
+        """Return a byte buffer for the current call."""
         if size > self._workspace.size:
             found = np.empty(size, np.uint8)
             if size > _BUFFER_CACHE_BYTES:
@@ -344,7 +344,8 @@ def new_group(
     device_id: Any = None,
     sort_ranks: bool = True,
 ) -> Any:
-    """A group of some of the processes. All call it, in the same order, those that will not be in it, too."""
+    """Create a group from a subset of the ranks. All call it, in the same order, those that will not be in
+    it, too."""
     world = member_of(None)
     if backend is not None:
         _check_backend(backend)

@@ -77,7 +77,7 @@ class _Acceptor:
         self.listener.stop()
 
     async def connect(self, addresses: dict[int, str]) -> None:
-        """Have a socket to each other rank."""
+        """Establish a socket to each other rank."""
         for rank in range(self.place.rank):
             async with asyncio.timeout(10):
                 connection = await connect(addresses[rank], **self.credentials.get_connection_args("worker"))
@@ -99,14 +99,14 @@ class _Acceptor:
                 connection.abort()
 
     def _keep(self, rank: int, connection: Connection) -> None:
-        """Nothing is sent over a bare socket until all processes have theirs."""
+        """Keep an accepted connection; bare sockets stay unused until all ranks are connected."""
         self.sockets[rank], _, _ = connection.stream.detach()
         if len(self.sockets) == self.place.world_size - 1:
             self.all_here.set()
 
 
 def _own_host(place: RendezvousAddress) -> str:
-    """This machine as the others see it."""
+    """Return this machine's address as seen by other ranks."""
     with contextlib.suppress(ValueError):
         if ipaddress.ip_address(place.host).is_loopback:
             return place.host

@@ -112,7 +112,7 @@ class PeerConnections:
         return request
 
     def receive(self, rank: int | None, label: MessageTag, memory: memoryview) -> Request:
-        """Have memory filled with what comes from a rank, or from any of the group."""
+        """Post a receive into `memory` from a rank, or from any rank of the group for None."""
         request = Request(label, rank, memory)
         key = label[:3]
         with self._lock:
@@ -184,7 +184,7 @@ class PeerConnections:
         return self._peers[rank].ended is not None
 
     def close(self) -> None:
-        """Send what waits, tell the others that this process leaves, and leave."""
+        """Send queued data, notify peers of the departure, and close all connections."""
         with self._lock:
             if self._closed:
                 return
@@ -207,7 +207,7 @@ class PeerConnections:
         self._ring()
 
     def forget(self) -> None:
-        """Let go of the sockets in a forked process, whose parent goes on with them."""
+        """Close the inherited sockets in a forked child; the parent keeps its own."""
         self._closed = True
         for peer in self._peers.values():
             peer.socket.close()
@@ -358,7 +358,7 @@ class PeerConnections:
             self._died(peer, error)
 
     def _parse(self, peer: _Connection) -> None:
-        """Make messages of what has come."""
+        """Parse received bytes into messages."""
         while True:
             if peer.label is None:
                 if peer.end - peer.start < _WIRE.size:
@@ -437,7 +437,7 @@ class PeerConnections:
         request.done = True
 
     def _error(self, request: Request) -> Exception | None:
-        """Why nothing can come for a receive."""
+        """Return the error that makes a receive impossible; None if it can still complete."""
         rank = request.source
         if rank is not None and self._peers[rank].ended is not None:
             return self._peers[rank].ended

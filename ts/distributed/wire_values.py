@@ -100,7 +100,7 @@ Parcel = tuple[Any, list[memoryview]]
 
 
 def pack(value: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Parcel:
-    """A value as plain data and memory, which is that of its tensors; TypeError for what cannot travel.
+    """Encode a value as plain data and tensor memory; raise TypeError for unsupported values.
 
     travel      how references do, if any may
     recorded    gets the tensors that want gradients, where these are to come back
@@ -296,7 +296,7 @@ class _Deserializer:
         return x
 
     def _bytes(self, key: int) -> NDArray[np.uint8]:
-        """Memory that arrived, which may be written; what came inside of the head is copied."""
+        """Return writable received memory; bytes inside the message head are copied."""
         found = self.bytes.get(key)
         if found is None:
             if type(key) is not int or key < 0:

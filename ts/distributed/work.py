@@ -26,7 +26,7 @@ Body = Callable[[CollectiveCall], None]
 
 
 class Work:
-    """A call that is under way."""
+    """Handle of an asynchronous operation."""
 
     def __init__(self, result: Any = None) -> None:
         self._result = result
@@ -40,7 +40,7 @@ class Work:
         raise NotImplementedError
 
     def exception(self) -> BaseException | None:
-        """The error of what is through."""
+        """Return the error of a completed operation."""
         raise NotImplementedError
 
     def is_success(self) -> bool:
@@ -48,7 +48,7 @@ class Work:
         return self.is_completed() and self.exception() is None
 
     def result(self) -> Any:
-        """The tensors that it wrote."""
+        """Return the output tensors."""
         self.wait()
         return self._result
 
@@ -81,7 +81,7 @@ class Collective(Work):
         return self._future.done()
 
     def exception(self) -> BaseException | None:
-        """The error of what is through."""
+        """Return the error of a completed operation."""
         return self._future.exception() if self._future.done() else None
 
     def get_future(self) -> Any:
@@ -99,7 +99,7 @@ class Collective(Work):
 
 
 class Transfer(Work):
-    """A send or a receive."""
+    """Handle of an asynchronous send or receive."""
 
     def __init__(
         self, links: PeerConnections, request: Request, wait: Callable[[float | None], None], result: Any
@@ -124,7 +124,7 @@ class Transfer(Work):
         return True
 
     def exception(self) -> BaseException | None:
-        """The error of what is through."""
+        """Return the error of a completed operation."""
         return self.request.error
 
     def _source_rank(self) -> int:

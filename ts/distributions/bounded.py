@@ -50,7 +50,7 @@ class ContinuousBernoulli(ByOdds, ExponentialFamily):
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
 
     def _precise(self) -> Any:
-        """`probs` where the constant's form is precise, elsewhere a number for which it is."""
+        """Return `probs`, with values near 0.5 replaced by one for which the closed form is precise."""
         return ts.where(self._outside(), self.probs, self._lims[0])
 
     def _log_constant(self) -> Any:

@@ -89,7 +89,7 @@ class Categorical(Distribution):
 
 
 class _OfCategorical(Distribution):
-    """A distribution of vectors by the probabilities of their places."""
+    """Base class of vector distributions that wrap a Categorical."""
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits)
@@ -113,7 +113,7 @@ class _OfCategorical(Distribution):
 
 
 class OneHotCategorical(_OfCategorical):
-    """A vector of zeros with one 1, with probabilities in proportion to `probs`."""
+    """One-hot categorical distribution with probabilities proportional to `probs`."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot
@@ -173,7 +173,7 @@ class Multinomial(_OfCategorical):
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:  # type: ignore[override]
-        """No more than the draws."""
+        """Counts with sum at most `total_count`."""
         return constraints.multinomial(self.total_count)
 
     @property

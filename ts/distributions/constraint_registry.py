@@ -1,4 +1,4 @@
-"""From constraints to transforms that give what they allow.
+"""Mapping from constraints to transforms into the constrained set.
 
     biject_to(constraints.positive)            a bijective transform of all numbers to positive ones
     transform_to(constraints.simplex)          perhaps not bijective, but easier to optimise through

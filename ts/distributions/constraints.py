@@ -1,4 +1,4 @@
-"""Constraints: which values a parameter or a sample may have.
+"""Constraints: valid values of parameters and samples.
 
 >>> positive.check(ts.tensor([1.0, -1.0])), positive
 (tensor([ True, False]), GreaterThan(lower_bound=0.0))
@@ -38,7 +38,8 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """A constraint that depends on a distribution's parameters: the class knows at most its kind."""
+    """Constraint that depends on a distribution's parameters; the class knows at most discreteness and event
+    dimensions."""
 
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
         self._is_discrete = is_discrete
@@ -126,7 +127,7 @@ class LessThan(Constraint):
 
 
 class Interval(Constraint):
-    """Between two bounds, or one of them."""
+    """Interval with one or two bounds."""
 
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
         self.lower_bound = lower_bound
@@ -262,7 +263,7 @@ class Square(Constraint):
 
 
 class Symmetric(Square):
-    """A matrix that is its own transpose."""
+    """Symmetric matrices."""
 
     def check(self, value: Any) -> Tensor:
         square = super().check(value)
@@ -295,7 +296,7 @@ class PositiveDefinite(Symmetric):
 
 
 class IndependentConstraint(Constraint):
-    """A constraint on each number of a value with dimensions."""
+    """Constraint applied to each element of a multi-dimensional value."""
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint = base_constraint
@@ -355,7 +356,7 @@ class _Several(Constraint):
 
 
 class Cat(_Several):
-    """Constraints of pieces along a dimension, of the lengths given (one each where none are)."""
+    """Constraints on consecutive slices along a dimension, with the given lengths (default 1)."""
 
     def __init__(
         self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None

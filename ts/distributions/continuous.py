@@ -299,7 +299,7 @@ class GeneralizedPareto(Distribution):
         return -self.scale.log() - ts.where(exponential, z, fall)
 
     def log_survival_function(self, value: Any) -> Any:
-        """The logarithm of the probability of what is above `value`."""
+        """Return the log-probability of exceeding `value`."""
         self._validate_sample(value)
         z = (value - self.loc) / self.scale
         exponential, c = self._tail()

@@ -14,7 +14,7 @@ from ts.nn import functional as F
 
 
 def check_one(probs: Any, logits: Any) -> None:
-    """Refuse both and none of two ways to say the same."""
+    """Raise an error unless exactly one of `probs` and `logits` is given."""
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
@@ -37,7 +37,7 @@ class ByOdds(Distribution):
 
     @lazy_property
     def logits(self) -> Any:
-        """The logarithm of the odds."""
+        """Logarithm of the odds."""
         return probs_to_logits(self.probs, is_binary=True)
 
     @property
@@ -124,7 +124,7 @@ class Binomial(ByOdds):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
-        """No more than the trials."""
+        """Integers from 0 to the number of trials."""
         return constraints.integer_interval(0, self.total_count)
 
     @property
@@ -241,7 +241,7 @@ class NegativeBinomial(ByOdds):
 
     @lazy_property
     def _gamma(self) -> Any:
-        """The rate at which they succeed."""
+        """Gamma distribution of the Poisson rate."""
         return Gamma(self.total_count, ts.exp(-self.logits), validate_args=False)
 
     def sample(self, sample_shape: Any = ()) -> Any:

@@ -1,4 +1,4 @@
-"""The base of all distributions: shapes, the check of parameters and values, and what follows from the rest.
+"""Base class of distributions: shapes, validation, and default implementations.
 
 In: parameters, which broadcast together to the batch.  Out: samples of shape (*sample, *batch, *event), and
 densities of shape (*sample, *batch).
@@ -64,7 +64,7 @@ class Distribution:
 
     @property
     def event_shape(self) -> Size:
-        """The shape of one sample."""
+        """Shape of one sample."""
         return self._event_shape
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
@@ -106,11 +106,11 @@ class Distribution:
             return self.rsample(sample_shape).detach()  # type: ignore[no-any-return]
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Samples as a function of the parameters."""
+        """Return reparametrized samples, differentiable with respect to the parameters."""
         raise NotImplementedError
 
     def log_prob(self, value: Any) -> Tensor:
-        """The logarithm of the density at `value`."""
+        """Return the log-density at `value`."""
         raise NotImplementedError
 
     def cdf(self, value: Any) -> Tensor:
@@ -122,7 +122,7 @@ class Distribution:
         raise NotImplementedError
 
     def entropy(self) -> Tensor:
-        """The mean of the negative logarithm of the density."""
+        """Return the entropy: the mean negative log-density."""
         raise NotImplementedError
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
@@ -202,7 +202,7 @@ def _shown(value: Any) -> Any:
 
 
 class Centred(Distribution):
-    """One whose mean and mode are `loc`."""
+    """Distribution with mean and mode `loc`."""
 
     loc: Any
 

@@ -13,7 +13,7 @@ from ts.nn import functional as F
 
 
 class _OfNumbers(Transform):
-    """A growing function of each number; all of a class are alike."""
+    """Base class of parameter-free increasing elementwise transforms; instances of a class are equal."""
 
     bijective = True
     domain = constraints.real
@@ -89,7 +89,7 @@ class TanhTransform(_OfNumbers):
 
 
 class AbsTransform(_OfNumbers):
-    """|x|, whose inverse gives the positive one."""
+    """Absolute value; the inverse returns the nonnegative preimage."""
 
     bijective = False
     codomain = constraints.positive

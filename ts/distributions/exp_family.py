@@ -25,7 +25,7 @@ class ExponentialFamily(Distribution):
         raise NotImplementedError
 
     def _log_normalizer(self, *natural_params: Any) -> Any:
-        """F(n), for each of the batch."""
+        """Return the log-normalizer of the natural parameters, one value per batch element."""
         raise NotImplementedError
 
     @property

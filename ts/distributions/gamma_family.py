@@ -129,7 +129,7 @@ class FisherSnedecor(Distribution):
 
 
 class StudentT(Distribution):
-    """A normal variable over the root of a mean square of `df` others."""
+    """Student's t-distribution with `df` degrees of freedom."""
 
     df: Any
     loc: Any
@@ -175,7 +175,7 @@ class StudentT(Distribution):
 
 
 class Dirichlet(ExponentialFamily):
-    """Probabilities that sum to one."""
+    """Dirichlet distribution over probability vectors."""
 
     concentration: Any
     has_rsample = True
@@ -233,7 +233,7 @@ class Dirichlet(ExponentialFamily):
 
 
 class Beta(ExponentialFamily):
-    """A probability: the first of two from a Dirichlet distribution."""
+    """Beta distribution: the first component of a two-dimensional Dirichlet variable."""
 
     has_rsample = True
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}

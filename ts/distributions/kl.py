@@ -31,7 +31,8 @@ _KL_REGISTRY: dict[tuple[type[Any], type[Any]], Formula] = {}
 
 
 def register_kl(type_p: type[Any], type_q: type[Any]) -> Callable[[Formula], Formula]:
-    """A decorator: the function computes the divergence of such a pair, and of classes derived from them."""
+    """Return a decorator that registers a KL divergence formula for a pair of classes and their subclasses.
+    """
 
     def add(function: Formula) -> Formula:
         _KL_REGISTRY[type_p, type_q] = function
@@ -233,7 +234,7 @@ def _from_low_rank(p: LowRankMultivariateNormal, q: MultivariateNormal) -> Any:
 
 
 def _trace(p: Any, q: Any, distance: Callable[[Any], Any]) -> Any:
-    """The trace of q's precision times p's covariance: the distances of the columns of what spreads p."""
+    """Return trace(precision of q @ covariance of p), from the Mahalanobis lengths of p's factor columns."""
     batch = ts.broadcast_shapes(p.batch_shape, q.batch_shape)
     spread = (
         [p._factor] if isinstance(p, MultivariateNormal) else [p.cov_factor, p.cov_diag.sqrt().diag_embed()]

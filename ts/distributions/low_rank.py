@@ -96,7 +96,7 @@ class LowRankMultivariateNormal(Centred):
         return 2 * small + self.cov_diag.log().sum(-1)
 
     def distance(self, away: Tensor) -> Any:
-        """The squared distance from the middle in units of the distribution."""
+        """Return the squared Mahalanobis distance."""
         scaled = away / self.cov_diag
         tied = (self.cov_factor.mT @ scaled.unsqueeze(-1)).squeeze(-1)
         return (scaled * away).sum(-1) - mahalanobis(self._capacitance, tied)

@@ -68,7 +68,7 @@ class LKJCholesky(Distribution):
 
 
 class Wishart(ExponentialFamily):
-    """The sum of the outer products of `df` normal vectors, by their covariance or what stands for it.
+    """Wishart distribution: the sum of outer products of `df` normal vectors.
 
     That is its inverse, or its Cholesky factor.  `df` is any number above the size of the matrix less one.
     """
@@ -145,7 +145,7 @@ class Wishart(ExponentialFamily):
 
     @lazy_property
     def covariance_matrix(self) -> Any:
-        """The covariance of the vectors."""
+        """Covariance of the normal vectors."""
         return self._factor @ self._factor.mT
 
     @lazy_property

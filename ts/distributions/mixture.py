@@ -84,7 +84,7 @@ class MixtureSameFamily(Distribution):
         return self._averaged(parts.variance) + self._averaged(away.pow(2))
 
     def _each(self, value: Any) -> Any:
-        """A value for each part."""
+        """Return the value with an inserted component dimension."""
         return value.unsqueeze(-1 - self._event_ndims)
 
     def cdf(self, value: Any) -> Any:

@@ -13,7 +13,7 @@ from ts.distributions.utils import lazy_property, sum_rightmost
 
 
 class Independent(Distribution):
-    """The last dimensions of another distribution's batch as dimensions of its event."""
+    """Distribution with the last batch dimensions of another one reinterpreted as event dimensions."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Independent(Distribution):
 
 
 class MultivariateNormal(Centred):
-    """The normal distribution of vectors, by its covariance, the inverse of that, or its Cholesky factor."""
+    """Multivariate normal distribution, parametrized by covariance, precision or Cholesky factor."""
 
     loc: Any
     _factor: Any
@@ -174,7 +174,7 @@ class MultivariateNormal(Centred):
 
 
 def mahalanobis(factor: Tensor, away: Tensor) -> Any:
-    """The squared distance from the middle in units of the distribution whose Cholesky factor this is."""
+    """Return the squared Mahalanobis distance for a Cholesky factor of the covariance."""
     shape = Size(ts.broadcast_shapes(factor.shape[:-1], away.shape))
     solved = ts.linalg.solve_triangular(
         factor.expand((*shape, shape[-1])), away.expand(shape).unsqueeze(-1), upper=False

@@ -19,7 +19,7 @@ from ts.distributions.utils import broadcast_all, clamp_probs
 
 
 class LogitRelaxedBernoulli(ByOdds):
-    """The logarithm of the odds of a RelaxedBernoulli variable."""
+    """Distribution of the logit of a RelaxedBernoulli variable."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
@@ -105,7 +105,7 @@ class _Relaxed(TransformedDistribution):
 
     @property
     def logits(self) -> Any:
-        """The logarithms of probabilities, or of odds."""
+        """Logits of the base distribution."""
         return self.base_dist.logits
 
     @property

@@ -1,4 +1,4 @@
-"""Transforms: functions of samples with an inverse and the logarithm of how they stretch space.
+"""Transforms of samples: invertible functions with log-determinants of their Jacobians.
 
     t = AffineTransform(1.0, 2.0)
     t(x), t.inv(y)                         1 + 2x, and back
@@ -22,7 +22,7 @@ from ts.distributions.utils import sum_rightmost
 
 
 class Transform:
-    """A function of samples; with `cache_size=1` it keeps its last values, so that `inv` gives the same."""
+    """Invertible function of samples; `cache_size=1` caches the last input-output pair for the inverse."""
 
     bijective = False
     domain: Any
@@ -103,7 +103,7 @@ class Transform:
         return shape
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of what its inverse gives."""
+        """Return the input shape for an output shape."""
         return shape
 
     def __repr__(self) -> str:
@@ -111,7 +111,7 @@ class Transform:
 
 
 class _InverseTransform(Transform):
-    """The inverse of a transform, which it keeps alive."""
+    """Inverse of a transform, with a strong reference to it."""
 
     def __init__(self, transform: Transform) -> None:
         super().__init__(cache_size=transform._cache_size)
@@ -165,7 +165,7 @@ class _InverseTransform(Transform):
 
 
 class ComposeTransform(Transform):
-    """One transform after the other."""
+    """Composition of transforms."""
 
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
         self.parts = [part.with_cache(cache_size) for part in parts] if cache_size else list(parts)
@@ -256,7 +256,7 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """A transform of numbers as one of values with dimensions."""
+    """Transform with batch dimensions reinterpreted as event dimensions."""
 
     def __init__(
         self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
@@ -313,7 +313,7 @@ class IndependentTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """The last dimensions in another shape."""
+    """Reshape of the last dimensions."""
 
     bijective = True
 
@@ -325,12 +325,12 @@ class ReshapeTransform(Transform):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """Values of the one shape."""
+        """Values with shape `in_shape`."""
         return constraints.independent(constraints.real, len(self.in_shape))
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """Values of the other."""
+        """Values with shape `out_shape`."""
         return constraints.independent(constraints.real, len(self.out_shape))
 
     def with_cache(self, cache_size: int = 1) -> Transform:
@@ -355,7 +355,7 @@ class ReshapeTransform(Transform):
 
 
 def _with_end(shape: Any, old: Any, new: Any) -> Any:
-    """A shape with another end."""
+    """Replace the trailing dimensions `old` of a shape by `new`."""
     if len(shape) < len(old):
         raise ValueError("Too few dimensions on input")
     cut = len(shape) - len(old)

@@ -104,7 +104,8 @@ class TransformedDistribution(Distribution):
         return total + sum_rightmost(each, event_dim - len(self.base_dist.event_shape))
 
     def _upward(self, probability: Any) -> Any:
-        """The probability of what is not above, if transforms that fall have turned it around."""
+        """Convert a base probability to a cumulative probability, reversed if the transforms are decreasing.
+        """
         sign = math.prod((transform.sign for transform in self.transforms), start=1)
         return probability if isinstance(sign, int) and sign == 1 else sign * (probability - 0.5) + 0.5
 
@@ -130,7 +131,7 @@ class LogNormal(TransformedDistribution):
 
     @property
     def loc(self) -> Any:
-        """The mean of the logarithm."""
+        """Mean of the logarithm."""
         return self.base_dist.loc  # type: ignore[attr-defined]
 
     @property
@@ -243,7 +244,7 @@ class HalfCauchy(_Half):
 
 
 class Gumbel(TransformedDistribution):
-    """The largest of many variables."""
+    """Gumbel distribution: the limit of the maximum of many variables."""
 
     loc: Any
     scale: Any
@@ -288,7 +289,7 @@ class Gumbel(TransformedDistribution):
 
 
 class Weibull(TransformedDistribution):
-    """The time until something fails whose rate of failing is a power of its age."""
+    """Weibull distribution: failure times with a failure rate that is a power of the age."""
 
     scale: Any
     concentration: Any
@@ -358,7 +359,7 @@ class Pareto(TransformedDistribution):
 
 
 class Kumaraswamy(TransformedDistribution):
-    """A probability whose `cdf` is 1 - (1 - x^concentration1)^concentration0: much as that of Beta."""
+    """Kumaraswamy distribution, with CDF 1 - (1 - x^concentration1)^concentration0."""
 
     concentration1: Any
     concentration0: Any
@@ -377,7 +378,7 @@ class Kumaraswamy(TransformedDistribution):
         super().__init__(Uniform(zeros, ones, validate_args=validate_args), steps, validate_args)
 
     def _moment(self, power: int) -> Any:
-        """The mean of a power."""
+        """Return the mean of a power of the variable."""
         a, b = 1 + power / self.concentration1, self.concentration0
         return b * ts.exp(ts.lgamma(a) + ts.lgamma(b) - ts.lgamma(a + b))
 
@@ -402,7 +403,7 @@ class Kumaraswamy(TransformedDistribution):
 
 
 class InverseGamma(TransformedDistribution):
-    """One over a gamma variable."""
+    """Inverse gamma distribution: the reciprocal of a gamma variable."""
 
     has_rsample = True
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}

@@ -41,13 +41,13 @@ def broadcast_all(*values: Any) -> list[Tensor]:
 
 
 def clamp_probs(probs: Tensor) -> Tensor:
-    """Probabilities that are neither 0 nor 1, so that their logarithms are finite."""
+    """Clamp probabilities away from 0 and 1, so that their logarithms are finite."""
     eps = ts.finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)  # type: ignore[no-any-return]
 
 
 def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
-    """The logarithms of probabilities; of the odds where there are two values."""
+    """Convert probabilities to logits: log-odds if `is_binary`, log-probabilities otherwise."""
     clamped = clamp_probs(probs)
     logits: Tensor = clamped.log() - (-clamped).log1p() if is_binary else clamped.log()
     return logits
@@ -60,7 +60,7 @@ def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
 
 
 def sum_rightmost(value: Any, count: int) -> Any:
-    """The sum over the last `count` dimensions."""
+    """Sum over the last `count` dimensions."""
     return value.sum(tuple(range(-count, 0))) if count else value
 
 

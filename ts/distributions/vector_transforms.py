@@ -15,7 +15,7 @@ from ts.nn import functional as F
 
 
 class _Alike(Transform):
-    """A transform without parameters: all of a class are alike."""
+    """Base class of parameter-free transforms; instances of a class are equal."""
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)
@@ -24,7 +24,7 @@ class _Alike(Transform):
 
 
 class SoftmaxTransform(_Alike):
-    """Any vector to probabilities: exp, divided by the sum; its inverse is one of many."""
+    """Softmax: vectors to probabilities; the inverse returns one of many preimages."""
 
     domain = constraints.real_vector
     codomain = constraints.simplex
@@ -42,14 +42,14 @@ class SoftmaxTransform(_Alike):
 
 
 def _at_least(count: int, shape: Any) -> Any:
-    """A shape of as many dimensions."""
+    """Return the shape; raise ValueError below `count` dimensions."""
     if len(shape) < count:
         raise ValueError("Too few dimensions on input")
     return shape
 
 
 class StickBreakingTransform(_Alike):
-    """n - 1 numbers to n probabilities: each says which part of what is left of a stick is broken off."""
+    """Stick-breaking transform: n - 1 numbers to n probabilities."""
 
     bijective = True
     domain = constraints.real_vector

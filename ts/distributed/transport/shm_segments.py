@@ -101,7 +101,8 @@ class SegmentSender:
     """The segments that one connection sends parts in; from any thread."""
 
     def __init__(self, most: int, mark: bytes) -> None:
-        """`most`: bytes that all segments of this process may have. `mark`: this end of this connection."""
+        """Initialize with a limit of `most` bytes for all segments of this process. `mark`: this end of this
+        connection."""
         self._most, self._mark = most, mark
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
@@ -131,7 +132,7 @@ class SegmentSender:
         return SHARED | segment.file << 40 | size
 
     def close(self) -> None:
-        """Let all go; no more are lent."""
+        """Release all segments; later `lend` calls return None."""
         with self._lock:
             self._close()
 
@@ -201,7 +202,7 @@ def _let_all_go(segments: list[_Segment]) -> None:
 
 
 class SegmentReceiver:
-    """The segments of another process that one connection gets parts in; for one thread."""
+    """Receiver of a connection's segments, owned by another process; for use by one thread."""
 
     def __init__(self, process: int, mark: bytes) -> None:
         """Initialize for the authenticated process id `process`; `mark` is the peer's nonce for this
@@ -272,7 +273,7 @@ os.register_at_fork(before=_before_fork)
 
 
 def _copied(file: int, size: int) -> memoryview:
-    """A part whose segment is not mapped."""
+    """Return a copy of a part whose segment is not mapped."""
     if os.pread(file, 1, 0) != bytes([_SENT]):
         raise NotSharedMemoryError(f"{size} bytes are announced in a segment that does not have them")
     try:

@@ -20,7 +20,8 @@ _TOGETHER: Final = 64  # buffers, as above
 
 
 def tune(sock: socket.socket) -> None:
-    """Small messages leave at once; an end whose machine is gone is noticed within a minute."""
+    """Set socket options: no delay for small messages, and keepalive that detects a dead peer within a
+    minute."""
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in _LIVENESS.items():
@@ -29,7 +30,7 @@ def tune(sock: socket.socket) -> None:
 
 
 class Outgoing:
-    """Buffers that wait to be sent, and are sent as far as the socket takes them; nothing is copied."""
+    """Send queue without copies; data is sent as far as the socket accepts it."""
 
     def __init__(self) -> None:
         self._buffers: deque[Buffer] = deque()
@@ -39,7 +40,7 @@ class Outgoing:
         return bool(self._buffers)
 
     def add(self, buffers: Iterable[Buffer]) -> None:
-        """More to send, in order."""
+        """Append buffers to the queue."""
         for buffer in buffers:
             self.size += len(buffer)
             if len(buffer) <= _AT_ONCE // _TOGETHER:
@@ -49,7 +50,7 @@ class Outgoing:
                 self._buffers.extend(view[at : at + step] for at in range(0, len(view), step))
 
     def clear(self) -> None:
-        """Forget what has not been sent."""
+        """Discard all unsent data."""
         self._buffers.clear()
         self.size = 0
 

@@ -64,7 +64,7 @@ def of_elu(
     scale: int | float | complex,
     input_scale: int | float | complex,
 ) -> Tensor:
-    """Of `elu` and its likes."""
+    """Gradient of ELU and its variants."""
     small = (self * input_scale).exp() * input_scale * alpha
     return ts.where(self <= 0, grad * small, grad) * scale
 
@@ -94,7 +94,7 @@ def of_mish(grad: Tensor, self: Tensor) -> Tensor:
 def of_softplus(
     grad: Tensor, self: Tensor, beta: int | float | complex, threshold: int | float | complex
 ) -> Tensor:
-    """Beyond the threshold it is a line."""
+    """Gradient of softplus; linear above the threshold."""
     x = self * beta
     return ts.where(x > threshold, grad, grad * ts.sigmoid(x))
 
@@ -163,7 +163,7 @@ derive(
 
 
 def of_masked_softmax(grad: Tensor, result: Tensor, mask: Tensor, dim: int | None) -> Tensor:
-    """Of the elements that are not masked."""
+    """Gradient of masked softmax, zero at masked positions."""
     found = ts.where(mask, 0, result)
     return of_softmax(grad, found, -1 if dim is None else dim)
 

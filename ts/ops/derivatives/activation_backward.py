@@ -168,7 +168,7 @@ derive(
 
 
 def of_glu_gradient(grad: Tensor, self: Tensor, dim: int) -> Tensor:
-    """The gradient of the gradient of glu's result: what both halves do with it."""
+    """Second derivative of GLU for both halves."""
     through, bent = grad.chunk(2, dim)
     left, right = self.chunk(2, dim)
     gate = ts.sigmoid(right)

@@ -1,4 +1,4 @@
-"""Derivatives of assertions: their tokens have no elements to be differentiated by."""
+"""Derivatives of assertions: their token results have none."""
 
 from __future__ import annotations
 

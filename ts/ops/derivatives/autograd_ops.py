@@ -1,4 +1,4 @@
-"""Passes back are no steps of a computation: with `create_graph` they record what they do themselves."""
+"""Derivatives of autograd operators: with `create_graph`, backward passes record their own operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of normalisations by the moments of a batch."""
+"""Derivatives of batch normalization."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def of_probabilities(
 
 
 def per_class(weight: Tensor, scores: Tensor) -> Tensor:
-    """Weights where the classes are."""
+    """Reshape class weights to broadcast along the class dimension."""
     sizes = [1] * scores.dim()
     sizes[0 if scores.dim() == 1 else 1] = weight.numel()
     return weight.view(sizes)
@@ -141,7 +141,7 @@ def of_multi_margin(
     weight: Tensor | None,
     reduction: int,
 ) -> Tensor:
-    """Classes that come too close to the right one, against that."""
+    """Gradient of multi-margin loss."""
     scores = self.reshape([-1, self.size(-1) if self.dim() > 0 else 1])
     own = target.reshape([-1, 1])
     gap = scores - scores.gather(1, own) + margin

@@ -19,7 +19,7 @@ def underivable(what: str) -> Tensor:
 
 
 def restored(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
-    """A result along some dimensions, or all, with ones in their places: it broadcasts with the argument."""
+    """Restore reduced dimensions with size 1, so that a result broadcasts with the argument."""
     if keepdim or x.dim() == 0 or dim is None or len(dim) == 0:
         return x
     sizes = x.size()
@@ -63,6 +63,6 @@ def product_of_others(x: Tensor, dim: int) -> Tensor:
 
 
 def shared_by_all(grad: Tensor, x: Tensor, found: Tensor) -> Tensor:
-    """The gradient to the elements that equal the one that was found among all, in equal shares."""
+    """Gradient of an extreme value over all elements, shared equally among ties."""
     there = (x == found) | (x.isnan() & found.isnan())
     return grad * there / there.sum()

@@ -32,7 +32,7 @@ def covariance(self: Tensor, correction: int, fweights: Tensor | None, aweights:
 
 
 def correlation(self: Tensor) -> Tensor:
-    """The covariances of rows of length one."""
+    """Return the correlation matrix of rows."""
     if self.dim() > 2:
         raise RuntimeError(
             "corrcoef(): expected input to have two or fewer dimensions but got an input with "

@@ -1,4 +1,4 @@
-"""Derivatives of distances and similarities, and of the losses made of them."""
+"""Derivatives of distances, similarities, and the losses derived from them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def length(x: Tensor, dim: int, eps: float) -> Tensor:
 
 
 def cosine(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Tensor:
-    """The product of both at length one."""
+    """Return the cosine similarity along `dim`."""
     first, second = ts.broadcast_tensors(x1, x2)
     if first.dtype != second.dtype:
         dtype = ts.promote_types(first.dtype, second.dtype)
@@ -31,7 +31,7 @@ def cosine(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Tensor:
 
 
 def cosine_embedding(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
-    """1 - cosine of what is alike, what the cosine of the rest has beyond the margin."""
+    """Cosine embedding loss: 1 - cosine for target 1, `max(0, cosine - margin)` for target -1."""
     if target.dim() > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     squares = ((input1 * input1).sum(-1) + TINY) * ((input2 * input2).sum(-1) + TINY)
@@ -115,7 +115,7 @@ derive(
 
 
 def of_pairs(grad: Tensor, self: Tensor, p: float, result: Tensor) -> Tensor:
-    """Of the distances between the rows of one matrix: each pair has two ends."""
+    """Gradient of `pdist`, the pairwise distances between rows of one matrix."""
     ends = ts.triu_indices(self.size(0), self.size(0), 1, device=self.device)
     gap = self[ends[0]] - self[ends[1]]
     each = of_gap(grad.unsqueeze(-1), gap, result.unsqueeze(-1), p)

@@ -1,4 +1,4 @@
-"""Derivatives of tables of rows: a row's is the sum over the places where it was read."""
+"""Derivatives of embedding tables: each row's gradient is the sum over its lookups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, constant, deriv
 
 
 def _read(table: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
-    """Rows of a table, zeros where the padding was."""
+    """Return the rows of a table for the indices, zeros for the padding index."""
     rows = ts.embedding(table, indices)
     return rows if padding_idx < 0 else rows.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
 

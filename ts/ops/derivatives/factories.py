@@ -17,7 +17,7 @@ for _overload in ("Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor"):
 
 
 def powers(x: Tensor, count: int) -> Tensor:
-    """The powers of each element from 0 on, along a new dimension."""
+    """Return `count` powers of each element, from exponent 0, along a new last dimension."""
     ones = ts.ones_like(x).unsqueeze(-1)
     if count < 2:
         return ones.narrow(-1, 0, count)

@@ -17,7 +17,7 @@ def adjoint(x: Tensor) -> Tensor:
 
 
 def unit(x: Tensor) -> Tensor:
-    """The unit matrix as large as a square one."""
+    """Return the identity matrix of the size of `x`."""
     return ts.eye(x.size(-1), dtype=x.dtype, device=x.device)
 
 
@@ -25,7 +25,7 @@ def unit(x: Tensor) -> Tensor:
 
 
 def _of_det(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
-    """Of singular matrices by the products of all singular values but one."""
+    """Gradient of the determinant; singular matrices use products of all singular values except one."""
     if A.size(-1) == 0:
         return ts.zeros_like(A)
     if bool(ts.ops.aten._is_any_true(result == 0)):
@@ -41,7 +41,7 @@ def _of_det(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
 
 
 def _of_slogdet(of_sign: Tensor, of_log: Tensor, A: Tensor, sign: Tensor) -> Tensor:
-    """Of a complex sign, too: it turns with the imaginary part of the logarithm."""
+    """Gradient of `slogdet`, including the complex sign."""
     factor = of_log.to(A.dtype)
     if A.is_complex():
         factor = ts.complex(of_log, -ts.imag(of_sign.conj() * sign))
@@ -70,7 +70,7 @@ def _of_inverse(grad: Tensor, inverse: Tensor) -> Tensor:
 
 
 def _of_system(A: Tensor, result: Tensor, of_b: Tensor, vectors: bool, left: bool) -> Tensor:
-    """The gradient of the matrix from that of the right hand side."""
+    """Gradient of a linear system for the matrix, computed from the right-hand side's gradient."""
     if vectors:
         return -of_b.unsqueeze(-1).matmul(adjoint(result.unsqueeze(-1)))
     return -of_b.matmul(adjoint(result)) if left else -adjoint(result).matmul(of_b)
@@ -234,7 +234,7 @@ def _of_eig(
 def _of_svd(
     of_u: Tensor | None, of_s: Tensor | None, of_vh: Tensor | None, u: Tensor, s: Tensor, vh: Tensor
 ) -> Tensor:
-    """Of U and V what lies within the other's space, and what lies beyond it."""
+    """Gradient of the SVD for U, S and V."""
     k = s.size(-1)
     u, vh = u.narrow(-1, 0, k), vh.narrow(-2, 0, k)
     inner = ts.zeros([k, k], dtype=u.dtype, device=u.device)
@@ -292,7 +292,7 @@ compose("aten::svd", "_svd(self, some, compute_uv)")
 
 
 def _of_qr(of_q: Tensor, of_r: Tensor, q: Tensor, r: Tensor) -> Tensor:
-    """Of a wide matrix [X Y]: that of X, with what Y = Q V adds to that of Q, and Q times that of V."""
+    """Gradient of the QR decomposition, including wide matrices [X Y]."""
     rows, columns = q.size(-2), r.size(-1)
     if rows < columns:
         beside = of_r.narrow(-1, rows, columns - rows)
@@ -322,7 +322,7 @@ compose("aten::qr", "ts.linalg.qr(self, 'reduced' if some else 'complete')")
 
 
 def _of_exponential(grad: Tensor, self: Tensor) -> Tensor:
-    """A corner of the exponential of a matrix of blocks."""
+    """Gradient of the matrix exponential: the corner block of a block matrix exponential."""
     turned = adjoint(self)
     n = self.size(-1)
     upper = ts.cat([turned, grad.expand_as(turned)], -1)

@@ -1,4 +1,4 @@
-"""Derivatives of Fourier transforms: the transform back, scaled by what the other direction would be."""
+"""Derivatives of Fourier transforms: the inverse transform with the scaling of the forward direction."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _whole(grad: Tensor, sizes: list[int], dim: list[int], normalization: int, o
 
 
 def _halved(grad: Tensor, sizes: list[int], dim: list[int], normalization: int) -> Tensor:
-    """Of real numbers by half the frequencies of the last dimension: all but the ends stand for two."""
+    """Gradient of a one-sided inverse FFT: inner frequencies of the last dimension count twice."""
     found = ts.ops.aten._fft_r2c(grad, dim, normalization, True)
     last = dim[-1]
     twice = grad.size(last) - found.size(last)

@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import compose
 
 
 def axes_of(self: Tensor, dim: int | None) -> list[int]:
-    """One dimension, or all."""
+    """Return `[dim]`; None selects all dimensions."""
     return list(range(self.dim())) if dim is None else [dim]
 
 
@@ -39,7 +39,7 @@ def along(x: Tensor, gaps: Tensor, edge_order: int) -> Tensor:
 
 
 def differences(self: Tensor, gaps: list[Tensor], axes: list[int], edge_order: int) -> list[Tensor]:
-    """The derivatives along each of the dimensions."""
+    """Return the numerical derivatives along each dimension."""
     if edge_order != 1 and edge_order != 2:
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     if len(gaps) != len(axes):

@@ -88,22 +88,22 @@ class Derivative:
 
     @property
     def namespace(self) -> dict[str, Any]:
-        """The names of the module that the row stands in."""
+        """Global names of the module that declares the formula."""
         return vars(sys.modules[self.home])
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The arguments that it has gradients of."""
+        """Arguments with a gradient formula."""
         return tuple(name for names in self.formulas for name in names)
 
     def wanted(self, inputs: Iterable[str]) -> list[tuple[tuple[str, ...], str]]:
-        """The formulas for some of the arguments."""
+        """Return the formulas that compute gradients of the given arguments."""
         inputs = set(inputs)
         return [(names, text) for names, text in self.formulas.items() if not inputs.isdisjoint(names)]
 
 
 def names_in(formula: str) -> set[str]:
-    """The names that a formula reads; attributes are none."""
+    """Return the variable names that a formula reads, without attribute names."""
     return set(_NAME.findall(formula))
 
 
@@ -167,7 +167,7 @@ def refuse(keys: str, text: str, /) -> None:
 
 @cache
 def _load(family: str) -> None:
-    """Import the rows of a family of records, if it has any: they stand in a module of its name."""
+    """Import the derivative module of an operator family, if it exists."""
     name = f"{__package__}.{family}"
     if find_spec(name) is not None:
         importlib.import_module(name)

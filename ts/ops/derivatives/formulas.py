@@ -52,7 +52,7 @@ _LENGTH: Final = re.compile(r"\b([A-Za-z_]\w*)\.size\(([^()]+)\)")
 
 
 class Result(NamedTuple):
-    """A result of an operator, as formulas know it."""
+    """Result of an operator, with its name in formulas."""
 
     name: str  # result, values, result1
     gradient: str  # grad, grad_values, grad1, grads
@@ -68,7 +68,7 @@ class FormulaParameter(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """A function over what was saved."""
+    """Compiled formula: a function of saved values."""
 
     reads: tuple[FormulaParameter, ...]  # its parameters
     gives: tuple[str, ...]  # names of the arguments that it gives gradients of, in order
@@ -77,7 +77,7 @@ class Formula(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the function."""
+        """Name of the function."""
         return self.text.partition("(")[0].removeprefix("def ")
 
     def function(self) -> Any:
@@ -102,7 +102,7 @@ class Inputs:
 
     @cached_property
     def differentiable(self) -> tuple[int, ...]:
-        """The results that may have gradients."""
+        """Indices of differentiable results."""
         assert self.derivative is not None
         named = self.derivative.differentiable
         return tuple(
@@ -124,7 +124,7 @@ class Inputs:
 
 @cache
 def inputs_of(record: OperatorRecord) -> Inputs:
-    """The names of an operator, made once."""
+    """Return the cached formula names of an operator."""
     return Inputs(record)
 
 

@@ -158,7 +158,7 @@ def _value(x: Any, fact: str) -> Any:
 
 @cache
 def _function(record: OperatorRecord, text: str) -> tuple[Any, tuple[str, ...]]:
-    """A formula over arguments, tangents and results as a function, and what it reads."""
+    """Compile a forward-mode formula; return the function and the names it reads."""
     inputs = inputs_of(record)
     row = derivative_of(record)
     assert row is not None

@@ -1,4 +1,4 @@
-"""Derivatives of products of Householder reflectors, one after the other; packed factors have none."""
+"""Derivatives of products of Householder reflectors; the packed factors themselves have none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reflected(packed: Tensor, tau: Tensor, x: Tensor, turned: bool) -> Tensor:
 
 
 def orthogonal(packed: Tensor, tau: Tensor) -> Tensor:
-    """The first columns of Q."""
+    """Return the leading columns of Q."""
     rows, columns = packed.size(-2), packed.size(-1)
     return reflected(packed, tau, ts.eye(rows, columns, dtype=packed.dtype, device=packed.device), False)
 

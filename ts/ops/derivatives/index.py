@@ -1,4 +1,4 @@
-"""Derivatives of reading and writing by index: what was read gets the sum, what was overwritten nothing.
+"""Derivatives of indexing: reads accumulate gradients, overwritten elements get zero.
 
 Rows of operators that write in place without a functional form are of what their argument was before.
 """
@@ -90,7 +90,7 @@ derive(
 
 
 def from_mask(grad: Tensor, mask: Tensor, sizes: list[int]) -> Tensor:
-    """The gradient where the mask is true, in order; the elements that found no place get none."""
+    """Return the gradient at true mask positions, in order, padded with zeros to `sizes`."""
     found = grad.masked_select(mask)
     count = 1
     for n in sizes:

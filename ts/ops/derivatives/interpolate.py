@@ -43,7 +43,7 @@ def _interpolate(
 
 
 def _each(size: int | None, input: Tensor) -> list[int] | None:
-    """One number for all dimensions."""
+    """Expand a single size to all spatial dimensions."""
     return None if size is None else [size] * (input.dim() - 2)
 
 

@@ -20,7 +20,7 @@ def share(grad: Tensor, elements: int, reduction: int) -> Tensor:
 
 
 def reduced(loss: Tensor, reduction: int) -> Tensor:
-    """The loss by its reduction."""
+    """Apply a loss reduction."""
     if reduction == MEAN:
         return loss.mean()
     return loss.sum() if reduction == SUM else loss
@@ -45,7 +45,7 @@ def of_smooth_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, bet
 
 
 def of_huber(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    """The gap, not more than delta."""
+    """Gradient of Huber loss: the difference clamped to [-delta, delta]."""
     gap = self - target
     return share(grad, gap.numel(), reduction) * gap.clamp(-delta, delta)
 

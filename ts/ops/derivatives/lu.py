@@ -40,7 +40,7 @@ def _of_packed(grad: Tensor, packed: Tensor, pivots: Tensor) -> Tensor:
 
 
 def _packed(of_l: Tensor, of_u: Tensor, sizes: list[int], unpack_data: bool) -> Tensor:
-    """Both triangles in one matrix; the other halves, and the diagonal of the lower one, are constants."""
+    """Pack the triangles' gradients into one matrix; the other halves and the unit diagonal are constant."""
     if not unpack_data:
         return of_l.new_zeros(sizes)
     rows, columns = sizes[-2] - of_u.size(-2), sizes[-1] - of_l.size(-1)

@@ -1,4 +1,4 @@
-"""Derivatives of products whose result has another dtype, and of sums of products of three."""
+"""Derivatives of products with another result dtype, and of sums of triple products."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ compose(
 
 
 def grouped(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
-    """A product for each group of rows, of columns, or of what both are multiplied along."""
+    """Grouped matrix product over groups of rows, columns or the contracted dimension."""
     if offs is None:
         return ts.bmm(self, mat2)
     ends: list[int] = offs.tolist()

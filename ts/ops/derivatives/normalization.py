@@ -1,4 +1,4 @@
-"""Derivatives of normalisations by the moments of dimensions or of groups, or by the root mean square.
+"""Derivatives of layer, group and root-mean-square normalization.
 
 The second derivative is that of the parts of the first, with the moments computed once more from the input:
 what was saved of them says only how much was added to the variance.

@@ -1,4 +1,4 @@
-"""Derivatives of padding: what is around goes to where it came from."""
+"""Derivatives of padding: gradients of padded elements return to their source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def around(x: Tensor, pad: list[int]) -> Tensor:
 
 
 def padded(x: Tensor, pad: list[int], mode: str, value: float | None) -> Tensor:
-    """`pad`, by its mode and the number of dimensions."""
+    """Apply `pad` by mode and number of dimensions."""
     if mode == "constant":
         return ts.constant_pad_nd(x, pad, 0.0 if value is None else value)
     if mode == "circular":

@@ -25,12 +25,12 @@ derive("aten::mul.Scalar", self="scaled(grad, other)", result=ELEMENTWISE)
 
 
 def rounded(grad: Tensor, divisor: Tensor, rounding_mode: str | None) -> Tensor:
-    """The gradient of a dividend, which steps where the quotient is rounded."""
+    """Gradient of a division for the dividend; zero for rounded quotients."""
     return grad / divisor.conj() if rounding_mode is None else ts.zeros_like(grad)
 
 
 def of_divisor(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
-    """The gradient of what is divided by."""
+    """Gradient of a division for the divisor."""
     return -grad * (self / other / other).conj()
 
 
@@ -72,7 +72,7 @@ def of_base(grad: Tensor, self: Tensor, exponent: int | float | complex) -> Tens
 
 
 def of_exponent(grad: Tensor, base: Tensor, exponent: Tensor, result: Tensor) -> Tensor:
-    """The gradient of an exponent, 0 where 0 stays 0."""
+    """Gradient of a power for the exponent; 0 for base 0 with a nonnegative exponent."""
     still = (base == 0) & (ts.real(exponent) >= 0)
     return ts.where(still, 0, grad * (result * base.log()).conj())
 
@@ -189,7 +189,7 @@ derive(
 
 
 def of_igamma(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
-    """The integrand at the bound, by the whole integral."""
+    """Gradient of the incomplete gamma function for its bound."""
     return grad * ((self - 1) * other.log() - other - self.lgamma()).exp()
 
 

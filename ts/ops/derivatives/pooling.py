@@ -1,4 +1,4 @@
-"""Derivatives of poolings: a maximum's goes where it was, a mean's to all elements of its window.
+"""Derivatives of pooling: max gradients go to the maximum, average gradients to the whole window.
 
 Poolings of one dimension are those of two, as in PyTorch, and those without places those with them.
 """
@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def at_places(x: Tensor, places: Tensor, n: int) -> Tensor:
-    """The elements at places of each plane, of n dimensions: what max pooling does once it knows where."""
+    """Return the elements at given positions of each n-dimensional plane, as max pooling does."""
     return x.flatten(-n).gather(-1, places.flatten(-n)).view_as(places)
 
 

@@ -1,4 +1,4 @@
-"""Derivatives of pseudo-inverses: of the inverse, and of the spaces that it leaves out."""
+"""Derivatives of pseudo-inverses."""
 
 from __future__ import annotations
 

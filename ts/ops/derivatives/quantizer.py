@@ -1,4 +1,4 @@
-"""Derivatives of fake quantisation: steps count as a line, what is beyond the ends does not."""
+"""Derivatives of fake quantization: identity inside the range, zero outside."""
 
 from __future__ import annotations
 

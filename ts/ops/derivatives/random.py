@@ -1,4 +1,4 @@
-"""Derivatives of tensors filled with random numbers: what they are made like does not matter."""
+"""Derivatives of random tensor factories: the template tensor gets none."""
 
 from __future__ import annotations
 

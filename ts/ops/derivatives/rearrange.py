@@ -1,4 +1,4 @@
-"""Derivatives of joining, repeating and rearranging: what happened to the elements, the other way round."""
+"""Derivatives of concatenation, repetition and rearrangement, by the inverse rearrangement."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ derive("aten::stack aten::_stack", tensors="grad.unbind(dim)", result=LINEAR, na
 
 
 def side_by_side(tensors: list[Tensor]) -> Tensor:
-    """`hstack`: along the second dimension, or the only one."""
+    """Return `hstack`: concatenation along dimension 1, or 0 for vectors."""
     rows = ts.atleast_1d(tensors)
     return ts.cat(rows, 0 if rows[0].dim() == 1 else 1)
 
@@ -54,7 +54,7 @@ derive("aten::broadcast_tensors", tensors="grads", result=LINEAR, name="ExpandBa
 
 
 def grids(tensors: list[Tensor], indexing: str) -> list[Tensor]:
-    """Each vector along a dimension of its own, expanded along the others; "xy" exchanges the first two."""
+    """Return `meshgrid`: vectors expanded along separate dimensions; "xy" swaps the first two."""
     order = list(range(len(tensors)))
     if indexing == "xy" and len(tensors) > 1:
         order[0], order[1] = 1, 0
@@ -74,7 +74,7 @@ compose("aten::meshgrid.indexing", "grids(tensors, indexing)")
 
 
 def blocks(grad: Tensor, sizes: list[list[int]]) -> list[Tensor]:
-    """The block of each tensor."""
+    """Return each tensor's block of the gradient."""
     found: list[Tensor] = []
     row, column = 0, 0
     for size in sizes:
@@ -89,7 +89,7 @@ derive("aten::block_diag", tensors="blocks(grad, tensors.size())", result=LINEAR
 
 
 def pairs(tensors: list[Tensor]) -> Tensor:
-    """All ways to take one element of each vector."""
+    """Return the Cartesian product of vectors."""
     if len(tensors) == 1:
         return tensors[0]
     return ts.stack([grid.reshape(-1) for grid in grids(tensors, "ij")], 1)
@@ -130,7 +130,7 @@ def interleaved(x: Tensor, repeats: int, dim: int | None) -> Tensor:
 
 
 def interleaved_each(x: Tensor, repeats: Tensor, dim: int | None) -> Tensor:
-    """Each element as many times as its number says."""
+    """Repeat each element by its count in `repeats`."""
     x = x.reshape(-1) if dim is None or x.dim() == 0 else x
     at = 0 if dim is None else dim
     return x.index_select(at, ts.repeat_interleave(repeats.reshape(-1).expand([x.size(at)])))
@@ -167,7 +167,7 @@ derive("aten::pixel_unshuffle", self="ts.pixel_shuffle(grad, downscale_factor)",
 
 
 def each_by_each(a: Tensor, b: Tensor) -> Tensor:
-    """`kron`: all products of an element with another, in blocks."""
+    """Return the Kronecker product."""
     rank = max(a.dim(), b.dim())
     ours = [1] * (rank - a.dim()) + a.size()
     theirs = [1] * (rank - b.dim()) + b.size()

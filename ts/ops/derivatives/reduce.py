@@ -1,4 +1,4 @@
-"""Derivatives of what makes one number of several: the gradient spread over them again."""
+"""Derivatives of reductions: the gradient is expanded over the reduced elements."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ compose("aten::nanmean", "mean_of_numbers(self, dim, keepdim, dtype)")
 
 
 def of_variance(grad: Tensor, x: Tensor, dim: list[int] | None, correction: float, keepdim: bool) -> Tensor:
-    """The distance from the mean, twice, by the degrees of freedom."""
+    """Gradient of the variance: 2 * (x - mean) / degrees of freedom, times `grad`."""
     mean = x.mean(dim, True)
     count = x.numel() // max(mean.numel(), 1)
     freedom = count - correction
@@ -104,7 +104,7 @@ for _overload, _given in _SAID.items():
 
 
 def shared(grad: Tensor, x: Tensor, found: Tensor, dim: list[int], keepdim: bool) -> Tensor:
-    """The gradient to the elements that were found, in equal shares."""
+    """Gradient of an extreme value, shared equally among ties."""
     there = x == restored(found, dim, keepdim)
     return restored(grad, dim, keepdim) * there / there.sum(dim, True)
 

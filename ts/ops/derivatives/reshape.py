@@ -1,4 +1,4 @@
-"""Derivatives of the views that compilers ask for, and of the joining of dense tensors."""
+"""Derivatives of compiler-internal views, and of joins of dense tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ derive(
 
 
 def cut(flat: Tensor, tensors: list[Tensor]) -> list[Tensor]:
-    """The parts of a vector in the shapes of some tensors."""
+    """Split a vector into parts with the shapes of `tensors`."""
     found = flat.split([x.numel() for x in tensors])
     return [part.reshape(x.size()) for part, x in zip(found, tensors)]
 

@@ -75,7 +75,7 @@ def _layer(
     w_hr: Tensor | None,
     reverse: bool,
 ) -> tuple[list[Tensor], Tensor, Tensor]:
-    """The hidden state after each time, and the last states; sequences that are over keep theirs."""
+    """Return the hidden state after each time step, and the final states; finished sequences keep theirs."""
     found: list[Tensor] = []
     count = len(times)
     for k in range(count):

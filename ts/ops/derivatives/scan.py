@@ -1,4 +1,4 @@
-"""Derivatives of running sums, products and extremes: what an element gives to all results from it on."""
+"""Derivatives of cumulative sums, products and extremes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ compose("aten::_logcumsumexp", "ts.logcumsumexp(self, dim)")
 
 
 def collected(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
-    """The gradients to the places where the results were found."""
+    """Scatter gradients to the positions of the results."""
     return ts.zeros_like(grad).scatter_add(dim, indices, grad)
 
 

@@ -1,4 +1,4 @@
-"""Derivatives of writing along a dimension: what was written has the gradient, what was overwritten none."""
+"""Derivatives of scatter operators: written elements get the gradient, overwritten ones zero."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def filled(x: Tensor, sizes: list[int]) -> Tensor:
 
 
 def reached(source: Tensor, index: Tensor) -> Tensor:
-    """The elements of a source that the index reaches."""
+    """Return the source elements that the index covers."""
     for dim in range(index.dim()):
         source = source.narrow(dim, 0, index.size(dim))
     return source
