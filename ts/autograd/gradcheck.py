@@ -80,7 +80,7 @@ def _get_numerical_jacobian(
 ) -> list[tuple[Any, ...]]:
     """Return the Jacobians of fn(*inputs), by differences: for each target, a matrix for each result.
 
-    target   the tensors to differentiate by, if they want a gradient; `fn` may read them elsewhere;
+    target   the tensors to differentiate by, if they require grad; `fn` may read them elsewhere;
              None: `inputs`
     outputs  not needed
     """

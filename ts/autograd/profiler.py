@@ -52,7 +52,7 @@ class profile:
 
     @property
     def function_events(self) -> EventList:
-        """What happened."""
+        """Recorded events; RuntimeError before the end of the block."""
         if self._recording is None:
             raise RuntimeError("Profiler didn't finish running")
         return self._recording.events()

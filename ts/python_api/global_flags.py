@@ -71,7 +71,7 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """What was set."""
+    """Return the float32 matmul precision setting."""
     return str(_others["precision"])
 
 

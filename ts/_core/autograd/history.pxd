@@ -22,11 +22,11 @@ cdef inline int set_history(Tensor t, Node node, int output) except -1:
     t.wants_grad = True
     return 0
 
-# ... written in place; `edge` of the node is what it was before, or -1.
+# ... after an in-place write; `edge` of the node is the previous value, or -1.
 cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1
-# Refuse to write to a leaf, or to a view that has no gradient when written to.
+# Raise RuntimeError for in-place writes to a leaf that requires grad, or to a view that forbids them.
 cdef int check_write_to(Tensor t) except -1
-# The same where a function of Python's has written it, that gives so many tensors.
+# The same for a write by a custom Python function with `results` result tensors.
 cdef int check_write_by_function(Tensor t, int results) except -1
 # Whether tensors of its dtype have gradients: floating point, complex.
 cdef inline bint is_differentiable(Tensor t) noexcept:

@@ -183,7 +183,7 @@ def retain(Tensor x not None):
 
 
 def is_retained(Tensor x not None):
-    """Whether it does."""
+    """Return whether a non-leaf tensor retains its gradient."""
     return bool(x.history is not None and x.history.retained)
 
 

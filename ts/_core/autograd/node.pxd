@@ -71,11 +71,11 @@ cdef class NodeTask:
 cdef int make_room(Node node, int edges, int results) except -1
 # Room for other results.
 cdef int make_results(Node node, Py_ssize_t n) except -1
-# What the gradients of result `i` look like.
+# Set the expected metadata of the gradients of result `i`.
 cdef int expect(Node node, int i, Tensor result) except -1
-# The next number in the order of nodes: taken when the edges are there.
+# Return the next sequence number, after the edges are connected.
 cdef int64_t next_sequence() noexcept
-# What a node has of its own, let go of: edges, and what is known of results.
+# Release a node's edges, and its result metadata.
 cdef void drop_edges(Node node) noexcept
 cdef void free_results(Node node) noexcept
 # Edge `i` leads to result `output` of `to`, or nowhere.

@@ -79,7 +79,7 @@ cdef class Rule:
     cdef Formula formula(self, uint64_t wanted)
 
 
-# What runs a part of a program, and notes how to differentiate it; `graph` sets it.
+# Runs a differentiable graph and records its node; set by `differentiable_graph`.
 cdef int (*invoke_graph)(Operator op, Rule rule, IValue *r, const int32_t *at) except -1
-# The rule of an operator's record, asked for once.
+# The rule of an operator's record, cached.
 cdef Rule rule_of(object record)

@@ -15,7 +15,7 @@ cdef extern from *:
         int nesting
         bint uncached
 
-# Give this thread other switches, without the flag of its context, which follows `enabled`; those that it had come back.
+# Replace this thread's autocast state and return the previous one; the context flag is not updated.
 cdef AutocastState exchange_switches(AutocastState others) noexcept
-# What a thread has that works for this one: it is in no block, and keeps nothing.
+# Autocast state for a worker thread of this thread: outside all blocks, without a cast cache.
 cdef AutocastState inherited_switches() noexcept

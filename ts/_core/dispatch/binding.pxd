@@ -73,9 +73,9 @@ cdef object FAILED, UNSURE
 
 cdef Binder binder_of(Operator op)
 cdef bint is_int(object x)
-# One value per parameter, or None; `why`, where given, gets the reason in PyTorch's words.
+# Return one value per parameter, or None; append PyTorch's reason to `why` if it is a list.
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why)
-# Whether a call with these names lacks a keyword argument that has to be there, as `out`.
+# Whether a call with these keyword names lacks a required keyword argument, such as `out`.
 cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names) noexcept
 # Convert a result to its Python form: tuples for lists, dtype objects for codes.
 cdef object as_python(Binder b, object result)

@@ -2,5 +2,5 @@
 
 from cpython.object cimport PyObject
 
-# Whether one of the arguments of a call, or of their lists and tuples, is of such a class; named ones stand behind the others.
+# Whether an argument, or an item of its lists and tuples, is of such a class; keyword arguments come last.
 cdef bint any_overrides(PyObject *const *args, Py_ssize_t count) except -1

@@ -1,7 +1,7 @@
 """Stack of the open transform levels of this thread, and dispatch of operators to them.
 
-with opened(dual.run, "jvp") as level:      inside, tensors may have layers of that level
-    y = level.below(f, x)                   f(x), as if it were not open
+with push_level(run, wrap) as level:        inside, tensors may have layers of that level
+    with below_level(level):                operators run as if the level were not open
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ SUBCLASSES = 2  # of tensors whose classes define `__torch_dispatch__`; gate.pyx
 
 
 class Level:
-    """An open level.
+    """Open transform level.
 
-    number  higher than that of the levels around it; layers have it
-    run     run(level, operator, arguments): some of these have a layer of this level, and none a higher one
-    size    of the batch
-    random  what drawing random numbers does inside: "error", "same", "different", or "" for nothing special
+    number  higher than the numbers of enclosing levels; stored in layers
+    run     run(level, operator, arguments), for arguments with this level as the highest
+    size    batch size
+    random  randomness mode: "error", "same", "different", or "" for no special handling
     hides_elements  whether the arrays of its tensors have no elements, as inside of function transforms
     """
 
