@@ -1,4 +1,4 @@
-"""Operators as the interpreter sees them: a schema's arity and a kernel for each backend.
+"""Operators for the interpreter: arity of the schema and one kernel per backend.
 
 A kernel reads its arguments from registers and writes its results to registers:
 
@@ -9,10 +9,10 @@ A kernel reads its arguments from registers and writes its results to registers:
 It returns 0, or -1 with a Python exception set.  It is called with the GIL held, unless the
 operator is `scalar`: then it touches no Python object unless it fails, and takes the GIL itself to raise.
 
-`invoke` is the one way to a kernel: the interpreter, Python's calls, indexing and conversions go through it, and
-whoever wants to see every operator of a thread has a flag in the thread's context.  What Python asks of a tensor without
-a kernel, numbers and views of memory on the CPU by basic indices (`subscripts`), is answered by the tensor, as long as it
-wants no gradient.
+`invoke` is the only path to a kernel: the interpreter, Python calls, indexing and conversions use it, and
+observers of a thread's operators set a flag in the thread's context.  Exception: basic indexing of CPU
+tensors
+(`subscripts`) without a kernel, for tensors that do not require grad.
 
     kernels[backend]     of an operator with a record: looked for when the backend is first asked for one
                          (`Backend.bind_kernel`); `call_python_kernel` where it has none in C
@@ -61,51 +61,51 @@ cdef class Operator:
     cdef int device_at                 # the argument that says on which device to create, or -1
     cdef list written                  # the arguments that it writes
     cdef bint reads                    # ... while it reads the others, element by element
-    cdef tuple layouts                 # the rules by which its results lie in memory: `ts.ops.result_strides`
-    cdef object rule                   # how it is differentiated: `ts._core.autograd.rule`, or None before somebody asked
-    cdef object casts                  # in which dtypes autocast has it compute: `autocast`, or None before somebody asked
+    cdef tuple layouts                 # memory-layout rules of its results: `ts.ops.result_strides`
+    cdef object rule                   # differentiation rule (`ts._core.autograd.rule`), None before use
+    cdef object casts                  # autocast rule (`autocast`), None before use
     cdef int overlap                   # what it does where elements of these are one place: `overlap.pxd`
     cdef object __weakref__
 
 
-# What every backend has: the record's own kernel, on arrays.  A kernel in C falls back to it.
+# General kernel of every backend: the record's own kernel, on arrays.  A C kernel falls back to it.
 cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1
 # The kernel in C of a backend, and what it keeps for this operator (`state`).
 cdef int set_kernel(Operator op, int backend, Kernel kernel, object kept) except -1
-# Whether a backend has one.
+# Whether a backend has a C kernel.
 cdef bint has_kernel(Operator op, int backend) except -1
-# What `ts.limits` wants to see of each operator before it runs.
+# Check of `ts.limits` before each operator.
 cdef Kernel before_limited
-# The same where Python's values do not go through registers.
+# The same for Python values instead of registers.
 cdef int (*before_limited_call)(Operator op, list args) except -1
-# The same as `invoke_watched`, for a profiler, which looks at the clock before and after; `recorder` sets it.
+# `invoke_watched` with the profiler, which records start and end times; set by `recorder`.
 cdef int (*invoke_recorded)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# The same where Python's values do not go through registers.
+# The same for Python values instead of registers.
 cdef object (*call_recorded)(Operator op, list args)
-# Tell it that an operator runs by its record, on a backend's arrays.
+# Notify the profiler that an operator runs its record's kernel, on a backend's arrays.
 cdef int (*note_record)(Operator op, int backend) except -1
-# `invoke` where autocast is on: its arguments get other dtypes; `autocast` sets it.
+# `invoke` with autocast, which casts the arguments; set by `autocast`.
 cdef int (*invoke_cast)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# The same where Python's values do not go through registers.
+# The same for Python values instead of registers.
 cdef object (*call_cast)(Operator op, list args)
-# What they go on with: `invoke_watched` and its like on arguments as they are.
+# Continuation after the casts: `invoke_watched` and related functions on the arguments unchanged.
 cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 cdef object call_uncast(Operator op, list args)
-# `invoke` where a thread has a flag, or a tensor wants gradients: on behalf of an instruction of a code, or NULL.
+# `invoke` if a thread flag is set or a tensor requires grad; `code`, `instruction`: the caller, or NULL.
 cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# ... and this thread's flags say that somebody watches.
+# ... if this thread has an observer.
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# The same for one that takes a tensor that wants a gradient, or whose base does; the tape sets it.
+# ... if an input or its base requires grad; set by the tape.
 cdef int (*invoke_taped)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# ... for one that takes a tensor with layers; the gate of `ts._core.dispatch_layers` sets it.  `wanted`: the tape would record it.
+# ... if an input has layers; set by `ts._core.dispatch_layers`.  `wanted`: the tape would record it.
 cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint wanted) except -1
-# Who runs such operators: function(operator, Python's values).
+# Runs operators on tensors with layers: function(operator, Python values).
 cdef object (*call_layered)(Operator op, list args)
 # Run `function(op, Python's values)` on registers.
 cdef int run_in_python(Operator op, object (*function)(Operator op, list args), IValue *r, const int32_t *at) except -1
 # `invoke` below the tape: the kernel, seen by profilers and limits.
 cdef int invoke_seen(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# ... and where limits are what there is to be seen to.
+# ... with limits only.
 cdef int invoke_limited(Operator op, IValue *r, const int32_t *at) except -1
 cdef object call_limited(Operator op, list args)
 
