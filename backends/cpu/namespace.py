@@ -65,7 +65,7 @@ class CpuNamespace(WrappedNamespace):
     @functools.cached_property
     def ranking(self) -> Any:  # type: ignore[override]  # imported at first use
         """Module of sorting functions with PyTorch's order of equal elements."""
-        return import_module(".ranking", __package__)
+        return import_module(".argsort", __package__)
 
     def scipy(self, part: str) -> Any:
         """Return `scipy.<part>`; its BLAS is then limited with NumPy's."""
