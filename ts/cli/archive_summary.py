@@ -172,7 +172,7 @@ def kind(tensor: Any) -> str:
 
 
 def _tree(named: dict[str, Any]) -> Iterator[str]:
-    """Tensors under the modules that hold them, which stand once."""
+    """Yield lines of tensors grouped by module."""
     above: list[str] = []
     width = max(2 * name.count(".") + len(name.rpartition(".")[2]) for name in named)
     for name, tensor in named.items():

@@ -57,7 +57,7 @@ def _with_article(name: str) -> str:
 
 
 def read_member(text: str, expected: types.EnumType) -> Any:
-    """A member of an enum, by its name or as `Class.NAME`."""
+    """Parse an enum member, given by its name or as `Class.NAME`."""
     members: dict[str, Any] = dict(getattr(expected.python_class, "__members__", {}))
     name = text.rpartition(".")[2]
     if name not in members:
@@ -138,7 +138,7 @@ def random_tensor(dtype: ts.dtype, sizes: list[int]) -> ts.Tensor:
 
 
 def tensor_of(array: Any, where: str) -> ts.Tensor:
-    """The tensor of an array; UsageError for texts and other things that tensors do not hold."""
+    """Convert an array to a tensor; raise UsageError for strings and other unsupported dtypes."""
     try:
         return ts.from_numpy(array)
     except (TypeError, ValueError) as error:
@@ -146,7 +146,7 @@ def tensor_of(array: Any, where: str) -> ts.Tensor:
 
 
 def load_arrays(path: str) -> Any:
-    """The contents of an `.npy` or `.npz` file, or of standard input (no pickles: they may not be ours)."""
+    """Load an `.npy` or `.npz` file, or standard input, without pickles (untrusted)."""
     file = io.BytesIO(sys.stdin.buffer.read()) if path == STANDARD else path
     try:
         return np.load(file, allow_pickle=False)
@@ -268,7 +268,7 @@ class _ArgumentParser:
 
 
 def from_array(array: Any, expected: types.Type, where: str) -> Any:
-    """An array as what a parameter takes: a tensor, or what it holds as numbers, texts and lists."""
+    """Convert an array to a parameter's type: a tensor, number, string or list."""
     if isinstance(expected, types.OptionalType):
         expected = expected.elem
     return tensor_of(array, where) if isinstance(expected, types.TensorType) else array.tolist()

@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _given(function: ScriptFunction | ScriptMethod, words: list[str]) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments, as the engines take them."""
+    """Return the arguments in the encoding of the engines."""
     positional, keywords = read_arguments(function, words)
     try:
         return [bench_worker.encoded(value, ts) for value in positional], {

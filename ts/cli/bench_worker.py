@@ -29,7 +29,7 @@ MAX_BYTES = 1 << 26  # of a result that is compared
 
 
 def encoded(value: Any, package: Any) -> Any:
-    """A value as JSON has it; TypeError for what is neither a tensor nor a value of Python made of such."""
+    """Encode a value for JSON; raise TypeError for unsupported types."""
     if isinstance(value, package.Tensor):
         host = value.detach().cpu().contiguous()
         name = str(host.dtype).rpartition(".")[2]
@@ -101,7 +101,7 @@ class Engine:
         return {"first": seconds, "result": found} if len(str(found)) < MAX_BYTES else {"first": seconds}
 
     def round(self, least: float) -> dict[str, Any]:
-        """Seconds a call takes, of so many that a round takes at least that long."""
+        """Measure seconds per call, with enough calls for a round of at least `least` seconds."""
         if not self.count:
             self.count = 1
             self._calls()  # PyTorch optimises at the second call
@@ -125,7 +125,7 @@ class Engine:
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Serve requests until the end of input."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     engine = None

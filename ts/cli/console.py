@@ -41,7 +41,7 @@ def console(stream: TextIO) -> Any:
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO) -> None:
-    """Rows under a heading; the heading only where there are colours to set it apart."""
+    """Print rows as a table; the heading appears only with colours."""
     screen = console(stream)
     if screen is None:
         widths = [max(len(row[i]) for row in rows) for i in range(len(heading))]
@@ -114,7 +114,7 @@ def difference(lines: Sequence[str], stream: TextIO) -> None:
 
 
 def status(ok: bool, text: str, stream: TextIO) -> None:
-    """A line that starts with `ok`, or a message about what is wrong."""
+    """Print a line with `ok`, or an error message."""
     text = text.translate(_STEERING)
     screen = console(stream)
     if screen is None:
@@ -152,7 +152,7 @@ _PROGRESS_DELAY_SECONDS = 1.0  # seconds before what takes longer says how far i
 
 @contextmanager
 def progress(text: str, total: int | None = None) -> Iterator[Callable[[], None]]:
-    """A bar on a terminal for what takes longer than a second; gives what is called after each of `total`
+    """Show a progress bar for operations longer than a second; yield a function to call after each of `total`
     steps.
 
     It stands on standard error and goes when the work is done.

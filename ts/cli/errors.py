@@ -21,13 +21,13 @@ class ProgramError(Exception):
 
 
 def format_error(error: BaseException) -> str:
-    """An error of a program, as Python would end its traceback."""
+    """Format an exception like the last line of a traceback."""
     return f"{type(error).__name__}: {error}"
 
 
 @contextmanager
 def report_read_errors(path: object) -> Iterator[None]:
-    """Whatever goes wrong while a file is read is one line, with the file and the reason."""
+    """Convert errors during the reading of a file to one-line errors with path and reason."""
     try:
         yield
     except LimitExceeded as error:

@@ -25,7 +25,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what is known of each symbol."""
+    """Print the range and constraints of each symbol."""
     path = target(options.target).path
     if not is_exported(path):
         raise UsageError(f"{path} is no exported program: ts.export.save writes them")

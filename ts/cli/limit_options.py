@@ -62,7 +62,7 @@ def _chosen(said: float | None, otherwise: float | None) -> float | None:
 
 
 def _memory() -> int | None:
-    """Three quarters of the machine's memory, where the system says how much that is."""
+    """Return three quarters of the machine's memory in bytes; None if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4 * 3
     except (AttributeError, ValueError, OSError):

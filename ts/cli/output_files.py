@@ -36,7 +36,7 @@ def check_out(path: str) -> None:
 
 
 def write_results(path: str, result: Any, function: str) -> None:
-    """Write what a function returned to a file."""
+    """Write a function's result to a file."""
     from ts.archive.zip_writer import replaced  # it takes what only writing needs
 
     if path == STANDARD or path.endswith(".npy"):

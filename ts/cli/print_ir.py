@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 @contextmanager
 def writing(path: str) -> Iterator[None]:
-    """A file that cannot be written is one line."""
+    """Convert errors during the writing of a file to one-line errors."""
     if Path(path).suffix not in (".svg", ".dot", ".gv"):
         raise UsageError(f"--svg draws into .svg, .dot or .gv, not into {path}")
     try:

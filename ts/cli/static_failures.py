@@ -40,7 +40,7 @@ _MODE: Final = "training"  # a module is made for both values of it
 
 
 class Failure(NamedTuple):
-    """An operator that fails, as `Error: message`, and the node that it stands at."""
+    """Failing operator: the text `Error: message` and its node."""
 
     message: str
     node: Node
@@ -88,11 +88,11 @@ class _Search:
         )
 
     def visit(self, block: Block) -> bool:
-        """Visit a block; whether what follows it is reached."""
+        """Visit a block; return whether control flow reaches its end."""
         return all(self.visit_any(node) for node in block.nodes())
 
     def visit_any(self, node: Node) -> bool:
-        """Visit a node; whether the next one is reached."""
+        """Visit a node; return whether control flow reaches the next one."""
         kind = node.kind()
         if kind == "prim::Constant":
             self.enter(node.output(), node.output().to_ivalue())
@@ -114,13 +114,13 @@ class _Search:
         return True
 
     def raised(self, node: Node) -> str:
-        """The exception of a `raise`, as far as its text is known."""
+        """Return the exception of a `raise`, as far as its text is known."""
         text, *rest = (self.known.get(value) for value in node.inputs())
         name = next((str(name) for name in rest if name is not None), "Exception").rpartition(".")[2]
         return name if text is None else f"{name}: {text}"
 
     def enter(self, value: Value, sample: Any) -> None:
-        """Note what is known of a value."""
+        """Record the known value of a graph value."""
         if isinstance(sample, _CONTAINERS) and self.aliases.has_writers(value):
             return
         if any(self.aliases.may_alias(value, tensor) for tensor in self.reshaped):
@@ -139,7 +139,7 @@ class _Search:
         self.enter(node.output(), self.training if name == _MODE else sample)
 
     def visit_if(self, node: Node) -> bool:
-        """The branch that is taken, where that is known, else both; a `raise` is found where it is known."""
+        """Visit the branch taken if the condition is known, else both."""
         decided = self.is_decided
         if node.input() in self.known:
             taken = [node.blocks()[0 if self.known[node.input()] else 1]]
@@ -157,7 +157,7 @@ class _Search:
         return bool(returning)
 
     def visit_loop(self, node: Node) -> None:
-        """The body for any turn: known is what every turn carries on as it is."""
+        """Visit a loop body with only loop-invariant values known."""
         (body,) = node.blocks()
         for before, inside, after, output in zip(
             node.inputs()[2:], body.inputs()[1:], body.outputs()[1:], node.outputs(), strict=True
@@ -233,7 +233,7 @@ def _alike(samples: Sequence[Any]) -> bool:
 
 
 def _on_meta(sample: Any) -> Any:
-    """A value whose tensors have no elements."""
+    """Convert the tensors of a value to meta tensors."""
     if isinstance(sample, ts.Tensor):
         return sample.to("meta")
     if isinstance(sample, dict):

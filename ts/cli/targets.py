@@ -205,7 +205,7 @@ def load_runnable(found: Target) -> Any:
 
 
 def instance(cls: type) -> Any:
-    """One of a class of modules that needs no arguments; what it prints goes to stderr."""
+    """Return an instance of a module class without required arguments; its output goes to stderr."""
     with redirect_stdout(sys.stderr):
         return cls()
 
@@ -232,7 +232,7 @@ def load_function(found: Target) -> ScriptFunction | ScriptMethod:
 
 
 def compiled(function: Any) -> ScriptFunction | ScriptMethod:
-    """The scripted function; of a module, its forward; of a class of modules, that of an instance."""
+    """Return the scripted function; the forward of a module, or of a module class's instance."""
     if inspect.isclass(function):
         if needed(function):
             raise UsageError(f"{function.__name__} is made with {needed(function)}; name an instance of it")

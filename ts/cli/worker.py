@@ -35,7 +35,7 @@ examples:
 
 
 def add_worker(parser: argparse.ArgumentParser) -> None:
-    """The options of a worker, which `ts cluster` has as well."""
+    """Add the worker options, which `ts cluster` shares."""
     group = parser.add_argument_group("what others may have a worker run")
     group.add_argument("--allow-python", action="store_true", help="functions of Python, by name")
     group.add_argument(
@@ -67,7 +67,7 @@ def worker_words(options: argparse.Namespace) -> tuple[str, ...]:
 
 
 def checked(options: argparse.Namespace) -> None:
-    """UsageError for what no worker takes."""
+    """Raise UsageError for invalid worker options."""
     for name in ("seconds", "bytes", "fuel", "threads"):
         value = getattr(options, name)
         if value is not None and not value > 0:

@@ -26,7 +26,7 @@ from ts.runtime.script_method import ScriptMethod
 
 
 class Debugged:
-    """A function that runs under the debugger."""
+    """Function wrapper that runs calls under the debugger."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ def debug(
 
 
 def callable_of(function: Any) -> tuple[ScriptFunction, tuple[Any, ...]]:
-    """The scripted function to run, and what it takes before the arguments."""
+    """Return the scripted function to run, and its leading bound arguments."""
     scripted = function
     if not isinstance(scripted, ScriptFunction | ScriptMethod | ScriptModule):
         scripted = script(function)

@@ -56,7 +56,7 @@ def _code() -> DebugCode:
 
 
 def prepare_with_breakpoints(function: ScriptFunction) -> Code:
-    """The code of a function with a `breakpoint()`: it stops there."""
+    """Return the code of a function with a `breakpoint()` call."""
     parsed = function.definition()
     if parsed is None:
         plain: Code = prepare_graph(function.graph, function.name)

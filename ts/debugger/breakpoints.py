@@ -18,7 +18,7 @@ from ts.bytecode.debug_lowering import StopPoint
 
 @dataclass
 class Breakpoint:
-    """A breakpoint, by line or by function."""
+    """Breakpoint at a line or function."""
 
     number: int
     filename: str  # empty where a function is meant
@@ -64,7 +64,7 @@ def file_and_line(text: str, here: str | None) -> tuple[str, int, str]:
 
 
 def short_name(filename: str) -> str:
-    """The file without its folders."""
+    """Return the file name without its directory."""
     return PurePath(filename).name
 
 

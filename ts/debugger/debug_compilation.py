@@ -1,4 +1,4 @@
-"""Functions once more, for a debugger: each compiled anew, with a place to stop before every line.
+"""Debug compilation: functions are recompiled with a stop point before every line.
 
 In: a `ScriptFunction`.  Out: its twin, which takes and gives the same and calls the twins of its callees:
 
@@ -46,7 +46,7 @@ class DebugFunction(Function):
         return self._code.prepare(self.original, self.parsed, self)
 
     def parameters(self) -> list[str]:
-        """The names of the parameters."""
+        """Names of the parameters."""
         return [argument.arg for argument in self.parsed.arguments]
 
     def names_around(self, names: Iterable[str]) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class DebugCode:
         return found[1]
 
     def prepare(self, original: ScriptFunction, parsed: ParsedFunction, owner: Any) -> Code:
-        """The code of a twin."""
+        """Compile the debug version of a function."""
 
         def lower(graph: Graph, name: str) -> Code:
             return SteppingLowering(graph, name, lower, self, owner).run()
@@ -102,7 +102,7 @@ class DebugCode:
         return code
 
     def prepare_all(self, twin: Function) -> None:
-        """Compile whatever a function may call, but methods of interfaces, which are not known before."""
+        """Compile all callees of a function; interface methods are unknown until the call."""
         seen: set[int] = set()
         pending = [twin]
         while pending:

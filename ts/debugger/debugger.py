@@ -1,4 +1,4 @@
-"""The step debugger: breakpoints, stepping, and a look at what a program that stands still holds.
+"""Step debugger: breakpoints, stepping, and inspection of stopped programs.
 
 In: lines of commands, from `read`.  Out: text, to `write`; terminals and files are others' business.
 
@@ -74,7 +74,7 @@ class Debugger:
         self.begin()
 
     def begin(self) -> None:
-        """Be ready for another call: its first line stops."""
+        """Prepare for another call, which stops at its first line."""
         self._main: int | None = None  # the program that was called; others are forked
         self._stepping: int | None = None
         self._resume = Resume(_EVERYWHERE)
@@ -96,7 +96,8 @@ class Debugger:
         return twin(*args, **kwargs)
 
     def interrupt(self) -> bool:
-        """Stop at the next line, for signals; False if that is under way, or the program stands."""
+        """Request a stop at the next line, for signal handlers; return False if already requested or stopped.
+        """
         if self._interrupted or self._stopped is not None:
             return False
         self._interrupted = True
@@ -184,7 +185,7 @@ class Debugger:
     # ---- commands --------------------------------------------------------------------------------------
 
     def execute(self, line: str) -> Resume | None:
-        """Carry out one command; how far to go, if it lets the program go on."""
+        """Execute a command; return how to resume the program, or None to stay stopped."""
         line = line.strip() or self._last
         self._last = line if line.partition(" ")[0] in _REPEATED else ""
         word, _, rest = line.partition(" ")

@@ -1,4 +1,4 @@
-"""Helpers for `__torch_dispatch__`: operators without handlers, and whether values are all one mode.
+"""Helpers for `__torch_dispatch__`: operators without handlers, and mode comparison.
 
 with no_dispatch():
     func(*args)             calls no handler of a class or mode

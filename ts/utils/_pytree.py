@@ -228,7 +228,7 @@ def _register_pytree_node(
     from_dumpable_context: FromDumpableContextFn | None = None,
     flatten_with_keys_fn: FlattenWithKeysFn | None = None,
 ) -> None:
-    """As `register_pytree_node`; a class that is registered already is registered again."""
+    """Register a node type like `register_pytree_node`, replacing an existing registration."""
     if to_str_fn is not None or maybe_from_str_fn is not None:
         warnings.warn(
             "`to_str_fn` and `maybe_from_str_fn` is deprecated. "
@@ -383,7 +383,7 @@ def _is_leaf(tree: PyTree, is_leaf: LeafRule = None) -> bool:
 
 
 def tree_unflatten(leaves: Any, treespec: Any) -> PyTree:
-    """The tree of a shape with those leaves; the arguments may change places."""
+    """Build a tree from leaves and a spec, given in either order."""
     if _is_pytreespec_instance(treespec):
         return treespec.unflatten(leaves)
     if _is_pytreespec_instance(leaves):
@@ -400,7 +400,7 @@ def tree_iter(tree: PyTree, is_leaf: LeafRule = None) -> Iterator[Any]:
 
 
 def tree_leaves(tree: PyTree, is_leaf: LeafRule = None) -> list[Any]:
-    """The leaves of a tree, in order."""
+    """Return the leaves of a tree, in order."""
     return optree.tree_leaves(tree, leaf_rule(is_leaf), none_is_leaf=True, namespace=NAMESPACE)
 
 
@@ -420,7 +420,7 @@ def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: Le
 
 
 def tree_map_(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: LeafRule = None) -> PyTree:
-    """Call `func` as `tree_map` does, for what it changes; the result is the tree itself."""
+    """Call `func` on each leaf for its side effects, like `tree_map`; return the original tree."""
     leaves, spec = tree_flatten(tree, is_leaf)
     deque(map(func, leaves, *map(spec.flatten_up_to, rests)), maxlen=0)
     return tree
@@ -522,7 +522,7 @@ _asterisk = _Asterisk("*")
 
 
 def treespec_pprint(treespec: TreeSpec) -> str:
-    """A tree of that shape with stars for leaves.
+    """Return a printable tree of the spec's structure with asterisks as leaves.
 
     >>> treespec_pprint(tree_structure({"a": (1, 2)}))
     "{'a': (*, *)}"
@@ -544,12 +544,12 @@ def pytree_to_str(treespec: TreeSpec) -> str:
     category=FutureWarning,
 )
 def str_to_pytree(json: str) -> TreeSpec:
-    """The spec that was written as JSON."""
+    """Deserialize a spec from JSON."""
     return treespec_loads(json)
 
 
 def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list[Any]:
-    """The leaves of all arguments."""
+    """Return the leaves of all arguments."""
     return tree_leaves((args, kwargs))
 
 
@@ -588,7 +588,7 @@ def _generate_key_paths(
 def tree_map_with_path(
     func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: LeafRule = None
 ) -> PyTree:
-    """As `tree_map`, where `func` takes the path of the leaf first."""
+    """Apply `tree_map` with the key path as first argument of `func`."""
     pairs, spec = tree_flatten_with_path(tree, is_leaf)
     columns = [*zip(*pairs, strict=True), *map(spec.flatten_up_to, rests)]
     return spec.unflatten(func(*row) for row in zip(*columns, strict=True))

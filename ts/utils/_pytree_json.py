@@ -42,7 +42,7 @@ class EnumEncoder(json.JSONEncoder):
 
 
 def enum_object_hook(obj: dict[str, Any]) -> Enum | dict[str, Any]:
-    """The member of an enum that `EnumEncoder` wrote; any other dictionary as it is."""
+    """Decode an enum member written by `EnumEncoder`; return other dictionaries unchanged."""
     if "__enum__" not in obj:
         return obj
     module, _, path = obj["fqn"].partition(":")

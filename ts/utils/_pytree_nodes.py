@@ -89,7 +89,7 @@ class MappingKey(Generic[K, T]):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class GetAttrKey:
-    """The step to an attribute."""
+    """Key path step: attribute name."""
 
     name: str
 
@@ -441,7 +441,7 @@ def _deque_unflatten(values: Iterable[Any], context: Context) -> deque[Any]:
 
 
 def _register_results_class(cls: type[Any]) -> None:
-    """Enter a class of an operator's results: such classes are made when the operator is first called."""
+    """Register a result class of an operator, at its creation during the operator's first call."""
     with _NODE_REGISTRY_LOCK:
         if cls not in SUPPORTED_NODES:
             _private_register_pytree_node(

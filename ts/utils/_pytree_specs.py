@@ -40,7 +40,7 @@ _set = object.__setattr__  # bypasses the immutability of specs
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConstantNode(Generic[T]):
-    """The context of an object without leaves: the object."""
+    """Context of a constant node, which holds the constant object."""
 
     value: T
 
@@ -108,7 +108,7 @@ class TreeSpec:
 
     @property
     def num_children(self) -> int:
-        """The number of children of the root."""
+        """Number of children of the root."""
         return len(self._children) if self._native is None else self._native.num_children
 
     @property
@@ -137,7 +137,7 @@ class TreeSpec:
         category=FutureWarning,
     )
     def children_specs(self) -> list[TreeSpec]:
-        """The specs of the children."""
+        """Return the specs of the children."""
         return self._children
 
     def is_leaf(self) -> bool:
@@ -145,11 +145,11 @@ class TreeSpec:
         return self.num_nodes == 1 and self.num_leaves == 1
 
     def children(self) -> list[TreeSpec]:
-        """The specs of the children."""
+        """Return the specs of the children."""
         return self._children.copy()
 
     def child(self, index: int) -> TreeSpec:
-        """The spec of one child."""
+        """Return the spec of one child."""
         return self._children[index]
 
     def __repr__(self, indent: int = 0) -> str:
@@ -182,7 +182,7 @@ class TreeSpec:
         return hash((kind, context, tuple(children)))
 
     def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
-        """The parts of a tree that stand where this spec has leaves."""
+        """Return the subtrees of a tree at the leaf positions of this spec."""
         if self._native is not None:
             try:
                 return self._native.flatten_up_to(tree)
@@ -220,7 +220,7 @@ PyTreeSpec: TypeAlias = TreeSpec
     category=FutureWarning,
 )
 class LeafSpec(TreeSpec):
-    """The spec of a leaf."""
+    """Spec of a leaf."""
 
     __slots__ = ()
 
@@ -240,7 +240,7 @@ with warnings.catch_warnings():
 
 
 def from_native(native: optree.PyTreeSpec) -> TreeSpec:
-    """The spec over one of optree."""
+    """Wrap an optree spec."""
     if native.is_leaf():
         return _LEAF_SPEC
     spec = TreeSpec.__new__(TreeSpec)
@@ -256,7 +256,8 @@ def flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> tu
 
 
 def _match(spec: TreeSpec, node: PyTree, found: list[PyTree]) -> None:
-    """Append what of a node stands where the spec has leaves, or say where they are different."""
+    """Append the subtrees of a node at the spec's leaf positions; raise ValueError for different structures.
+    """
     if spec.is_leaf():
         found.append(node)
         return
@@ -310,7 +311,7 @@ def _check_arity(spec: TreeSpec, items: Any) -> None:
 
 
 def treespec_leaf() -> TreeSpec:
-    """The spec of a leaf."""
+    """Return the spec of a leaf."""
     return _LEAF_SPEC
 
 

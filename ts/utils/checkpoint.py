@@ -1,4 +1,4 @@
-"""Parts of a model that are run again in the pass back, instead of keeping what they save.
+"""Activation checkpointing: parts of a model are recomputed in backward instead of saving tensors.
 
     y = checkpoint(block, x, use_reentrant=False)
 
@@ -50,7 +50,7 @@ _early_stop: bool | None = None  # what `set_checkpoint_early_stop` says for all
 
 
 class CheckpointError(RuntimeError):
-    """The second run of a block saved other tensors than the first."""
+    """Error of a recomputation that saved other tensors than the forward run."""
 
 
 def noop_context_fn() -> Contexts:

@@ -14,5 +14,5 @@ __all__ = ["from_dlpack", "to_dlpack"]
 
 
 def to_dlpack(tensor: Tensor) -> Any:
-    """The tensor's memory as a capsule, which is read once."""
+    """Return a DLPack capsule of the tensor's memory, which can be consumed once."""
     return tensor.__dlpack__(max_version=(1, 0))

@@ -1,4 +1,4 @@
-"""A lock between processes that is a file: the process that creates it works, others wait until it is gone.
+"""File lock between processes: the creator of the file works, others wait for its removal.
 
 baton = FileBaton("/tmp/build.lock")
 if baton.try_acquire():

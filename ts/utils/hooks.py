@@ -1,4 +1,4 @@
-"""Handles that take a hook out of the table that holds it."""
+"""Handles that remove a hook from its table."""
 
 from __future__ import annotations
 

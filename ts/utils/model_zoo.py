@@ -1,4 +1,4 @@
-"""Older names of what is in `ts.hub`."""
+"""Legacy names of `ts.hub` functions."""
 
 from ts.hub import load_state_dict_from_url as load_url
 from ts.hub import tqdm

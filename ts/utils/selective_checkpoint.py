@@ -72,7 +72,7 @@ def _each(x: Any, change: Callable[[Any], Any], kind: type = Tensor) -> Any:
 
 
 class _Region:
-    """One call of a checkpointed function: what its first run kept, for its second."""
+    """State of one call of a checkpointed function: results cached by the forward run."""
 
     def __init__(self, policy: Policy, mutation: bool) -> None:
         self._policy = policy
@@ -81,7 +81,7 @@ class _Region:
         self._taken: dict[Any, int] = {}
 
     def keep(self, operator: Any, args: list[Any], results: list[Any]) -> None:
-        """In the first run: keep an operator's result where the policy says so."""
+        """Cache an operator's result in the forward run if the policy requires it."""
         named = _named(operator)
         if named in SAC_IGNORED_OPS:
             return
@@ -165,7 +165,7 @@ def _checked(operators: Sequence[Any]) -> None:
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Policy | Sequence[Any], allow_cache_entry_mutation: bool = False
 ) -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
-    """The contexts of the two runs of a checkpointed function: what a `context_fn` of `checkpoint` gives.
+    """Return the contexts of the forward and recomputation runs, for `context_fn` of `checkpoint`.
 
     policy_fn_or_list           policy(context, operator, *arguments) gives a `CheckpointPolicy`, or True for
                                 MUST_SAVE and False for PREFER_RECOMPUTE; or a list of operators to keep

@@ -1,4 +1,4 @@
-"""Clusters: processes that come and go, call each other by name, and find each other at a scheduler.
+"""Clusters: dynamic sets of processes that register with a scheduler and call each other by name.
 
     ts cluster --workers 4                     a scheduler, and processes that others have run things
     ts worker ts://127.0.0.1:4711              one more, from another shell or machine

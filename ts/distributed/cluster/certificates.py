@@ -62,7 +62,7 @@ def make(folder: str | Path, hosts: Iterable[str] = ()) -> None:
 
 
 def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
-    """The authority of a folder, made where it is missing."""
+    """Load the certificate authority of a folder; create it if missing."""
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 

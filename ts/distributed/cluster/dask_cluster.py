@@ -100,7 +100,7 @@ def on_dask(
 async def _start(
     address: str, names: dict[str, str], options: dict[str, Any], bounds: dict[str, Any], dask_worker: Any
 ) -> None:
-    """In a worker of dask: become one of the cluster's."""
+    """Start the RPC agent in a dask worker."""
     host = urlsplit(dask_worker.address).hostname
     limits = worker.bounded(**bounds)
     given = RpcBackendOptions(init_method=address, host=host, limits=limits, **options)

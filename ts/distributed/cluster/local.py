@@ -1,4 +1,5 @@
-"""A cluster on this machine for the time of a block: for notebooks, tests, and programs of one machine.
+"""Cluster on this machine for the duration of a `with` block, for notebooks, tests and single-machine
+programs.
 
     with LocalCluster(workers=4) as cluster:
         cluster.join("me")                              rpc.init_rpc, with the cluster's address
@@ -87,7 +88,7 @@ class LocalCluster:
 
     @property
     def pid(self) -> int:
-        """The process that has the scheduler."""
+        """Process id of the scheduler."""
         return self._process.pid
 
     def options(self, **more: Any) -> RpcBackendOptions:
@@ -104,7 +105,7 @@ class LocalCluster:
         return members(self.address, self.security)
 
     def close(self) -> None:
-        """End it, with all of its processes."""
+        """Shut down the scheduler and all workers."""
         if state.agent is not None and getattr(state.agent.directory, "address", None) == self.address:
             api.shutdown(graceful=False)
         process = self._process
@@ -127,6 +128,6 @@ class LocalCluster:
 
 
 def _environment(secret: str | None) -> dict[str, str]:
-    """The processes find what this one imports, and know the secret."""
+    """Return the environment of the subprocesses, with this process's import path and the secret."""
     found = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
     return found if secret is None else {**found, "TS_RPC_SECRET": secret}

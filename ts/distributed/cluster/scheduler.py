@@ -62,7 +62,7 @@ class RegisteredWorker:
 
 
 class JoinRejectedError(ValueError):
-    """A process may not join."""
+    """Error of a process that the scheduler rejects."""
 
 
 class NameService(Scheduler):
@@ -101,7 +101,7 @@ class NameService(Scheduler):
             self.add_plugin(TaskStreamPlugin(self))
 
     def start_http_server(self, *arguments: Any, **more: Any) -> None:
-        """dask's pages, only where they are wanted."""
+        """Start dask's HTTP server only if the dashboard is enabled."""
         if self._shows:
             super().start_http_server(*arguments, **more)
 
@@ -134,7 +134,7 @@ class NameService(Scheduler):
         return Status.dont_reply
 
     def find(self, who: Any = None) -> Any:
-        """The process of a name or number."""
+        """Return the number, name and address of a process; None if unknown."""
         for entry in self._entries.values():
             if who in (entry.name, entry.number):
                 return [entry.number, entry.name, entry.address]
@@ -157,7 +157,7 @@ class NameService(Scheduler):
             self._show(calls)
 
     def _show(self, calls: Any) -> None:
-        """Calls as tasks in dask's stream of them, each under its function's name where it ran."""
+        """Publish finished calls to dask's task stream, under their function names."""
         stream = self.plugins[TaskStreamPlugin.name]
         for call in calls:
             match call:

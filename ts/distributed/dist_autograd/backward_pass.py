@@ -135,7 +135,7 @@ class BackwardPass:
                 self.done.set_result(None)
 
     def fail(self, error: Exception) -> None:
-        """Tell who waits what went wrong."""
+        """Abort this part of the pass with an error for all waiting processes."""
         with self._lock:
             self._context.passes.pop(self._number, None)
             if not self.done.done():

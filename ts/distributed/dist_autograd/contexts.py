@@ -44,7 +44,7 @@ def set_current_context(context_id: int | None) -> None:
 
 @contextmanager
 def entered_context(context_id: int | None) -> Iterator[None]:
-    """Run what another process asks for inside of its context."""
+    """Run a request of another process within its context."""
     before = current_id()
     set_current_context(context_id)
     try:
@@ -130,7 +130,7 @@ class DistAutogradContainer:
         return len(self._open)
 
     def figures(self) -> dict[str, int]:
-        """Open contexts, and passes that are under way in this process."""
+        """Return the numbers of open contexts and active passes of this process."""
         with self._lock:
             passes = [each for context in self._open.values() for each in [*context.passes.values()]]
             under_way = sum(not each.done.done() for each in passes)
@@ -141,7 +141,7 @@ class DistAutogradContainer:
         return self._here << _BITS | next(self._numbers)
 
     def new(self) -> DistAutogradContext:
-        """Begin a context, which this thread is inside of. RuntimeError where it is inside of one."""
+        """Create a context and enter it in this thread. Raise RuntimeError within another context."""
         if current_id() in self._open:
             raise RuntimeError("Already have an autograd context id for this thread.")
         made = DistAutogradContext(self._agent, self.number())

@@ -1,4 +1,4 @@
-"""Optimizers over parameters of this process, which another process has made and has step.
+"""Optimizers over local parameters, created and stepped by remote processes.
 
     name = named(ts.optim.SGD, agent)                   ["optim", "SGD"]
     handle = make(agent, name, [rref], (), {"lr": 0.1}) there; `handle` is what the other process gets
@@ -47,7 +47,7 @@ def _class_of(name: Any, agent: RpcAgent) -> type[Optimizer]:
 
 
 class LocalOptimizer:
-    """Optimizer over the parameters of this process that RRefs refer to."""
+    """Optimizer over local parameters that RRefs refer to."""
 
     def __init__(self, agent: RpcAgent, kind: type[Optimizer], handles: Any, args: Any, kwargs: Any) -> None:
         self._agent = agent
@@ -74,7 +74,7 @@ def make(agent: RpcAgent, name: Any, handles: Any, args: Any, kwargs: Any) -> RR
 
 
 def step(handle: RRef, context_id: int) -> None:
-    """Have an optimizer of this process step."""
+    """Step a local optimizer."""
     local = handle.local_value()
     if not isinstance(local, LocalOptimizer):
         raise TypeError(f"{handle!r} refers to no optimizer")

@@ -38,7 +38,7 @@ class MessageOrigin(NamedTuple):
 
 
 class RecvRpc(Function):
-    """The node whose results are the tensors of a message; back, it sends their gradients to the sender."""
+    """Backward node of a received message; its backward sends the gradients to the sender."""
 
     @staticmethod
     def forward(ctx: Any, anchor: Tensor, origin: MessageOrigin, *tensors: Tensor) -> tuple[Tensor, ...]:
@@ -58,7 +58,7 @@ Received = RecvRpc._backward_cls  # the class of these nodes
 
 @functools.cache
 def _anchor() -> Tensor:
-    """A tensor that wants a gradient, and never gets one: what it goes into is recorded."""
+    """Return a dummy tensor that requires grad, so that the receive node is recorded."""
     return ts.zeros([], requires_grad=True)
 
 
@@ -118,7 +118,8 @@ def context_for(peer: Peer, agent: RpcAgent) -> list[int] | None:
 
 
 def joined(said: Any, agent: RpcAgent) -> int | None:
-    """The context of such a message. ValueError where there is none."""
+    """Join the context of a message and return its id; None outside a context. ValueError where there is
+    none."""
     if said is None:
         return None
     context_id, sender = said

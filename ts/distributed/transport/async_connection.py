@@ -33,7 +33,7 @@ _SYSCALLS_PER_TURN: Final = 16  # system calls per connection before others are 
 
 
 class AsyncConnection:
-    """One end of a connection."""
+    """End of an asynchronous connection."""
 
     def __init__(self, sock: socket.socket, reader: MessageDecoder, writer: MessageEncoder) -> None:
         self._socket, self._is_tls = sock, isinstance(sock, ssl.SSLSocket)
@@ -66,7 +66,7 @@ class AsyncConnection:
 
     @property
     def unsent(self) -> int:
-        """Bytes that the other end has not taken yet."""
+        """Number of bytes not yet accepted by the peer."""
         return self._outgoing.size
 
     def send(self, message: Any) -> int:
@@ -113,7 +113,7 @@ class AsyncConnection:
         await flusher
 
     async def taken(self) -> None:
-        """Wait until the other end has what was sent in memory that both share."""
+        """Wait until the peer has consumed all shared-memory segments sent."""
         while not self.closed and self._writer.on_its_way:
             await asyncio.sleep(_SHM_POLL_INTERVAL)
 
@@ -159,8 +159,8 @@ class AsyncConnection:
         self._loop.call_soon_threadsafe(self._read_on)
 
     def detach(self) -> tuple[socket.socket, MessageDecoder, MessageEncoder]:
-        """Give the socket away, between two messages, with what reads and writes them: the connection goes on
-        without this."""
+        """Detach the socket with its reader and writer between two messages, for use by another connection
+        class."""
         self._check()
         if self._outgoing or self._messages or not self._reader.between:
             raise RuntimeError("a message is on its way")

@@ -1,6 +1,6 @@
-"""A connection of one thread, which waits: no event loop, no other thread.
+"""Blocking connection of a single thread, without event loop.
 
-    channel = Channel("ts://127.0.0.1:4711", secret=secret)
+    channel = BlockingConnection("ts://127.0.0.1:4711", secret=secret)
     channel.call({"op": "echo", "data": 1})        1
 
 A call that waits for its answer is fastest this way: the thread itself writes to the socket and reads from

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class Comm(Connection, core.Comm):
-    """A connection with the interface and the errors of dask's comms."""
+    """Connection with the interface and the errors of dask's comms."""
 
     def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
         core.Comm.__init__(self, deserialize=False)  # there is nothing to deserialize
@@ -61,7 +61,7 @@ class Connector(core.Connector):
         self._scheme = scheme
 
     async def connect(self, address: str, deserialize: bool = True, **credentials: Any) -> Comm:
-        """Connect to a host and a port, and authenticate; FatalCommClosedError if that is refused."""
+        """Connect to a host and port and authenticate; raise FatalCommClosedError if rejected."""
         try:
             return await transport.open_connection(f"{self._scheme}://{address}", Comm, **credentials)
         except AuthenticationError as error:

@@ -40,11 +40,11 @@ Steps = Generator[tuple[bytes, int], bytes, None]
 
 
 class AuthenticationError(ConnectionError):
-    """The other end does not know the secret, or speaks another protocol."""
+    """Error of a peer without the secret, or with another protocol version."""
 
 
 def listener(secret: bytes) -> Steps:
-    """The end that was connected to."""
+    """Run the listener's side of the handshake."""
     ours = secrets.token_bytes(_NONCE)
     answer = yield MAGIC + ours, _NONCE + _PROOF
     theirs, proof = answer[:_NONCE], answer[_NONCE:]

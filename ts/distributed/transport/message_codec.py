@@ -76,7 +76,7 @@ class TransportLimits:
             raise ValueError(f"a message has at most {most} frames, found a limit of {self.frames}")
 
     def check(self, head: Buffer, frames: list[memoryview]) -> None:
-        """Refuse what the other end would: ValueError."""
+        """Raise ValueError for a message that exceeds the limits of the receiver."""
         size = len(head) + sum(map(len, frames))
         if size > self.bytes:
             raise ValueError(f"a message has {size} bytes, {self.bytes} are allowed")
@@ -195,7 +195,7 @@ class MessageDecoder:
         return self._part is None and not self._sizes and self._start == self._end
 
     def close(self) -> None:
-        """Take no more; what was taken of memory that both ends share stays with who has it."""
+        """Stop receiving; shared memory in use stays valid."""
         self._parts, self._part = [], None
         if self.borrower is not None:
             self.borrower.close()
@@ -207,7 +207,8 @@ class MessageDecoder:
         return self._staging[self._end :] if self._part is None else self._part[self._filled :]
 
     def received(self, count: int) -> list[Any]:
-        """The messages that `count` more bytes complete; MalformedMessage where they are none."""
+        """Return the messages completed by `count` more bytes; raise MalformedMessageError for invalid data.
+        """
         if self._skipped:
             self._skipped -= count
             if self._skipped:

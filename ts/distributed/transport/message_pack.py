@@ -57,7 +57,7 @@ def decode(data: bytes | memoryview, object_hook: ObjectHook | None = None) -> A
 
 
 def _scan(data: bytes | memoryview) -> None:
-    """Raise an error if a length is larger than what follows.
+    """Raise an error if an encoded length exceeds the remaining data.
 
     Otherwise nested lists, each of which announces as many elements as there are bytes, would take memory for
     all of them before the first is found to be missing.

@@ -1,6 +1,6 @@
-"""Many calls over one connection: each has a number, and answers come in any order.
+"""Concurrent calls over one connection: requests are numbered, responses arrive in any order.
 
-    calls = Calls(connection)
+    calls = RequestMultiplexer(connection)
     calls.call(["add", 1, 2]).result()             from any thread
     await calls.ask(["add", 1, 2])                 in the loop
     calls.submit(["add", 1, 2], done)              from any thread; the loop calls done(3, None)
@@ -38,7 +38,7 @@ class RequestMultiplexer:
     """The end that calls."""
 
     def __init__(self, connection: Connection, broken: Callable[[], None] | None = None) -> None:
-        """`broken` is called by the loop when the connection has ended."""
+        """Initialize; the loop calls `broken` when the connection ends."""
         self._connection = connection
         self._broken = broken
         self._numbers = itertools.count()
@@ -167,7 +167,7 @@ class _RequestServer:
             self.stream.go_on()
 
     def over(self) -> None:
-        """Something has ended that was answered before."""
+        """Count down a pending operation that outlived its response."""
         self.under_way.pop()
         if self.stream.stopped and not self.stream.closed:
             self.stream.go_on()

@@ -35,7 +35,7 @@ class Security(distributed.Security):
         self._more = {"secret": secret, "limits": limits}
 
     def scheme(self, role: str) -> str:
-        """The scheme of the addresses that `role` listens at: with certificates, that of TLS."""
+        """Return the address scheme for `role`: TLS with certificates, plain otherwise."""
         return PLAIN if super().get_listen_args(role)["ssl_context"] is None else TLS
 
     def get_connection_args(self, role: str) -> dict[str, Any]:

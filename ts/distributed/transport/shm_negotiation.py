@@ -92,7 +92,7 @@ class _ShmHandshake:
 
 
 def listener(most: int) -> Steps:
-    """The end that was connected to. `most`: bytes that this process shares; 0: none."""
+    """Run the listener's side of the negotiation. `most`: bytes that this process shares; 0: none."""
     with _ShmHandshake(b"listener", most) as ours:
         answer = yield ours.data, _OFFER.size + _PROOF
         theirs, proof = answer[: _OFFER.size], answer[_OFFER.size :]

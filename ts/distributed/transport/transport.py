@@ -42,7 +42,8 @@ _RESOURCE_ERRORS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 
 
 class Connection:
-    """One end of a connection. `stream` is for callers that do more than write and read in turns."""
+    """End of an authenticated connection. `stream` is for callers that do more than write and read in turns.
+    """
 
     def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
         self.stream = stream
@@ -61,7 +62,7 @@ class Connection:
         return count
 
     async def close(self) -> None:
-        """Close the connection after sending what waits to be sent."""
+        """Close the connection after sending all queued data."""
         if not self.stream.closed:
             try:
                 await self.stream.flushed()
@@ -72,7 +73,7 @@ class Connection:
         self.abort()
 
     def abort(self) -> None:
-        """Close the connection at once."""
+        """Close the connection immediately."""
         self._finalizer.detach()
         self.stream.close()
 
@@ -87,7 +88,7 @@ class Connection:
 
     @property
     def peer_address(self) -> str:
-        """Address of the other end."""
+        """Address of the peer."""
         return self._peer_addr
 
 
@@ -205,7 +206,7 @@ class Listener(Generic[ConnectionType]):
 
     @property
     def listen_address(self) -> str:
-        """Address that the listener is bound to."""
+        """Address of the bound listener."""
         return f"{self._scheme}://{join_host_port(*self._host_port)}"
 
     async def serve(self, connection: ConnectionType) -> None:

@@ -234,7 +234,7 @@ def _of_eig(
 def _of_svd(
     of_u: Tensor | None, of_s: Tensor | None, of_vh: Tensor | None, u: Tensor, s: Tensor, vh: Tensor
 ) -> Tensor:
-    """Gradient of the SVD for U, S and V."""
+    """Gradient of the SVD's input, from the gradients of U, S and Vh."""
     k = s.size(-1)
     u, vh = u.narrow(-1, 0, k), vh.narrow(-2, 0, k)
     inner = ts.zeros([k, k], dtype=u.dtype, device=u.device)

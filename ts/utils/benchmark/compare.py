@@ -34,7 +34,7 @@ class Compare:
         self._trim = True
 
     def colorize(self, rowwise: bool = False) -> None:
-        """Mark the best of each column, or each row, with `*`: texts have no colours here."""
+        """Mark the best value of each column, or each row, with `*` instead of colours."""
         self._color, self._rowwise = True, rowwise
 
     def highlight_warnings(self) -> None:

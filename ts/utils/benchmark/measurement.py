@@ -57,7 +57,7 @@ class TaskSpec:
         return self.stmt if "\n" not in self.stmt else f"stmt:{_indented(self.stmt)}"
 
     def setup_str(self) -> str:
-        """The setup, for a text."""
+        """Return the setup statement formatted for printing."""
         if self.setup in ("", "pass"):
             return ""
         return f"setup:{_indented(self.setup)}" if "\n" in self.setup else f"setup: {self.setup}"
@@ -74,7 +74,7 @@ def _indented(text: str) -> str:
 
 @dataclass(repr=False)
 class Measurement:
-    """Times of one statement: each of `raw_times` is of `number_per_run` runs, in seconds."""
+    """Timing results of a statement: `raw_times` in seconds, each for `number_per_run` runs."""
 
     number_per_run: int
     raw_times: list[float]
@@ -93,17 +93,17 @@ class Measurement:
 
     @property
     def median(self) -> float:
-        """The median of the times, in seconds."""
+        """Median time in seconds."""
         return statistics.median(self.times)
 
     @property
     def mean(self) -> float:
-        """The mean of the times, in seconds."""
+        """Mean time in seconds."""
         return statistics.fmean(self.times)
 
     @property
     def iqr(self) -> float:
-        """The distance of the quartiles, in seconds."""
+        """Interquartile range in seconds."""
         low, high = np.quantile(self.times, [0.25, 0.75])
         return float(high - low)
 
@@ -169,10 +169,10 @@ class Measurement:
 
 
 def ordered_unique(items: Iterable[Any]) -> list[Any]:
-    """The items, each once, in their order."""
+    """Return the distinct items in order of first occurrence."""
     return list(dict.fromkeys(items))
 
 
 def common_figures(measurements: Sequence[Measurement]) -> int:
-    """The figures that all of them have."""
+    """Return the smallest number of significant digits of all measurements."""
     return min(m.significant_figures for m in measurements)

@@ -22,7 +22,7 @@ class Language(enum.Enum):
 
 
 def timer() -> float:
-    """Seconds; where a GPU computes, after what it was given so far."""
+    """Return the time in seconds, after synchronizing the GPU if one is in use."""
     if ts.cuda.is_available():
         ts.cuda.synchronize()
     return timeit.default_timer()
@@ -107,7 +107,8 @@ class Timer:
         max_run_time: float = 10.0,
         callback: Callable[[int, float], NoReturn] | None = None,
     ) -> Measurement:
-        """Measurements until their quartiles are closer than `threshold` of the median, or time is over."""
+        """Measure until the interquartile range is below `threshold` times the median, or the time limit is
+        reached."""
         with _Threads(self._task_spec.num_threads):
             number = self._block_size(min_run_time)
             times: list[float] = []
@@ -124,7 +125,7 @@ class Timer:
 
 
 class _Threads:
-    """A context manager: `set_num_threads(n)`, and what it was afterwards."""
+    """Context manager that sets the number of threads and restores it."""
 
     def __init__(self, n: int) -> None:
         self.n = n

@@ -206,5 +206,5 @@ class BatchReceiver:
         lent[number] = weakref.ref(whole, returned)
 
     def freed(self) -> list[int]:
-        """The segments that are free since this was asked last."""
+        """Return the segments freed since the last call."""
         return [self._over.popleft() for _ in range(len(self._over))]

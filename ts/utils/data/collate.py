@@ -103,7 +103,7 @@ def _as_tensor(data: Any) -> Any:
 
 
 def mapped(function: Callable[[Any], Any], data: Any) -> Any:
-    """A structure with what `function` makes of its leaves."""
+    """Apply `function` to the leaves of a structure."""
     if isinstance(data, Mapping):
         return _mapping(data, {key: mapped(function, value) for key, value in data.items()})
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):

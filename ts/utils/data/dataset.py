@@ -1,4 +1,4 @@
-"""Data sets: what gives a sample for an index, or samples one after another.
+"""Data sets: map-style and iterable.
 
 data = TensorDataset(inputs, targets)
 data[3]                                         (inputs[3], targets[3])
@@ -39,7 +39,7 @@ class IterableDataset(Dataset[T], Iterable[T]):
 
 
 def samples(dataset: Any, indices: list[Any]) -> Any:
-    """The samples at some indices; at once, where the data set has a way to give several."""
+    """Return the samples for `indices`, with one `__getitems__` call if the data set defines it."""
     several = getattr(dataset, "__getitems__", None)
     return several(indices) if callable(several) else [dataset[index] for index in indices]
 
@@ -52,7 +52,7 @@ def _column(dataset: Any, indices: list[int]) -> Any:
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
-    """The rows of tensors, those of the same index together."""
+    """Data set of tensor rows with equal index."""
 
     def __init__(self, *tensors: Tensor) -> None:
         if any(tensors[0].size(0) != tensor.size(0) for tensor in tensors):
@@ -67,7 +67,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
 
 class StackDataset(Dataset[Any]):
-    """The samples of several data sets of one length, as a tuple or, by name, as a dictionary."""
+    """Data set of tuples or dictionaries, combined from data sets of equal length."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and kwargs:

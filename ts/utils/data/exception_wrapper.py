@@ -1,4 +1,4 @@
-"""Failures that cross from one process, or thread, to another.
+"""Exceptions transferred between processes or threads.
 
 In: the exception that is being handled; out: what can be sent, and raises it again on the other side.
 
@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 
 class KeyErrorMessage(str):
-    """A text that KeyError shows as it is, on several lines."""
+    """String that KeyError prints verbatim over several lines."""
 
     __slots__ = ()
 

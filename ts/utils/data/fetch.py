@@ -1,4 +1,4 @@
-"""Batches of a data set, one for each index or list of indices of a sampler.
+"""Batch fetching from a data set by index or index list.
 
 In: a data set, how its samples become batches, and indices; out: batches, StopIteration at the end.
 
@@ -28,7 +28,7 @@ class Fetching:
 
 
 def fetcher(how: Fetching) -> Callable[[Any], Any]:
-    """A function from an index to a batch, for one pass through the data."""
+    """Return a function from an index to a batch, for one epoch."""
     return _by_index(how) if how.by_index else _OneAfterAnother(how)
 
 
@@ -40,7 +40,7 @@ def _by_index(how: Fetching) -> Callable[[Any], Any]:
 
 
 class _OneAfterAnother:
-    """Of an iterable data set: as many samples as there are indices, whatever they are."""
+    """Fetcher for iterable data sets; only the number of indices matters."""
 
     def __init__(self, how: Fetching) -> None:
         self._how = how

@@ -56,7 +56,7 @@ class Batches(Iterator[Any]):
         self._length = loader._length_told
 
     def start(self, length: int | None) -> None:
-        """Begin a pass; `length` is what the loader has said of an iterable data set, if it was asked."""
+        """Start an epoch; `length` is the declared length of an iterable data set, if known."""
         self._indices = iter(self._index_sampler)
         self._count = 0
         self._length = length
@@ -115,7 +115,7 @@ def _pinned(value: Any) -> Any:
 
 
 class SingleProcessIterator(Batches):
-    """Batches made when they are asked for."""
+    """Iterator that creates batches in the main process on request."""
 
     def __init__(self, loader: Any) -> None:
         if loader.timeout:
@@ -155,7 +155,7 @@ class MultiProcessingIterator(Batches):
         self.start(loader._length_told)
 
     def start(self, length: int | None) -> None:
-        """Begin a pass; what the workers still make of the one before is thrown away as it comes."""
+        """Start an epoch; remaining batches of the previous one are discarded on arrival."""
         super().start(length)
         self._epoch += 1
         for worker in self._workers:
@@ -166,7 +166,7 @@ class MultiProcessingIterator(Batches):
             self._give_task()
 
     def _give_task(self) -> None:
-        """Give the next worker, if any is active, the next index, if there is one."""
+        """Send the next index to the next active worker, if both exist."""
         try:
             index = next(self._indices)
         except StopIteration:
@@ -287,7 +287,7 @@ _open: weakref.WeakSet[Connection] = weakref.WeakSet()  # the program's ends of 
 
 
 def _let_go() -> None:
-    """In a forked process: who holds the pipes hides the end of the program from its workers."""
+    """Close inherited worker pipes in a forked child, so that workers notice the exit of the main process."""
     for connection in list(_open):
         connection.close()
     _open.clear()
@@ -297,7 +297,7 @@ os.register_at_fork(after_in_child=_let_go)
 
 
 def _end(workers: list[_Worker], owner: int) -> None:
-    """End the processes: those that do not go by themselves are killed."""
+    """Terminate the workers; kill those that do not exit in time."""
     if os.getpid() != owner:
         return  # a fork of the program has the objects, but not the children
     for worker in workers:

@@ -1,4 +1,4 @@
-"""Samplers: the order in which the samples of a data set are read.
+"""Samplers: sequences of data set indices.
 
     list(SequentialSampler(data))                       [0, 1, 2, ...]
     list(BatchSampler(RandomSampler(data), 2, False))   [[4, 0], [3, 1], [2]]
@@ -135,7 +135,7 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """The indices of another sampler in lists of `batch_size`; `drop_last`: without a shorter last one."""
+    """Sampler of index lists of `batch_size`; `drop_last` omits a shorter last list."""
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size <= 0:
@@ -163,7 +163,7 @@ class BatchSampler(Sampler[list[int]]):
 
 
 class DistributedSampler(Sampler[int]):
-    """The share of one process: every `num_replicas`-th index from `rank` on, the same number for each."""
+    """Sampler for one rank: every `num_replicas`-th index from `rank`, with equal counts for all ranks."""
 
     def __init__(
         self,
@@ -205,5 +205,5 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next order be another one."""
+        """Set the epoch, which seeds the next shuffle."""
         self.epoch = epoch

@@ -102,7 +102,7 @@ def work(connection: Connection, job: Job) -> None:
 
 
 def _wait_for_the_program(signal_number: int, frame: Any) -> None:
-    """Ctrl-C goes to all processes of a terminal; what becomes of the workers is the program's affair."""
+    """Ignore Ctrl-C in workers: the main process controls their lifetime."""
 
 
 def _settle(job: Job) -> None:
@@ -166,7 +166,7 @@ class _Batches:
 
 
 def _packed_failure(failure: ExceptionWrapper) -> list[Any]:
-    """A failure as parts of a parcel; a RuntimeError with its text, where its class cannot be sent."""
+    """Pickle a failure; use RuntimeError with the same text if its class cannot be pickled."""
     try:
         return packed(failure)
     except Exception:  # a class inside of a function, for example
@@ -176,7 +176,7 @@ def _packed_failure(failure: ExceptionWrapper) -> list[Any]:
 
 
 class _Tasks:
-    """The tasks that have come, and word of the end."""
+    """Queue of received tasks, with an end-of-input flag."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
