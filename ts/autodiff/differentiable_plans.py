@@ -3,8 +3,7 @@
 In: the rule of a part, and arguments.  Out: a `DifferentiablePlan`, or None if the tape has to record the
 part's operators one by one, since no graph can represent them.
 
-    forward(x, w) -> y, s            y is the result, s the saved values that backward reads besides x, w and
-    y
+    forward(x, w) -> y, s            y is the result, s other values that backward reads
     backward(grad, x, w, s)          for the gradient of y
     backward(grad_s, x, w, s)        for the gradient of s, if backward is itself differentiated
 

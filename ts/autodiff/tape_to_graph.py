@@ -8,10 +8,9 @@ In: a function, descriptions of its arguments with `requires_grad` flags.  Out: 
                                       return y
 
 The function runs on meta tensors (sizes without elements) with the tape enabled, followed by a backward pass
-of
-the engine, so derivatives have one implementation.  Branches and numbers of the program, and size queries of
-formulas, are resolved during this run: the graphs contain only operators on tensors, and are valid only for
-arguments of this kind.
+of the engine, so derivatives have one implementation.  Branches and numbers of the program, and size queries
+of formulas, are resolved during this run: the graphs contain only operators on tensors, and are valid only
+for arguments of this kind.
 """
 
 from __future__ import annotations
@@ -274,8 +273,7 @@ def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
 def backward_graph(
     trace: Trace, back: BackwardGraph, again: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]], list[int]]:
-    """Return the backward graph, the places of forward values that it reads, and the differentiated
-    arguments.
+    """Return the backward graph, the forward places that it reads, and the differentiated arguments.
 
     `again`: the forward lines that it recomputes.
     """

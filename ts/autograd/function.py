@@ -107,8 +107,7 @@ class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Return the results for `(ctx, *arguments)`, or for the arguments alone if `setup_context` is
-        defined."""
+        """Return the results for `(ctx, *arguments)`, or for `arguments` if `setup_context` is defined."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod

@@ -52,8 +52,7 @@ def jacrev(
 ) -> Function:
     """Return a function that computes the Jacobian of `func` by some arguments, in reverse mode.
 
-    Jacobians are nested like the results, then like the arguments; shapes are result shape plus argument
-    shape.
+    Jacobians are nested like the results, then like the arguments; their shapes are joined.
     chunk_size  number of rows computed at once; 1: one after the other, without `vmap`
     has_aux     `func` returns (results, aux), and the new function (Jacobian, aux)
     """

@@ -96,8 +96,7 @@ class FunctionEvent:
 
 
 def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
-    """Convert recorded events to FunctionEvents in order of their start; `origin` is time zero in
-    nanoseconds."""
+    """Convert recorded events to FunctionEvents in order of start; `origin` is time zero (nanoseconds)."""
     made: list[FunctionEvent] = []
     threads: dict[int, int] = {}
     for raw in found:

@@ -4,8 +4,7 @@
 
 If an argument requires grad, the plan for arguments of this kind runs: its forward function returns the
 results and the values that its backward functions read, and the node saves them.  Otherwise, or without a
-plan,
-the nodes of the part run one by one, on the tape.
+plan, the nodes of the part run one by one, on the tape.
 
     key of the arguments      dtypes, sizes, strides, requires_grad; numbers by value
       -> Plan                 made when the key is first seen, for no more than MAX_PLANS
@@ -137,8 +136,7 @@ cdef object planner = None
 
 
 def set_planner(function):
-    """Register `function(rule, arguments, requires_grad flags)`, which returns a plan or None; called by
-    `ts.autodiff`."""
+    """Register `function(rule, arguments, requires_grad flags)`, which returns a plan or None."""
     global planner
     planner = function
 

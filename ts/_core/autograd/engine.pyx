@@ -8,8 +8,7 @@ In: tensors and their gradients.  Out: gradients in the leaves, or of the reques
       -> each, in the shape and dtype of the argument, is added to what that one's node has so far
 
 A node runs after all nodes created later, so its gradients are complete by then.  The engine does not
-recurse: a
-graph may have any depth.
+recurse: a graph may have any depth.
 """
 
 import threading
@@ -48,8 +47,7 @@ cdef class GraphTask:
         self.number = -1
 
     cdef int begin(self, list starts) except -1:
-        """Pass the initial gradients (items of node, output index, gradient) to their nodes, and empty
-        `starts`."""
+        """Pass the initial gradients (node, output index, gradient) to their nodes, and empty `starts`."""
         for node, output, gradient in starts:
             self.give(checked_start(node, output), output, gradient, False)
         del starts[:]
@@ -488,8 +486,7 @@ def queue_callback(callback):
 
 
 def reaches_all_leaves():
-    """Return whether the current pass accumulates into all leaves instead of capturing requested
-    gradients."""
+    """Return whether the current pass accumulates into all leaves, without requested inputs."""
     run = getattr(here, "run", None)
     return run is not None and (<GraphTask>run).captured is None
 

@@ -89,8 +89,7 @@ cdef list gradients_by_edge(FunctionNode node, tuple given):
 # ---------------------------------------------------------------- forward
 
 def run_function(FunctionNode node not None, forward, setup_context, tuple args not None):
-    """Run `forward(node, *args)`, or `forward(*args)` and `setup_context`, and attach the results to
-    `node`."""
+    """Run `forward` (and `setup_context` if given) and attach the results to `node`."""
     cdef bint before, recorded
     cdef list results
     if node.edges != NULL:

@@ -1,7 +1,7 @@
 """Autograd histories of tensors, before and after in-place writes, and their hooks.
 
-A non-view tensor stores its node.  A view of a tensor that was written in place updates its node on next
-access.
+A non-view tensor stores its node.  A view of a tensor that was written in place updates its
+node on next access.
 """
 
 import weakref

@@ -3,8 +3,7 @@
 In: a gradient; out: `leaf.grad` is set to it, or accumulates it.
 
 A node references its leaf, but a leaf does not own its node: the nodes with edges to it do, so graph and node
-are
-released with the last of them.
+are released with the last of them.
 """
 
 from threading import RLock

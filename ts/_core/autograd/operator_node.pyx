@@ -65,8 +65,7 @@ cdef class OperatorNode(SavingNode):
             release(&result)
 
     def __getattr__(self, str name):
-        """Return a saved value by formula parameter (`_saved_self`), or its hook handle
-        (`_raw_saved_self`)."""
+        """Return a saved value by formula parameter (`_saved_self`), or its hooks (`_raw_saved_self`)."""
         cdef IValue value
         cdef int i = self.place_of(name)
         if i < 0:

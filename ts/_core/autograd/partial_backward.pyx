@@ -5,8 +5,7 @@
     run.resume(1, [gradient])           all others; each leaf called add(leaf, gradient, owned) once
 
 An ordinary pass has all gradients at its start and runs nodes in reverse order of creation (`engine`).  This
-one
-counts edges: a node runs once, after each edge that leads to it has delivered a gradient or its absence.
+one counts edges: a node runs once, after each edge that leads to it has delivered a gradient or its absence.
 """
 
 from ts._core.autograd.engine cimport GraphTask, checked_start, edge_from, next_number, nodes_from, push
@@ -111,8 +110,7 @@ cdef list as_edges(list edges):
 
 
 def reach(list roots not None, type kind not None):
-    """Return the nodes of class `kind` reachable from the roots, with bit `i` set if root `i` reaches
-    them."""
+    """Return the nodes of class `kind` reachable from the roots; bit `i` is set for root `i`."""
     cdef dict bits = {}, found = {}
     cdef Node node, to
     cdef int i

@@ -68,8 +68,8 @@ cdef void drop_saved(SavingNode node) noexcept:
 cdef Tensor without_history(Tensor t):
     """Return a node's own result without history, to avoid a reference cycle.
 
-    The owner of the version counter becomes a tensor without history: the returned one, if the memory is
-    unshared.
+    The owner of the version counter becomes a tensor without history: the returned one, if
+    the memory is unshared.
     """
     cdef Tensor made
     if t.owner is not None or t.backend != BACKEND_CPU or is_layered(t) or not is_alone(<PyObject *>t.array):

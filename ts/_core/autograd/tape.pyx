@@ -10,8 +10,7 @@ A formula's parameters that are not gradients are saved: arguments before the op
 is saved without its history, which refers to the node, and gets it back when it is unpacked.
 
 A view that is written in place changes its base, so the base becomes the result of a node (`views.pyx`) and
-its
-views update their nodes on next access.
+its views update their nodes on next access.
 """
 
 from cpython.object cimport PyObject

@@ -31,8 +31,8 @@ def backward(
 ) -> None:
     """Accumulate the gradients of this tensor into `grad` of all leaves of its graph, or of `inputs`.
 
-    gradient is the gradient of the tensor itself, in its shape; it may be omitted for a tensor of one
-    element.
+    gradient is the gradient of the tensor itself, in its shape; it may be omitted for a
+    tensor of one element.
     """
     from ts._core.autograd import backward
 

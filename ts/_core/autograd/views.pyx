@@ -4,8 +4,7 @@
     b.mul_(w); v             v is that of AsStridedBackward0    edge 0 -> what b is
 
 CopySlices passes the gradient of the base to its former value, except for the elements of the view: these
-pass
-through the write.  Both nodes use only the memory layout of a view, not the operators that created it.
+pass through the write.  Both nodes use only the memory layout of a view, not the operators that created it.
 """
 
 cimport cython
@@ -77,8 +76,7 @@ cdef class ViewNode(Node):
         return last + 2 - last % 2     # an even number
 
     cdef object in_memory(self, whole):
-        """Return the elements of a tensor like the base in the base's flat memory order, in the view's
-        dtype."""
+        """Return elements laid out like the base, in its flat memory order and the view's dtype."""
         run = operator_function
         flat = run("zeros")([self.length()], dtype=whole.dtype, device=whole.device)
         places = self.places(self.base_size, self.base_stride, 0, whole)
@@ -160,8 +158,7 @@ cdef class CopySlices(ViewNode):
 
 
     cdef list apply_elsewhere(self, gradient):
-        """Compute the gradients out of place: for `create_graph`, tensors with layers and complex-real
-        views."""
+        """Compute the gradients out of place: for `create_graph`, layers and complex-real views."""
         cdef list given, found
         flat = self.in_memory(gradient)
         given = [None] * self.written.result_count

@@ -157,8 +157,7 @@ cdef str substring(str text, Py_ssize_t start, Py_ssize_t end):
 # ---------------------------------------------------------------- words
 
 cdef inline Py_ssize_t short_word(const Char *s, Key *key) noexcept nogil:
-    """Return the length of the short ASCII word that begins s, and write its key; else 0.  s[:READ] must be
-    readable."""
+    """Return the length of the short ASCII word that begins s, else 0, and write its key; reads s[:READ]."""
     cdef uint8_t bytes[READ]
     cdef uint8_t wide[READ]
     cdef uint8_t blank[READ]

@@ -434,8 +434,7 @@ def c_function(Operator op not None):
     """Return the location and signature of a two-number operator's C function, or None.
 
     (offset in the operator's data, result type, argument type, checked): a checked function returns a Status
-    and
-    writes its result through a pointer, its last argument.
+    and writes its result through a pointer, its last argument.
     """
     cdef Binary *f = <Binary *>op.data
     if not op.scalar:

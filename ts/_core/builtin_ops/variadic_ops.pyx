@@ -56,8 +56,7 @@ cdef str letters_of(object sublist):
 
 
 cdef int summed(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute einsum of alternating tensors and dimension lists; a final list gives the result's
-    dimensions."""
+    """Compute einsum of alternating tensors and dimension lists; a final list is the output's."""
     cdef Tuple rest = <Tuple>r[at[1]].v.o
     cdef list given = [box(&r[at[0]])] + [box(&rest.items[i]) for i in range(rest.size)]
     cdef Py_ssize_t count = len(given) // 2

@@ -14,13 +14,11 @@ An operator's record defines the cast of its arguments (`Record.autocast`), for 
     ...        any other text is the message of the raised error
 
 Only floats on the device are cast, never float64.  Operators inside an operator with a rule are not cast,
-except for
-composite operators (`whole`), whose parts have their own rules.  The cast is an ordinary operator: gradients
-pass
-through it, layers and tracers see it.
+except for composite operators (`whole`), whose parts have their own rules.  The cast is an ordinary operator:
+gradients pass through it, layers and tracers see it.
 
-A leaf that requires grad is cast once in an outermost block (`increment_nesting`), and again after in-place
-writes.
+A leaf that requires grad is cast once in an outermost block (`increment_nesting`), and
+again after in-place writes.
 """
 
 from cpython.object cimport PyObject

@@ -4,9 +4,9 @@
         y = ts.tanh(x) * 2
     writer.lines                   [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
 
-A composite operator is one line, unless the tape records its parts: then the parts are lines.  The operators
-of a
-group run one by one.  `identity` is equal for a tensor and its detached aliases, which share their elements.
+A composite operator is one line, unless the tape records its parts: then the parts are lines.  The
+operators of a group run one by one.  `identity` is equal for a tensor and its detached aliases,
+which share their elements.
 
 `OperatorObserver` works at the same level, below the tape: it observes or replaces each operator's results.
 """

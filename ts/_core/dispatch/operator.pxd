@@ -11,8 +11,7 @@ operator is `scalar`: then it touches no Python object unless it fails, and take
 
 `invoke` is the only path to a kernel: the interpreter, Python calls, indexing and conversions use it, and
 observers of a thread's operators set a flag in the thread's context.  Exception: basic indexing of CPU
-tensors
-(`subscripts`) without a kernel, for tensors that do not require grad.
+tensors (`subscripts`) without a kernel, for tensors that do not require grad.
 
     kernels[backend]     of an operator with a record: looked for when the backend is first asked for one
                          (`Backend.bind_kernel`); `call_python_kernel` where it has none in C

@@ -395,8 +395,7 @@ cdef object arranged = None
 
 
 def set_layouts(function):
-    """Register `function(xp, rules, results, arguments)`, which applies the memory-layout rules of a
-    record."""
+    """Register `function(xp, rules, results, arguments)`, which applies memory-layout rules to results."""
     global arranged
     arranged = function
 
@@ -463,8 +462,7 @@ cdef object call_in_registers(Operator op, list args):
 
 
 cdef list numbers_as_tensors(Operator op, list args):
-    """Return the arguments with numbers at tensor parameters converted to tensors; None without such
-    numbers."""
+    """Return the arguments with numbers at tensor parameters as tensors; None without such numbers."""
     cdef list tensors = [x for x in args if isinstance(x, Tensor)]
     cdef list places = [
         i for i, parameter in enumerate(op.parameters[:len(args)])
@@ -661,8 +659,7 @@ cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
 
 
 cdef object run_mixed(Operator op, list args):
-    """Run on tensors of several devices: move 0-dim CPU tensors to the others' device, else raise an
-    error."""
+    """Run on tensors of several devices: move 0-dim CPU tensors to the common device, else raise."""
     cdef list tensors = []
     cdef Tensor t, chosen = None
     for x in args:

@@ -342,8 +342,7 @@ _install_vectorcall()
 
 
 def count_of_scalars(Binder b not None):
-    """Return the number of scalar parameters, the sort key that tries tensor overloads before number
-    overloads."""
+    """Return the number of scalar parameters, a sort key that puts tensor overloads first."""
     cdef Slot slot
     count = 0
     for slot in b.slots:

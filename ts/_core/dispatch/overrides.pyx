@@ -79,8 +79,8 @@ cdef bint any_overrides(PyObject *const *args, Py_ssize_t count) except -1:
 def overriding_arguments(list args not None):
     """Return one argument per class with `__torch_function__`, in calling order.
 
-    Items of lists and tuples count as arguments.  Classes are ordered from left to right, subclasses before
-    bases.
+    Items of lists and tuples count as arguments.  Classes are ordered from left to
+    right, subclasses before bases.
     """
     cdef list found = []
     if context_flags() & AS_TENSORS:

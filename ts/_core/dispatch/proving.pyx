@@ -61,8 +61,8 @@ cdef tuple parameter_specs(Operator op):
 
 
 cdef bint matches(TypeSpec wanted, TypeSpec found, dict bound) except -1:
-    """Return whether an argument type fits `wanted`, and bind type variables.  Lists that are only read may
-    have narrower items."""
+    """Match an argument type with `wanted` and bind type variables; items of read-only lists may be
+    narrower."""
     cdef Py_ssize_t i
     cdef int kind = wanted.kind
     if wanted is ANY_SPEC or wanted is found:

@@ -9,8 +9,7 @@ In: operators that a watched thread runs, functions that it calls, labels, stage
     recorder.events, recorder.most_bytes
 
 Without an active recorder, an operator only reads the thread's flag word, as for limits.  A process has at
-most one
-active recorder.  Compiler stages are recorded on every thread.
+most one active recorder.  Compiler stages are recorded on every thread.
 """
 
 import sys
@@ -285,8 +284,7 @@ def is_watched():
 
 
 def begin_call(str name):
-    """Begin the event of a call to another process; any thread may end it.  None if this thread is not
-    recorded."""
+    """Begin the event of a call to another process, which any thread may end; None if not recorded."""
     return begin_event("call", name)
 
 

@@ -25,8 +25,7 @@ cdef dict rules = {}               # Operator -> its rule, or None for no time w
 
 
 def set_work_rules(function):
-    """Register `function(record)`, which returns an operator's time estimate rule(*arguments) in nanoseconds,
-    or None."""
+    """Register `function(record)`, which returns a time estimate rule(*arguments) in nanoseconds, or None."""
     global rule_of_record
     rule_of_record = function
 

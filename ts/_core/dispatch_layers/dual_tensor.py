@@ -5,8 +5,7 @@ In: an operator, of whose arguments some have a tangent at a level; out: its res
     x + x_t e, y        x * y is (x * y) + (x_t * y) e
 
 Tangents are computed by operators, from the derivative rows in `ts.ops.derivatives.forward`: like their
-inputs,
-they can be recorded for gradients, batched, or have tangents themselves.
+inputs, they can be recorded for gradients, batched, or have tangents themselves.
 """
 
 from __future__ import annotations
@@ -87,8 +86,7 @@ def without_tangent(level: Level, x: Tensor) -> Dual:
 
 
 def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
-    """Return `x` as a dual tensor if it is floating-point or complex and has a tangent; a view of
-    `viewed`."""
+    """Return `x` as a dual tensor if it is floating-point or complex, as a view of `viewed`."""
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
@@ -234,8 +232,7 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
 
 
 def _has_room(old: Tensor, new: Tensor) -> bool:
-    """Return whether `new` can be copied into `old` in place; a batched tangent cannot overwrite an unbatched
-    one.
+    """Return whether `new` can be copied into `old` in place, unlike a batched into an unbatched tangent.
 
     A tangent that requires grad is not overwritten, since a backward node may have saved it.
     """

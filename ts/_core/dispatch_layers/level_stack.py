@@ -219,8 +219,7 @@ def of_level(x: Any, level: Level) -> Layer | None:
 
 
 def tracked(x: Tensor) -> Tensor:
-    """Return `x` as a tensor that requires grad at the innermost level, linked to `x` if that requires
-    grad."""
+    """Return a tensor that requires grad at the innermost level, linked to the history of `x`."""
     level = top()
     if level is not None and of_level(x, level) is None:
         x = layered(x, level.wrap(level, x))

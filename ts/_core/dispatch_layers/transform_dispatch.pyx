@@ -47,8 +47,7 @@ def watch_all_threads():
 
 
 def set_runner(function):
-    """Register `function(operator, arguments, level)`, which runs operators; level 0: no argument has a
-    layer."""
+    """Register `function(operator, arguments, level)`, which runs operators; level 0: no layers."""
     global runner
     runner = function
 

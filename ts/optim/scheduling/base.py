@@ -82,8 +82,7 @@ class LRScheduler:
         raise NotImplementedError
 
     def closed_form(self) -> list[Any] | None:
-        """Return each group's rate at step `last_epoch` from the initial rates; None without a closed
-        form."""
+        """Return each group's rate at step `last_epoch` from the initial rates; None if unsupported."""
         return None
 
     def rates(self) -> list[Any]:

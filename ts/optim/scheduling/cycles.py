@@ -108,8 +108,7 @@ class CyclicLR(_WithMomentum):
         return [base + (high - base) * place * height for base, high in pairs]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state with the attributes of a callable scale function; plain functions are not
-        saved."""
+        """Return the state with the attributes of a callable scale function, but without plain functions."""
         held = getattr(self._scale_fn, "__dict__", None) or None
         return {**super().state_dict(), "_scale_fn_custom": dict(held) if held else None}
 
