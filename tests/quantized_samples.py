@@ -8,7 +8,7 @@ import re
 from ts._core.dispatch.signature import signature
 from ts.ops import packed_params, quantizer, registry
 
-FAMILIES = ("quantizer", "packed", "quantized", "quantized_rnn")
+FAMILIES = ("quantizer", "packed_params", "quantized", "quantized_rnn")
 LATENT = {"lstm": 4, "gru": 3}  # gates of a cell
 
 

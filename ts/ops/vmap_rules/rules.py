@@ -235,7 +235,7 @@ def drawn(call: Call) -> tuple[Any, bool]:
     places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
     if not places or call.record.key == "aten::randperm":
         return stacked([call.run_as_called(call.values) for _ in range(call.size)]), True
-    filled = call.record.family in ("random", "dropout", "functional_forms")
+    filled = call.record.family in ("random", "dropout", "copy_variants")
     if filled or call.record.name == "aten::bernoulli":
         values[places[0]] = call.expanded(places[0])
         return call.run_as_called(values), True
