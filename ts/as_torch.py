@@ -52,7 +52,7 @@ class _Distribution(importlib.metadata.Distribution):
 
 
 class _Same(importlib.abc.Loader):
-    """Gives a module that is imported already, as it is."""
+    """Loader that returns an imported module unchanged."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module

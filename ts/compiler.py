@@ -100,4 +100,4 @@ def cudagraph_mark_step_begin() -> None:
 
 
 def reset() -> None:
-    """Forget what was compiled: nothing was."""
+    """Reset compiled code: no operation."""

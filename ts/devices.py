@@ -1,4 +1,4 @@
-"""Devices: where a tensor's elements are; and streams, the queues of their work.
+"""Devices and streams.
 
 In: what a `device=` argument may hold; out: the device object.
 
@@ -123,7 +123,7 @@ def _installed() -> list[str]:
 
 
 def as_device(x: Any) -> device:
-    """A device from what a `device=` argument may hold; None is the CPU."""
+    """Convert a `device=` argument to a device; None means the CPU."""
     if x is None:
         return CPU
     return x if isinstance(x, device) else device(x)

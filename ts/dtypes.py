@@ -155,7 +155,7 @@ def by_name(name: str) -> dtype:
 
 
 def from_numpy_dtype(numpy_dtype: Any) -> dtype:
-    """The dtype of arrays of `numpy_dtype`; TypeError, in PyTorch's words, where there is none."""
+    """Return the dtype of a NumPy dtype; raise PyTorch's TypeError for an unsupported one."""
     found = _BY_NUMPY.get(np.dtype(numpy_dtype))
     if found is None:
         _bring((complex32,) if np.dtype(numpy_dtype).name == complex32.name else _OTHERS)
@@ -221,7 +221,7 @@ def _bring(some: tuple[dtype, ...]) -> None:
 
 
 def as_dtype(x: Any) -> dtype:
-    """A dtype from what a `dtype=` argument may hold: a dtype, a ScalarType code, `int`, `float`, `bool`."""
+    """Convert a `dtype=` argument to a dtype: a dtype, ScalarType code, `int`, `float` or `bool`."""
     if isinstance(x, dtype):
         return x
     if isinstance(x, int) and not isinstance(x, bool):

@@ -93,11 +93,11 @@ class FrontendError(TsError):
 
 
 class NotSupportedError(FrontendError):
-    """The program uses a part of Python that the language leaves out; the message says what to write."""
+    """Error of an unsupported Python feature; the message suggests an alternative."""
 
 
 class UnsupportedNodeError(NotSupportedError):
-    """A statement or expression of a kind that the language leaves out."""
+    """Error of an unsupported kind of statement or expression."""
 
 
 class CompilationError(FrontendError):
@@ -109,7 +109,7 @@ class UnresolvedAnnotationError(CompilationError, AssertionError, ValueError):
 
 
 class NestingError(FrontendError):
-    """The program is nested more deeply than the compiler can follow."""
+    """Error of a program nested too deeply for the compiler."""
 
 
 class SchemaMatchError(CompilationError):
@@ -301,7 +301,7 @@ class MissingCudaError(AssertionError, RuntimeError):
 
 
 class ArchiveError(TsError):
-    """An archive is damaged, or holds something that it may not hold."""
+    """Error of an archive that is damaged or contains forbidden data."""
 
 
 # --- ts itself is wrong ----------------------------------------------------------------------------
@@ -331,7 +331,7 @@ class PassError(TsError):
 
 
 class GradcheckError(RuntimeError):
-    """A gradient is not what differences say, or does not look as it should: `ts.autograd.gradcheck`."""
+    """Error of `ts.autograd.gradcheck`: a gradient differs from finite differences or has a wrong form."""
 
 
 # --- the program cannot be exported ----------------------------------------------------------------
@@ -386,7 +386,7 @@ class DataDependentOutputException(TsError):
 
 
 class DynamicOutputShapeException(TsError):
-    """The shape of what an operator gives follows from elements, of tensors that have none."""
+    """Error of an operator whose output shape depends on elements of a fake tensor."""
 
 
 class FakeTensorDeviceMismatchError(RuntimeError):

@@ -115,7 +115,7 @@ def norm(
 def cdist(
     x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
 ) -> Tensor:
-    """Distances between the rows of two matrices (of batches of them)."""
+    """Return the pairwise distances between rows of two (batched) matrices."""
     if compute_mode == "use_mm_for_euclid_dist_if_necessary":
         return ts._VF.cdist(x1, x2, p, None)
     elif compute_mode == "use_mm_for_euclid_dist":
@@ -154,7 +154,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Tensor, out: Tensor | None = None) -> 
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
-    """The product summed over `dims`: the last of `a` with the first of `b`, or two lists of dimensions."""
+    """Contract dimensions of two tensors: the last `dims` of `a` with the first of `b`, or two dimension
+    lists."""
     if isinstance(dims, int):
         first, second = _last_and_first(a, b, dims)
     elif isinstance(dims, Tensor):
@@ -350,7 +351,7 @@ def stft(
 
 
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
-    """The coordinates, in a tensor of `shape`, of elements that are counted through."""
+    """Convert flat indices to coordinates in a tensor of `shape`."""
     if indices.is_complex() or indices.is_floating_point() or indices.dtype == ts.bool:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not isinstance(shape, (int, tuple, list)):

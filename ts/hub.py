@@ -1,4 +1,4 @@
-"""Models by name: from a folder on this machine, and weights from the cache; nothing is downloaded.
+"""Model hub: loads models from local folders and weights from the cache; downloads are unsupported.
 
 ts.hub.load("path/to/repository", "resnet18", source="local")     calls resnet18() of its hubconf.py
 ts.hub.load_state_dict_from_url(url)                              the file of that name in the cache
@@ -37,7 +37,7 @@ _chosen: str | None = None
 
 
 class _Silent:
-    """In place of a progress bar where `tqdm` is not installed: the items, and nothing shown."""
+    """Silent replacement of the `tqdm` progress bar."""
 
     def __init__(self, iterable: Iterable[Any] = (), **options: Any) -> None:
         self.iterable = iterable
@@ -69,7 +69,7 @@ def _get_torch_home() -> str:
 
 
 def get_dir() -> str:
-    """The folder of what was fetched: what `set_dir` said, or `hub` in PyTorch's."""
+    """Return the hub folder: the `set_dir` setting or PyTorch's default."""
     if os.getenv("TORCH_HUB"):
         warnings.warn("TORCH_HUB is deprecated, please use env TORCH_HOME instead", stacklevel=2)
     return os.path.join(_get_torch_home(), "hub") if _chosen is None else _chosen

@@ -125,7 +125,7 @@ class _Implementations:
         return pytree.tree_unflatten(list(flat), nodes[0])
 
     def _check_new(self, result: Any, tensors: Sequence[Tensor]) -> None:
-        """RuntimeError where a result is an argument or another result, or lies in its memory."""
+        """Raise RuntimeError if a result aliases an argument or another result."""
         results = [result] if isinstance(result, Tensor) else pytree.tree_leaves(result)
         known = {id(owning_array(x.array)) for x in tensors}
         for x in results:
@@ -300,7 +300,7 @@ class Library:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
-        """Declare an operator by its schema without the namespace; its name."""
+        """Declare an operator by its schema without namespace; return its name."""
         return _declare(f"{self.ns}::{schema.strip()}").name.partition("::")[2]
 
     def impl(
@@ -386,7 +386,7 @@ def register_kernel(op: Any, device_types: Any, func: F | None = None, /, *, lib
 
 
 def register_fake(op: Any, func: F | None = None, /, *, lib: Any = None, allow_override: bool = False) -> Any:
-    """Say by a function what an operator gives on the meta device: sizes and dtypes without elements."""
+    """Register a fake implementation, which computes result sizes and dtypes without elements."""
 
     def register(func: F) -> F:
         name = getattr(op, "_qualname", op)
@@ -444,7 +444,7 @@ def opcheck(
     atol: float | None = None,
     rtol: float | None = None,
 ) -> dict[str, Any]:
-    """Check by a call that an operator of the program keeps what it says; what came of each check.
+    """Run consistency checks on a custom operator; return the outcome of each check.
 
     test_utils    the checks, or one: `test_schema` (writes and memory), `test_autograd_registration`,
                   `test_faketensor`, `test_aot_dispatch_dynamic` (exported); all of these by default
@@ -484,7 +484,7 @@ class CustomOpDef:
 
     @property
     def _opoverload(self) -> OpOverload:
-        """The operator that it calls."""
+        """Operator overload of this definition."""
         return self._packet.default  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -498,7 +498,7 @@ class CustomOpDef:
         return register_kernel(self._qualname, device_types, fn)
 
     def register_fake(self, fn: F, /) -> F:
-        """Say what it gives on the meta device."""
+        """Register the fake implementation."""
         register_fake(self._qualname, fn)
         return fn
 
@@ -509,7 +509,7 @@ class CustomOpDef:
     def register_autograd(
         self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
     ) -> None:
-        """Say how it is differentiated."""
+        """Register the backward function."""
         register_autograd(self._qualname, backward, setup_context=setup_context)
 
 

@@ -82,7 +82,7 @@ def handle_torch_function(
 
 
 def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator: the function is overridden by the classes of what `dispatcher` picks of its arguments."""
+    """Return a decorator that makes a function overridable by the arguments that `dispatcher` selects."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -111,7 +111,7 @@ _IGNORED_METHODS = frozenset(_IGNORED.split())
 
 @functools.cache
 def _spaces() -> dict[Any, dict[str, Any]]:
-    """Spaces of names (modules, and `Tensor`): what can be overridden in them, by full name."""
+    """Return the overridable functions by namespace (modules and `Tensor`) and full name."""
     ts.zeros(1).add(1)  # tensors have the methods of all operators then
     found: dict[Any, dict[str, Any]] = {}
     for path in _SPACES:
@@ -170,7 +170,8 @@ def _names() -> dict[Callable[..., Any], str]:
 
 
 def resolve_name(f: Callable[..., Any]) -> str | None:
-    """The name under which a function is known: "torch.Tensor.add"; None for what cannot be overridden."""
+    """Return the qualified name of a function, such as "torch.Tensor.add"; None if it cannot be overridden.
+    """
     return _names().get(f)
 
 

@@ -117,7 +117,7 @@ class SobolEngine:
 
 
 def _lowest_zeros(start: int, n: int) -> Numbers:
-    """The place of the lowest bit that is zero, of `n` numbers in a row."""
+    """Return the index of the lowest zero bit for `n` consecutive numbers."""
     numbers = np.arange(start, start + max(n, 0), dtype=np.int64)
     lowest = ~numbers & (numbers + 1)
     places: Numbers = np.round(np.log2(lowest)).astype(np.int64)

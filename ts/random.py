@@ -54,7 +54,7 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: str | None = None,
 ) -> Iterator[None]:
-    """Put the random states of the CPU and of the devices, all or those listed, back after the block."""
+    """Context manager that restores the random states of the CPU and the devices, all or those listed."""
     from ts import cuda  # lazy import: CUDA is probed only on use
 
     if not enabled or device_type == "meta":

@@ -1,4 +1,4 @@
-"""Names of `torch.serialization`: reading and writing values, and what files may name.
+"""Serialization under the names of `torch.serialization`.
 
 ts.serialization.add_safe_globals([Config])      objects of Config are read from files, too
 """

@@ -255,7 +255,7 @@ class MetaArray:
         return self._with((1, None) if i in new else next(dims) for i in range(rank))
 
     def broadcast_to(self, shape: Sequence[Any]) -> MetaArray:
-        """`numpy.broadcast_to`: the stride of a dimension that grows from 1 is 0."""
+        """Broadcast like `numpy.broadcast_to`: expanded dimensions have stride 0."""
         lengths = size_guards.shape(shape)
         missing = len(lengths) - self.ndim
         if missing < 0:
@@ -379,7 +379,7 @@ class MetaArray:
 
 
 def shape_of(x: Any) -> Shape:
-    """The shape of an array, a number, or numbers in lists."""
+    """Return the shape of an array, number or nested list."""
     if hasattr(x, "shape"):
         return x.shape  # type: ignore[no-any-return]
     return np.shape(x) if isinstance(x, (list, tuple)) else ()
@@ -464,7 +464,7 @@ def _place(index: Any, n: Any, axis: int) -> Any:
 
 
 def _filled_in(wanted: Sequence[Any], shape: Shape) -> Shape:
-    """The lengths to reshape to, -1 replaced by what is left."""
+    """Return the target shape of a reshape, with -1 replaced."""
     total = size_guards.product(shape)
     known = [n for n in wanted if not size_guards.known_equal(n, -1)]
     if len(known) < len(wanted):
@@ -520,7 +520,7 @@ def elementwise(function: np.ufunc, inputs: Sequence[Any], out: Any = None, dtyp
 
 
 def in_order_of(inputs: Sequence[Any], shape: Shape, dtype: Any) -> MetaArray:
-    """A new array without gaps whose dimensions lie in memory as those of the inputs do."""
+    """Return a new dense array whose dimension order in memory follows the inputs."""
     made = MetaArray(shape, dtype)
     arrays = [x for x in inputs if isinstance(x, MetaArray) and x.ndim]
     if all(size_guards.in_order(x.shape, x.strides, x.dtype.itemsize) for x in arrays):

@@ -1,4 +1,4 @@
-"""`xp.linalg` on the meta device: shapes and dtypes of what NumPy's linear algebra gives.
+"""Linear algebra on the meta device: result shapes and dtypes of `numpy.linalg`.
 
 In: (stacks of) matrices; out: the shapes of factors, solutions and invariants.  What NumPy refuses for its
 shape or dtype is refused in its words.

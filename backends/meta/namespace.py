@@ -79,22 +79,22 @@ class Ufunc:
     def reduce(
         self, a: MetaArray, axis: Any = 0, dtype: Any = None, keepdims: bool = False, **more: Any
     ) -> Any:
-        """One result for an axis."""
+        """Return the meta result of `ufunc.reduce` along an axis."""
         return reduced(self.__name__, a, axis, keepdims, dtype)
 
     def reduceat(self, a: MetaArray, indices: Any, axis: int = 0, **unused: Any) -> MetaArray:
-        """The results of the parts of an axis that begin at `indices`."""
+        """Return the meta result of `ufunc.reduceat`."""
         axis %= a.ndim
         return MetaArray((*a.shape[:axis], *shape_of(indices), *a.shape[axis + 1 :]), a.dtype)
 
     def outer(self, a: Any, b: Any) -> Any:
-        """The results of all pairs."""
+        """Return the meta result of `ufunc.outer`."""
         turned = a.reshape(*a.shape, *(1,) * b.ndim)
         return elementwise(self._ufunc, (turned, b))
 
 
 class MetaNamespace(Namespace):
-    """The array namespace that kernels get; what was asked for once is an attribute afterwards."""
+    """Array namespace of the meta device for kernels; attributes are created at first access."""
 
     __name__ = "meta"
     shapes_only = True
@@ -130,7 +130,7 @@ class MetaNamespace(Namespace):
         return get("cpu").xp.scipy(part)
 
     def to_host(self, x: Any) -> Any:
-        """Refused: there are no elements."""
+        """Raise an error: meta arrays have no elements."""
         if isinstance(x, MetaArray):
             raise NotImplementedError(NO_DATA)
         return np.asarray(x)

@@ -45,7 +45,7 @@ def try_ann_to_type(annotation: object, loc: object = None, rcb: object = None) 
 
 
 def ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> Type:
-    """The type that an annotation means; ValueError if it means none."""
+    """Return the type of an annotation; raise ValueError for an unsupported one."""
     found = try_ann_to_type(annotation)
     if found is None:
         raise ValueError(f"Unknown type annotation: '{annotation}'")
@@ -55,6 +55,6 @@ def ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> T
 def get_signature(
     function: Callable[..., Any], rcb: object = None, loc: object = None, is_method: bool = False
 ) -> tuple[list[Type], Type | None]:
-    """Types of the arguments and of the result, from annotations or a type comment."""
+    """Return the argument types and the result type, from annotations or a type comment."""
     parameters, returns = signature(parse.function_def(function))
     return [parameter.type for parameter in parameters[is_method:]], returns

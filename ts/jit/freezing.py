@@ -1,4 +1,4 @@
-"""`ts.jit.freeze` and what is done with frozen modules.
+"""Module freezing: `ts.jit.freeze` and optimizations of frozen modules.
 
     frozen = ts.jit.freeze(ts.jit.script(net.eval()))
     frozen = ts.jit.optimize_for_inference(ts.jit.script(net.eval()))
@@ -71,7 +71,7 @@ def run_frozen_optimizations(
 
 
 def _optimize(graph: Graph, numerics: bool) -> bool:
-    """Run the passes on a frozen graph until none finds anything: each makes what another may fold."""
+    """Run the optimization passes on a frozen graph to a fixed point."""
     passes = [remove_dropout]
     if numerics:
         passes += [fold_frozen_conv_bn, fold_frozen_conv_add_or_sub, fold_frozen_conv_mul_or_div]

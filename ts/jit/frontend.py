@@ -33,7 +33,7 @@ class Definition(ParsedFunction):
 def get_jit_def(
     fn: Callable[..., Any], def_name: str, self_name: str | None = None, is_classmethod: bool = False
 ) -> Definition:
-    """The parsed definition of a function, with every construct that the language does not have refused."""
+    """Parse a function definition; reject constructs outside the language."""
     return Definition(function_def(fn, def_name), self_name)
 
 

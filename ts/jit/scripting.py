@@ -202,7 +202,7 @@ def _no_function(obj: object) -> str:
 
 
 class CompilationUnit:
-    """A set of functions compiled from strings; each is an attribute."""
+    """Set of functions compiled from source strings, available as attributes."""
 
     def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
         self._functions: dict[str, ScriptFunction] = {}
@@ -265,7 +265,7 @@ class CompilationUnit:
             raise
 
     def find_function(self, name: str) -> ScriptFunction | None:
-        """The function of that name, or None."""
+        """Return the compiled function `name`, or None."""
         return self._functions.get(name)
 
     def create_function(
@@ -292,7 +292,7 @@ class CompilationUnit:
         """Accept PyTorch's option, which has no effect in PyTorch either."""
 
     def get_functions(self) -> list[ScriptFunction]:
-        """All functions, in the order of definition."""
+        """Return all functions in definition order."""
         return list(self._functions.values())
 
     def __getattr__(self, name: str) -> ScriptFunction:

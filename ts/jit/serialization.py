@@ -89,7 +89,7 @@ def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
 
 
 def from_torch(module: Any) -> Any:
-    """The scripted module or function for one of PyTorch, which the program itself has imported.
+    """Convert a scripted module or function of an imported PyTorch.
 
     What PyTorch has not scripted or traced yet it scripts now; then it writes an archive to memory, which is
     loaded here.  Nothing is shared with the module: it is as after saving and loading.
@@ -110,7 +110,7 @@ def from_torch(module: Any) -> Any:
 
 
 def export_opnames(m: Any) -> list[str]:
-    """The operators of all methods, with the names of their overloads, sorted."""
+    """Return the sorted operator names with overloads of all methods."""
     if not isinstance(m, ScriptModule):
         raise TypeError(f"export_opnames takes a scripted module, not an object of type {type(m).__name__}")
     names = set()

@@ -121,7 +121,7 @@ def trace_module(
     *,
     guards: str = "raise",
 ) -> Any:
-    """A module whose methods are the traces of those that `inputs` names; `guards` as in `trace`."""
+    """Trace the methods named in `inputs` and return the module; `guards` as in `trace`."""
     if not enabled():
         return mod
     _warn_of_optimize(optimize)
@@ -165,7 +165,7 @@ def get_trace_graph(
     return_inputs: bool = False,
     _return_inputs_states: bool = False,
 ) -> tuple[Any, ...]:
-    """The graph of a call, with parameters and buffers as inputs after the arguments, and the call's result.
+    """Return the graph of a call, with parameters and buffers as additional inputs, and the call's result.
 
     With `return_inputs`, also what the inputs of the graph were.
     """
@@ -231,7 +231,7 @@ def _tuple_of(inputs: Any) -> tuple[Any, ...]:
 
 
 def _check_types(inputs: tuple[Any, ...]) -> None:
-    """Raise RuntimeError for what cannot be an input of a trace."""
+    """Raise RuntimeError for unsupported trace inputs."""
     refuse_inconsistent(inputs)
     checked: dict[int, bool] = {}
 

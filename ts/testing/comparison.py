@@ -1,4 +1,4 @@
-"""`assert_close`: tensors, numbers and structures of them are equal up to a tolerance.
+"""Tensor comparison: `assert_close` for tensors, numbers and nested structures.
 
     assert_close(actual, expected)                          tolerances by dtype
     assert_close({"a": [x]}, {"a": [y]}, rtol=0, atol=1e-3)

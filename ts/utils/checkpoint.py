@@ -60,7 +60,7 @@ def noop_context_fn() -> Contexts:
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Inside, whether second runs end as soon as they have what is asked for, whatever calls say."""
+    """Context manager that enables or disables early stop of recomputation, overriding the calls' options."""
     global _early_stop
     before, _early_stop = _early_stop, enable
     try:
@@ -329,7 +329,7 @@ def _drawn_from(state: Tensor | None) -> Iterator[None]:
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
-    """The CUDA devices that tensors among the arguments are on, and the states of their random generators."""
+    """Return the CUDA devices of tensors among the arguments, and their random states."""
     devices = sorted({x.get_device() for x in args if isinstance(x, Tensor) and x.is_cuda})
     return devices, [random_of_cuda.get_rng_state(device) for device in devices]
 
@@ -356,7 +356,7 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
 
 class CheckpointFunction(Function):
-    """A block whose node runs it again, and a pass through that."""
+    """Reentrant checkpoint: the block is recomputed and differentiated within the node's backward."""
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:

@@ -69,7 +69,7 @@ RunCommand = Callable[[Any], tuple[int, str, str]]
 
 
 def run(command: Any) -> tuple[int, str, str]:
-    """Run a command, a string for the shell; return its exit status and what it wrote."""
+    """Run a command (a string for the shell); return its exit status, output and errors."""
     try:
         done = subprocess.run(
             command,
@@ -88,13 +88,13 @@ def run(command: Any) -> tuple[int, str, str]:
 
 
 def run_and_read_all(run_lambda: RunCommand, command: Any) -> str | None:
-    """Return what a command wrote; None if it failed."""
+    """Return the output of a command; None if it failed."""
     status, out, _ = run_lambda(command)
     return None if status else out
 
 
 def run_and_parse_first_match(run_lambda: RunCommand, command: Any, regex: str) -> str | None:
-    """Return the first group of a regular expression in what a command wrote; None without a match."""
+    """Return the first group of a regular expression in a command's output; None without a match."""
     text = run_and_read_all(run_lambda, command)
     found = None if text is None else re.search(regex, text)
     return None if found is None else found.group(1)

@@ -128,7 +128,7 @@ derive(
 
 
 def everywhere(index: Tensor, source: Tensor, dim: int) -> Tensor:
-    """An index along one dimension, for each element of a source."""
+    """Expand a 1-d index along `dim` to the shape of a source."""
     if source.dim() == 0:
         return index.reshape(source.size())
     sizes = [1] * source.dim()

@@ -11,7 +11,7 @@ derive("aten::clone aten::_lazy_clone", self="grad", result=LINEAR)
 
 
 def laid(x: Tensor, memory_format: int) -> Tensor:
-    """A tensor that lies so: itself, or a copy."""
+    """Return a tensor in a memory format, copied if necessary."""
     return x if x.is_contiguous(memory_format=memory_format) else x.clone(memory_format=memory_format)
 
 

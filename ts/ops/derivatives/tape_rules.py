@@ -1,4 +1,4 @@
-"""Rules for the tape, from the rows of derivatives.
+"""Differentiation rules for the autograd tape, derived from the formulas.
 
 In: the record of an operator; out: a `Rule`, and formulas when gradients are first wanted.
 """

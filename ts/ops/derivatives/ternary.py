@@ -1,4 +1,4 @@
-"""Derivatives of the pointwise operators of three arguments, with options, or with more than one result."""
+"""Derivatives of pointwise operators with three arguments, options, or several results."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def of_min(grad: Tensor, self: Tensor, min: Tensor, max: Tensor | None) -> Tenso
 
 
 def of_max(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor) -> Tensor:
-    """The gradient of the upper bound, which wins over the lower one."""
+    """Gradient of `clamp` for the upper bound, which takes precedence over the lower one."""
     used = self > max if min is None else (self > max) | (max < min)
     return ts.where(used, grad, 0)
 
@@ -101,7 +101,7 @@ derive("aten::nan_to_num", self="ts.where(self.isfinite(), grad, 0)", result=ELE
 
 
 def of_logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
-    """Outside of [0, 1] there is none; outside of [eps, 1 - eps] it is clamped."""
+    """Gradient of `logit`: NaN outside [0, 1] without `eps`; zero in the clamped region otherwise."""
     slope = grad / (self * (1 - self))
     if eps is None:
         return ts.where((self < 0) | (self > 1), float("nan"), slope)
@@ -109,7 +109,7 @@ def of_logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
 
 
 def of_mvlgamma(grad: Tensor, self: Tensor, p: int) -> Tensor:
-    """The sum of digamma of what mvlgamma sums lgamma of."""
+    """Gradient of `mvlgamma`: the sum of digamma over the shifted arguments."""
     steps = ts.arange(p, dtype=self.dtype, device=self.device) / 2
     return grad * (self.unsqueeze(-1) - steps).digamma().sum(-1)
 

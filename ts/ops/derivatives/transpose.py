@@ -1,4 +1,4 @@
-"""Derivatives of what changes the order of dimensions: the gradient, with that order undone."""
+"""Derivatives of dimension permutations: the gradient with the inverse permutation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of patches: each element has the sum of its copies."""
+"""Derivatives of patch extraction: each element gets the sum over its copies."""
 
 from __future__ import annotations
 

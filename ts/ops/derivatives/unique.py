@@ -1,4 +1,4 @@
-"""Derivatives of the distinct elements, which PyTorch has none of."""
+"""Derivatives of unique operators: backward raises an error, as in PyTorch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of resampling: a place of the input gets its share of the gradients of all that read it."""
+"""Derivatives of resampling: input elements get weighted sums of output gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of norms of vectors: an element's share, in its direction; nothing at 0."""
+"""Derivatives of vector norms; zero at the origin."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ derive("aten::dist", {"self, other": "of_distance(grad, self - other, float(p), 
 
 
 def renormed(x: Tensor, p: float, dim: int, limit: float) -> Tensor:
-    """Slices whose norm is too large, scaled down to it."""
+    """Scale down slices whose norm exceeds `limit`."""
     rest = list(range(x.dim()))
     rest.pop(dim)
     norm = ts.linalg.vector_norm(x, p, rest, True)

@@ -24,14 +24,14 @@ derive("aten::unsqueeze", self="grad.squeeze(dim)", result=LINEAR)
 def from_slice(
     grad: Tensor, sizes: list[int], dim: int, start: int | None, end: int | None, step: int
 ) -> Tensor:
-    """Zeros of some sizes, with the gradient where the slice was."""
+    """Gradient of a slice: zeros in the base's shape with the gradient inserted."""
     first = 0 if start is None else start
     last = sizes[dim] if end is None else end
     return ts.ops.aten.slice_backward(grad, sizes, dim, first, last, step)
 
 
 def from_narrow(grad: Tensor, sizes: list[int], dim: int, start: int, length: int) -> Tensor:
-    """Zeros of some sizes, with the gradient from `start` on, which may be counted from the end."""
+    """Gradient of `narrow`: zeros in the base's shape with the gradient inserted; `start` may be negative."""
     first = start + sizes[dim] if start < 0 else start
     return ts.ops.aten.slice_backward(grad, sizes, dim, first, first + length, 1)
 

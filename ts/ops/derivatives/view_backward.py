@@ -1,4 +1,4 @@
-"""Derivatives of the gradients of views: the view of the gradient."""
+"""Derivatives of view backward operators: the corresponding view of the gradient."""
 
 from __future__ import annotations
 

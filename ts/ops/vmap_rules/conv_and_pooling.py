@@ -1,4 +1,4 @@
-"""Convolutions, poolings and their like: the batch is folded into one of the dimensions that they have."""
+"""Batching rules of convolutions and pooling: the batch is merged with an existing dimension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements by their places: the batch is one more index."""
+"""Batching rules of indexing: the batch becomes an additional index."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _embedding(call: Call) -> Any:
 
 
 def _embedding_back(call: Call) -> Any:
-    """The rows of each element's table, one table below the other."""
+    """Return the embedding gradient with the batch elements' tables stacked vertically."""
     grad, indices, count = call.expanded(0), call.expanded(1), call["num_weights"]
     if call["scale_grad_by_freq"]:
         return one_by_one(call)

@@ -21,7 +21,7 @@ def product(call: Call, i: int, j: int) -> Any:
 
 
 def _check_dims(call: Call, *wanted: int) -> None:
-    """Refuse operands of other dimensions than the operator's, which a stack of them would hide."""
+    """Raise an error for operands of invalid rank, which batching would hide."""
     found = [x.dim() - whole for x, whole in zip(call.values[:2], call.wholes[:2], strict=True)]
     if tuple(found) == wanted:
         return

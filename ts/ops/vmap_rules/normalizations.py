@@ -1,4 +1,4 @@
-"""Normalizations and losses: the means are those of each element."""
+"""Batching rules of normalizations and losses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _layer_norm(call: Call) -> Any:
 
 
 def _batch_norm(call: Call) -> Any:
-    """Channels of all elements are the channels; running means are each element's, or only read."""
+    """Batching rule of batch norm: the batch is merged with the channels."""
     _, weight, bias, mean, var, training, momentum, eps = call.values
     x = call.expanded(0)
     if training and mean is not None and not (call.is_whole("running_mean") and call.is_whole("running_var")):
@@ -52,7 +52,7 @@ def _batch_norm(call: Call) -> Any:
 
 
 def _loss(call: Call) -> Any:
-    """A loss element by element, and its sum or mean for each element of the batch."""
+    """Batching rule of losses: computed elementwise, then reduced per batch element."""
     reduction = call["reduction"]
     values = list(call.values)
     tensors = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
@@ -125,7 +125,7 @@ def _rms_norm(call: Call) -> Any:
 
 
 def _group_norm(call: Call) -> Any:
-    """Examples of all elements are the examples."""
+    """Batching rule of group norm: the batch is merged with the examples."""
     _, weight, bias, examples, channels, *rest = call.values
     x = call.expanded(0)
     joined = x.reshape([call.size * examples, *x.shape[2:]])

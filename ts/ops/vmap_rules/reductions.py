@@ -14,7 +14,7 @@ from ts.ops.vmap_rules.views import along, shift_dim
 
 
 def over_all(function: Callable[..., Any]) -> Callable[[Call], Any]:
-    """A reduction of all elements: function(matrix of the batch, 1, the other arguments)."""
+    """Return the batching rule of a full reduction, by `function(flattened batch, 1, other arguments)`."""
 
     def rule(call: Call) -> Any:
         x: Tensor = call.values[0]
@@ -111,7 +111,7 @@ batch("renorm", lambda call: ts.stack([x.renorm(*call.values[1:]) for x in call.
 
 
 def _sum_to_size(call: Call) -> Any:
-    """The sum over what an element was expanded along."""
+    """Batching rule of `sum_to_size`: sum over the expanded dimensions."""
     x, size = call.values[:2]
     rank = call.rank(0)
     lead = rank - len(size)

@@ -1,4 +1,4 @@
-"""Rows of batching: by key of a record what computes it with the batch in front.
+"""Registry of batching rules by operator key.
 
 In: `batch(keys, rule)`; out: `row_of(record)`.  A rule is a function of a `Call`, and gives the results with
 the batch as
@@ -23,7 +23,7 @@ _rows: dict[str, Rule] = {}
 
 
 def batch(keys: str, rule: Rule) -> None:
-    """Say how operators, by key without the "aten::" that all have, work on batches."""
+    """Register the batching rule of operators, by keys without the "aten::" prefix."""
     for key in keys.split():
         if key in _rows:
             raise ValueError(f"the rule of {key} for batches is declared twice")

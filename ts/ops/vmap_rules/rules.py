@@ -45,7 +45,7 @@ def written_elsewhere(record: OperatorRecord) -> bool:
 
 
 def on_batch(call: Call) -> Any:
-    """The results, of the batch."""
+    """Return the batched results of a call."""
     rule = row_of(call.record)
     if rule is not None:
         return rule(call)
@@ -178,7 +178,7 @@ def element(call: Call, k: int) -> list[Any]:
 
 
 def stacked(rows: list[Any]) -> Any:
-    """The results of all elements as one."""
+    """Stack the results of all batch elements."""
     first = rows[0]
     if isinstance(first, Tensor):
         return ts.stack(rows)

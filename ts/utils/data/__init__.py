@@ -1,4 +1,4 @@
-"""Data sets, the order in which they are read, and their batches.
+"""Data sets, samplers and data loaders.
 
     data = TensorDataset(inputs, targets)
     for x, y in DataLoader(data, batch_size=32, shuffle=True): ...

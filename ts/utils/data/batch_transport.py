@@ -111,11 +111,11 @@ class BatchSender:
         self._made = 0
 
     def freed(self, segments: Sequence[int]) -> None:
-        """The program needs what lies in these segments no more."""
+        """Mark segments as free after the program has released their contents."""
         self._free += segments
 
     def send(self, label: Any, parts: list[Any]) -> None:
-        """Send what `packed` gave, under a label of a few bytes."""
+        """Send packed parts under a short label."""
         sizes = [part.nbytes for part in parts]
         places, end = _places(sizes)
         if end <= self._in_pipe:
@@ -177,7 +177,7 @@ class BatchReceiver:
         return header, inside
 
     def open(self, parcel: tuple[Header, Any]) -> Any:
-        """The value in a parcel."""
+        """Return the value of a message."""
         header, inside = parcel
         if header.segment < 0:
             return pickle.loads(inside[0], buffers=inside[1:])

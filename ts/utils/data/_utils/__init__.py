@@ -1,4 +1,4 @@
-"""PyTorch's private home of what loaders do: programs import `collate.default_collate` from it."""
+"""Compatibility package for `torch.utils.data._utils`: programs import `collate.default_collate` from it."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Samples to batches: what `ts.utils.data.collate` has."""
+"""Compatibility module: names of `ts.utils.data.collate`."""
 
 import re
 
