@@ -65,7 +65,7 @@ def by_differences(
 ) -> list[Tensor]:
     """Return each result's matrix of finite differences by argument `i`, per element or along a direction.
 
-    AssertionError if the number or shapes of the results depend on the argument.
+    AssertionError if the shapes or dtypes of the results depend on the argument.
     """
     x = inputs[i]
     if direction is None:

@@ -6,8 +6,7 @@ In: an operator and its registers; out: its results, with a node as grad_fn.
                                      saved -> x and w, with the versions of their memory
 
 A formula's parameters that are not gradients are saved: arguments before the operator runs, results after it.
- A result
-is saved without its history, which refers to the node, and gets it back when it is unpacked.
+A result is saved without its history, which refers to the node, and gets it back when it is unpacked.
 
 A view that is written in place changes its base, so the base becomes the result of a node (`views.pyx`) and
 its views update their nodes on next access.

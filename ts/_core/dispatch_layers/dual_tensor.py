@@ -86,7 +86,7 @@ def without_tangent(level: Level, x: Tensor) -> Dual:
 
 
 def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
-    """Return `x` as a dual tensor if it is floating-point or complex, as a view of `viewed`."""
+    """Return `x` with a tangent, as a view of `viewed`; `x` itself without tangent and `viewed`."""
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
