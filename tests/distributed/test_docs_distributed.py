@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 
-SNIPPET = Path(__file__).parents[2] / "docs" / "snippets" / "several_processes.py"
+SNIPPET = Path(__file__).parents[2] / "docs" / "snippets" / "process_groups.py"
 
 
 def test_the_program_trains():
