@@ -254,6 +254,11 @@ class AliasDb:
 
     # -- incremental updates ---------------------------------------------------------------------------
 
+    def forget_group(self, group: Node) -> None:
+        """Drop the cached reads and writes of a group that a node was moved into."""
+        self._block_reads.pop(group, None)
+        self._block_writes.pop(group, None)
+
     def copy_value(self, source: Value, new: Value) -> None:
         """Record that `new` is the same memory as `source`, such as a block parameter that receives it."""
         self._points[new] = self._points_of(source)

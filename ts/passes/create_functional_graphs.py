@@ -79,6 +79,7 @@ def _grown(last: Node, aliases: AliasDb) -> Node:
         before = node.prev()
         if _is_functional(node, aliases) and aliases.move_before_topologically_valid(node, group):
             merge_into_group(node, group)
+            aliases.forget_group(group)
         node = before
     return group
 
