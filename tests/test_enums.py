@@ -89,18 +89,18 @@ def test_a_class_may_be_scripted():
 
 
 @pytest.mark.parametrize(
-    "cls, message",
+    "cls, error, message",
     [
-        (Mixed, "Could not unify type list"),
-        (Tensors, "Cannot create Enum with value type 'Tensor', only int, float and string are supported"),
-        (Empty, "No enum values defined for"),
+        (Mixed, RuntimeError, "Could not unify type list"),
+        (Tensors, RuntimeError, "Cannot create Enum with value type 'Tensor', only int, float and string are supported"),
+        (Empty, ValueError, "No enum values defined for"),
     ],
 )
-def test_classes_that_are_refused(cls, message):
+def test_classes_that_are_refused(cls, error, message):
     def f(x: cls):
         return x
 
-    with pytest.raises(RuntimeError, match=message):
+    with pytest.raises(error, match=message):
         ts.jit.script(f)
 
 

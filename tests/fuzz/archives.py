@@ -200,6 +200,7 @@ def is_located(error: Exception) -> bool:
     """Whether a script's exception says where; or that what was called takes other arguments, is not there, or does not freeze."""
     text = str(error)
     located = "Traceback of TorchScript" in text or "Declaration: " in text or "attempted to freeze" in text
+    located = located or text == "Method 'forward' is not defined."  # a module without `forward`, as in PyTorch
     return located or (isinstance(error, AttributeError) and "has no attribute" in text)
 
 
