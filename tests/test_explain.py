@@ -9,7 +9,7 @@ import pytest
 
 import ts
 from tests.test_cli import output
-from ts.report import collect, html_report
+from ts.report import collect, page
 
 
 def called(x: ts.Tensor) -> ts.Tensor:
@@ -133,7 +133,7 @@ def test_arguments_are_left_alone():
 def test_without_arguments_nothing_runs(capfd):
     facts = collect(ts.jit.script(hostile))
     assert facts.call is None and capfd.readouterr().out == ""
-    assert "not measured" in html_report(facts)
+    assert "not measured" in page(facts)
 
 
 def test_modules():
@@ -182,7 +182,7 @@ def hostile_page():
     facts = collect(ts.jit.script(hostile))
     facts.name = facts.parts[0].name = "<b onclick=1>&"
     facts.parts[0].file = '"><script>window.evil=1</script>'
-    return html_report(facts)
+    return page(facts)
 
 
 def test_what_a_stranger_wrote_is_text(hostile_page):
@@ -271,7 +271,7 @@ def visit(browser, tmp_path):
 
 
 def test_a_line_and_its_rows_are_lit(visit, looked_at):
-    tab = visit(html_report(looked_at))
+    tab = visit(page(looked_at))
     row = tab.locator("table.source tr", has_text="ts.mm").first
     row.hover()
     lit = tab.locator(".lit").all_text_contents()  # of boxes in the picture, too
@@ -286,7 +286,7 @@ def test_a_line_and_its_rows_are_lit(visit, looked_at):
 
 
 def test_search(visit, looked_at):
-    tab = visit(html_report(looked_at))
+    tab = visit(page(looked_at))
     tab.keyboard.press("/")
     tab.keyboard.type("def CALLED")
     assert tab.locator("#count").inner_text() == "1 found"
@@ -298,7 +298,7 @@ def test_search(visit, looked_at):
 
 
 def test_modules_fold_and_lead_to_their_code(visit):
-    tab = visit(html_report(collect(ts.jit.script(Net()).forward)))
+    tab = visit(page(collect(ts.jit.script(Net()).forward)))
     tab.locator("#part1 > summary").click()
     assert tab.locator("#part1").get_attribute("open") is None
     tab.locator("#modules a", has_text="forward").nth(1).click()

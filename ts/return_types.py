@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.dispatch.named_results import results_class
+from ts._core.dispatch.result_tuples import results_class
 from ts.ops import registry
 
 __all__ = ["pytree_register_structseq"]

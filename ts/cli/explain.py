@@ -38,7 +38,7 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     """Collect the report of a function and write it as HTML."""
-    from ts.report import collect, html_report
+    from ts.report import collect, page
 
     found = target(options.target)
     given: tuple[list[Any], dict[str, Any]] | None = None
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         if given is not None:
             facts = collect(function, *given)
     try:
-        Path(options.out).write_text(html_report(facts), encoding="utf-8", errors="backslashreplace")
+        Path(options.out).write_text(page(facts), encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise ProgramError(f"cannot write {options.out}: {error.strerror}") from None
     print(f"wrote {options.out}", file=sys.stderr)

@@ -37,7 +37,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, is_layered
 from ts._core.value.no_python_construction cimport seal
 
 from ts import devices, dtypes
-from ts._core.dispatch.named_results import results_class
+from ts._core.dispatch.result_tuples import results_class
 from ts._core.tensor.type_names import type_text
 from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt, SymNumber
 

@@ -60,7 +60,7 @@ from ts import devices, dtypes
 from ts._core.tensor import factories
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.value import ivalue as ivalue_module, type_of
-from ts._core.dispatch.named_results import results_class
+from ts._core.dispatch.result_tuples import results_class
 from ts._core.dispatch.signature import arity, signature
 from ts._core.dispatch.numpy_error_translation import reworded
 
