@@ -1,7 +1,7 @@
 """The table of all operators, made from their records.
 
 In: the registry, and the samples of `tests.samples`, which tell the dtypes that an operator takes.  Out:
-`docs/reference/operators/`, `ts/ops/op_index.py`, which says where each operator is declared, and `directory.py` beside the kernels of
+`docs/reference/operators/`, `ts/ops/op_index.py`, which says where each operator is declared, and `kernel_index.py` next to the kernels of
 the CPU, which says where each of them is.  To bring them up to date:
 
     python -m tests.generate_operator_index
@@ -28,9 +28,9 @@ from ts._core.dispatch.autocast import LOWER_DTYPES
 from ts.ops import registry, shape_functions
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference" / "operators"
-DIRECTORY = Path(registry.__file__).with_name("directory.py")
-KERNELS = Path(kernels.__file__).with_name("directory.py")
-PRIMS = Path(prims.__file__).with_name("directory.py")
+DIRECTORY = Path(registry.__file__).with_name("op_index.py")
+KERNELS = Path(kernels.__file__).with_name("kernel_index.py")
+PRIMS = Path(prims.__file__).with_name("op_index.py")
 
 HEAD = """\
 # Operators
@@ -198,8 +198,8 @@ def directory() -> str:
     for record in registry.records():
         if registry.home(record) != "custom":  # a program's own
             declared[registry.home(record)].append(record.name)
-    # `script` says in which order the operators are tried that are written in C.
-    declared["script"] += [name for name in registry._orders if not registry.records(name)]
+    # `script_only_ops` says in which order the operators are tried that are written in C.
+    declared["script_only_ops"] += [name for name in registry._orders if not registry.records(name)]
     return _with_names(DIRECTORY, {f: {n.removeprefix("aten::") for n in names} for f, names in declared.items()})
 
 
@@ -219,7 +219,7 @@ for module in sorted(m.name for m in pkgutil.iter_modules(kernels.__path__)):
 
 
 def kernel_directory() -> str:
-    """The text of the kernels' directory.py: that of the file, with the names as they are."""
+    """The text of the kernels' kernel_index.py: that of the file, with the names as they are."""
     done = subprocess.run([sys.executable, "-c", REGISTERED], capture_output=True, text=True, check=True)
     lines = [line.split() for line in done.stdout.splitlines()]
     declared: dict[str, set[str]] = {}

@@ -20,9 +20,6 @@ NAMES: Final[dict[str, str]] = {
     "activation_loops": """
         loops:hardsigmoid loops:hardswish loops:relu loops:sigmoid
     """,
-    "gemm_ops": """
-        aten::addmm aten::baddbmm aten::bmm aten::linear aten::matmul aten::mm
-    """,
     "any_all": """
         aten::all aten::all.dim aten::any aten::any.dim aten::count_nonzero aten::count_nonzero.dim_IntList
     """,
@@ -49,12 +46,12 @@ NAMES: Final[dict[str, str]] = {
         aten::cross_entropy_loss aten::multi_margin_loss aten::multilabel_margin_loss aten::nll_loss
         aten::nll_loss2d aten::nll_loss_nd
     """,
-    "convert": """
-        aten::_to_copy aten::to.dtype aten::to.other aten::to.prim_dtype aten::type_as
-    """,
     "conv_op": """
         aten::_convolution aten::_convolution.deprecated aten::conv1d aten::conv2d aten::conv3d
         aten::conv_transpose1d aten::conv_transpose2d.input aten::conv_transpose3d.input aten::convolution
+    """,
+    "convert": """
+        aten::_to_copy aten::to.dtype aten::to.other aten::to.prim_dtype aten::type_as
     """,
     "create": """
         aten::arange aten::arange.start aten::as_tensor.list aten::clone aten::conj aten::contiguous
@@ -69,11 +66,14 @@ NAMES: Final[dict[str, str]] = {
         aten::bernoulli aten::bernoulli.p aten::bernoulli_.float aten::dropout aten::rand aten::rand_like
         aten::randint aten::randint.low aten::randperm aten::uniform_
     """,
-    "scalar_access": """
-        copy item tensor_of_number to_bool to_float to_int
+    "flip_roll": """
+        aten::flip aten::fliplr aten::flipud aten::roll
     """,
     "fourier": """
         aten::fft_fft aten::fft_ifft aten::fft_irfft aten::fft_rfft
+    """,
+    "fused_executor": """
+        prim::DifferentiableGraph prim::FusionGroup
     """,
     "fused_steps": """
         aten::_fused_adagrad_ aten::_fused_adagrad_.tensor_lr aten::_fused_adam_
@@ -84,12 +84,20 @@ NAMES: Final[dict[str, str]] = {
         aten::embedding aten::gather aten::index.Tensor aten::index.Tensor_hacked_twin aten::index_select
         aten::take
     """,
+    "gemm_ops": """
+        aten::addmm aten::baddbmm aten::bmm aten::linear aten::matmul aten::mm
+    """,
     "grid_sample": """
         aten::grid_sampler aten::grid_sampler_2d
     """,
     "heads": """
         aten::log_softmax.int aten::logsumexp aten::softmax.int aten::special_log_softmax
         aten::special_logsumexp aten::special_softmax
+    """,
+    "index_backward": """
+        aten::_log_softmax_backward_data aten::_softmax_backward_data aten::adaptive_max_pool2d_backward
+        aten::adaptive_max_pool3d_backward aten::embedding_dense_backward
+        aten::max_pool2d_with_indices_backward aten::max_pool3d_with_indices_backward
     """,
     "linspace": """
         aten::linspace
@@ -110,16 +118,8 @@ NAMES: Final[dict[str, str]] = {
     "normalization_backward": """
         aten::native_batch_norm_backward aten::native_group_norm_backward aten::native_layer_norm_backward
     """,
-    "randn": """
-        aten::normal_ aten::randn aten::randn_like
-    """,
     "pad": """
         aten::constant_pad_nd aten::pad
-    """,
-    "index_backward": """
-        aten::_log_softmax_backward_data aten::_softmax_backward_data aten::adaptive_max_pool2d_backward
-        aten::adaptive_max_pool3d_backward aten::embedding_dense_backward
-        aten::max_pool2d_with_indices_backward aten::max_pool3d_with_indices_backward
     """,
     "pooling": """
         aten::adaptive_avg_pool1d aten::adaptive_avg_pool2d aten::adaptive_max_pool1d
@@ -127,9 +127,8 @@ NAMES: Final[dict[str, str]] = {
         aten::max_pool1d_with_indices aten::max_pool2d aten::max_pool2d_with_indices aten::max_pool3d
         aten::max_pool3d_with_indices
     """,
-    "sort_topk_median": """
-        aten::argsort aten::argsort.stable aten::kthvalue aten::median aten::median.dim aten::msort
-        aten::nanmedian aten::nanmedian.dim aten::sort aten::sort.stable aten::topk
+    "randn": """
+        aten::normal_ aten::randn aten::randn_like
     """,
     "recurrent": """
         aten::gru.data aten::gru.input aten::gru_cell aten::lstm.data aten::lstm.input aten::lstm_cell
@@ -145,6 +144,9 @@ NAMES: Final[dict[str, str]] = {
         aten::_unsafe_view aten::broadcast_to aten::expand_as aten::flatten.using_ints aten::reshape_as
         aten::unflatten.int aten::view_as aten::view_as_complex aten::view_as_real expand reshape view
     """,
+    "scalar_access": """
+        copy item tensor_of_number to_bool to_float to_int
+    """,
     "scan": """
         aten::cumprod aten::cumsum
     """,
@@ -153,6 +155,10 @@ NAMES: Final[dict[str, str]] = {
         aten::index_put.hacked_twin aten::index_put_ aten::index_put_.hacked_twin aten::index_reduce
         aten::index_reduce_ aten::scatter.src aten::scatter.value aten::scatter_.src aten::scatter_.value
         aten::scatter_add aten::scatter_add_ aten::scatter_reduce.two aten::scatter_reduce_.two
+    """,
+    "sort_topk_median": """
+        aten::argsort aten::argsort.stable aten::kthvalue aten::median aten::median.dim aten::msort
+        aten::nanmedian aten::nanmedian.dim aten::sort aten::sort.stable aten::topk
     """,
     "special": """
         ufunc:arccos ufunc:arcsin ufunc:arctan ufunc:cos ufunc:cosh ufunc:entr ufunc:erf ufunc:erfc
@@ -163,14 +169,8 @@ NAMES: Final[dict[str, str]] = {
     "stft": """
         aten::istft aten::stft aten::stft.center
     """,
-    "fused_executor": """
-        prim::DifferentiableGraph prim::FusionGroup
-    """,
     "tril_triu": """
         aten::eye aten::eye.m aten::tril aten::tril_indices aten::triu aten::triu_indices
-    """,
-    "flip_roll": """
-        aten::flip aten::fliplr aten::flipud aten::roll
     """,
     "vectors": """
         aten::cross aten::dot aten::ger aten::linalg_cross aten::mv aten::outer aten::vdot
