@@ -93,7 +93,7 @@ def test_the_right_uses_run():
     """What type checkers must let pass is right: it runs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        runpy.run_path(str(type_checkers.FILES["right"]))
+        runpy.run_path(str(type_checkers.FILES["valid_uses"]))
 
 
 def test_what_is_revealed_is_so():
@@ -160,7 +160,7 @@ def test_type_checkers(checker):
 
 def test_how_many_uses_there_are():
     """200 of each kind at least."""
-    right = [line for line in type_checkers.FILES["right"].read_text().split("\n") if line and not line.startswith((" ", "#", "@", "def", "class", "import", "from"))]
+    right = [line for line in type_checkers.FILES["valid_uses"].read_text().split("\n") if line and not line.startswith((" ", "#", "@", "def", "class", "import", "from"))]
     assert len(right) >= 200 and len(type_checkers.mistakes()) >= 200
 
 

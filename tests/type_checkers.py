@@ -2,7 +2,7 @@
 
     python -m tests.type_checkers        with each of them that is installed; fails where one differs
 
-In: `right.py`, `reveal.py`, where neither finds an error, and `wrong.py`, where each finds one in every line below "# ---- mistakes" but in
+In: `valid_uses.py`, `reveal.py`, where neither finds an error, and `invalid_uses.py`, where each finds one in every line below "# ---- mistakes" but in
 comments, decorators and the heads of definitions.  `make lint` runs it.
 """
 
@@ -18,15 +18,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-FILES = {name: ROOT / "tests" / "typing" / f"{name}.py" for name in ("right", "reveal", "wrong")}
+FILES = {name: ROOT / "tests" / "typing" / f"{name}.py" for name in ("valid_uses", "reveal", "invalid_uses")}
 HEADS = ("#", "@", "def ", "class ", "    def ", "    return t * times")
 
 Errors = dict[str, set[int]]  # by the name of the file, the lines
 
 
 def mistakes() -> set[int]:
-    """The lines of `wrong.py` that are wrong."""
-    lines = FILES["wrong"].read_text().split("\n")
+    """The lines of `invalid_uses.py` that are wrong."""
+    lines = FILES["invalid_uses"].read_text().split("\n")
     start = lines.index("# ---- mistakes") + 1
     return {n for n, line in enumerate(lines, 1) if n > start and line.strip() and not line.startswith(HEADS)}
 
@@ -74,7 +74,7 @@ def problems(checker: str) -> list[str]:
     found = CHECKERS[checker]()
     said = []
     for name, lines in found.items():
-        expected = mistakes() if name == "wrong" else set()
+        expected = mistakes() if name == "invalid_uses" else set()
         text = FILES[name].read_text().split("\n") if name in FILES else []
         shown = {n: text[n - 1] if n <= len(text) else "" for n in lines | expected}
         said += [f"{name}.py:{n}: {checker} refuses {shown[n]!r}" for n in sorted(lines - expected)]
