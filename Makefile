@@ -10,8 +10,8 @@ BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts b
 
 # What runs where a wrong index is noticed: what goes straight into C, and whatever is made to break it.
 TRUSTING := tests/fuzz tests/untrusted_input $(patsubst %,tests/test_%.py,native_arguments arguments bytecode container context conv deadline \
-	deep dispatch einsum execution extremes failing_code fusion futures gather interp kernel_memory leaks lifetimes limits many_threads masked matmul \
-	nests pool prims recurrent reduce resample scatter shared_values sort tensor threads verifier)
+	deep_nesting dispatch einsum suspend_resume extreme_arguments unused_raising_code fusion futures cat_gather_create_kernels interp kernel_memory_safety leaks reference_cycles limits many_threads masked matmul \
+	shared_container_dags pool prims recurrent reduce resample scatter concurrent_mutation sort tensor threads verifier)
 TRUSTING := $(foreach path,$(TRUSTING),$(or $(wildcard $(path)),$(error TRUSTING in the Makefile names $(path), which is not there)))
 
 .PHONY: demo test test-simd test-long packages checked sanitize test-trusting test-sanitized test-cuda bench docs wheel lint clean

@@ -1,7 +1,7 @@
 """Every graph is verified after every pass while the tests run.
 
 `pytest --read-back` also reads the texts of all functions back that the tests compile.  It keeps them alive,
-which `test_lifetimes` sees, and deeply nested graphs (`test_deep`) have more levels than printing can take.
+which `test_reference_cycles` sees, and deeply nested graphs (`test_deep_nesting`) have more levels than printing can take.
 """
 
 import gc

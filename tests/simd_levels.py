@@ -20,12 +20,12 @@ TESTS = Path(__file__).parent
 KERNEL_TESTS = [
     TESTS / f"test_{name}.py"
     for name in (
-        "activation_backward arithmetic_loops backward_kernels columns conv conv_weights element_loops extremes fused_steps fusion fusion_ends "
-        "fusion_heads gather grid_sample masked matmul native_arguments pool prims ranks recurrent reduce resample scatter short_floats "
-        "simd_level small_kernels sort special vector_math wide"
+        "activation_backward arithmetic_loops backward_kernels broadcast_2d_and_minmax conv conv_weights element_loops extreme_arguments fused_steps fusion fusion_epilogues "
+        "fusion_view_inputs cat_gather_create_kernels grid_sample masked matmul native_arguments pool prims sort_topk_median recurrent reduce resample scatter half_precision "
+        "simd_level activation_power_distance_kernels sort special vector_math half_upcast"
     ).split()
 ]
-EMULATED_TESTS = [TESTS / f"test_{name}.py" for name in ("activation_backward", "short_floats", "simd_level", "fused_optimizers")]
+EMULATED_TESTS = [TESTS / f"test_{name}.py" for name in ("activation_backward", "half_precision", "simd_level", "fused_steps")]
 NUMPY_FEATURES_ABOVE = {  # what NumPy may not use: prefixes of its names for groups of instructions
     "baseline": ("AVX", "FMA3", "F16C", "X86_V3", "X86_V4"),
     "avx2": ("AVX512", "X86_V4"),
