@@ -23,9 +23,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 CASES = [f"{family}-{name}" for family, name in models.names()]
 NOW = (
     "recurrent-branches",
-    "others-nonzero",
-    "others-graph_convolution",
-    "others-running_mean",
+    "misc-nonzero",
+    "misc-graph_convolution",
+    "misc-running_mean",
 )
 STAYS = "{} is one operator after run_decompositions"
 ROUNDS = "PyTorch counts the rounds of a loop in a symbol that nothing names"
@@ -47,8 +47,8 @@ DIFFERENT = {
     ("recurrent-generation_loop", "both", "ranges_and_signature"): ROUNDS,
     ("recurrent-fixed_point_loop", "both", "ranges_and_signature"): ROUNDS,
     ("recurrent-attentive_pooling", "both", "decomposed_sequence"): STAYS.format("bilinear"),
-    ("others-boxes", "dynamic", "decomposed_sequence"): "views of what was written are taken again where they are read",
-    ("others-quantiles", "both", "decomposed_sequence"): STAYS.format("quantile"),
+    ("misc-boxes", "dynamic", "decomposed_sequence"): "views of what was written are taken again where they are read",
+    ("misc-quantiles", "both", "decomposed_sequence"): STAYS.format("quantile"),
 }
 
 

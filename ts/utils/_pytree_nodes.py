@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, NoReturn, Protocol
 
 import optree
 
-from ts._core.dispatch import named_results
+from ts._core.dispatch import result_tuples
 from ts._core.tensor.size import Size
 from ts.module_names import own_name
 
@@ -120,7 +120,7 @@ class _SerializeNodeDef(NamedTuple):
 
 def _is_results_class(cls: Any) -> bool:
     """Return whether the class is a `torch.return_types` class, a struct sequence in PyTorch."""
-    home = own_name(named_results.__name__)
+    home = own_name(result_tuples.__name__)
     return isinstance(cls, type) and issubclass(cls, tuple) and own_name(cls.__module__) == home
 
 
