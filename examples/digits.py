@@ -10,7 +10,7 @@ Functions take the library, so that the same lines train with PyTorch: `trained(
 
 from typing import Any, Iterator, List, Tuple
 
-from training import arguments, draw, endless, run
+from training_utils import arguments, draw, endless, run
 
 import ts
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Tuple
 
 from digits import accuracy, batches, images, network, trained
-from training import arguments, draw
+from training_utils import arguments, draw
 
 import ts
 

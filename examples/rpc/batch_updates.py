@@ -9,7 +9,7 @@ round has come, and no thread waits meanwhile.
 import argparse
 import threading
 
-from processes import run
+from launch import run
 
 import ts as torch
 from ts.distributed import rpc

@@ -9,7 +9,7 @@ runs Python of another.
 import argparse
 from collections import deque
 
-from processes import run
+from launch import run
 
 import ts as torch
 from ts.distributed import rpc

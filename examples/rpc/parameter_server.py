@@ -8,7 +8,7 @@ code, which it may have limits for.
 
 import argparse
 
-from processes import run
+from launch import run
 
 import ts as torch
 from ts.distributed import rpc

@@ -8,7 +8,7 @@ fetches it from where it is.  Both stages are scripted, and wait in the script f
 
 import argparse
 
-from processes import run
+from launch import run
 
 import ts as torch
 from ts import nn

@@ -9,7 +9,7 @@ a round are over.
 
 import argparse
 
-from processes import run
+from launch import run
 
 import ts as torch
 from ts import nn

@@ -8,7 +8,7 @@ context are recorded, `backward` goes back through all three processes, and the 
 
 import argparse
 
-from processes import run
+from launch import run
 
 import ts as torch
 from ts import nn, optim

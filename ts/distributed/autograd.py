@@ -5,7 +5,7 @@
         dist_autograd.backward(context_id, [loss])
         dist_autograd.get_gradients(context_id)         {x: ..., w: ...}; x.grad is what it was
 
-docs/how-to/compute-gradients-across-processes.md explains it; `ts.distributed.gradients` implements it.
+docs/how-to/compute-gradients-across-processes.md explains it; `ts.distributed.dist_autograd` implements it.
 Needs the extra `rpc`.
 """
 
