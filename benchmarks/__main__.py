@@ -18,9 +18,9 @@ from benchmarks import peer_runtimes
 from benchmarks.timing import measure, slowest, table
 
 GROUPS = (
-    "scalar_programs", "tensor_element_loops", "dispatch", "autograd_overhead", "pointwise", "elementary_functions",
-    "matmul", "layers", "operators", "small_models", "new_shapes_and_first_calls", "models", "training", "examples",
-    "export", "startup",
+    "scalar_programs", "tensor_element_loops", "dispatch", "autograd_overhead", "pointwise",
+    "elementary_functions", "matmul", "layers", "operators", "small_models",
+    "new_shapes_and_first_calls", "models", "training", "examples", "export", "startup",
 )  # fmt: skip
 WHERE_NAMED = ("cuda", "opcodes", "rpc")  # groups that need a device, an extra, or compare with nobody
 
