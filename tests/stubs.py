@@ -408,7 +408,7 @@ def nn_modules() -> str:
     lines = [HEAD, "\n"]
     lines += [f"from ts.nn.modules import {name} as {name}\n" for name in sorted({*modules._FAMILIES, "utils"})]
     lines += [f"from {home} import {name} as {name}\n" for name, home in sorted(modules.NAME_TO_MODULE.items(), key=lambda item: item[::-1])]
-    lines.append("\nHOMES: dict[str, str]\n")
+    lines.append("\nNAME_TO_MODULE: dict[str, str]\n")
     return "".join(lines)
 
 

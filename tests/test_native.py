@@ -446,9 +446,9 @@ def test_without_llvm_loops_are_interpreted():
         "text = 'def f(n: int) -> int:\\n    t = 0\\n    for i in range(n):\\n        t += i % 7\\n    return t\\n'\n"
         "unit = ts.jit.CompilationUnit(text)\n"
         "print(unit.f(500000), unit.f(500000) > 0, threading.active_count())\n"
-        "from ts.bytecode.native import worker\n"
-        "worker.finish()\n"
-        "print(worker.failures, unit.f.compiled_code.machine_code)\n"
+        "from ts.bytecode.native import background_compilation\n"
+        "background_compilation.finish()\n"
+        "print(background_compilation.failures, unit.f.compiled_code.machine_code)\n"
     )
     for block, value in ((True, "1"), (False, "0")):
         environment = os.environ | {"TS_NATIVE": value}

@@ -180,7 +180,7 @@ def _files():
     for folder in ("ts", "backends"):
         for path in sorted((ROOT / folder).rglob("*.py*")):
             place = str(path.relative_to(ROOT))
-            families = place.startswith("ts/ops/") and path.stem in (*registry.FAMILIES, "directory", "documented")
+            families = place.startswith("ts/ops/") and path.stem in (*registry.FAMILIES, "op_index", "doc_data")
             if path.suffix in (".py", ".pyx") and not families and not place.startswith("backends/cpu/"):
                 yield place
 

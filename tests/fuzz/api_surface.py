@@ -46,7 +46,7 @@ FOR_THE_PROCESS = re.compile(
 # What takes as long as it is told: nobody finishes the futures of these tests, and a value may have 2**63 elements.
 WITHOUT_END = {
     "ts._core.vm.future.Future.wait",
-    "ts._core.vm.execution.Execution.run",
+    "ts._core.vm.execution.ScriptCoroutine.run",
     "ts._core.value.type_of.is_small",
 }
 # Operators are shared by all that goes on: without its record one may be missing where the next tensor is printed.

@@ -190,4 +190,4 @@ from ts.nn.modules.upsampling import Upsample as Upsample
 from ts.nn.modules.upsampling import UpsamplingBilinear2d as UpsamplingBilinear2d
 from ts.nn.modules.upsampling import UpsamplingNearest2d as UpsamplingNearest2d
 
-HOMES: dict[str, str]
+NAME_TO_MODULE: dict[str, str]

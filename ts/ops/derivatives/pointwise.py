@@ -140,7 +140,7 @@ def atan2_grad(grad: Tensor, opposite: Tensor, adjacent: Tensor) -> Tensor:
 
 derive(
     "aten::atan2", result=ELEMENTWISE,
-    self="of_atan2(grad, self, other)", other="-of_atan2(grad, other, self)",
+    self="atan2_grad(grad, self, other)", other="-atan2_grad(grad, other, self)",
 )  # fmt: skip
 derive("aten::hypot", self="grad * (self / result)", other="grad * (other / result)", result=ELEMENTWISE)
 derive(
