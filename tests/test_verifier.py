@@ -278,7 +278,7 @@ def test_tables_hold_what_they_are_for(table):
 @pytest.mark.parametrize("cls", [CalleeBase, MethodBase])
 def test_functions_are_of_the_classes_that_the_loop_knows(cls):
     """The verifier knows functions by what it reads of them; the loop reads more."""
-    with pytest.raises(InternalError, match="is none: (CalleeBase|MethodBase)"):
+    with pytest.raises(InternalError, match=r"is none: (CalleeBase|MethodBase)"):
         Code("test", [(NUMBER["RETURN"], 0, 0, 0)], "i", [SPECS["int"]], functions=[cls()])
 
 
