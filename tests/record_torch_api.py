@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-NAMES_FILE = ROOT / "ts" / "absent" / "api.txt"
+NAMES_FILE = ROOT / "ts" / "unsupported" / "api.txt"
 PARAMETERS_FILE = ROOT / "tests" / "torch_api.txt"
 
 # Folders that hold no modules of the interface: other projects' code, tests, examples, code generation.

@@ -33,9 +33,9 @@ def test_objects_that_nothing_has_filled():
                 (empty if api_surface.unfilled(owner) else sealed).append(owner.__name__)
     assert {"List", "Dict", "Tuple", "Object", "ObjectClass", "TypeSpec", "Code", "ScriptCoroutine", "PausedProgram", "Job"} <= set(sealed)
     assert set(empty) == {
-        "Tensor", "Operator", "ContainerIndex", "PythonOperator", "WarnOperator", "Called", "CalledByName", "Callee", "Function", "Stops",
-        "Future", "Inherited", "Loops", "_Capsule", "Wrong", "FlagBlock", "AsTensors", "GradMode", "GradSwitch", "InferenceMode", "LimitsBlock",
-        "TracedBy", "HandedOut", "Recorder", "Stage", "Node", "Hooks", "Task", "Rule", "Formula", "SavingNode", "FunctionNode",
+        "Tensor", "Operator", "ContainerIndex", "PythonOperator", "WarnOperator", "CalleeBase", "MethodBase", "Callee", "Function", "BreakpointsBase",
+        "Future", "ThreadContextSnapshot", "Loops", "_Capsule", "VerificationError", "FlagBlock", "DisableTorchFunction", "GradMode", "GradSwitch", "InferenceMode", "LimitsBlock",
+        "TracingScope", "ArrayAttribute", "Recorder", "Stage", "Node", "Hooks", "NodeTask", "Rule", "Formula", "SavingNode", "FunctionNode",
         "Layer", "Overridable",
-        "Plan", "Backward", "GraphRule", "Writer", "Keeper", "Unwritten", "Each", "Casts", "HeldSwitches", "Compiling", "Run",
+        "DifferentiablePlan", "BackwardVariant", "GraphRule", "OperatorLog", "OperatorObserver", "PauseLogging", "ForeachKernel", "CastPolicy", "RestoreAutocastState", "CompileTimeMode", "GraphTask",
     }  # fmt: skip

@@ -51,7 +51,7 @@ EXCUSED = {
     """,
     "other parts of PyTorch, or not yet: gradients, modes, compilation, distribution, pickles": """
         *autocast_ipu* *autocast_xla* *anomaly*
-        classes AcceleratorError OutOfMemoryError Event
+        AcceleratorError OutOfMemoryError Event
         lobpcg MaskedTensor *masked_tensor maskedtensor
     """,
 }
