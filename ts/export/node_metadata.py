@@ -90,7 +90,7 @@ def _kind_of(function: Any, name: str) -> str:
 
 
 def _symbol_in(n: Any) -> Any:
-    """Return the symbol if a number is a single symbol; None otherwise."""
+    """Return the SymPy symbol of a symbolic number, or None if its expression is not a bare symbol."""
     expression = n.node.expression if isinstance(n, SymNumber) else None
     return expression if expression is not None and expression.is_Symbol else None
 
