@@ -1,14 +1,14 @@
-"""The search for what spoils gradients: which lines made a node, and whether it gives nan."""
+"""Anomaly detection: the source lines that created a backward node, and a check of its gradients for nan."""
 
 from cpython.object cimport PyObject
 
 from ts._core.autograd.node cimport Node
 
-# Whether anomaly detection is on, for all threads; whether NaN gradients are errors.
+# Process-wide switches: anomaly detection is enabled; NaN gradients raise RuntimeError.
 cdef bint searching
 cdef bint nan_is_error
 
-# Note the lines that make a node: Python's, and that of the script's instruction or NULL.
+# Store the Python stack at the creation of a node, and the script line of `instruction` (may be NULL), in its metadata.
 cdef int note_lines(Node node, PyObject *code, const void *instruction) except -1
-# The gradients of the arguments; where that fails, a warning has the lines that made the node.
+# Run `node.apply`; on an exception, warn with the source lines that created the node.
 cdef list apply_watched(Node node, list gradients)

@@ -1,9 +1,9 @@
-"""Anomalies: what made a node that fails in the pass back, or gives nan.
+"""Anomaly detection: the source lines that created a backward node that raises or returns nan.
 
-In: nodes as they are made, and as they have their turn; out: `metadata` of nodes, warnings, errors.
+In: nodes when they are created and when they run; out: `metadata` of nodes, warnings, errors.
 
-    metadata["traceback_"]    the lines that made the node, outermost first
-    metadata["parent_"]       of a node that a pass made: whose turn it was
+    metadata["traceback_"]    the source lines that created the node, outermost first
+    metadata["parent_"]       for a node created during a backward pass: the node that was running
 """
 
 import threading
@@ -18,7 +18,7 @@ from ts._core.vm.code cimport Code, Instruction
 
 searching = nan_is_error = False
 
-cdef object here = threading.local()   # node: whose turn it is
+cdef object here = threading.local()   # node: the node that runs in this thread
 
 
 def search_anomalies(bint on, bint check_nan):

@@ -1,4 +1,4 @@
-"""Passes back: `backward` adds gradients to leaves, `grad` gives those of the tensors that were asked for.
+"""Backward passes: `backward` accumulates gradients in leaves, `grad` returns the gradients of given tensors.
 
 ts.autograd.backward(loss)                  parameter.grad of every parameter
 ts.autograd.grad(y, [x], create_graph=True) (dy/dx,), which may be differentiated again
@@ -62,7 +62,7 @@ def _gradient(root: Any, gradient: Any, i: int) -> Any:
 
 
 def _gradient_of_edge(edge: Any, gradient: Any, i: int) -> Any:
-    """Compute the gradients of the `wanted` tensors; unreached tensors get None."""
+    """Return the checked gradient of a root that is a graph edge, or ones for an edge of one element."""
     like = edge.node._input_metadata[edge.output_nr]
     if gradient is None:
         if math.prod(like.shape) != 1:
@@ -88,11 +88,11 @@ def backward(
 ) -> None:
     """Add the gradients of the sum of `tensors`, weighted by `grad_tensors`, to `grad` of the leaves.
 
-    retain_graph   keep what was saved, for another pass; as `create_graph` where it is None
+    retain_graph   keep saved values for another pass; default: the value of `create_graph`
     create_graph   record the pass, for higher derivatives
-    inputs         add to these only
+    inputs         accumulate into these tensors only
 
-    RuntimeError inside of function transforms.
+    Raises RuntimeError inside of function transforms.
     """
     outside_only(
         "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
@@ -167,11 +167,12 @@ def grad(
 ) -> tuple[Any, ...]:
     """Compute the gradients of the sum of `outputs`, weighted by `grad_outputs`, for each of `inputs`.
 
-    retain_graph       keep what was saved, for another pass; as `create_graph` where it is None
+    retain_graph       keep saved values for another pass; default: the value of `create_graph`
     create_graph       record the pass, for higher derivatives
-    allow_unused       give None for inputs that the outputs were not computed from; else RuntimeError
-    is_grads_batched   `grad_outputs` have another dimension first: one pass for each index of it
-    materialize_grads  give zeros instead of None
+    allow_unused       return None for inputs that the outputs do not depend on, instead of raising
+    RuntimeError
+    is_grads_batched   `grad_outputs` have an additional first dimension: compute one gradient per index of it
+    materialize_grads  return zeros instead of None
     """
     if allow_unused is False and materialize_grads:
         raise ValueError(

@@ -7,8 +7,8 @@ results and the values that its backward functions read, and the node saves them
 plan, the nodes of the part run one by one, on the tape.
 
     key of the arguments      dtypes, sizes, strides, requires_grad; numbers by value
-      -> Plan                 made when the key is first seen, for no more than MAX_PLANS
-      -> GraphNode            its backward functions are made for which of the results have gradients
+      -> Plan                 created when the key is first seen, for at most MAX_PLANS keys
+      -> GraphNode            one backward function per subset of the results that have gradients
 """
 
 cimport cython
@@ -40,7 +40,7 @@ from ts._core.value.build_lock import import_turn
 
 cdef enum:
     MAX_ARGUMENTS = 60
-    MAX_PLANS = 16                    # for one part; arguments of other sizes go the tape's way
+    MAX_PLANS = 16                    # per graph; calls with further argument keys run operator by operator on the tape
     MAX_KEY_CHARS = 4096
     MAX_READ = 256                    # tensors read by a backward function
 
@@ -49,8 +49,8 @@ cdef class BackwardVariant:
     """Backward function for one subset of the results' gradients."""
 
     cdef Function function
-    cdef tuple reads                   # its arguments: the gradient of a result by number, or -1 - the number of what is saved
-    cdef tuple gives                   # of which edges its results are the gradients
+    cdef tuple reads                   # of each argument: i for the gradient of result i, -1 - j for saved value j
+    cdef tuple gives                   # for each result, the number of the edge that it is the gradient for
 
     def __init__(self, Function function not None, tuple reads not None, tuple gives not None):
         if len(reads) > MAX_READ:
@@ -61,13 +61,13 @@ cdef class BackwardVariant:
 cdef class DifferentiablePlan:
     """Forward and backward functions of a differentiable graph for one kind of arguments."""
 
-    cdef Function forward              # gives the results of the part, then what else is saved
+    cdef Function forward              # returns the results of the graph, then the further values to save
     cdef int output_count, result_count
-    cdef tuple wants                   # which of the results have gradients
-    cdef tuple bases                   # of outputs that are views: the result that they are views of; -1
-    cdef tuple saves                   # an argument by number, or -1 - the number of a result
-    cdef dict backwards                # by which of the results have gradients, as bits
-    cdef object build                  # build(those that have, by number) makes a Backward
+    cdef tuple wants                   # numbers of the results that have gradients
+    cdef tuple bases                   # for each output, the result that it is a view of, or -1
+    cdef tuple saves                   # saved values: i for argument i, -1 - j for result j
+    cdef dict backwards                # backward functions, keyed by the bit mask of the results that have gradients
+    cdef object build                  # build(numbers of the results with gradients) -> BackwardVariant
 
     def __init__(
         self, Function forward not None, int output_count, tuple wants not None, tuple bases not None, tuple saves not None, build not None
@@ -91,9 +91,9 @@ cdef class GraphRule(Rule):
 
     cdef Function part
     cdef object make_part
-    cdef readonly object prepare       # makes the code of a graph
-    cdef dict plans                    # None where there is no way to differentiate it as one
-    cdef tuple last                    # the key that was asked for last, and its plan: together, as threads take turns
+    cdef readonly object prepare       # prepares the code of a graph
+    cdef dict plans                    # plan by key; None if the graph cannot be differentiated as a whole for that key
+    cdef tuple last                    # the last key and its plan, in one tuple: other threads may replace both
 
     def __init__(self, make_part not None, prepare not None):
         Rule.__init__(self, GRAPH, "DifferentiableGraphBackward")
@@ -148,7 +148,7 @@ cdef object make_plan(GraphRule rule, list args, list wanted):
     return planner(rule, args, wanted)
 
 
-# ---------------------------------------------------------------- what arguments are like
+# ---------------------------------------------------------------- argument keys
 
 cdef inline bint is_tensor(IValue *x) noexcept:
     return x.tag == TAG_OBJECT and x.v.o != NULL and isinstance(<object>x.v.o, Tensor)
@@ -293,7 +293,7 @@ cdef GraphNode noted(DifferentiablePlan plan, Operator op, IValue *args, IValue 
 
 
 cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except -1:
-    if t.wants_grad:                   # an argument, given back as it is
+    if t.wants_grad:                   # an argument, returned unchanged
         return 0
     set_history(t, node, output)
     if t.base is not None:

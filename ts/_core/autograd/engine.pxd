@@ -1,4 +1,4 @@
-"""A pass back through the graph, which another class may run otherwise: in parts, as `staged` does."""
+"""Backward pass over the autograd graph; base class of `PartialBackward`, which runs a pass in several steps."""
 
 from libc.stdint cimport int64_t
 
@@ -6,16 +6,16 @@ from ts._core.autograd.node cimport Node, NodeTask
 
 
 cdef class GraphTask:
-    cdef list heap                     # of tasks: the one with the highest sequence first
-    cdef dict others                   # node -> task, of nodes that another pass has reached meanwhile
-    cdef bint keep                     # what is saved, for another pass
-    cdef dict captured                 # node -> {output: places in the answer}; None: all leaves
-    cdef set needed                    # the nodes on a way to these; None: all
+    cdef list heap                     # tasks, highest sequence number first
+    cdef dict others                   # node -> task, for nodes whose `task` field belongs to another pass
+    cdef bint keep                     # do not release saved values: another pass may follow
+    cdef dict captured                 # requested gradients: node -> {output: indices in `answer`}; None: all leaves
+    cdef set needed                    # nodes on paths to the captured nodes; None: all
     cdef list answer
-    cdef bint accumulate               # into leaves, also those that are captured
+    cdef bint accumulate               # accumulate into captured leaves as well
     cdef int64_t number
-    cdef list behind                   # what is to be called when it is through
-    cdef Node current                  # whose turn it is
+    cdef list behind                   # callbacks for the end of the pass
+    cdef Node current                  # the node that runs
 
     cdef int begin(self, list starts) except -1
     cdef NodeTask task_of(self, Node node)
@@ -27,13 +27,13 @@ cdef class GraphTask:
     cdef int call_before(self, NodeTask task) except -1
 
 
-# The node of a tensor, or of an edge of the graph, and which of its results.
+# Return the node of a tensor or `GradientEdge`; write its output index to output[0].
 cdef Node edge_from(object x, int *output)
-# A node that a pass begins at, if it has such a result.
+# Return `node` as the start of a pass; raise IndexError if it has no result number `output`.
 cdef Node checked_start(object node, Py_ssize_t output)
 # All nodes reachable from `roots`, including the roots.
 cdef set nodes_from(list roots)
-# The number of a new pass.
+# Return the unique number of a new pass.
 cdef int64_t next_number() except -1
-# Into the heap.
+# Push a task onto the heap.
 cdef int push(list heap, NodeTask task) except -1

@@ -2,10 +2,10 @@
 
 In: tensors and their gradients.  Out: gradients in the leaves, or of the requested tensors.
 
-    a heap of nodes, the latest first
-      -> hooks of its results' tensors, its own
-      -> apply: the gradients of its arguments
-      -> each, in the shape and dtype of the argument, is added to what that one's node has so far
+    heap of nodes, latest sequence number first; for each node:
+      -> call the hooks of its result tensors, then its own
+      -> apply: compute the gradients of its arguments
+      -> convert each to the argument's shape and dtype, and add it to the gradient of that argument's node
 
 A node runs after all nodes created later, so its gradients are complete by then.  The engine does not
 recurse: a graph may have any depth.
@@ -35,12 +35,12 @@ from ts._core.vm.run_on_new_thread import run_on_new_thread
 cnp.import_array()
 
 cdef enum:
-    SIGNALS_EVERY = 64                 # nodes
-    MAX_NESTED = 60                   # passes in each other on one thread, which has so much stack
+    SIGNALS_EVERY = 64                 # nodes between two checks for signals
+    MAX_NESTED = 60                   # nested passes on one thread, limited by the size of its stack
 
 
 cdef class GraphTask:
-    """A pass."""
+    """Backward pass: its heap of ready nodes, its options and the gradients to return."""
 
     def __cinit__(self, *args, **kwargs):
         self.heap, self.others, self.behind = [], {}, []
@@ -81,7 +81,7 @@ cdef class GraphTask:
         return 0
 
     cdef int give(self, Node node, int output, object gradient, bint owned) except -1:
-        """Add to the gradient of a result."""
+        """Add `gradient` to the gradient of result `output` of a node, in place if `owned` allows it."""
         cdef NodeTask task
         cdef uint64_t bit = <uint64_t>1 << output if output < 64 else 0
         if self.needed is not None and node not in self.needed:
@@ -92,7 +92,7 @@ cdef class GraphTask:
             task.gradients[output] = gradient
             if owned:
                 task.owned |= bit
-        elif (<Tensor>before).backend == BACKEND_SPARSE:  # a dense gradient makes the sum dense
+        elif (<Tensor>before).backend == BACKEND_SPARSE:  # sparse + dense is computed as dense + sparse, with a dense sum
             task.gradients[output] = operator_function("add")(gradient, before)
             task.owned |= bit
         elif task.owned & bit and context_flags() & (GRAD_DISABLED | LAYERED) == GRAD_DISABLED:
@@ -221,7 +221,7 @@ cdef object checked_gradient(object given, object before, object name):
     """Check a hook's replacement gradient against the original dtype and shape, and return it."""
     if not isinstance(given, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(given).__name__}'")
-    if not isinstance(before, Tensor):  # of a result that has no gradient in this pass
+    if not isinstance(before, Tensor):  # a result without gradient in this pass
         return given
     if given.dtype is not before.dtype:
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {before.type()} got {given.type()})")
@@ -259,7 +259,7 @@ cdef bint leads_on(Node node, set needed) except -1:
     return False
 
 
-# ---------------------------------------------------------------- gradients as arguments want them
+# ---------------------------------------------------------------- conversion of gradients to shape and dtype
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *x) noexcept
@@ -401,17 +401,17 @@ cdef Node edge_from(object x, int *output):
 
 
 def sequence_of(Node node not None):
-    """When a node was made."""
+    """Return the sequence number of a node; later nodes have higher numbers."""
     return node.sequence
 
 
 def run_backward(list roots not None, list gradients not None, bint keep, bint create, inputs, bint accumulate):
-    """Gradients from `roots` back; see `ts.autograd`.
+    """Run a backward pass from `roots` and return the gradients of `inputs`; see `ts.autograd`.
 
-    keep        what is saved, so that another pass may follow
-    create      record the pass itself
-    inputs      the tensors whose gradients are the answer, None where one has none; None: all leaves get theirs
-    accumulate  ... and leaves among them get theirs as well
+    keep        keep saved values, so that another pass may follow
+    create      record the pass itself, for higher derivatives
+    inputs      tensors whose gradients are returned (None if unreached); None: accumulate into all leaves
+    accumulate  also accumulate into the leaves among `inputs`
     """
     cdef GraphTask run = GraphTask.__new__(GraphTask)
     cdef int output = 0
@@ -458,9 +458,9 @@ def work_within(GraphTask run not None, list starts not None, bint create, int d
         here.run, here.depth = outer
 
 
-# ---------------------------------------------------------------- what is seen from inside of a pass
+# ---------------------------------------------------------------- state of the current pass
 
-cdef object here = threading.local()   # run: the pass that the thread is in; depth: of how many in each other
+cdef object here = threading.local()   # run: this thread's innermost pass; depth: number of nested passes
 cdef int64_t passes = 0
 
 
@@ -478,7 +478,7 @@ def pass_number():
 
 
 def queue_callback(callback):
-    """Call callback() when the pass that this thread is in is through."""
+    """Register `callback` to be called without arguments at the end of this thread's current pass."""
     run = getattr(here, "run", None)
     if run is None:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")

@@ -1,11 +1,11 @@
-"""Functions that Python defines, forward and back.
+"""Custom autograd functions: execution of `forward` and the backward node of the call.
 
-In: a node that is empty yet, the function's `forward` and its arguments; out: what that gives, as results of the node.
+In: an empty node, the function's `forward` and its arguments; out: the return value of `forward`, attached to the node.
 
-    node = FooBackward()                    `ctx`
-      -> forward(node, *arguments)          nothing inside is recorded
-      -> its results, or arguments that it wrote, are results of the node
-      -> what it wanted saved is saved, with the version of its memory
+    node = FooBackward()                    the `ctx` argument
+      -> forward(node, *arguments)          operators inside are not recorded
+      -> returned tensors and modified arguments become results of the node
+      -> tensors given to `save_for_backward` are saved with their version counters
 """
 
 cimport cython
@@ -186,7 +186,7 @@ cdef Tensor left_alone(Tensor t, int edge):
 
 cdef Tensor adopted(FunctionNode node, Tensor t, int i, int edge, int tensors):
     cdef Tensor made = t
-    if edge >= 0:                       # an argument as it is: a view of it, whose history is another
+    if edge >= 0:                       # an argument returned unchanged: its view gets the new history
         made = operator_function("view_as")(t, t)
     set_history(made, node, i)
     if made.base is not None:

@@ -144,7 +144,7 @@ cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- what Python asks
+# ---------------------------------------------------------------- access from Python
 
 cdef int require(Node node) except -1:
     if node is None:

@@ -1,9 +1,9 @@
 """Leaf tensors and their AccumulateGrad nodes.
 
-In: a gradient; out: `leaf.grad` is set to it, or accumulates it.
+In: a gradient; out: `leaf.grad`, set to the gradient or increased by it.
 
-A node references its leaf, but a leaf does not own its node: the nodes with edges to it do, so graph and node
-are released with the last of them.
+A node owns a reference to its leaf, but a leaf does not own its node: the node is owned by the backward nodes
+with edges to it, and released with the last of them.
 """
 
 from threading import RLock
@@ -43,7 +43,7 @@ cdef class AccumulateGrad(Node):
     cdef int add(self, Tensor gradient, bint owned) except -1:
         """Accumulate `gradient` into the leaf's, one thread at a time: kernels release the GIL while they add."""
         if self.lock is None:
-            self.lock = RLock()            # a hook may start a pass that reaches this leaf again
+            self.lock = RLock()            # reentrant: a hook may start a pass that reaches this leaf again
         with self.lock:
             accumulate(self.variable, gradient, owned)
         return 0
@@ -64,7 +64,7 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
             history.grad = copied(leaf, gradient, recorded)
     elif (
         recorded
-        or history.grad.backend == BACKEND_SPARSE  # a dense gradient makes the sum dense
+        or history.grad.backend == BACKEND_SPARSE  # sparse + dense is computed as dense + sparse, with a dense sum
         or is_dispatched(gradient) and not is_dispatched(history.grad)
     ):
         history.grad = total(history.grad, gradient)
@@ -102,7 +102,7 @@ cdef bint is_all_of_its_own(Tensor gradient) except -1:
     cdef PyObject *memory
     if whole is None or gradient.backend != BACKEND_CPU or gradient.history is not None:
         return False
-    # One reference is the caller's; a view holds its tensor twice, `whole` once more here, and array holds array.
+    # References: the caller has one; a view references its base twice, and `whole` adds one; arrays reference their base.
     if Py_REFCNT(<PyObject *>gradient) > 1 or Py_REFCNT(<PyObject *>gradient.array) > 1 or Py_REFCNT(<PyObject *>whole) > 3:
         return False
     memory = <PyObject *>whole.array
@@ -151,7 +151,7 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
     if history.accumulator != NULL:
         made = <AccumulateGrad>history.accumulator
         if not is_expected(&made.results[0], leaf):
-            expect(made, 0, leaf)      # the leaf has another array now
+            expect(made, 0, leaf)      # the leaf's array was replaced
         return made
     made = AccumulateGrad.__new__(AccumulateGrad)
     made.variable = leaf

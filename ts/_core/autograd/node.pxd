@@ -16,8 +16,8 @@ from ts._core.tensor.tensor cimport Tensor
 
 
 cdef struct Edge:
-    PyObject *node                     # a reference, or NULL: no gradient is wanted
-    int output                         # which of its results
+    PyObject *node                     # an owned reference, or NULL: the argument does not require grad
+    int output                         # index of the result of that node
 
 
 cdef struct Expected:
@@ -25,7 +25,7 @@ cdef struct Expected:
     int scalar_type
     int backend
     int device_index
-    npy_intp *dims                     # NULL: it is no tensor; `few` where these are enough
+    npy_intp *dims                     # NULL: the result is not a tensor; points to `few` for up to 4 dimensions
     npy_intp few[4]
 
 
@@ -34,17 +34,17 @@ cdef class Node:
     cdef int edge_count
     cdef Expected *results
     cdef int result_count
-    cdef Edge few_edges[2]             # room for most nodes: `edges` and `results` point here then
+    cdef Edge few_edges[2]             # inline storage that `edges` and `results` of most nodes point to
     cdef Expected one_result
     cdef readonly int64_t sequence
-    cdef NodeTask task                     # of the pass that it has been reached in
+    cdef NodeTask task                     # task of the last pass that reached the node
     cdef Hooks hooks                   # or None
-    cdef dict notes                    # `metadata` of users, or None
+    cdef dict notes                    # the `metadata` dictionary for users, or None
     cdef object __weakref__
 
-    # The gradients of the arguments, one for each edge or None; `gradients` has one for each result or None.
+    # Return the gradients of the arguments, one per edge (or None), from those of the results (tensors or None).
     cdef list apply(self, list gradients)
-    # Let go of what it saved.
+    # Release the saved values.
     cdef int release_saved(self) except -1
     cdef str title(self)
     cdef str forward_title(self)
@@ -52,11 +52,11 @@ cdef class Node:
 
 cdef class Hooks:
     """Hook tables of a node, keyed by handle number."""
-    cdef readonly dict tensors         # output -> table of hook(gradient): of tensors
-    cdef readonly dict retained        # output -> weak reference of the tensor that retains its gradient
+    cdef readonly dict tensors         # output -> table of tensor hooks, hook(gradient)
+    cdef readonly dict retained        # output -> weak reference to the tensor that retains its gradient
     cdef readonly object before        # hook(gradients of the results)
     cdef readonly object after         # hook(gradients of the arguments, gradients of the results)
-    cdef readonly object accumulated   # of a leaf: hook(leaf), when its gradient has been added to
+    cdef readonly object accumulated   # hook(leaf), after its gradient was accumulated; leaves only
 
 
 cdef class NodeTask:
@@ -64,12 +64,12 @@ cdef class NodeTask:
     cdef Node node
     cdef object run                    # the pass
     cdef list gradients
-    cdef uint64_t owned                # which of the first 64 are unshared: gradients are added in place
+    cdef uint64_t owned                # bits of the first 64 gradients: set if unshared, so that the engine may add in place
 
 
-# Room for edges and results, all empty; once.
+# Allocate empty edges and results; call once per node.
 cdef int make_room(Node node, int edges, int results) except -1
-# Room for other results.
+# Replace the expected result metadata by `n` empty entries.
 cdef int make_results(Node node, Py_ssize_t n) except -1
 # Set the expected metadata of the gradients of result `i`.
 cdef int expect(Node node, int i, Tensor result) except -1
@@ -78,7 +78,7 @@ cdef int64_t next_sequence() noexcept
 # Release a node's edges, and its result metadata.
 cdef void drop_edges(Node node) noexcept
 cdef void free_results(Node node) noexcept
-# Edge `i` leads to result `output` of `to`, or nowhere.
+# Connect edge `i` to result `output` of `to`; None: no edge.
 cdef void connect(Node node, int i, Node to, int output) noexcept
-# The hooks of a node, made on first use.
+# Return the hooks of a node, created on first use.
 cdef Hooks hooks_of(Node node)

@@ -31,9 +31,9 @@ cdef int64_t next_sequence() noexcept:
     return last_sequence
 
 
-@cython.trashcan(True)  # chains of nodes may be of any length; each class of nodes says so for its own
+@cython.trashcan(True)  # bounds recursion when a long chain is released; each subclass needs its own
 cdef class Node:
-    """A function in the graph of gradients: what `grad_fn` gives."""
+    """Node of the autograd graph, the class of `grad_fn`."""
 
     def __dealloc__(self):
         drop_edges(self)
@@ -76,7 +76,7 @@ cdef class Node:
 
     @property
     def metadata(self):
-        """A dictionary for users."""
+        """Dictionary for data of users, created on first access."""
         if self.notes is None:
             self.notes = {}
         return self.notes
@@ -95,11 +95,11 @@ cdef class Node:
         return found[0] if len(found) == 1 else tuple(found)
 
     def register_hook(self, hook):
-        """Call hook(gradients of the arguments, gradients of the results) after the node; a tuple replaces the former."""
+        """Call hook(argument gradients, result gradients) after the node; a returned tuple replaces the former."""
         return handle(hooks_of(self).after, hook)
 
     def register_prehook(self, hook):
-        """Call hook(gradients of the results) before the node; a tuple replaces them."""
+        """Call hook(result gradients) before the node; a returned tuple replaces them."""
         return handle(hooks_of(self).before, hook)
 
 
@@ -215,7 +215,7 @@ cdef void free_results(Node node) noexcept:
         free(results)
 
 
-# ---------------------------------------------------------------- what the collector sees
+# ---------------------------------------------------------------- garbage collection
 
 cdef Traverse base_traverse = (<TypeSlots *>Node).tp_traverse
 cdef Clear base_clear = (<TypeSlots *>Node).tp_clear

@@ -1,4 +1,4 @@
-"""Nodes of operators: a formula, and what it reads."""
+"""Backward nodes of operators: a derivative formula and its saved values."""
 
 from ts._core.autograd.node cimport Expected, Node
 from ts._core.autograd.rule cimport Formula, Rule
@@ -14,7 +14,7 @@ cdef class OperatorNode(SavingNode):
     """Backward node of an operator with a derivative formula; saved values are indexed by parameter."""
     cdef Rule rule
     cdef Formula formula
-    cdef int *starts                  # the first edge of each of the rule's inputs; NULL: one edge each
+    cdef int *starts                  # first edge number of each input of the rule; NULL: one edge per input
 
     cdef list saved_names(self)
     cdef int place_of(self, str attribute) except -2
@@ -25,11 +25,11 @@ cdef class MissingNode(Node):
     cdef str operator
 
 
-# The zero gradient of an unused result.
+# Return the zero gradient of an unused result.
 cdef object zeros_like(Expected *like)
-# A node without edges yet, with room for what the formula reads.
+# Create a node without edges, with space for the values that the formula reads.
 cdef OperatorNode operator_node(Rule rule, Formula formula)
-# A node that raises NotImplementedError for an operator.
+# Create a node that raises NotImplementedError for an operator when it runs.
 cdef MissingNode missing_node(str operator, int edges)
-# Run a formula; what its operators raise is raised as it is, without the formula's lines.
+# Run a formula; exceptions of its operators propagate without the formula's stack lines.
 cdef int run_formula(Function function, IValue *values, IValue *result) except -1

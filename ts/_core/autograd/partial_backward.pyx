@@ -1,11 +1,12 @@
 """Partial backward passes: gradients of some roots arrive before others.
 
     run = PartialBackward([[edge of one root], [edge of another]], keep, add)
-    run.resume(0, [gradient])           the nodes that nothing leads to from the other root
-    run.resume(1, [gradient])           all others; each leaf called add(leaf, gradient, owned) once
+    run.resume(0, [gradient])           runs the nodes that are unreachable from the other root
+    run.resume(1, [gradient])           runs the remaining nodes; add(leaf, gradient, owned) was called once per leaf
 
-An ordinary pass has all gradients at its start and runs nodes in reverse order of creation (`engine`).  This
-one counts edges: a node runs once, after each edge that leads to it has delivered a gradient or its absence.
+An ordinary pass has all root gradients at its start and runs nodes in reverse order of creation (`engine`).
+A partial pass counts edges instead: a node runs once, after each of its incoming edges has delivered a gradient
+or None.
 """
 
 from ts._core.autograd.engine cimport GraphTask, checked_start, edge_from, next_number, nodes_from, push
@@ -19,9 +20,9 @@ cdef class PartialBackward(GraphTask):
     """Backward pass with several roots, each a list of edges."""
 
     cdef list roots                    # lists of (node, output)
-    cdef dict missing                  # node -> how many gradients are still to come
-    cdef dict tasks                    # of nodes that wait
-    cdef object add                    # called with each leaf, its gradient, and whether that is unshared
+    cdef dict missing                  # node -> number of incoming edges that have not delivered yet
+    cdef dict tasks                    # node -> NodeTask, for nodes with missing gradients
+    cdef object add                    # callback add(leaf, gradient, owned); owned: the gradient is unshared
 
     def __cinit__(self, list roots not None, bint keep, add):
         cdef int i

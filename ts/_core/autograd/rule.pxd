@@ -10,28 +10,28 @@ from ts._core.vm.function cimport Function
 cpdef enum DifferentiationKind:
     PLAIN = 0                          # no gradient passes
     BY_FORMULA = 1
-    BY_PARTS = 2                       # another function of the same arguments runs instead
-    INSIDE = 3                         # its kernel calls operators, which are recorded
-    LEFT = 4                           # a group: its operators run one by one
+    BY_PARTS = 2                       # a decomposition with the same arguments runs instead
+    INSIDE = 3                         # the kernel calls operators, which are recorded
+    LEFT = 4                           # a fusion group: its operators run and are recorded one by one
     MISSING = 5                        # no derivative implemented
-    REFUSED = 6                        # a form with out=
-    GRAPH = 7                          # a part of a program, which has a node as a whole
+    REFUSED = 6                        # an out= variant
+    GRAPH = 7                          # a differentiable graph, with one node for the whole graph
 
 
 cpdef enum FormulaInputKind:
     """Source of a formula parameter."""
-    GRADIENT = 0                       # of one result
-    GRADIENTS = 1                      # of all, as a list
+    GRADIENT = 0                       # gradient of one result
+    GRADIENTS = 1                      # gradients of all results, as a list
     ARGUMENT = 2
     RESULT = 3
-    RESULTS = 4                        # all, as a list
-    WANTED = 5                         # which of the arguments of a joint formula are, as a list of bool
-    SIZE = 6                           # of an argument or, counted on, a result; as those below
+    RESULTS = 4                        # all results, as a list
+    WANTED = 5                         # list of bool: the arguments of a joint formula that require grad
+    SIZE = 6                           # of an argument or a result (numbered after the arguments); the next five too
     STRIDE = 7
     RANK = 8
     DTYPE = 9
-    COUNT = 10                         # of elements
-    COMPLEX = 11                       # whether it is
+    COUNT = 10                         # number of elements
+    COMPLEX = 11                       # is complex
 
 
 cdef enum:
@@ -39,21 +39,21 @@ cdef enum:
 
 
 cdef struct Source:
-    int origin                         # a From
-    int at                             # which argument or result
-    bint as_tensor                     # a number is given as a tensor without dimensions
+    int origin                         # a FormulaInputKind
+    int at                             # number of the argument or result
+    bint as_tensor                     # pass a number as a 0-dimensional tensor
 
 
 cdef class Formula:
-    """A function that gives gradients of arguments."""
+    """Derivative formula: a function that returns the gradients of some arguments."""
     cdef readonly Function function
-    cdef Source *sources               # of its parameters
+    cdef Source *sources               # one per parameter
     cdef int count
-    cdef bint reads_results            # or facts about them
-    cdef readonly tuple gives          # the arguments, by number
-    cdef int *given_at                 # ... and which of the rule's inputs each is
+    cdef bint reads_results            # or their properties (sizes, dtypes)
+    cdef readonly tuple gives          # numbers of the arguments whose gradients it returns
+    cdef int *given_at                 # their indices in the rule's `inputs`
     cdef int given_count
-    cdef readonly tuple wanted         # of them, for WANTED
+    cdef readonly tuple wanted         # numbers of the arguments in the list of a WANTED parameter
 
     cdef int find_inputs(self, tuple inputs) except -1
 
@@ -61,25 +61,25 @@ cdef class Formula:
 cdef class Rule:
     cdef readonly DifferentiationKind how
     cdef readonly str name             # of nodes: "MulBackward0"
-    cdef readonly tuple inputs         # the arguments that have gradients, by number
-    cdef readonly tuple results        # the results that have, by number
-    cdef readonly int written          # the argument that is written and given back, or -1
-    cdef readonly bint lists           # the one result is a list of tensors
-    cdef readonly bint absent          # an undefined gradient is None
-    cdef readonly Function parts       # of BY_PARTS
-    cdef readonly str text             # of who refuses
-    cdef int input_at[MAX_INPUTS]     # `inputs` again
+    cdef readonly tuple inputs         # numbers of the arguments that have gradients
+    cdef readonly tuple results        # numbers of the results that have gradients
+    cdef readonly int written          # number of the argument that is modified in place and returned, or -1
+    cdef readonly bint lists           # the only result is a list of tensors
+    cdef readonly bint absent          # pass undefined gradients as None instead of zeros
+    cdef readonly Function parts       # decomposition, for BY_PARTS
+    cdef readonly str text             # error message, for REFUSED
+    cdef int input_at[MAX_INPUTS]     # copy of `inputs`
     cdef int input_count
-    cdef uint64_t result_bits          # `results` again
-    cdef Formula last                  # what was asked for last, with its bits
+    cdef uint64_t result_bits          # `results` as a bit mask
+    cdef Formula last                  # the formula of the last call, for `last_wanted`
     cdef uint64_t last_wanted
-    cdef dict formulas                 # by which of `inputs` are wanted, as bits
-    cdef object build                  # build(bits) makes one
+    cdef dict formulas                 # formula by bit mask of the inputs that require grad
+    cdef object build                  # build(bit mask) -> Formula
 
     cdef Formula formula(self, uint64_t wanted)
 
 
-# Runs a differentiable graph and records its node; set by `differentiable_graph`.
+# Run a differentiable graph and record its node; set by `differentiable_graph`.
 cdef int (*invoke_graph)(Operator op, Rule rule, IValue *r, const int32_t *at) except -1
-# The rule of an operator's record, cached.
+# Return the rule of an operator record, cached.
 cdef Rule rule_of(object record)

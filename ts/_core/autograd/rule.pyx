@@ -1,4 +1,4 @@
-"""Rules and formulas: made by `ts.ops.derivatives`, which `set_rules` names."""
+"""Differentiation rules and derivative formulas, built by the function that `set_rules` registers."""
 
 from libc.stdlib cimport free, malloc
 
@@ -6,7 +6,7 @@ from ts._core.value.build_lock import import_turn
 
 
 cdef class Formula:
-    """function(what `sources` name) gives the gradients of the arguments `gives`."""
+    """Derivative formula: `function` of the values named by `sources` returns the gradients of arguments `gives`."""
 
     def __init__(self, Function function not None, sources, tuple gives not None, tuple wanted not None):
         if self.sources != NULL:

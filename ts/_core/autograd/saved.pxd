@@ -1,8 +1,8 @@
 """Saved values of backward nodes, and saved tensors with their version counters.
 
-    Saved    value    a fact, a tensor, or a `PackedTensor`, the result of `saved_tensors_hooks`
-             version  of the tensor's memory; UNCHECKED: no version check; LET_GO: released
-             output   which result of the node that saves it the tensor is, or NO_RESULT
+    Saved    value    a property (size, dtype), a tensor, or a `PackedTensor`, the result of `saved_tensors_hooks`
+             version  version counter of the tensor's memory; UNCHECKED: no version check; LET_GO: released
+             output   number of the saving node's result that the tensor is, or NO_RESULT
 """
 
 from ts._core.autograd.node cimport Node
@@ -23,14 +23,14 @@ cdef struct Saved:
 
 
 cdef class SavingNode(Node):
-    """A node that saves something."""
-    cdef Saved *saved                  # NULL: nothing, or no more
+    """Node with saved values."""
+    cdef Saved *saved                  # NULL: nothing saved, or released
     cdef int saved_count
     cdef bint is_released
-    cdef Saved few_saved[4]            # room for most nodes: `saved` points here then
+    cdef Saved few_saved[4]            # inline storage that `saved` of most nodes points to
 
 
-# Room for what a node saves, all None.
+# Allocate the saved values of a node, all None.
 cdef int make_room_to_save(SavingNode node, int count) except -1
 cdef void drop_saved(SavingNode node) noexcept
 
@@ -44,24 +44,24 @@ cdef class PackedTensor:
 
 # Number of saved-tensor hook pairs of all threads.
 cdef int hooked
-# Save a tensor as it is now.  A result of the node that saves it is saved without its history, which leads back there.
+# Save a tensor with its current version.  A result of the saving node itself is saved without history: no cycle.
 cdef int save_tensor(Saved *s, Tensor t, int output) except -1
-# The tensor again, for the node that saved it.  RuntimeError if it was written since.
+# Return a saved tensor to the node that saved it; raise RuntimeError if it was modified in place since.
 cdef Tensor saved_tensor(Saved *s, Node owner)
 cdef int raise_released() except -1
 
 
 cdef class SavedTensorList:
-    """A list of tensors that are saved."""
-    cdef TypeSpec spec                 # of the list
+    """Saved list of tensors."""
+    cdef TypeSpec spec                 # type of the list
     cdef list items                    # tensors, or `PackedTensor`
     cdef list versions
-    cdef bint are_results              # of the node that saves them
+    cdef bint are_results              # the tensors are results of the saving node
 
 
 cdef SavedTensorList save_several(List tensors, bint are_results)
 cdef List saved_several(SavedTensorList saved, Node owner)
 
 
-# A `SavedTensor`, which takes hooks of its own; None of what is no tensor.
+# Return the `SavedTensor` at index `place`, which accepts hooks; None if the saved value is not a tensor.
 cdef object saved_at(SavingNode node, int place)

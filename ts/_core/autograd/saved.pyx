@@ -2,9 +2,9 @@
 
 In: tensors; out: the same tensors when their node runs, or RuntimeError if they were written since.
 
-    with saved_tensors_hooks(pack, unpack): ...      inside, what is saved is pack(x); unpack of that comes back
+    with saved_tensors_hooks(pack, unpack): ...      saves pack(x) instead of x; backward reads unpack(pack(x))
 
-Hooks are a thread's own.  While none are set anywhere, saving pays a load and a branch for them.
+Hooks are thread-local.  Without hooks in any thread, they cost one load and one branch per saved tensor.
 """
 
 import threading
@@ -31,7 +31,8 @@ cdef extern from "Python.h":
 cdef extern from "numpy/arrayobject.h":
     PyObject *PyArray_BASE(PyObject *array) noexcept  # borrowed
 
-cdef object here = threading.local()   # hooks: pairs, the last one counts; refusal: why there may be none, or None
+# hooks: stack of pairs, the last is active; refusal: error text while hooks are forbidden, or None
+cdef object here = threading.local()
 hooked = 0
 
 
@@ -134,7 +135,7 @@ cdef int pack_with(Saved *s, object pack, object unpack) except -1:
 cdef Tensor saved_tensor(Saved *s, Node owner):
     cdef Tensor t, made
     cdef PackedTensor packed
-    if s.version == LET_GO or s.value.tag != TAG_OBJECT:  # by another pass, which a hook may have let in
+    if s.version == LET_GO or s.value.tag != TAG_OBJECT:  # released by another pass, which a hook may have allowed to run
         raise_released()
     if type(<object>s.value.v.o) is PackedTensor:
         packed = <PackedTensor>s.value.v.o
@@ -228,7 +229,7 @@ cdef int raise_released() except -1:
     )
 
 
-# ---------------------------------------------------------------- what the collector sees
+# ---------------------------------------------------------------- garbage collection
 
 cdef extern from "Python.h":
     ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
@@ -278,11 +279,11 @@ cdef class SavedTensor:
 
     @property
     def data(self):
-        """The tensor."""
+        """The saved tensor, unpacked."""
         return saved_tensor(self.there(), self.node)
 
     def register_hooks(self, pack_hook, unpack_hook):
-        """Keep pack_hook(tensor) instead, and get a tensor back by unpack_hook; once."""
+        """Save pack_hook(tensor) in place of the tensor and restore it with `unpack_hook`; may be called once."""
         cdef Saved *s = self.there()
         if type(<object>s.value.v.o) is PackedTensor:
             raise RuntimeError(
@@ -337,7 +338,7 @@ def top_hooks():
 
 
 def refuse_hooks(reason):
-    """Raise RuntimeError(reason) for hooks from now on, unless it is None; the reason so far comes back."""
+    """Make `push_hooks` raise RuntimeError(reason) in this thread (None: allow hooks); return the previous reason."""
     before = getattr(here, "refusal", None)
     if reason is not None and getattr(here, "hooks", None):
         raise RuntimeError(reason)

@@ -5,5 +5,5 @@ from libc.stdint cimport int32_t
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport IValue
 
-# Report that the operators of a group have to run one by one.
+# Report to the caller of a fusion group that its operators must run one by one: the first result is False.
 cdef int leave(Operator op, IValue *r, const int32_t *at) except -1

@@ -50,7 +50,7 @@ cdef Rule rule_for(Operator op):
 
 
 cdef inline bint is_tensor(IValue *x) noexcept:
-    cdef PyObject *o = x.v.o           # a name of its own: of a field, Cython would take a reference
+    cdef PyObject *o = x.v.o           # a local: Cython would take a reference for the field
     if x.tag == TAG_OBJECT and o != NULL:
         if isinstance(<object>o, Tensor):
             return True
@@ -110,7 +110,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     if rule.how == LEFT:
         return leave(op, r, at)
     wanted = wanted_inputs(rule, r, at)
-    if wanted == 0 and not any_wanted(op, r, at):  # a view of what wants one, made while nothing was recorded
+    if wanted == 0 and not any_wanted(op, r, at):  # e.g. a view of a tensor that requires grad, created under no_grad
         if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
             check_write_to(<Tensor>r[at[rule.written]].v.o)
         return invoke_seen(op, r, at, code, instruction)
@@ -129,7 +129,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         note_lines(node, code, instruction)
     if not op.whole:
         invoke_seen(op, r, at, code, instruction)
-    else:                              # it may call operators
+    else:                              # the kernel may call operators
         before = set_flag(GRAD_DISABLED, True)
         try:
             invoke_seen(op, r, at, code, instruction)
@@ -140,7 +140,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         return 0
     try:
         settle(op, rule, node, r, at)
-    except BaseException:              # a hook's: who called has no results then
+    except BaseException:              # from a hook: release the results
         for i in range(op.nrets):
             set_none(&r[at[op.nargs + i]])
         raise
@@ -178,8 +178,8 @@ cdef int run_parts(Operator op, Rule rule, IValue *r, const int32_t *at) except 
         run_formula(rule.parts, values, &result)
     except Exception as error:
         failure = error
-    if failure is not None:            # outside its handler, or both errors would be reported
-        invoke_seen(op, r, at, NULL, NULL)  # what it says of what it refuses
+    if failure is not None:            # outside of the except block, so that errors are not chained
+        invoke_seen(op, r, at, NULL, NULL)  # may raise a more specific error of the operator
         raise failure
     if op.nrets == 1:
         move_value(&r[at[op.nargs]], &result)
@@ -217,7 +217,7 @@ cdef OperatorNode recorded(Operator op, Rule rule, uint64_t wanted, IValue *r, c
 
 
 cdef int connect_lists(OperatorNode node, Rule rule, IValue *r, const int32_t *at) except -1:
-    """Edges for arguments of which some are lists, with an edge for each element."""
+    """Connect the arguments to edges: one per tensor, and one per element of a list."""
     cdef IValue *x
     cdef int i, edges = 0
     node.starts = <int *>calloc(rule.input_count, sizeof(int))
@@ -243,12 +243,12 @@ cdef Node without_row(Operator op, IValue *r, const int32_t *at):
     edges = 0
     for i in range(op.nargs):
         edges += connect_input(node, edges, &r[at[i]])
-    node.sequence = next_sequence()    # after those of the arguments, which may be created here
+    node.sequence = next_sequence()    # after the AccumulateGrad nodes that `connect_input` may create
     return node
 
 
 cdef int connect_input(Node node, int edge, IValue *x) except -1:
-    """Edges for an argument; how many."""
+    """Connect an argument to edges from number `edge` on; return the number of edges."""
     cdef Py_ssize_t k
     cdef IValue item
     if is_list(x):
@@ -320,7 +320,7 @@ cdef int save_fact(int what, IValue *x, IValue *out) except -1:
     if is_list(x):
         unbox([list((<Tensor?>y).array.shape) for y in box(x)], list_spec(list_spec(INT_SPEC)), out)
         return 0
-    if not is_tensor(x):                       # a number where the schema says Tensor
+    if not is_tensor(x):                       # a number for a Tensor parameter
         t = number_tensor(x) if x.tag != TAG_NONE else None
     else:
         t = <Tensor>x.v.o
@@ -383,7 +383,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
     expect(node, output, t)
     if rule.written >= 0:
         return rebase_history(t, node, output, edge_of_input(rule, node))
-    if t.wants_grad:                   # an argument, given back as it is
+    if t.wants_grad:                   # an argument, returned unchanged
         return 0
     set_history(t, node, output)
     if t.base is not None:

@@ -3,7 +3,7 @@
 In: tensors that require grad; out: their gradients, hooks.
 
     (x * x).sum().backward()                x.grad is 2 * x
-    y.register_hook(lambda g: g * 0.5)      half of the gradient of y goes on to what y was computed from
+    y.register_hook(lambda g: g * 0.5)      halves the gradient that flows from y to its inputs
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ def backward(
 ) -> None:
     """Accumulate the gradients of this tensor into `grad` of all leaves of its graph, or of `inputs`.
 
-    gradient is the gradient of the tensor itself, in its shape; it may be omitted for a
-    tensor of one element.
+    `gradient` is the gradient of the tensor itself, of the same shape; it may be omitted if the tensor
+    has one
+    element.
     """
     from ts._core.autograd import backward
 
@@ -40,7 +41,7 @@ def backward(
 
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
-    """Call hook(gradient) when the gradient of this tensor is known; what it gives goes on instead."""
+    """Call hook(gradient) when the gradient of this tensor is computed; a returned tensor replaces it."""
     from ts._core.autograd.history import hooks_of_tensor
     from ts._core.tensor.hooks import add_hook
 
@@ -52,7 +53,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> Any:
-    """Call hook(leaf) each time that `grad` of this leaf has been added to."""
+    """Call hook(leaf) after each accumulation into `grad` of this leaf."""
     from ts._core.autograd.history import hooks_of_tensor
     from ts._core.tensor.hooks import add_hook
 

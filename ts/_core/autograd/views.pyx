@@ -1,7 +1,7 @@
 """In-place writes to views and their bases: updates of the autograd history.
 
-    v = b[0]; v.mul_(w)      b is the result of CopySlices      edge 0 -> what b was; the others -> what the write read
-    b.mul_(w); v             v is that of AsStridedBackward0    edge 0 -> what b is
+    v = b[0]; v.mul_(w)      b.grad_fn is CopySlices            edge 0 -> previous b; others -> other inputs of the write
+    b.mul_(w); v             v.grad_fn is AsStridedBackward0    edge 0 -> current b
 
 CopySlices passes the gradient of the base to its former value, except for the elements of the view: these
 pass through the write.  Both nodes use only the memory layout of a view, not the operators that created it.
@@ -19,8 +19,8 @@ from ts._core.value.no_python_construction cimport seal
 cdef enum BaseViewRelation:
     """Element interpretation of a base by its view."""
     AS_IT_IS = 0
-    AS_PAIRS = 1                       # complex numbers, of which the view has the parts
-    AS_COMPLEX = 2                     # the other way round
+    AS_PAIRS = 1                       # a real view of a complex base
+    AS_COMPLEX = 2                     # a complex view of a real base
 
 
 cdef class ViewNode(Node):
@@ -54,7 +54,7 @@ cdef class ViewNode(Node):
         return operator_function("view_as_complex")(operator_function("reshape")(flat, [-1, 2]))
 
     cdef object for_base(self, flat):
-        """... and back."""
+        """Reinterpret flat memory in the view's dtype as the base's dtype."""
         if self.reading == AS_IT_IS:
             return flat
         if self.reading == AS_COMPLEX:
@@ -73,7 +73,7 @@ cdef class ViewNode(Node):
             if n == 0:
                 return 0
             last += (n - 1) * step
-        return last + 2 - last % 2     # an even number
+        return last + 2 - last % 2     # even: whole complex numbers for `AS_COMPLEX`
 
     cdef object in_memory(self, whole):
         """Return elements laid out like the base, in its flat memory order and the view's dtype."""
@@ -129,8 +129,8 @@ cdef class AsStridedBackward(ViewNode):
 @cython.trashcan(True)
 cdef class CopySlices(ViewNode):
     cdef Node written                  # the backward node of the write
-    cdef int output                    # the view is this result of it
-    cdef int edge                      # what the view was is this argument of it, or -1
+    cdef int output                    # result number of the view in `written`
+    cdef int edge                      # edge number of the view's previous value in `written`, or -1
 
     cdef str title(self):
         return "CopySlices"
