@@ -23,37 +23,37 @@ __all__ = [
 
 
 def disallow_in_graph(fn: Any) -> Any:
-    """The function itself."""
+    """Return the function unchanged."""
     return fn
 
 
 def forbid_in_graph(fn: Any) -> Any:
-    """The function itself."""
+    """Return the function unchanged."""
     return fn
 
 
 def graph_break(msg: str = "") -> None:
-    """Nothing: there is no graph to break."""
+    """Do nothing: `ts` has no Dynamo graph to break."""
 
 
 def mark_dynamic(t: Any, index: Any, **options: Any) -> None:
-    """Nothing: no dimension is taken for fixed."""
+    """Do nothing: no dimension is assumed static."""
 
 
 def maybe_mark_dynamic(t: Any, index: Any) -> None:
-    """Nothing: no dimension is taken for fixed."""
+    """Do nothing: no dimension is assumed static."""
 
 
 def mark_static(t: Any, index: Any = None) -> None:
-    """Nothing: nobody asks whether a dimension is fixed."""
+    """Do nothing: compiled code is not specialized by marks on dimensions."""
 
 
 def mark_static_address(t: Any, guard: bool = True) -> None:
-    """Nothing: nobody asks whether a tensor moves."""
+    """Do nothing: compiled code does not depend on tensor addresses."""
 
 
 def reset() -> None:
-    """Nothing: no compiled code is kept."""
+    """Do nothing: this module caches no compiled code."""
 
 
 __getattr__ = names_for(__name__)

@@ -1,4 +1,4 @@
-"""Settings of a compiler that is not there: they can be set and read, and change nothing.
+"""Settings of TorchDynamo, which `ts` does not have: they can be set and read, without effect.
 
 with ts._dynamo.config.patch(suppress_errors=True): ...        set within the block, also as a decorator
 """

@@ -1,4 +1,4 @@
-"""Errors of PyTorch's compiler that something here raises, too."""
+"""Exceptions of PyTorch's compiler that `ts` also raises."""
 
 from __future__ import annotations
 

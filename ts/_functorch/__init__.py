@@ -1,4 +1,4 @@
-"""What exported programs name of PyTorch's package of function transforms."""
+"""Part of PyTorch's package of function transforms that exported programs refer to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules as functions of their parameters: `make_functional` and its forms.
+"""Conversion of modules to functions of their parameters: `make_functional` and variants.
 
 functional, parameters = make_functional(net)
 functional(parameters, x)                                    net(x)
@@ -25,9 +25,9 @@ NamesMap = dict[str, list[str]]
 
 
 class FunctionalModule(Module):
-    """Module without parameters of its own: a call takes them first.
+    """Module without own parameters: the first argument of a call is the tuple of parameters.
 
-    names_map  all names of a parameter by its first one
+    names_map  first name of each parameter -> all its names
     """
 
     def __init__(self, stateless_model: Module, param_names: tuple[str, ...], names_map: NamesMap) -> None:
@@ -48,12 +48,12 @@ class FunctionalModule(Module):
         return FunctionalModule(stateless, names, names_map), params
 
     def forward(self, params: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:
-        """Return the result of the module with these parameters."""
+        """Call the module with the given parameters."""
         return _call_with(self.stateless_model, self.names_map, params, args, kwargs)
 
 
 class FunctionalModuleWithBuffers(Module):
-    """Module without parameters and buffers of its own: a call takes both first."""
+    """Module without own parameters and buffers: both are the first arguments of a call."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class FunctionalModuleWithBuffers(Module):
         return functional, params, buffers
 
     def forward(self, params: Iterable[Tensor], buffers: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:
-        """Return the result of the module with these parameters and buffers."""
+        """Call the module with the given parameters and buffers."""
         return _call_with(self.stateless_model, self.all_names_map, [*params, *buffers], args, kwargs)
 
 
@@ -105,16 +105,16 @@ def make_functional(
 def make_functional_with_buffers(
     model: Module, disable_autograd_tracking: bool = False
 ) -> tuple[FunctionalModuleWithBuffers, tuple[Tensor, ...], tuple[Tensor, ...]]:
-    """Return a function of parameters, buffers and arguments, and copies of those of a module."""
+    """Return a function of parameters, buffers and arguments, and copies of both for a module."""
     return FunctionalModuleWithBuffers._create_from(model, disable_autograd_tracking)
 
 
 def combine_state_for_ensemble(
     models: Sequence[Module],
 ) -> tuple[FunctionalModuleWithBuffers, tuple[Tensor, ...], tuple[Tensor, ...]]:
-    """Return a function as of the first module, and the stacked parameters and buffers of all.
+    """Return a functional form of the first module, and the stacked parameters and buffers of all modules.
 
-    RuntimeError for no modules, and for modules of several classes or modes.
+    RuntimeError for an empty list, and for modules of different classes or training modes.
     """
     name = "combine_state_for_ensemble"
     if len(models) == 0:
@@ -134,7 +134,7 @@ def combine_state_for_ensemble(
 def _remove_members(
     module: Module, named_members: Callable[..., Iterable[tuple[str, Tensor]]]
 ) -> tuple[tuple[Tensor, ...], tuple[str, ...], NamesMap]:
-    """Replace parameters or buffers by tensors without elements; return them, their names, all names."""
+    """Replace parameters or buffers by empty tensors; return them, their names, and the map of all names."""
     members: dict[int, Tensor] = {}
     names_of: dict[int, list[str]] = {}
     for name, tensor in named_members(remove_duplicate=False):
@@ -152,7 +152,7 @@ def _without_elements(tensor: Any) -> Any:
 
 
 def _swap_members(module: Module, names_map: NamesMap, tensors: Iterable[Tensor]) -> list[Tensor]:
-    """Put tensors in place of the members of a module; return those that were there."""
+    """Replace members of a module by tensors; return the previous ones."""
     before = []
     for names, tensor in zip(names_map.values(), tensors, strict=False):
         for i, name in enumerate(names):

@@ -1,8 +1,8 @@
-"""The steps of `vmap`, as exported programs call them one by one.
+"""Single steps of `vmap`, as called by exported programs.
 
-_vmap_increment_nesting(5, "error")        a batch of five begins
-y = _add_batch_dim(x, 0, 1)                x of shape (5, 3) is one tensor of shape (3,), five times
-z = _remove_batch_dim(f(y), 1, 5, 0)       the results, with the batch as first dimension
+_vmap_increment_nesting(5, "error")        push a level of batch size 5
+y = _add_batch_dim(x, 0, 1)                x of shape (5, 3) becomes a batch of shape (3,)
+z = _remove_batch_dim(f(y), 1, 5, 0)       results with the batch as first dimension
 _vmap_decrement_nesting()                  the batch ends
 """
 
@@ -19,7 +19,7 @@ from ts._core.thread.transform_state import transforming
 
 
 class _Open(threading.local):
-    """The batches that have begun: what ends each, and its level."""
+    """Stack of open batches of this thread: exit stack and transform level of each."""
 
     def __init__(self) -> None:
         self.batches: list[tuple[ExitStack, Any]] = []
@@ -29,11 +29,11 @@ _open = _Open()
 
 
 def lazy_load_decompositions() -> None:
-    """Nothing: what operators do with batches is there."""
+    """Do nothing: batching rules need no loading."""
 
 
 def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
-    """Begin a batch; how many there are."""
+    """Push a vmap level and return the nesting depth."""
     ends = ExitStack()
     level = ends.enter_context(opened_batch(batch_size, randomness))
     ends.enter_context(transforming())
@@ -42,7 +42,7 @@ def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
 
 
 def _vmap_decrement_nesting() -> int:
-    """End the last one; how many there were."""
+    """Pop the innermost vmap level and return the depth before."""
     ends, _ = _open.batches.pop()
     ends.close()
     return len(_open.batches) + 1
@@ -50,7 +50,7 @@ def _vmap_decrement_nesting() -> int:
 
 @contextmanager
 def ended_by_errors() -> Iterator[None]:
-    """What runs such steps: an error in between ends the batches that it left open."""
+    """Context manager that pops the levels pushed within it if an error is raised."""
     before = len(_open.batches)
     try:
         yield
@@ -61,16 +61,16 @@ def ended_by_errors() -> Iterator[None]:
 
 
 def level_of(number: int) -> Any:
-    """Return an open batch by its number, from 1."""
+    """Return the transform level of an open batch by its depth, from 1."""
     return _open.batches[number - 1][1]
 
 
 def _add_batch_dim(self: Tensor, batch_dim: int, level: int) -> Tensor:
-    """A tensor as one of the batch at a level, whose elements lie along a dimension."""
+    """Return a batched tensor of an open level, with `batch_dim` as the batch dimension."""
     front = self if batch_dim == 0 else self.movedim(batch_dim, 0)
     return batched(level_of(level), front)
 
 
 def _remove_batch_dim(self: Tensor, level: int, batch_size: int, out_dim: int) -> Tensor:
-    """A tensor of the batch as one with another dimension."""
+    """Return a plain tensor with the batch of an open level as dimension `out_dim`."""
     return unbatched(level_of(level), self, out_dim)

@@ -1,8 +1,8 @@
-"""Properties of the tensors that function transforms make: PyTorch's `torch._C._functorch`.
+"""Queries on tensors wrapped by function transforms: PyTorch's `torch._C._functorch`.
 
 `grad` and `vjp` record plain tensors: only tensors of `vmap` and `jvp` are wrapped, unlike in PyTorch.
 
-    vmap(lambda x: is_batchedtensor(x))         True inside
+    vmap(lambda x: is_batchedtensor(x))         True within the function
     get_unwrapped(x).shape                      with the batch as first dimension
 """
 
@@ -16,24 +16,24 @@ from ts._core.tensor.tensor import Tensor, layer_of
 
 
 def is_batchedtensor(tensor: Tensor) -> bool:
-    """Return whether a tensor stands for the examples of a batch."""
+    """Return whether a tensor is a batched tensor of `vmap`."""
     layer = layer_of(tensor)
     return isinstance(layer, Batched) and layer.whole
 
 
 def is_functorch_wrapped_tensor(tensor: Tensor) -> bool:
-    """Return whether a transform made a tensor: a batch, or a value with a tangent."""
+    """Return whether a tensor is wrapped by a transform: batched, or with a tangent."""
     layer = layer_of(tensor)
     return layer is not None and (not isinstance(layer, Batched) or layer.whole)
 
 
 def is_gradtrackingtensor(tensor: Tensor) -> bool:
-    """Return whether a tensor has a tangent of a transform."""
+    """Return whether a tensor has a tangent of a forward-mode transform."""
     return is_functorch_wrapped_tensor(tensor) and not is_batchedtensor(tensor)
 
 
 def is_legacy_batchedtensor(tensor: Tensor) -> bool:
-    """Return False: there is one kind of batch."""
+    """Return False: the legacy kind of batched tensors does not exist."""
     return False
 
 
@@ -41,12 +41,12 @@ is_functionaltensor = is_dead_tensor_wrapper = is_legacy_batchedtensor
 
 
 def unwrap_if_dead(tensor: Tensor) -> Tensor:
-    """Return the tensor."""
+    """Return the tensor unchanged."""
     return tensor
 
 
 def get_unwrapped(tensor: Tensor) -> Any:
-    """Return what a tensor of a transform wraps; a batch has the examples along the first dimension."""
+    """Return the tensor wrapped by a transform; a batch is its first dimension."""
     layer = layer_of(tensor)
     if layer is None:
         raise RuntimeError("No wrappers present!")
@@ -54,23 +54,23 @@ def get_unwrapped(tensor: Tensor) -> Any:
 
 
 def maybe_get_bdim(tensor: Tensor) -> int:
-    """Return the dimension of the batch in `get_unwrapped`, -1 for a tensor that is no batch."""
+    """Return the batch dimension in `get_unwrapped`; -1 for an unbatched tensor."""
     return 0 if is_batchedtensor(tensor) else -1
 
 
 def maybe_get_level(tensor: Tensor) -> int:
-    """Return which of the open transforms made a tensor, from 1; -1 for other tensors."""
+    """Return the depth, from 1, of the transform that wrapped a tensor; -1 for other tensors."""
     return level_stack.depth(layer_of(tensor).level) if is_functorch_wrapped_tensor(tensor) else -1
 
 
 def maybe_current_level() -> int | None:
-    """Return the number of open transforms, None for none."""
+    """Return the number of open transforms; None if zero."""
     top = level_stack.top()
     return None if top is None else level_stack.depth(top.number)
 
 
 def current_level() -> int:
-    """Return the number of open transforms; RuntimeError for none."""
+    """Return the number of open transforms; RuntimeError if zero."""
     level = maybe_current_level()
     if level is None:
         raise RuntimeError("current_level(): no function transform is open")

@@ -1,13 +1,13 @@
-"""Automatic mixed precision: blocks whose operators compute in 16 bits where that is safe, and scaled losses.
+"""Automatic mixed precision: autocast to 16-bit dtypes, and loss scaling.
 
     scaler = ts.amp.GradScaler("cpu")
-    with ts.autocast("cpu"):                        products in bfloat16, what loses digits in float32
+    with ts.autocast("cpu"):                        matrix products in bfloat16, sums in float32
         loss = criterion(model(x), y)
     scaler.scale(loss).backward()
     scaler.step(optimizer)
     scaler.update()
 
-Which operator computes in what, its record says: docs/reference/operators/autocast-dtypes.md lists it.
+docs/reference/operators/autocast-dtypes.md lists the dtype of each operator, from the operator records.
 """
 
 from ts.amp.autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available

@@ -1,10 +1,9 @@
-"""The switches of autocast, under PyTorch's names in `ts`: what blocks set, and who asks for it.
+"""Autocast flags of the calling thread, under PyTorch's names in `ts`.
 
     >>> ts.get_autocast_dtype("cpu"), ts.is_autocast_enabled("cpu")
     (torch.bfloat16, False)
 
-They are the calling thread's.  A device is given as its type;
-those that autocast knows are `cpu` and `cuda`.
+The flags exist for the device types `cpu` and `cuda`.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ _ELSEWHERE = frozenset({"mps", "xpu", "hpu", "mtia", "maia", "ipu", "xla", "priv
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether operators of a device type can be cast."""
+    """Return whether autocast supports a device type."""
     return Device(device_type).type in LOWER_DTYPES
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Whether operators of a device type are cast here; without one, CUDA's."""
+    """Return whether autocast is enabled in this thread for a device type, by default CUDA."""
     if device_type is not None and not isinstance(device_type, str):
         raise TypeError(
             "is_autocast_enabled(): argument 'device_type' (position 1) must be str, not "
@@ -61,7 +60,7 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
 
 
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
-    """Switch that; with one argument, CUDA's."""
+    """Enable or disable autocast for a device type; a single bool applies to CUDA."""
     if isinstance(device_type, bool):
         enabled, device_type = device_type, "cuda"
     if not isinstance(enabled, bool):
@@ -73,12 +72,12 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
 
 
 def get_autocast_dtype(device_type: str) -> dtypes.dtype:
-    """The dtype that operators of a device type are cast to here."""
+    """Return the dtype to which autocast converts tensors of a device type in this thread."""
     return core.lower_dtype(place_of(device_type))
 
 
 def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
-    """Switch that."""
+    """Set the dtype to which autocast converts tensors of a device type in this thread."""
     if not isinstance(dtype, dtypes.dtype):
         raise TypeError(
             "set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not "
@@ -94,36 +93,36 @@ def _warn(name: str, better: str) -> None:
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """The older name of `is_autocast_enabled("cpu")`."""
+    """Deprecated alias of `is_autocast_enabled("cpu")`."""
     _warn("is_autocast_cpu_enabled()", "is_autocast_enabled('cpu')")
     return is_autocast_enabled("cpu")
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
-    """The older name of `set_autocast_enabled("cpu", enabled)`."""
+    """Deprecated alias of `set_autocast_enabled("cpu", enabled)`."""
     _warn("set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)")
     set_autocast_enabled("cpu", enabled)
 
 
 def get_autocast_cpu_dtype() -> dtypes.dtype:
-    """The older name of `get_autocast_dtype("cpu")`."""
+    """Deprecated alias of `get_autocast_dtype("cpu")`."""
     _warn("get_autocast_cpu_dtype()", "get_autocast_dtype('cpu')")
     return get_autocast_dtype("cpu")
 
 
 def set_autocast_cpu_dtype(dtype: dtypes.dtype) -> None:
-    """The older name of `set_autocast_dtype("cpu", dtype)`."""
+    """Deprecated alias of `set_autocast_dtype("cpu", dtype)`."""
     _warn("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
     set_autocast_dtype("cpu", dtype)
 
 
 def get_autocast_gpu_dtype() -> dtypes.dtype:
-    """The older name of `get_autocast_dtype("cuda")`."""
+    """Deprecated alias of `get_autocast_dtype("cuda")`."""
     _warn("get_autocast_gpu_dtype()", "get_autocast_dtype('cuda')")
     return get_autocast_dtype("cuda")
 
 
 def set_autocast_gpu_dtype(dtype: dtypes.dtype) -> None:
-    """The older name of `set_autocast_dtype("cuda", dtype)`."""
+    """Deprecated alias of `set_autocast_dtype("cuda", dtype)`."""
     _warn("set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)")
     set_autocast_dtype("cuda", dtype)

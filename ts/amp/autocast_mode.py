@@ -1,15 +1,15 @@
-"""Autocast: blocks and decorators inside of which operators compute in 16 bits where that is safe.
+"""Autocast: context manager and decorator that run selected operators in 16 bits.
 
     with ts.autocast("cpu"):                            bfloat16
         y = model(x)
-    with ts.autocast("cuda", dtype=ts.float16): ...     off with a warning where there is no CUDA device
-    with ts.autocast("cpu", enabled=False): ...         off inside of another one
+    with ts.autocast("cuda", dtype=ts.float16): ...     disabled with a warning without a CUDA device
+    with ts.autocast("cpu", enabled=False): ...         disabled within another block
 
     @ts.autocast("cpu")
     def predict(x): ...
 
-A scripted function that is called inside runs as it is written, operator by operator; a script may have such
-blocks itself (`with ts.autocast("cpu"):`), and archives with them are PyTorch's.  Traces show conversions.
+A scripted function called within a block runs its graph as written, without fusion.  Scripts may contain such
+blocks (`with ts.autocast("cpu"):`) and are saved in PyTorch's format.  Traces record the conversions.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ScriptAutocast:
-    """`autocast` as scripts have it; what entering one does, the executor knows."""
+    """Script class of `autocast`; the executor implements its entry and exit."""
 
     __module__ = "torch.amp.autocast_mode"
     __ts_name__ = "autocast"
@@ -63,12 +63,12 @@ class ScriptAutocast:
 
 
 class autocast:
-    """A block, or function, in which operators are cast.
+    """Context manager and decorator that converts the inputs of operators to 16 bits or float32.
 
-    `dtype` is the device's choice where it is missing: bfloat16 on the CPU, float16 on CUDA devices.  Leaves
-    that want gradients are converted once in the outermost block, unless `cache_enabled` is False.
+    Without `dtype`, CPU operators use bfloat16 and CUDA operators float16.  Leaf tensors that require grad
+    are converted once per outermost block, unless `cache_enabled` is False.
 
-    ValueError for a device that is no text, RuntimeError for one of which nothing is cast.  Semantics:
+    ValueError if the device type is not a string, RuntimeError if autocast does not support it.  Semantics:
     https://docs.pytorch.org/docs/stable/amp.html
     """
 
@@ -91,7 +91,7 @@ class autocast:
         self._before: list[list[int]] = []
 
     def _is_possible(self) -> bool:
-        """Whether it can be on; a warning says why not."""
+        """Return whether autocast can be enabled; warn with the reason if not."""
         kind = Device(self.device).type
         if kind == "cuda":
             is_available = "cuda" in backends.available()
@@ -116,7 +116,7 @@ class autocast:
 
     def _enter(self) -> list[int]:
         before = core.enter(self._place, self.fast_dtype, self._enabled, self._cache_enabled)
-        if (casts := getattr(current_tracer(), "casts", None)) is not None:  # an export notes its blocks
+        if (casts := getattr(current_tracer(), "casts", None)) is not None:  # an export records blocks
             casts.append((self.device, self.fast_dtype, self._enabled))
         return before
 
@@ -138,7 +138,7 @@ class autocast:
 
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
-            before = self._enter()  # a call's own: threads share the block
+            before = self._enter()  # saved per call: threads share the context manager
             try:
                 return function(*args, **kwargs)
             finally:
@@ -151,10 +151,10 @@ class autocast:
 def custom_fwd(
     fwd: Callable[..., Any] | None = None, *, device_type: str, cast_inputs: dtypes.dtype | None = None
 ) -> Callable[..., Any]:
-    """Decorate the `forward` of a `Function`, so that `custom_bwd` knows what held in it.
+    """Decorate the `forward` of a `Function`, and record its autocast state for `custom_bwd`.
 
-    With `cast_inputs`, inside of autocast its floats on the device are converted to that dtype, and its
-    operators are left alone; without, they are cast as around it.  ValueError for a device that is no text.
+    With `cast_inputs`, an enabled autocast converts floating-point arguments on the device to that dtype and
+    is disabled within `forward`; without, it stays as it is.  ValueError if the device type is not a string.
     """
     _check_device(device_type)
     if fwd is None:
@@ -175,9 +175,9 @@ def custom_fwd(
 
 
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
-    """Decorate the `backward` of a `Function`: its operators are cast as those of its `custom_fwd` were.
+    """Decorate the `backward` of a `Function` to run under the autocast state of its `custom_fwd`.
 
-    ValueError for a device that is no text.
+    ValueError if the device type is not a string.
     """
     _check_device(device_type)
     if bwd is None:
@@ -197,7 +197,7 @@ def _check_device(device_type: object) -> None:
 
 
 def _cast(value: Any, device_type: str, dtype: dtypes.dtype) -> Any:
-    """A value with the floats of a device in it, but for float64, in another dtype; containers are new."""
+    """Convert the floating-point tensors of a device (not float64) in a value, in new containers."""
     if isinstance(value, Tensor):
         is_cast = value.is_floating_point() and value.device.type == device_type
         return value.to(dtype) if is_cast and value.dtype is not dtypes.float64 else value

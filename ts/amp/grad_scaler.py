@@ -1,14 +1,15 @@
-"""GradScaler: losses are multiplied before the pass back, so that small gradients are no zeros in 16 bits.
+"""GradScaler: loss scaling, which keeps small gradients from underflow in 16 bits.
 
-In: losses, optimizers; out: steps by the gradients of the losses as they were, unless one is not finite.
+In: losses, optimizers; out: optimizer steps with unscaled gradients, skipped if a gradient is not finite.
 
     scaler = GradScaler("cpu")
     scaler.scale(loss).backward()
-    scaler.unscale_(optimizer)          only to look at the gradients, or to clip them
-    scaler.step(optimizer)              left out where a gradient is inf or nan
-    scaler.update()                     then the scale shrinks; it grows after `growth_interval` steps without
+    scaler.unscale_(optimizer)          only to inspect or clip the gradients
+    scaler.step(optimizer)              skipped if a gradient is inf or nan
+    scaler.update()                     shrinks the scale after a skipped step; grows it after
+                                        `growth_interval` steps with finite gradients
 
-What an optimizer has been through since the last `update` is its `_Turn`: READY -> UNSCALED -> STEPPED.
+The state of an optimizer since the last `update` is its `_Turn`: READY -> UNSCALED -> STEPPED.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _STATE = {
 
 
 class OptState(Enum):
-    """What an optimizer has been through since the last `update`."""
+    """State of an optimizer since the last `update`."""
 
     READY = 0
     UNSCALED = 1
@@ -41,7 +42,7 @@ class OptState(Enum):
 
 
 class _Turn:
-    """Where an optimizer is, and whether its gradients are finite: a tensor for each device."""
+    """State of an optimizer since the last `update`, and a non-finite flag (a tensor) per device."""
 
     def __init__(self) -> None:
         self.stage = OptState.READY
@@ -49,14 +50,14 @@ class _Turn:
 
 
 class GradScaler:
-    """A scale for losses that follows what the gradients bear; semantics are those of `torch.amp.GradScaler`.
+    """Loss scale that adapts to the range of the gradients, with the semantics of `torch.amp.GradScaler`.
 
-    growth_factor    what the scale is multiplied with after `growth_interval` steps with finite gradients
-    backoff_factor   ... and after one without
-    enabled          where it is False, losses and gradients are left alone, and `step` is the optimizer's
+    growth_factor    factor of the scale after `growth_interval` consecutive steps with finite gradients
+    backoff_factor   factor of the scale after a step with a non-finite gradient
+    enabled          if False, losses and gradients are unchanged, and `step` calls the optimizer's `step`
 
-    AssertionError where the factors are on the wrong side of 1, and for calls out of order; RuntimeError for
-    `unscale_` or `step` a second time; ValueError for gradients in float16.
+    AssertionError if a factor is on the wrong side of 1, and for calls out of order; RuntimeError for a
+    second `unscale_` or `step`; ValueError for gradients in float16.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class GradScaler:
         if backoff_factor >= 1.0:
             raise AssertionError("The backoff factor must be < 1.0.")
         self._init_scale = init_scale
-        self._scale: Tensor | None = None  # made where the first loss is
+        self._scale: Tensor | None = None  # created on the device of the first loss
         self._growth_factor = growth_factor
         self._backoff_factor = backoff_factor
         self._growth_interval = growth_interval
@@ -93,7 +94,7 @@ class GradScaler:
     # ---- losses --------------------------------------------------------------------------------------
 
     def scale(self, outputs: Any) -> Any:
-        """A tensor, or tensors in iterables, times the scale; ValueError for anything else."""
+        """Multiply a tensor, or tensors in iterables, by the scale; ValueError for other types."""
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
@@ -110,7 +111,7 @@ class GradScaler:
         return self._scale.to(device)
 
     def _in_use(self, action: str) -> Tensor:
-        """The scale; AssertionError where nothing was scaled yet."""
+        """Return the scale tensor; AssertionError before the first call of `scale`."""
         if self._scale is None:
             raise AssertionError(
                 f"Attempted {action} but _scale is None.  This may indicate your script did not use "
@@ -121,7 +122,7 @@ class GradScaler:
     # ---- gradients -----------------------------------------------------------------------------------
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divide an optimizer's gradients by the scale, once before its step; note if they are finite."""
+        """Divide an optimizer's gradients by the scale, once before its step; record if they are finite."""
         if not self._enabled:
             return
         scale = self._in_use("unscale_")
@@ -136,10 +137,10 @@ class GradScaler:
         turn.stage = OptState.UNSCALED
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """`optimizer.step(*args, **kwargs)` by gradients without the scale; None where these are not finite.
+        """Unscale gradients and call `optimizer.step(*args, **kwargs)` if all are finite; return its result.
 
-        An optimizer whose class says `_step_supports_amp_scaling` gets the scale and what was found as
-        attributes, `grad_scale` and `found_inf`, and sees to both itself.
+        An optimizer whose class sets `_step_supports_amp_scaling` receives the scale and the non-finite flag
+        as attributes `grad_scale` and `found_inf`, and unscales and skips itself.
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -162,7 +163,7 @@ class GradScaler:
         return result
 
     def _step_scaled(self, optimizer: Any, turn: _Turn, args: Any, kwargs: Any) -> Any:
-        """A step that knows of the scale."""
+        """Call the `step` of an optimizer that unscales its gradients itself."""
         if "grad_scaler" in inspect.signature(optimizer.step).parameters:
             warnings.warn(
                 "GradScaler is going to stop passing itself as a keyword argument to the passed optimizer. "
@@ -185,7 +186,7 @@ class GradScaler:
             del optimizer.grad_scale, optimizer.found_inf
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """Let the scale follow what the steps since the last call found, or set it; the next turn begins."""
+        """Set the scale, or adapt it to the steps since the last call, and reset the optimizer states."""
         if not self._enabled:
             return
         scale = self._in_use("update")
@@ -206,42 +207,42 @@ class GradScaler:
         found = [x.to(scale.device) for turn in self._turns.values() for x in turn.found_inf.values()]
         if not found:
             raise AssertionError("No inf checks were recorded prior to update.")
-        assert self._growth_tracker is not None  # it is made with the scale
+        assert self._growth_tracker is not None  # created together with the scale
         ts._amp_update_scale_(
             scale, self._growth_tracker, sum(found[1:], found[0]),
             self._growth_factor, self._backoff_factor, self._growth_interval,
         )  # fmt: skip
 
-    # ---- what it knows -------------------------------------------------------------------------------
+    # ---- properties and state ------------------------------------------------------------------------
 
     def get_scale(self) -> float:
-        """The scale as a number; 1.0 where it is not enabled."""
+        """Return the scale as a float; 1.0 if scaling is disabled."""
         if not self._enabled:
             return 1.0
         return float(self._init_scale if self._scale is None else self._scale.item())
 
     def get_growth_factor(self) -> float:
-        """What the scale is multiplied with when it grows."""
+        """Return the factor by which the scale grows."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Set that."""
+        """Set the factor by which the scale grows."""
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """What the scale is multiplied with when a gradient was not finite."""
+        """Return the factor of the scale after a non-finite gradient."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set that."""
+        """Set the factor of the scale after a non-finite gradient."""
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
-        """After how many steps with finite gradients the scale grows."""
+        """Return the number of consecutive finite steps before the scale grows."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set that."""
+        """Set the number of consecutive finite steps before the scale grows."""
         self._growth_interval = new_interval
 
     def _get_growth_tracker(self) -> int:
@@ -251,18 +252,18 @@ class GradScaler:
         return self._init_growth_tracker if tracker is None else int(tracker.item())
 
     def is_enabled(self) -> bool:
-        """Whether losses are scaled."""
+        """Return whether the scaler is enabled."""
         return self._enabled
 
     def state_dict(self) -> dict[str, Any]:
-        """Scale, factors and tracker as numbers, as PyTorch has them; nothing where it is not enabled."""
+        """Return scale, factors and growth tracker as numbers, in PyTorch's format; empty if disabled."""
         if not self._enabled:
             return {}
         factors = {name: getattr(self, attribute) for name, attribute in _STATE.items()}
         return {"scale": self.get_scale(), **factors, "_growth_tracker": self._get_growth_tracker()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state, which may be PyTorch's; RuntimeError for that of one that was not enabled."""
+        """Restore a state of `ts` or PyTorch; RuntimeError for the empty state of a disabled scaler."""
         if not self._enabled:
             return
         if not state_dict:
@@ -278,7 +279,7 @@ class GradScaler:
             self._growth_tracker.fill_(self._init_growth_tracker)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle has: numbers, no tensors; AssertionError in the middle of a turn."""
+        """Return the pickled state with numbers in place of tensors; AssertionError before `update`."""
         state = self.__dict__.copy()
         if not self._enabled:
             return state
@@ -298,7 +299,7 @@ class GradScaler:
 
 
 def _unscale(optimizer: Any, factor: Tensor, allow_fp16: bool) -> dict[Any, Tensor]:
-    """Multiply an optimizer's gradients by a factor; by device, 1 where one of them is not finite, else 0."""
+    """Multiply an optimizer's gradients by a factor; return per device 1.0 if any is not finite, else 0.0."""
     groups: defaultdict[tuple[Any, Any], list[Tensor]] = defaultdict(list)
     for group in optimizer.param_groups:
         for parameter in group["params"]:

@@ -15,35 +15,35 @@ from ts.unsupported import names_for
 
 
 def is_available() -> bool:
-    """Whether there is a CPU."""
+    """Return True: a CPU always exists."""
     return True
 
 
 def is_initialized() -> bool:
-    """Whether it is ready."""
+    """Return True: the CPU needs no initialization."""
     return True
 
 
 def device_count() -> int:
-    """How many there are: all cores are one device."""
+    """Return 1: all cores form a single device."""
     return 1
 
 
 def current_device() -> str:
-    """The device that new tensors go to."""
+    """Return the name of the device on which tensors are created."""
     return "cpu"
 
 
 def set_device(device: Any) -> None:
-    """There is one: nothing changes."""
+    """Do nothing: the CPU is a single device."""
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait for what was queued: nothing is, operators run when they are called."""
+    """Do nothing: CPU operators run synchronously."""
 
 
 def stream(stream: Stream | None) -> AbstractContextManager[None]:
-    """The block that runs on a stream; the CPU has one."""
+    """Return a context manager that does nothing: the CPU has a single stream."""
     return nullcontext()
 
 

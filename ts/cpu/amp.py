@@ -1,4 +1,4 @@
-"""Mixed precision on the CPU, under its older names: `ts.autocast("cpu")` and its like.
+"""Mixed precision on the CPU, under deprecated names of `ts.autocast("cpu")` and `ts.amp`.
 
 with ts.cpu.amp.autocast(): ...
 """
@@ -12,7 +12,7 @@ from ts.amp.autocast_mode import ScriptAutocast
 
 __all__ = ["GradScaler", "autocast"]
 
-__path__: list[str] = []  # modules of PyTorch's are in it (`ts.unsupported.aliases`)
+__path__: list[str] = []  # importable as a package, as in PyTorch (`ts.unsupported.aliases`)
 
 
 def _warn(name: str) -> None:
@@ -25,7 +25,7 @@ def _warn(name: str) -> None:
 
 
 class _ScriptAutocast:
-    """`autocast` as scripts have it."""
+    """Script class of `autocast`."""
 
     __module__ = "torch.cpu.amp.autocast_mode"
     __ts_name__ = "autocast"

@@ -6,8 +6,8 @@
             y = x.exp()
         ts.cuda.synchronize()
 
-Asking never fails: without CuPy or a GPU there are no devices, and nothing is in use.  What needs a device
-raises RuntimeError and says what to install.
+Queries never fail: without CuPy or a GPU they report no devices and no memory in use.  Functions that need a
+device raise a RuntimeError that says what to install.
 """
 
 from __future__ import annotations
@@ -74,45 +74,45 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Whether a CUDA device can be used here."""
+    """Return whether a CUDA device and CuPy are available."""
     return usable()
 
 
 def is_initialized() -> bool:
-    """Whether CUDA was used or asked for in this process."""
+    """Return whether CUDA is available; `ts` has no separate initialization state."""
     return usable()
 
 
 def init() -> None:
-    """Load CUDA now and not at the first use."""
+    """Load the CUDA backend now instead of at its first use."""
     backend()
 
 
 def device_count() -> int:
-    """The number of CUDA devices."""
+    """Return the number of CUDA devices; 0 without CuPy or a GPU."""
     return int(backend().device_count()) if usable() else 0
 
 
 def current_device() -> int:
-    """The number of the device that new tensors go to."""
+    """Return the index of the device on which this thread creates tensors."""
     return int(backend().current_device())
 
 
 def set_device(device: Device) -> None:
-    """Let new tensors of this thread go to a device."""
+    """Select the device on which this thread creates tensors; -1 and None change nothing."""
     number = _number(device)
     if number >= 0:
         backend().set_device(number)
 
 
 def synchronize(device: Device = None) -> None:
-    """Wait for everything queued on a device, the current one by default."""
+    """Wait for all work queued on a device, by default the current one."""
     number = _number(device)
     backend().synchronize(number)
 
 
 class device:
-    """The block in which a device is the current one; nothing changes where it is None."""
+    """Context manager that selects the current device; None changes nothing."""
 
     def __init__(self, device: Device) -> None:
         self.idx = _number(device)
@@ -131,35 +131,35 @@ class device:
 
 
 class device_of(device):
-    """The block in which a tensor's device is the current one; nothing changes for tensors elsewhere."""
+    """Context manager that selects the device of a tensor; a tensor of another backend changes nothing."""
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj.device if obj.is_cuda else None)
 
 
 def get_device_properties(device: Device = None) -> Any:
-    """What is known of a device: `name`, `major`, `minor`, `total_memory`, `multi_processor_count` ..."""
+    """Return a device's properties: `name`, `major`, `minor`, `total_memory`, `multi_processor_count` ..."""
     return backend().properties(_number(device))
 
 
 def get_device_name(device: Device = None) -> str:
-    """A device's name."""
+    """Return the product name of a device."""
     return str(get_device_properties(device).name)
 
 
 def get_device_capability(device: Device = None) -> tuple[int, int]:
-    """A device's compute capability, major and minor."""
+    """Return the compute capability of a device as (major, minor)."""
     about = get_device_properties(device)
     return int(about.major), int(about.minor)
 
 
 def can_device_access_peer(device: Device, peer_device: Device) -> bool:
-    """Whether a device reads the memory of another one directly."""
+    """Return whether a device can read the memory of another device directly."""
     return bool(backend().can_access(_number(device), _number(peer_device)))
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether bfloat16 tensors work on the device: they do on all, and fast from compute capability 8.0."""
+    """Return whether bfloat16 works: on every device; natively from compute capability 8.0."""
     return usable() and (including_emulation or get_device_capability() >= (8, 0))
 
 
@@ -168,7 +168,7 @@ if TYPE_CHECKING:
 
 
 def _find(name: str) -> Any:
-    """The types of tensors of old (`ts.cuda.FloatTensor`), and what is rarely asked for."""
+    """Return a tensor type such as `ts.cuda.FloatTensor`, or a rarely used submodule or name."""
     if name == "amp":
         return importlib.import_module("ts.cuda.amp")
     if name.endswith("Tensor"):
@@ -179,5 +179,5 @@ def _find(name: str) -> Any:
     return names_for(__name__)(name)
 
 
-if not TYPE_CHECKING:  # which knows no name that is not there
+if not TYPE_CHECKING:  # a type checker should report unknown names
     __getattr__ = _find

@@ -1,4 +1,4 @@
-"""What the modules of `ts.cuda` share: the backend, and devices as their functions take them.
+"""CUDA backend lookup and conversion of device arguments, shared by the modules of `ts.cuda`.
 
 >>> number(1), number("cuda:2"), number(None)
 (1, 2, -1)
@@ -14,17 +14,17 @@ Device = devices.device | str | int | None
 
 
 def usable() -> bool:
-    """Whether there is a CUDA device."""
+    """Return whether CuPy and a CUDA device are available."""
     return "cuda" in backends.available()
 
 
 def backend() -> Any:
-    """The cuda backend; RuntimeError where there is no device."""
+    """Return the CUDA backend; RuntimeError without CuPy or a device."""
     return backends.get("cuda")
 
 
 def number(device: Device) -> int:
-    """The number of a device; -1, the current one, for None or a device without number."""
+    """Return the index of a CUDA device; -1 stands for the current one (None, or no index)."""
     if device is None:
         return -1
     if isinstance(device, int):
@@ -36,5 +36,5 @@ def number(device: Device) -> int:
 
 
 def checked(device: Device) -> int:
-    """The number of a device that exists, the current one by default."""
+    """Return the index of an existing device, by default the current one; RuntimeError for others."""
     return int(backend().device_ordinal(number(device)))

@@ -1,4 +1,4 @@
-"""Mixed precision on CUDA devices, under its older names: `ts.autocast("cuda")` and its like.
+"""Mixed precision on CUDA devices, under deprecated names of `ts.autocast("cuda")` and `ts.amp`.
 
 with ts.cuda.amp.autocast(enabled=False): ...
 """
@@ -14,7 +14,7 @@ from ts.amp.autocast_mode import ScriptAutocast
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
-__path__: list[str] = []  # modules of PyTorch's are in it (`ts.unsupported.aliases`)
+__path__: list[str] = []  # importable as a package, as in PyTorch (`ts.unsupported.aliases`)
 
 
 def _warn(name: str, better: str) -> None:
@@ -26,7 +26,7 @@ def _warn(name: str, better: str) -> None:
 
 
 class _ScriptAutocast:
-    """`autocast` as scripts have it."""
+    """Script class of `autocast`."""
 
     __module__ = "torch.cuda.amp.autocast_mode"
     __ts_name__ = "autocast"

@@ -1,4 +1,4 @@
-"""CUDA graphs, under the names of `torch.cuda`: work that is noted once and done again without Python.
+"""CUDA graphs, under the names of `torch.cuda`: work captured once and replayed without Python.
 
     g = ts.cuda.CUDAGraph()
     x = ts.zeros(1000, device="cuda")
@@ -8,8 +8,8 @@
 
     model = ts.cuda.make_graphed_callables(model, (x,))
 
-What runs has to be the same each time: shapes, branches, and no element that Python looks at.  Random numbers
-are new ones in each replay.  Results are at the same place each time.
+Captured work must have fixed shapes and branches, and Python must not read tensor elements in it.  Each
+replay draws new random numbers.  Results are written to the same memory each time.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ __all__ = ["CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturi
 
 
 def _graphs() -> Any:
-    backend()  # says what is missing where there is no device
+    backend()  # raises an error that names what is missing
     return import_module("ts.backends.cuda.cuda_graphs")
 
 
 def is_current_stream_capturing() -> bool:
-    """Whether what this thread computes is noted in a graph, and not done."""
+    """Return whether the current stream of this thread captures a graph."""
     return usable() and _graphs().capturing() is not None
 
 
 def graph_pool_handle() -> Any:
-    """Memory that several graphs may have in common, where they do not run at the same time."""
+    """Return a memory pool to be shared by graphs that do not run concurrently."""
     return _graphs().GraphPool()
 
 
 class CUDAGraph:
-    """Work of a stream that can be done again."""
+    """Captured work of a stream, which can be replayed."""
 
     def __init__(self, keep_graph: bool = False) -> None:
         self._graph = _graphs().Graph()
 
     def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
-        """Note from now on what the current stream is given; it cannot be the default one."""
+        """Begin capturing the work of the current stream, which must not be the default stream."""
         if capture_error_mode not in ("global", "thread_local", "relaxed"):
             raise RuntimeError(
                 "Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got "
@@ -57,24 +57,24 @@ class CUDAGraph:
         self._graph.begin(pool)
 
     def capture_end(self) -> None:
-        """Make the graph of what was noted."""
+        """End the capture and instantiate the graph."""
         self._graph.end()
 
     def replay(self) -> None:
-        """Do it again, on the current stream."""
+        """Launch the captured work on the current stream."""
         self._graph.replay()
 
     def reset(self) -> None:
-        """Forget the graph and its memory."""
+        """Release the graph and its memory."""
         self._graph.reset()
 
     def pool(self) -> Any:
-        """The memory of its results, for another graph to share."""
+        """Return the memory pool of the graph, to be shared with another graph."""
         return self._graph.pool
 
 
 class graph:
-    """`with graph(CUDAGraph()):` notes what is computed in the block, on a stream of its own by default."""
+    """Context manager that captures its block into a `CUDAGraph`, by default on a separate stream."""
 
     def __init__(
         self, cuda_graph: CUDAGraph, pool: Any = None, stream: Any = None, capture_error_mode: str = "global"
@@ -110,10 +110,10 @@ def make_graphed_callables(
     allow_unused_input: bool = False,
     pool: Any = None,
 ) -> Any:
-    """Functions or modules that replay a graph of themselves, on tensors like the samples.
+    """Return functions or modules that replay a captured graph for arguments like the samples.
 
-    What they return is overwritten by the next call.  A module runs as it did where it is in another mode
-    (`train`, `eval`) than when it was noted.
+    Each call overwrites the results of the previous one.  A module in another mode (`train`, `eval`) than at
+    capture runs without the graph.
     """
     if not isinstance(callables, tuple):
         return _graphed(callables, tuple(sample_args), num_warmup_iters, pool)
@@ -159,7 +159,7 @@ def _replaying(made: CUDAGraph, places: Sequence[Any], results: Any) -> Callable
 
 
 def _with_mode(function: Any, replayed: Callable[..., Any]) -> Any:
-    """The module itself, which replays in the mode that it is in now; of other callables what replays."""
+    """Make a module replay the graph in its present mode only; return the replaying function for others."""
     if not hasattr(function, "training"):
         return replayed
     mode, as_before = function.training, function.forward

@@ -2,9 +2,9 @@
 
     ts.cuda.reset_peak_memory_stats()
     y = model(x)
-    ts.cuda.max_memory_allocated()          bytes that were in use at once
+    ts.cuda.max_memory_allocated()          largest number of bytes in use at once
 
-Allocations are rounded up to 512 bytes.  Without a device nothing is in use.
+Allocations are rounded up to 512 bytes.  Without a device all counts are 0.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ from ts.unsupported import names_for
 
 
 def memory_allocated(device: Device = None) -> int:
-    """Bytes of tensors on a device."""
+    """Return the number of bytes used by tensors on a device."""
     return int(backend().pool.allocated(checked(device))) if usable() else 0
 
 
 def max_memory_allocated(device: Device = None) -> int:
-    """The most bytes of tensors at once, since the start or `reset_peak_memory_stats`."""
+    """Return the peak of `memory_allocated` since the start or `reset_peak_memory_stats`."""
     return int(backend().pool.peak(checked(device))) if usable() else 0
 
 
 def memory_reserved(device: Device = None) -> int:
-    """Bytes that the pool holds on a device, for tensors there are and tensors to come."""
+    """Return the number of bytes that the memory pool holds on a device, used or free."""
     return int(backend().pool.reserved(checked(device))) if usable() else 0
 
 
 def max_memory_reserved(device: Device = None) -> int:
-    """The most bytes that the pool held, since the start or `reset_peak_memory_stats`."""
+    """Return the peak of `memory_reserved` since the start or `reset_peak_memory_stats`."""
     return int(backend().pool.peak_reserved(checked(device))) if usable() else 0
 
 
 def reset_peak_memory_stats(device: Device = None) -> None:
-    """Let the peaks start from what is in use now."""
+    """Reset the peaks of a device to the present usage."""
     backend().pool.reset_peak(checked(device))
 
 
 def reset_max_memory_allocated(device: Device = None) -> None:
-    """The older name of `reset_peak_memory_stats`."""
+    """Deprecated alias of `reset_peak_memory_stats`."""
     reset_peak_memory_stats(device)
 
 
 def memory_stats(device: Device = None) -> dict[str, int]:
-    """The counts above, under PyTorch's keys."""
+    """Return current and peak usage under PyTorch's keys."""
     if not usable():
         return {}
     return {
@@ -56,13 +56,13 @@ def memory_stats(device: Device = None) -> dict[str, int]:
 
 
 def empty_cache() -> None:
-    """Give memory that no tensor uses back to the device."""
+    """Release unused memory of the pool to the device."""
     if usable():
         backend().pool.release()
 
 
 def mem_get_info(device: Device = None) -> tuple[int, int]:
-    """Bytes of a device that are free, and that it has."""
+    """Return the free and the total memory of a device in bytes."""
     found: tuple[int, int] = backend().free_and_total(checked(device))
     return found
 

@@ -2,7 +2,7 @@
 
     ts.cuda.manual_seed(0); ts.rand(2, device="cuda")       PyTorch's numbers: 0.3990, 0.5167
 
-Each device has a stream of its own.  Seeding without a device is remembered until there is one.
+Each device has a random number generator.  A seed set before CUDA is loaded applies once it is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _stream(device: Device) -> Any:
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the stream of the current device."""
+    """Seed the generator of the current device."""
     if usable():
         _stream(None).seed(int(seed))
     else:
@@ -29,7 +29,7 @@ def manual_seed(seed: int) -> None:
 
 
 def manual_seed_all(seed: int) -> None:
-    """Seed the streams of all devices."""
+    """Seed the generators of all devices."""
     if usable():
         backend().manual_seed(int(seed))
     else:
@@ -37,36 +37,36 @@ def manual_seed_all(seed: int) -> None:
 
 
 def seed() -> None:
-    """Seed the current device's stream with a number that nobody knows."""
+    """Seed the current device's generator with a random number."""
     manual_seed(fresh_seed())
 
 
 def seed_all() -> None:
-    """Seed the streams of all devices with a number that nobody knows."""
+    """Seed the generators of all devices with a random number."""
     manual_seed_all(fresh_seed())
 
 
 def initial_seed() -> int:
-    """The seed of the current device's stream."""
+    """Return the seed of the current device's generator."""
     return int(_stream(None).initial_seed)
 
 
 def get_rng_state(device: Device = "cuda") -> Any:
-    """The state of a device's stream, as a tensor of bytes on the CPU."""
+    """Return the state of a device's generator as a uint8 tensor on the CPU."""
     return wrap_array(_stream(device).get_state())
 
 
 def set_rng_state(new_state: Any, device: Device = "cuda") -> None:
-    """Put a device's stream into the state that `get_rng_state` gave: seed and offset, as in PyTorch."""
+    """Restore a generator state (seed and offset, as in PyTorch) returned by `get_rng_state`."""
     _stream(device).set_state(new_state.numpy())
 
 
 def get_rng_state_all() -> list[Any]:
-    """The states of all devices."""
+    """Return the generator states of all devices."""
     return [get_rng_state(i) for i in range(backend().device_count())]
 
 
 def set_rng_state_all(new_states: Iterable[Any]) -> None:
-    """Put all devices into the states that `get_rng_state_all` gave."""
+    """Restore the generator states returned by `get_rng_state_all`."""
     for i, state in enumerate(new_states):
         set_rng_state(state, i)

@@ -1,9 +1,9 @@
-"""Streams and events, under the names of `torch.cuda`; see `ts.backends.cuda.streams` for what they do.
+"""Streams and events, under the names of `torch.cuda`, implemented in `ts.backends.cuda.streams`.
 
 side = ts.cuda.Stream()
 side.wait_stream(ts.cuda.current_stream())
 with ts.cuda.stream(side):
-    y = x.exp()                         beside what the current stream goes on with
+    y = x.exp()                        concurrent with work of the current stream
 ts.cuda.current_stream().wait_stream(side)
 """
 
@@ -18,40 +18,40 @@ from ts.cuda._devices import Device, backend, checked, usable
 
 
 def _streams() -> Any:
-    backend()  # says what is missing where there is no device
+    backend()  # raises an error that names what is missing
     return import_module("ts.backends.cuda.streams")
 
 
 class _OnDevice(type):
-    """Classes of the backend under names of this module: they need CuPy, which is imported when used."""
+    """Metaclass of names for backend classes, which need CuPy and are imported on first use."""
 
     def __instancecheck__(cls, x: Any) -> bool:
         return usable() and isinstance(x, getattr(_streams(), cls.__name__))
 
 
 class Stream(metaclass=_OnDevice):
-    """`Stream(device=None, priority=0)`: a queue of work on a device."""
+    """`Stream(device=None, priority=0)`: queue of work on a device."""
 
     def __new__(cls, device: Device = None, priority: int = 0) -> Any:
         return _streams().Stream(checked(device), priority=priority)
 
 
 class ExternalStream(metaclass=_OnDevice):
-    """`ExternalStream(address, device=None)`: a stream that another library made."""
+    """`ExternalStream(address, device=None)`: stream created by another library."""
 
     def __new__(cls, stream_ptr: int, device: Device = None) -> Any:
         return _streams().external_stream(stream_ptr, checked(device))
 
 
 class Event(metaclass=_OnDevice):
-    """`Event(enable_timing=False, blocking=False, interprocess=False)`: a mark in a queue."""
+    """`Event(enable_timing=False, blocking=False, interprocess=False)`: marker in a stream."""
 
     def __new__(cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> Any:
         return _streams().Event(enable_timing, blocking, interprocess)
 
 
 class StreamContext:
-    """The block in which work goes to a stream; nothing changes where it is None."""
+    """Context manager that selects the current stream; None changes nothing."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -71,21 +71,21 @@ class StreamContext:
 
 
 def stream(stream: Any) -> StreamContext:
-    """The block in which work goes to `stream`."""
+    """Return a context manager that selects `stream` as the current stream."""
     return StreamContext(stream)
 
 
 def current_stream(device: Device = None) -> Any:
-    """The stream that work on a device goes to."""
+    """Return the stream to which work on a device is queued."""
     return _streams().current_stream(checked(device))
 
 
 def default_stream(device: Device = None) -> Any:
-    """The stream that every device has."""
+    """Return the default stream of a device."""
     return _streams().default_stream(checked(device))
 
 
 def set_stream(stream: Any) -> None:
-    """Let work on the stream's device go to it from now on."""
+    """Select the current stream of the stream's device; None changes nothing."""
     if stream is not None:
         _streams().set_stream(stream)

@@ -1,13 +1,14 @@
-"""Reductions and normalisations that leave elements out: `torch.masked`.
+"""Masked reductions and normalizations: `torch.masked`.
 
-In: a tensor and a mask that broadcasts to it, True where an element counts; out: what the function of the
-same name gives for these elements alone.  Where no element counts, the result is the operation's identity.
+In: a tensor and a bool mask that broadcasts to it, True for included elements; out: the result of the
+function of the same name over the included elements.  Without included elements, the result is the identity
+of the operation.
 
     >>> x, mask = ts.tensor([[1.0, 2.0, 3.0]]), ts.tensor([[True, False, True]])
     >>> ts.masked.mean(x, 1, mask=mask)
     tensor([2.])
 
-Elements that do not count are replaced by the identity, and the plain operator does the rest.
+Excluded elements are replaced by the identity before the plain operator runs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Dims = int | Sequence[int] | None
 
 
 def _mask_for(input: Any, mask: Any) -> Any:
-    """The mask as bools of the input's shape; None where everything counts."""
+    """Return the mask as bools of the input's shape; None if no element is excluded."""
     if mask is None:
         return None
     if mask.ndim > input.ndim:
@@ -33,14 +34,14 @@ def _mask_for(input: Any, mask: Any) -> Any:
 
 
 def _kept(input: Any, mask: Any, identity: complex) -> Any:
-    """`input`, with the identity where the mask says that it does not count."""
+    """Return `input` with excluded elements replaced by the identity of the operation."""
     if mask is None:
         return input
     return ts.where(mask, input, ts.scalar_tensor(identity, dtype=input.dtype))
 
 
 def _axes(input: Any, dim: Dims) -> list[int]:
-    """The dimensions to reduce: all for None and ()."""
+    """Return the sorted non-negative dimensions to reduce; all for None and ()."""
     n = input.ndim
     axes: list[int] = []
     for d in range(n) if dim is None else (dim,) if isinstance(dim, int) else dim:
@@ -56,14 +57,14 @@ def _axes(input: Any, dim: Dims) -> list[int]:
 
 
 def _summed_dtype(input: Any, dtype: Any) -> Any:
-    """Sums and products of integers are of 64 bits."""
+    """Return the result dtype of a sum or product: int64 for integers and bools, unless given."""
     if dtype is not None:
         return dtype
     return input.dtype if input.is_floating_point() or input.is_complex() else ts.int64
 
 
 def _lowest(name: str, dtype: Any) -> Any:
-    """What any other element is larger than."""
+    """Return the smallest value of a dtype, the identity of `amax`."""
     return -ts.inf if dtype.is_floating_point or dtype.is_complex else _limits(name, dtype).min
 
 
@@ -83,7 +84,7 @@ def _limits(name: str, dtype: Any) -> Any:
 def sum(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The sum of the elements that count."""
+    """Return the sum of included elements."""
     dtype = _summed_dtype(input, dtype)
     return ts.sum(_kept(input, _mask_for(input, mask), 0), _axes(input, dim), bool(keepdim), dtype=dtype)
 
@@ -91,7 +92,7 @@ def sum(
 def prod(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The product of the elements that count."""
+    """Return the product of included elements."""
     result = _kept(input, _mask_for(input, mask), 1).to(_summed_dtype(input, dtype))
     for axis in reversed(_axes(input, dim)):
         result = ts.prod(result, axis, bool(keepdim))
@@ -107,14 +108,14 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, dtype: Any, mask: An
 def amax(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The largest element that counts."""
+    """Return the maximum of included elements."""
     return _extreme("amax", input, _axes(input, dim), keepdim, dtype, mask, _lowest)
 
 
 def amin(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The smallest element that counts."""
+    """Return the minimum of included elements."""
     return _extreme("amin", input, _axes(input, dim), keepdim, dtype, mask, _highest)
 
 
@@ -126,7 +127,7 @@ def argmax(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Where the largest element that counts is, in the dtype of the input."""
+    """Return the index of the maximum of included elements, in the dtype of the input."""
     dtype = input.dtype if dtype is None else dtype
     return _extreme("argmax", input, dim, keepdim, dtype, mask, _lowest).to(dtype)
 
@@ -139,7 +140,7 @@ def argmin(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Where the smallest element that counts is, in the dtype of the input."""
+    """Return the index of the minimum of included elements, in the dtype of the input."""
     dtype = input.dtype if dtype is None else dtype
     return _extreme("argmin", input, dim, keepdim, dtype, mask, _highest).to(dtype)
 
@@ -147,7 +148,7 @@ def argmin(
 def logsumexp(
     input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The logarithm of the sum of exponentials of the elements that count."""
+    """Return the logarithm of the sum of exponentials of included elements."""
     x = input if dtype is None else input.to(dtype)
     kept = x if mask is None else _kept(x, _mask_for(x, mask), _lowest("logsumexp", x.dtype))
     return ts.logsumexp(kept, _axes(x, dim), keepdim).to(x.dtype)
@@ -156,7 +157,7 @@ def logsumexp(
 def mean(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The mean of the elements that count; NaN where none does."""
+    """Return the mean of included elements; NaN if there are none."""
     dtype = input.dtype if dtype is None else dtype
     if not (dtype.is_floating_point or dtype.is_complex):
         raise ValueError(
@@ -170,7 +171,7 @@ def mean(
 
 
 def _count(input: Any, dim: Dims, keepdim: bool | None, mask: Any) -> Any:
-    """How many elements count."""
+    """Return the number of included elements."""
     every = ts.ones(input.shape, dtype=ts.int64)
     return sum(every, dim, keepdim=keepdim, mask=mask)
 
@@ -178,7 +179,7 @@ def _count(input: Any, dim: Dims, keepdim: bool | None, mask: Any) -> Any:
 def median(
     input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The lower of the two middle elements that count; NaN where none does."""
+    """Return the lower median of included elements; NaN if there are none."""
     x = input if dtype is None else input.to(dtype)
     if mask is None:
         return ts.nanmedian(x, dim, keepdim).values
@@ -196,7 +197,7 @@ def norm(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The vector norm of the elements that count."""
+    """Return the vector norm of included elements."""
     kept = _kept(input, _mask_for(input, mask), ts.inf if ord == -ts.inf else 0)
     return ts.linalg.vector_norm(kept, ord, _axes(input, dim), bool(keepdim), dtype=dtype)
 
@@ -233,7 +234,7 @@ def var(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The variance of the elements that count."""
+    """Return the variance of included elements."""
     return _variance(input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
@@ -247,7 +248,7 @@ def std(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The standard deviation of the elements that count."""
+    """Return the standard deviation of included elements."""
     return ts.sqrt(_variance(input, dim, unbiased, correction, keepdim, dtype, mask))
 
 
@@ -255,31 +256,31 @@ def std(
 
 
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Sums up to each element; what does not count adds nothing."""
+    """Return cumulative sums, with excluded elements as 0."""
     kept = _kept(input, _mask_for(input, mask), 0)
     return ts.cumsum(kept, dim, dtype=input.dtype if dtype is None else dtype)
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Products up to each element; what does not count changes nothing."""
+    """Return cumulative products, with excluded elements as 1."""
     kept = _kept(input, _mask_for(input, mask), 1)
     return ts.cumprod(kept, dim, dtype=input.dtype if dtype is None else dtype)
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Shares of the elements that count; the others have none."""
+    """Return the softmax of included elements; 0 for excluded ones."""
     x = input if dtype is None else input.to(dtype)
     return ts.softmax(_kept(x, _mask_for(x, mask), -ts.inf), dim)
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The logarithms of `softmax`."""
+    """Return the logarithm of the softmax of included elements; -inf for excluded ones."""
     x = input if dtype is None else input.to(dtype)
     return ts.log_softmax(_kept(x, _mask_for(x, mask), -ts.inf), dim)
 
 
 def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """`softmax` of the negated elements."""
+    """Return the softmax of the negated included elements; 0 for excluded ones."""
     x = input if dtype is None else input.to(dtype)
     return ts.softmax(-_kept(x, _mask_for(x, mask), ts.inf), dim)
 
@@ -287,7 +288,7 @@ def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> 
 def normalize(
     input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The elements that count over their norm, which is at least `eps`; zeros for the others."""
+    """Divide included elements by their norm, at least `eps`; 0 for excluded ones."""
     x = input if dtype is None else input.to(dtype)
     size = norm(x, ord, dim, keepdim=True, mask=mask)
     return _kept(x, _mask_for(x, mask), 0) / ts.clamp(size, min=eps)
@@ -296,7 +297,7 @@ def normalize(
 def logaddexp(
     input: Tensor, other: Tensor, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
 ) -> Any:
-    """log(exp(input) + exp(other)), where an element that does not count is -inf."""
+    """Return log(exp(input) + exp(other)), with excluded elements as -inf."""
     dtype = input.dtype if dtype is None else dtype
     left, right = input.to(dtype), other.to(dtype)
     return ts.logaddexp(

@@ -1,11 +1,11 @@
 """Handles of scripted modules (`_c`), with the interface of PyTorch's `torch._C.ScriptModule`.
 
-In: a scripted module.  Out: a handle of its attributes and methods, without those of `nn.Module`:
+In: a scripted module.  Out: a handle with its script attributes and methods, without those of `nn.Module`:
 
     handle = scripted._c
     handle.hasattr("weight"), handle.getattr("weight"), handle._get_method("forward").graph
-    torch._C._jit_pass_remove_dropout(handle)       the pass on the graph of each method
-    torch._C._freeze_module(handle, ["weight"])     a handle of the frozen module
+    torch._C._jit_pass_remove_dropout(handle)       apply the pass to the graph of each method
+    torch._C._freeze_module(handle, ["weight"])     handle of the frozen module
     torch._C.ParameterDict(handle).items()          pairs of names and values
     torch.jit._recursive.wrap_cpp_module(handle)    the module
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ModuleHandle:
-    """The attributes and methods of a scripted module, as `torch._C.ScriptModule` has them."""
+    """Script attributes and methods of a module, with the interface of `torch._C.ScriptModule`."""
 
     _module: ScriptModule
 
@@ -33,12 +33,12 @@ class ModuleHandle:
         object.__setattr__(self, "_module", module)
 
     def _type(self) -> ModuleType:
-        """Return the type of the module in compiled code."""
+        """Return the script type of the module."""
         return self._module._concrete.type
 
     @property
     def qualified_name(self) -> str:
-        """The qualified name of the module's type."""
+        """Qualified name of the module's script type."""
         return self._type().qualified_name()
 
     def _method_names(self) -> list[str]:
@@ -46,38 +46,38 @@ class ModuleHandle:
         return list(self._type().methods)
 
     def _has_method(self, name: str) -> bool:
-        """Return whether a compiled method has this name."""
+        """Return whether a compiled method of the name exists."""
         return name in self._type().methods
 
     def _get_method(self, name: str) -> ScriptMethod:
-        """Return a compiled method by name; raise RuntimeError if it does not exist."""
+        """Return a compiled method; RuntimeError for an unknown name."""
         if not self._has_method(name):
             raise RuntimeError(f"Method '{name}' is not defined.")
         return ScriptMethod(self._module, self._type().methods[name])
 
     def hasattr(self, name: str) -> bool:
-        """Return whether the module has an attribute of the name; methods are none."""
+        """Return whether the module has a script attribute or submodule of the name; methods do not count."""
         return name in self._type().attributes
 
     def getattr(self, name: str) -> Any:
-        """Return the value of an attribute, of a submodule its handle."""
+        """Return the value of an attribute, or the handle of a submodule; AttributeError for other names."""
         if not self.hasattr(name):
             raise AttributeError(f"{self.qualified_name} does not have a field with name '{name}'")
         value = getattr(self._module, name)
         return ModuleHandle(value) if isinstance(value, Module) else value  # type: ignore[arg-type]
 
     def setattr(self, name: str, value: Any) -> None:
-        """Assign an attribute that the module has."""
+        """Assign to an existing attribute; RuntimeError for other names."""
         if not self.hasattr(name):
             raise RuntimeError(f"{self.qualified_name} does not have an attribute with name '{name}'")
         setattr(self._module, name, wrap_handle(value))
 
     def save(self, path: Any, _extra_files: Any = None) -> None:
-        """Write the module's archive."""
+        """Write the module to an archive at `path`."""
         self._module.save(path, _extra_files)
 
     def save_to_buffer(self, _extra_files: Any = None) -> bytes:
-        """Return the bytes of the module's archive."""
+        """Return the module's archive as bytes."""
         return self._module.save_to_buffer(_extra_files)
 
     def __getattr__(self, name: str) -> Any:
@@ -94,7 +94,7 @@ class ModuleHandle:
 
 
 class _AttributeDict:
-    """Some attributes of a module handle by name."""
+    """Base class of dictionaries over one kind of attributes of a handle."""
 
     def __init__(self, handle: ModuleHandle) -> None:
         self._handle = handle
@@ -103,45 +103,45 @@ class _AttributeDict:
         raise NotImplementedError
 
     def items(self) -> list[tuple[str, Any]]:
-        """Return the pairs of names and values, in order."""
+        """Return the (name, value) pairs in definition order."""
         return [(name, self._handle.getattr(name)) for name in self._names()]
 
     def contains(self, name: str) -> bool:
-        """Return whether the handle has an attribute with this name."""
+        """Return whether the dictionary has an entry of the name."""
         return name in self._names()
 
     def getattr(self, name: str) -> Any:
-        """Return the value of an attribute."""
+        """Return the value of an attribute by name."""
         return self._handle.getattr(name)
 
     def setattr(self, name: str, value: Any) -> None:
-        """Assign an attribute that the module has."""
+        """Assign to an existing attribute."""
         self._handle.setattr(name, value)
 
 
 class ModuleDict(_AttributeDict):
-    """The submodules of a handle."""
+    """Submodules of a handle by name."""
 
     def _names(self) -> Iterable[str]:
         return self._handle._module._modules
 
 
 class ParameterDict(_AttributeDict):
-    """The parameters of a handle."""
+    """Parameters of a handle by name, without those of submodules."""
 
     def _names(self) -> Iterable[str]:
         return self._handle._module._parameters
 
 
 class BufferDict(_AttributeDict):
-    """The buffers of a handle."""
+    """Buffers of a handle by name, without those of submodules."""
 
     def _names(self) -> Iterable[str]:
         return self._handle._module._buffers
 
 
 def wrap_handle(value: Any) -> Any:
-    """Return the scripted module of a handle; other values as they are."""
+    """Return the scripted module of a handle; return other values unchanged."""
     return value._module if isinstance(value, ModuleHandle) else value
 
 
@@ -151,13 +151,13 @@ def freeze_handle(
     freezeInterfaces: bool = True,
     preserveParameters: bool = False,
 ) -> ModuleHandle:
-    """Return a handle of the frozen module; see `ts.passes.freezing`."""
+    """Freeze the module of a handle and return the handle of the result; see `ts.passes.freezing`."""
     frozen = freeze_module(wrap_handle(module), preservedAttrs, freezeInterfaces, preserveParameters)
     return ModuleHandle(frozen)
 
 
 def run_on_methods(handle: ModuleHandle, run: Callable[[Any], Any]) -> None:
-    """Apply a graph pass to each compiled method of a module, in place."""
+    """Apply a graph pass to a copy of each method's graph and install the results in the module's type."""
     methods = handle._type().methods
     for name, method in list(methods.items()):
         graph = method.graph.copy()
@@ -166,7 +166,7 @@ def run_on_methods(handle: ModuleHandle, run: Callable[[Any], Any]) -> None:
 
 
 def remove_dropout(handle: ModuleHandle, run: Callable[[Any], Any]) -> None:
-    """Remove the dropout of a module's methods; RuntimeError in training mode."""
+    """Apply the dropout removal pass `run` to all methods; RuntimeError in training mode."""
     if getattr(handle._module, "training", False):
         raise RuntimeError("Dropout removal module in training mode is not yet supported")
     run_on_methods(handle, run)
