@@ -1,4 +1,4 @@
-"""Calls of other processes, beside PyTorch's RPC and plain dask.distributed, all on this machine.
+"""Benchmark RPC against PyTorch's RPC and dask.distributed on one machine.
 
 A round measures every contestant of a row in turn, so that a busy machine is busy for all; the best counts.
 
@@ -46,7 +46,7 @@ def scripted(x: ts.Tensor, n: int) -> ts.Tensor:
 
 @ts.jit.script
 def scalar(n: int, seed: int) -> int:
-    """What keeps a processor busy."""
+    """Run integer arithmetic that keeps a processor busy."""
     x = seed
     for k in range(n):
         x = (x * 1103515245 + 12345 + k) % 2147483648
@@ -66,14 +66,15 @@ def nothing() -> None:
 
 
 def free_port() -> int:
-    """A port where nobody listens."""
+    """Return a free port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
 
 
 def options(port: int, apart: bytes | None = None) -> rpc.RpcBackendOptions:
-    """Of all processes; those that are `apart` by a secret share no memory, as if on several machines."""
+    """Return the RPC options of all processes; with a secret in `apart` they share no memory, as on several
+    machines."""
     security = None if apart is None else Security(secret=apart, limits=TransportLimits(shared=0))
     return rpc.RpcBackendOptions(
         init_method=f"tcp://127.0.0.1:{port}", allow_python=True, rpc_timeout=600, security=security
@@ -144,7 +145,7 @@ def interleaved(rows: dict[tuple[str, int], dict[str, Timed]], rounds: int) -> l
 
 
 def calls(context: Any) -> dict[tuple[str, int], dict[str, Timed]]:
-    """Beside PyTorch, where it is."""
+    """Time calls of `ts`, and of PyTorch if it is installed."""
     large, x = ts.ones(1 << 24), ts.ones(3)
     rows: dict[tuple[str, int], dict[str, Timed]] = {
         ("python", 300): {"ts": timed(lambda: rpc.rpc_sync("worker1", same, (1,)))},
@@ -173,7 +174,7 @@ def calls(context: Any) -> dict[tuple[str, int], dict[str, Timed]]:
 
 
 def pings(context: Any) -> dict[tuple[str, int], dict[str, Timed]]:
-    """A message there and back, in a loop; from a thread; and a call that does nothing."""
+    """Time round trips of a message in an event loop and from a thread, and an empty call."""
     security = Security(secret=secrets.token_bytes(32))
     ours, theirs = context.Pipe()
     context.Process(target=serve_comms, args=(security, theirs), daemon=True).start()
@@ -245,7 +246,7 @@ def measured(rounds: int) -> Iterator[str]:
 
 
 def report(rounds: int) -> str:
-    """All tables, each printed as soon as it is there."""
+    """Print each table as soon as it is measured."""
     for text in measured(rounds):
         print(text, end="\n\n", flush=True)
     return "Where other work runs, compare the columns of one run only."

@@ -50,7 +50,7 @@ def tensor(shape: tuple[int, ...], dtype: Any, k: int = 0, device: str = "cpu") 
 
 @cache
 def numbers(shape: tuple[int, ...], kind: str, k: int) -> np.ndarray[Any, Any]:
-    """These of 64 bits; nobody writes to them."""
+    """Return a read-only array of 64-bit numbers."""
     n = int(np.prod(shape))
     x = ((np.arange(n) * (7 + 2 * k) + 3 * k) % 11 / 32 + 0.05).reshape(shape)
     if len(shape) >= 2 and shape[-1] == shape[-2]:
@@ -71,7 +71,8 @@ def indices(shape: tuple[int, ...], device: str, dtype: Any = ts.int64) -> ts.Te
 
 
 def value(parameter: Any, shape: tuple[int, ...], rank: int | None, dtype: Any, k: int, device: str) -> Any:
-    """What a required parameter gets; indices have `rank` dimensions, or the shape, or are PLAIN tensors."""
+    """Return a value for a required parameter; index tensors have `rank` dimensions, the full shape, or are
+    PLAIN tensors."""
     kind, name = parameter.kind, parameter.name
     if parameter.optional and kind in ("Tensor", "int[]", "ScalarType", "Device"):
         return None
@@ -109,12 +110,12 @@ def value(parameter: Any, shape: tuple[int, ...], rank: int | None, dtype: Any, 
 
 
 def special(record: Any) -> Maker | None:
-    """The row of its own that a record has."""
+    """Return the special sample row of a record, or None."""
     return SPECIAL.get(record.key.removeprefix("aten::")) or SPECIAL.get(record.name.removeprefix("aten::"))
 
 
 def choices(record: Any) -> list[Choice]:
-    """What arguments can be made for: the record's own row, or every profile with every rank of indices."""
+    """Return the sample choices of a record: its special row, or every profile with every rank of indices."""
     if special(record) is not None:
         return [None]
     ranks = (None, 1, 0, PLAIN) if any(p.name in INDICES for p in operator(record).signature.parameters) else (None,)
@@ -141,7 +142,7 @@ def made(record: Any, choice: Choice, dtype: Any, device: str) -> list[Any]:
 
 
 def candidates(record: Any, dtype: Any, device: str) -> Iterator[list[Any]]:
-    """Arguments to try, one choice after the other."""
+    """Yield candidate arguments for a record, one list per choice."""
     return (made(record, choice, dtype, device) for choice in choices(record))
 
 
@@ -154,7 +155,8 @@ def operator(record: Any) -> Any:
 @cache
 @ts.enable_grad()  # an operator among those before may have switched it off
 def profile(record: Any) -> tuple[int, str]:
-    """The number of the candidates that suit a record, or why none does."""
+    """Return the index of the first candidate that an operator accepts, or an explanation if it accepts
+    none."""
     why = ""
     for dtype in (ts.float32, ts.int64, ts.complex64, ts.bool, ts.uint8):
         for i, values in enumerate(candidates(record, dtype, "cpu")):
@@ -177,7 +179,7 @@ def arguments(record: Any, dtype: Any, device: str = "cpu") -> list[Any] | None:
 
 # name, or name with overload -> arguments from t(*shape, k=0), a tensor of the dtype, and i(*shape), one of indices
 def _layer_back(t):
-    """An LSTM's layer, all that it gave, and gradients of that."""
+    """Return the inputs of an LSTM layer, its results, and their gradients."""
     given = [t(3, 2, 4), t(20, 4), t(20, 5), t(20), t(20), t(2, 5), t(2, 5)]
     made = [t(3, 2, 5), t(2, 5), t(2, 5), t(150).view(ts.uint8)]
     if given[0].is_floating_point():

@@ -1,4 +1,4 @@
-"""What type checkers and editors know of names that are made at run time: stubs, written from the records.
+"""Generate stub files for names that are created at run time.
 
 In: the registry of operators, the tables of names of the packages.  Out: the text of a stub by its path.  `python -m tests.regenerate`
 writes them.
@@ -105,7 +105,7 @@ class Argument:
 
 
 def functions(name: str, *, method: bool = False) -> list[str]:
-    """The signatures, without `def` and a name, that Python knows the operator by, in the order in which it tries them."""
+    """Return the Python signatures of an operator, without `def` and name, in overload order."""
     made: list[tuple[list[Argument], str]] = []
     operators = [op for op in overloads(name).operators() if op.record is not None] or overloads(name).operators()
     outputs = {id(op.record.base): op for op in operators if op.record is not None and op.record.variant == "out"}
@@ -133,7 +133,7 @@ def functions(name: str, *, method: bool = False) -> list[str]:
 
 
 def _covers(one: list[Argument], other: list[Argument]) -> bool:
-    """Whether a signature takes whatever another one takes."""
+    """Return True if a signature accepts all calls of another signature."""
     positional, others = ([a for a in arguments if not a.keyword] for arguments in (one, other))
     keywords = {a.name: a for a in one if a.keyword}
     pairs = [*zip(positional, others, strict=False)]
@@ -184,13 +184,14 @@ def _result(name: str, s: Signature) -> str:
 
 
 def _fields(returns: tuple[Return, ...]) -> list[str]:
-    """The names of results, where all have one."""
+    """Return the names of the results, or an empty list if one result is unnamed."""
     names = [r.name for r in returns]
     return names if all(names) else []
 
 
 def _variants(arguments: list[Argument], s: Signature, other_names: bool) -> Iterator[list[Argument]]:
-    """As the schema has them; with the list of ints in a row; with NumPy's names."""
+    """Yield the argument lists of a schema: unchanged, with a variadic list of ints, and with NumPy's
+    names."""
     yield arguments
     positional = [a for a in arguments if not a.keyword]
     first = 1 if len(positional) > 1 and s.parameters[0].kind == "Tensor" else 0
@@ -210,7 +211,7 @@ def _variants(arguments: list[Argument], s: Signature, other_names: bool) -> Ite
 
 
 def _as_python(arguments: list[Argument], method: bool) -> list[Argument] | None:
-    """The parameters of a function, or of a method; None where no tensor has it as a method."""
+    """Return the parameters of a function or method, or None if the operator is not a method of tensors."""
     receiver = next((a for a in arguments if a.name == "self"), arguments[0] if arguments else None)
     if method:
         if receiver is None or "Tensor" not in receiver.type or receiver.type == "Tensors":
@@ -263,7 +264,7 @@ def _defined(name: str, signatures: list[str], indent: str = "", operator: str =
 
 
 def _parts(text: str) -> list[str]:
-    """Split at the commas that are in no bracket."""
+    """Split a text at commas outside of brackets."""
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth += (c in "([") - (c in ")]")
@@ -348,7 +349,7 @@ def tensor_methods() -> str:
 
 
 def _stub(body: str, exported: str = "") -> str:
-    """A stub: what it imports for itself, what it gives on, and what is in it."""
+    """Return a stub file with its imports, re-exports and body."""
     lines = [HEAD, "\n"]
     own = set(re.findall(r"import \w+ as (\w+)$", exported, re.MULTILINE))
     for module, names in FROM.items():
@@ -479,7 +480,7 @@ def documented(page: str) -> str:
 
 
 def stubs() -> dict[Path, str]:
-    """All stubs that are made, by their paths."""
+    """Return the generated stubs by path."""
     registry.load()
     return {
         ROOT / "ts/ops/method_names.py": method_names(),

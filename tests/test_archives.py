@@ -37,7 +37,7 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_programs(path, capsys):
-    """A program does the same after it was saved and loaded."""
+    """A program behaves identically after saving and loading."""
     program = read(path)
     data = ts.jit.script(program.load()).save_to_buffer()
     loaded = ts.jit.load(io.BytesIO(data))
@@ -149,7 +149,7 @@ def python(x: int) -> int:
 
 
 def test_paths_that_are_none(tmp_path):
-    """A missing file, a folder and a folder that is not there are named."""
+    """Errors for a missing file, a directory or a missing parent directory contain its path."""
     with pytest.raises(ValueError, match="does not exist"):
         ts.jit.load(tmp_path / "missing.pt")
     with pytest.raises(ValueError, match="is a directory"):
@@ -195,7 +195,7 @@ def test_flipped_bits(archive):
 
 
 def test_damaged_pickles(archive):
-    """The same inside of the pickle, where no checksum finds it."""
+    """Damage inside of the pickle, which no checksum detects, raises `ArchiveError` or loads."""
     with zipfile.ZipFile(io.BytesIO(archive)) as file:
         data = file.read("archive/data.pkl")
     numbers = random.Random(2)
@@ -229,7 +229,7 @@ def test_damaged_pickles(archive):
     ],
 )
 def test_wrong_records(archive, changes, message):
-    """Records that are missing, or are not what they should be, are named."""
+    """Missing or invalid records of an archive are named in the error."""
     with pytest.raises(ArchiveError, match=message):
         load(rewritten(archive, **changes))
 
@@ -270,7 +270,7 @@ class Hostile:
     ],
 )
 def test_unpickler_refuses(program, message):
-    """Programs for the machine that are wrong in themselves, or ask for too much."""
+    """Invalid pickle programs, and programs that exceed the limits, raise `ArchiveError`."""
     machine = Unpickler(b"\x80\x02" + program, lambda module, name: Global(f"{module}.{name}"), str)
     with pytest.raises(ArchiveError, match=message):
         machine.load()
@@ -325,7 +325,7 @@ class Numbered(ts.nn.Module):
 
 
 def test_keys_that_nothing_finds():
-    """NaN is a key that is not equal to itself: what lies behind it is saved nevertheless."""
+    """A NaN key of a dictionary is saved, although it is not equal to itself, and the items after it too."""
     loaded = load(ts.jit.script(Numbered()).save_to_buffer())
     assert str(loaded()) == "{nan: [1], 2.0: [2]}"
 
@@ -395,7 +395,7 @@ def deflated(data, name, contents):
 
 
 def test_records_count_before_they_are_read(archive):
-    """What unpacks to more than the limits allow is refused by what the file says of its size."""
+    """A record whose declared unpacked size exceeds the memory limit is rejected before it is read."""
     large = deflated(archive, "/constants.pkl", bytes(50_000_000))
     with ts.limits(bytes=20_000_000):
         assert load(archive) is not None
@@ -406,7 +406,8 @@ def test_records_count_before_they_are_read(archive):
 
 
 def test_a_record_larger_than_its_file(archive):
-    """The sizes in the headers are claims: memory is taken for what can be there."""
+    """Declared record sizes are not trusted: a record larger than its file raises `ArchiveError` without a
+    large allocation."""
     with zipfile.ZipFile(io.BytesIO(archive)) as file:
         entry = next(e for e in file.infolist() if e.filename.endswith("/data.pkl"))
     place = archive.rindex(entry.filename.encode())  # in the directory: 46 bytes, then the name
@@ -419,7 +420,7 @@ def test_a_record_larger_than_its_file(archive):
 
 
 def test_pickles_count_while_they_are_read(archive):
-    """Objects of a pickle are Python's, and so is the time to make them."""
+    """Objects of a pickle count against the memory and time limits while they are read."""
     many = b"\x80\x02(" + b"]" * 3_000_000 + b"l."
     with ts.limits(bytes=30_000_000), pytest.raises(MemoryExceeded):
         load(rewritten(archive, **{"constants.pkl": many}))
@@ -451,7 +452,7 @@ def test_places_that_are_no_numbers():
 
 @pytest.mark.parametrize("place", [(0, 0, 1 << 64), (0, -1, 4), (1 << 64, 0, 4), (-1, 0, 4)])
 def test_places_beyond_all_lines(place):
-    """Numbers that no place of a source has are not taken: nobody could write them again."""
+    """Source locations with line numbers or offsets out of range are dropped."""
 
     def record(line, start, end):
         numbers = [b"\x8a\x09" + number.to_bytes(9, "little", signed=True) for number in (line, start, end)]

@@ -184,14 +184,14 @@ def test_memory_is_limited(model, tmp_path, capsys):
 
 
 def test_archives_are_limited_anyhow(model, capsys, monkeypatch):
-    """Where nothing is said, too; 0 takes a limit away."""
+    """Archive commands have default limits; a value of 0 disables a limit."""
     monkeypatch.setattr("ts.cli.limit_options._SECONDS", 1e-6)
     assert output(capsys, "run", model, "[[1.0, 2, 3]]")[0] == 1
     assert output(capsys, "run", model, "[[1.0, 2, 3]]", "--seconds", "0")[0] == 0
 
 
 def unreadable(folder: Path, model: Path) -> dict[str, Path]:
-    """Files that are no archives, by what is wrong with them."""
+    """Return invalid archive files by the kind of defect."""
     made = {}
     for name, data in {"empty": b"", "text": b"hello", "cut": model.read_bytes()[:-200]}.items():
         made[name] = folder / f"{name}.pt"
@@ -211,7 +211,7 @@ def unreadable(folder: Path, model: Path) -> dict[str, Path]:
 @pytest.mark.parametrize("kind", ["empty", "text", "cut", "checkpoint", "newer", "program"])
 @pytest.mark.parametrize("command", ["run", "info", "graph", "check", "diff"])
 def test_what_cannot_be_read_is_one_line(command, kind, model, tmp_path, capsys):
-    """The file and the reason, and nothing of Python."""
+    """An unreadable file is reported in one line with its path and the reason, without a traceback."""
     path = unreadable(tmp_path, model)[kind]
     code, out, err = output(capsys, command, path, *([model] if command == "diff" else []))
     if (command, kind) in (("info", "newer"), ("check", "newer")):  # they say what is missing: the version
@@ -322,7 +322,7 @@ def test_names_do_not_steer_the_terminal(net, tmp_path, capsys):
 
 
 def test_info_tells_what_is_missing(model, tmp_path, capsys):
-    """With its places; the rest is told all the same."""
+    """`info` lists missing operators with their source locations, and the rest of the archive."""
     path = tmp_path / "missing.pt"
     with zipfile.ZipFile(model) as old, zipfile.ZipFile(path, "w") as new:
         for entry in old.infolist():
@@ -341,7 +341,7 @@ def test_info_tells_what_is_missing(model, tmp_path, capsys):
 
 
 def test_stages(model, capsys):
-    """Of the model, of its methods and of its parts."""
+    """The commands for graph, code and bytecode accept a model, its methods and its submodules."""
     assert "prim::CallMethod" in output(capsys, "graph", model)[1]
     assert "prim::Loop" in output(capsys, "graph", f"{model}:again")[1]
     assert "torch.linear(" in output(capsys, "code", f"{model}:head.fc")[1]
@@ -349,7 +349,8 @@ def test_stages(model, capsys):
 
 
 def test_diff(net, model, tmp_path, capsys):
-    """Nothing and 0 for the same; the code, and tensors with how much of them differs."""
+    """`diff` prints nothing and returns 0 for equal archives; otherwise it prints differing code and tensors
+    with their differences."""
     other = tmp_path / "other.pt"
     ts.jit.save(ts.jit.script(net), other)
     assert output(capsys, "diff", model, other) == (0, "", "")
@@ -380,7 +381,8 @@ def values(capsys, model: Path, x: Path, folder: Path) -> list[list[float]]:
 
 @pytest.mark.parametrize("options", [[], ["--strip-debug"], ["--freeze"], ["--freeze", "--strip-debug"]])
 def test_convert_archives(net, model, x, tmp_path, capsys, options):
-    """The same results and additional files; without debug records where that is asked, frozen where that is."""
+    """Converted archives return equal results and keep extra files; options remove debug records or freeze
+    the module."""
     made = tmp_path / "made.pt"
     assert output(capsys, "convert", model, made, *options)[:2] == (0, "")
     assert np.allclose(values(capsys, made, x, tmp_path), expected(net))

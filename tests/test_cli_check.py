@@ -69,7 +69,8 @@ def line_of(text: str) -> int:
 
 
 def test_what_must_fail(wrong, capsys):
-    """Shapes, dtypes and numbers that are known, with the lines of the source, those of the calls too."""
+    """Operations that fail for known shapes, dtypes and numbers are reported with the source lines of all
+    calls."""
     code, out, err = output(capsys, "check", wrong)
     assert code == 1
     assert out == "ok  guarded(Tensor x) -> Tensor\n"
@@ -161,7 +162,8 @@ def refused(x: Optional[Tensor]):
 
 
 def test_what_need_not_fail(tmp_path, capsys):
-    """What is written, carried by loops, read from elements or asked of devices is not known."""
+    """Written values, loop-carried values, element reads and device queries count as unknown and are not
+    reported."""
     path = tmp_path / "cli_fine.py"
     path.write_text(FINE)
     for given in ([], ["--input", "x=float32[2,3,8,6]"]):
@@ -175,7 +177,7 @@ RUNNING = [p for p in map(read, sorted(FOLDER.glob("**/*.py"))) if not (p.script
 
 @pytest.mark.parametrize("program", RUNNING, ids=lambda p: f"{p.path.parent.name}/{p.path.stem}")
 def test_programs_that_run_are_not_reported(program):
-    """Of all programs of the language's tests only those that fail are found to."""
+    """Of all language test programs, the check reports exactly those that fail."""
     found = failures(ts.jit.script(program.load(package="checked")).inlined_graph, [])
     expected = [] if program.runtime_error is None else [program.runtime_error[0]]
     assert {f.node.range.line for f in found} <= set(expected), [f.text("main") for f in found]
@@ -186,7 +188,7 @@ def test_programs_that_run_are_not_reported(program):
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    """A package with relative imports, two files of one name, and what has nothing to do with it."""
+    """Create a package with relative imports, two files of one name, and an unrelated file."""
     root = tmp_path / "cli_package"
     for name, text in {
         "__init__.py": "",
@@ -214,7 +216,7 @@ def test_packages_and_folders(package, capsys):
 
 
 def test_several_files(package, wrong, tmp_path, capsys):
-    """Each is reported; one that cannot be imported or read does not keep the others from it."""
+    """Each file is reported, also after a file that cannot be imported or read."""
     broken = tmp_path / "cli_broken.py"
     broken.write_text("def f(:\n")
     model = tmp_path / "model.pt"
@@ -236,7 +238,7 @@ def test_several_files(package, wrong, tmp_path, capsys):
 
 
 def test_two_files_of_one_name(tmp_path, capsys):
-    """They are two modules, and one named as a module of Python does not replace that."""
+    """Two files of one name are two modules, and neither replaces a standard library module of that name."""
     import random
     import sys
 
@@ -253,7 +255,7 @@ def test_two_files_of_one_name(tmp_path, capsys):
 
 
 def test_archives(tmp_path, capsys):
-    """An archive's shapes are known by its parameters and by what is said of its inputs."""
+    """Shapes in an archive follow from its parameters and from the `--input` options."""
     model = tmp_path / "model.pt"
     ts.jit.save(ts.jit.script(ts.nn.Sequential(ts.nn.Linear(3, 4), ts.nn.Linear(5, 2))), model)
     assert output(capsys, "check", model)[0] == 0

@@ -58,7 +58,8 @@ class Twice(ts.nn.Module):
 
 
 class Everything(ts.nn.Module):
-    """What data has names for: enumerations, named tuples, interfaces, recursion, warnings, constants of all kinds."""
+    """A module with all serializable kinds of data: enums, named tuples, interfaces, recursion, warnings,
+    constants."""
 
     step: Step
 
@@ -83,7 +84,7 @@ class Everything(ts.nn.Module):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Where code is kept."""
+    """Set the folder of the code cache and return its path."""
     monkeypatch.setenv("TS_CACHE", "1")
     monkeypatch.setenv("TS_CACHE_DIR", str(tmp_path / "kept"))
     return tmp_path / "kept"
@@ -91,7 +92,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def compiled(monkeypatch):
-    """The names of the functions that are compiled."""
+    """Record the names of compiled functions."""
     names = []
     lower = graph_variants.lower_to_program
     monkeypatch.setattr(graph_variants, "lower_to_program", lambda g, name, *rest: names.append(name) or lower(g, name, *rest))
@@ -113,7 +114,7 @@ def files(folder):
 
 
 def test_read_by_the_next(folder, compiled):
-    """What was compiled once is read, in other archives of the same bytes and in other processes."""
+    """Cached code is read by other archives with the same bytes and by other processes."""
     x = ts.arange(6.0)
     want = load()(x).tolist()
     assert compiled == ["forward"]
@@ -142,7 +143,7 @@ def test_all_kinds(folder, compiled):
 
 
 def test_same_errors(folder, compiled):
-    """Errors have the places and the texts that they have without kept code."""
+    """Errors of cached code have the source locations and messages of freshly compiled code."""
     def message(*args, **kwargs):
         with pytest.raises(Exception) as error:
             load()(*args, **kwargs)
@@ -209,7 +210,7 @@ def test_switches(folder, compiled, monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes of files are Unix's")
 def test_folders_of_others(folder, compiled):
-    """A folder that others may write to is not used, one that cannot be made is no error."""
+    """A cache folder that others can write to is ignored; a folder that cannot be created is no error."""
     load()(ts.ones(6))
     os.chmod(files(folder)[0].parent, 0o777)
     load()(ts.ones(6))
@@ -220,7 +221,7 @@ def test_folders_of_others(folder, compiled):
 
 
 def test_damaged_files(folder, compiled):
-    """A file that was cut or changed is as good as none, and is written again."""
+    """A truncated or changed cache file is ignored and rewritten."""
     want = load()(ts.ones(6)).tolist()
     (file,) = files(folder)
     whole = file.read_bytes()
@@ -238,7 +239,7 @@ def write_kept(file, data):
 
 
 def test_code_of_another_signature(folder, compiled):
-    """A file whose code does not take or give what its own signature says is as good as none."""
+    """A cache file whose code contradicts its stored signature is ignored."""
     want = load()(ts.ones(6)).tolist()
     (file,) = files(folder)
     whole = json.loads(file.read_bytes().partition(b"\n")[2])
@@ -251,7 +252,7 @@ def test_code_of_another_signature(folder, compiled):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are Unix's")
 def test_what_is_no_file(folder, compiled):
-    """Nobody waits for a pipe, or reads a device that never ends, in the place of kept code."""
+    """A pipe, device or directory in place of a cache file is ignored without blocking."""
     want = load()(ts.ones(6)).tolist()
     (file,) = files(folder)
     for make in (os.mkfifo, lambda path: os.symlink("/dev/zero", path), os.mkdir):
@@ -313,7 +314,7 @@ class ByKey(ts.nn.Module):
 
 
 def test_modules_by_a_key_that_is_computed(folder):
-    """Which one a key means, an operator knows that is made for the place: no file can say it."""
+    """The operator that selects a module by a computed key is not written to the code cache."""
     file = io.BytesIO()
     ts.jit.save(ts.jit.script(ByKey()), file)
     for _ in range(2):
@@ -334,7 +335,7 @@ def test_number_of_files(folder, monkeypatch):
 
 
 def test_plain_data_and_back():
-    """A program is the same after its data: its code has the same listing."""
+    """Serialized code, when deserialized, has the listing of the original."""
     place = serialized_code.CodeOwner(ts.jit.CompilationUnit().__class__, lambda name: None, {}, ())
     for value in (None, True, 3, -0.0, float("inf"), "text\ud800", ts.device("cpu"), ts.arange(4)):
         data = json.loads(json.dumps(serialized_code.serialize_constant(value, place)))

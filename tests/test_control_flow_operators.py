@@ -20,7 +20,7 @@ YES, NO = ts.tensor(True), ts.tensor(False)
 
 @pytest.mark.parametrize("pred", [YES, NO, True, False, ts.tensor([1.0]), ts.tensor(0)])
 def test_cond_takes_one_branch(pred):
-    """By a truth of one element or of Python."""
+    """`cond` runs one branch, selected by a one-element tensor or a Python bool."""
     found = cond(pred, lambda x: x + 1, lambda x: x - 1, (X,))
     assert found.equal(X + 1 if bool(pred) else X - 1)
 
@@ -46,7 +46,7 @@ def test_branches_are_looked_at_once():
 
 
 class Around(ts.nn.Module):
-    """What functions may reach, in each place that they change."""
+    """A module whose attributes of each kind are modified by control flow functions."""
 
     def __init__(self):
         super().__init__()
@@ -70,7 +70,7 @@ def append(net, x):
 
 
 def put(net, x):
-    """A list in a dictionary, and the dictionary."""
+    """Modify a list in a dictionary, and the dictionary itself."""
     net.table["a"].append(x)
     net.table["b"] = [x]
 
@@ -136,7 +136,7 @@ def test_looking_changes_nothing():
 
 
 def test_operands_may_be_written_without_gradients():
-    """As in PyTorch's inference."""
+    """Branches may write to operands while gradients are disabled, as in PyTorch's inference mode."""
     x = X.clone()
     with ts.no_grad():
         assert cond(YES, lambda x: x.add_(1) + 1, lambda x: x - 1, (x,)).equal(X + 2)
@@ -211,7 +211,7 @@ def test_numbers_may_be_carried():
 
 
 def test_scripts_refuse_clearly():
-    """At the call, and say what to write."""
+    """Scripting a `cond` call raises `UnsupportedNodeError` at the call, with the replacement."""
 
     def yes(x):
         return x + 1
@@ -224,7 +224,8 @@ def test_scripts_refuse_clearly():
 
 
 def test_aliases_follow_schemas():
-    """Views share memory with what they are of, results of others do not; writes are of the memory."""
+    """Alias tracking follows the schemas: views share the root of their base, new results do not, writes mark
+    the root."""
     x = ts.ones(2, 3)
     shared = Aliases()
     view, total = x.view(6), x + 1
@@ -240,7 +241,7 @@ def test_aliases_follow_schemas():
 
 
 def test_names_that_programs_import():
-    """The modules of PyTorch, and those of `functorch`."""
+    """The module paths of PyTorch's control flow operators and of `functorch` can be imported."""
     code = """
 import ts; ts.install_as_torch()
 import torch
@@ -267,7 +268,7 @@ class Net(ts.nn.Module):
         self.yes, self.no = ts.nn.Linear(3, 3), ts.nn.Linear(3, 3, bias=False)
 
     def forward(self, x, flag):
-        """Nested: a branch of the second in one of the first."""
+        """Run a nested `cond`: a branch of the outer contains the inner."""
         y = x * 2
 
         def no(x):

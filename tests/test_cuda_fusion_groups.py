@@ -21,7 +21,7 @@ def script(text, name="f"):
 
 
 def groups(f):
-    """What runs the groups of a function on the device."""
+    """Return the CUDA fusion groups of a function's compiled code and its specializations."""
     codes = [f.compiled_code, *(code for code, _ in f.plans.made if code is not None)] if f.plans else [f.compiled_code]
     records = [o.record for code in codes for o in code.operators if isinstance(o.record, GroupRecord)]
     return [group for record in records for group in record.groups_by_backend.values()]
@@ -45,12 +45,13 @@ def results(made):
 
 
 def moved(x):
-    """The same on the device, lying as it lies here."""
+    """Copy a tensor to the device with its strides; return other values unchanged."""
     return x.cuda() if isinstance(x, ts.Tensor) else x
 
 
 def compare(f, *args, tolerance=None):
-    """One by one on the device: the same bits and layout; on the CPU: nearly the same."""
+    """Compare a function on the device with its single operators (equal bits and strides) and with the CPU
+    (values within the tolerance)."""
     there = [moved(x) for x in args]
     for got, alone, here in zip(*(results(g) for g in (f(*there), one_by_one(f, *there), f(*args))), strict=True):
         assert got.is_cuda and (got.dtype, got.shape, got.stride()) == (alone.dtype, alone.shape, alone.stride())
@@ -66,7 +67,8 @@ def compare(f, *args, tolerance=None):
 
 @pytest.fixture
 def prepare(cuda, monkeypatch):
-    """Compile the kernels of calls at once, which is much faster for the double than one by one."""
+    """Return a function that compiles the kernels of all calls in one batch, which is faster for the fake
+    CuPy."""
     from ts.backends.cuda import pointwise_launch
 
     if hasattr(pointwise_launch.cupy, "__version__"):  # CuPy itself
@@ -140,7 +142,7 @@ def f(gates: Tensor, c: Tensor):
 
 
 def test_64_bit_offsets(prepare, monkeypatch):
-    """As those of large tensors are: the same on every way over the elements."""
+    """Kernels with 64-bit offsets return the results of 32-bit offsets for every layout."""
     from ts.backends.cuda import kernel_specialization, pointwise_codegen
 
     monkeypatch.setattr(kernel_specialization, "INT32_INDEX_LIMIT", 0)
@@ -162,7 +164,7 @@ def test_expanded_tensors(cuda):
 
 @pytest.mark.parametrize("shape, steps", [((1, 2, 4), (1, 1, 2)), ((2, 1, 4), (4, 1, 1)), ((1, 3, 1, 4), (12, 1, 7, 3)), ((1, 5), (1, 1))])
 def test_dimensions_of_one_element(cuda, shape, steps):
-    """Whatever their strides are, those of results are the operators' own."""
+    """Results with dimensions of size 1 have the strides that single operators return."""
     f = script("def f(x):\n    return torch.cos(torch.relu(x))\n")
     x = ts.randn(40, device="cuda").as_strided(shape, steps)
     assert (found := f(x)).stride() == one_by_one(f, x).stride() and found.equal(one_by_one(f, x))
@@ -185,7 +187,7 @@ def test_unsupported_inputs_run_one_by_one(prepare, name):
 
 
 def test_errors_are_those_of_the_operators(cuda):
-    """What does not fit is left to the operators, which say so, with the place in the source."""
+    """A shape or device error raised in a fusion group is the operator's error, with its source location."""
     f = script(EXPRESSION)
     with pytest.raises(RuntimeError, match="must match the size of tensor b") as error:
         f(ts.ones(3, device="cuda"), ts.ones(4, device="cuda"))
@@ -196,7 +198,8 @@ def test_errors_are_those_of_the_operators(cuda):
 
 
 def test_group_is_one_launch(cuda, monkeypatch):
-    """One kernel for the group, and the same for other lengths, numbers and strides with the same accesses."""
+    """A fusion group runs as one kernel, which is reused for other lengths, scalars and strides with the same
+    access pattern."""
     from ts.backends.cuda import pointwise_launch
 
     launches = []
@@ -220,7 +223,8 @@ def test_numbers(prepare):
 
 
 def test_integers_and_masks(prepare):
-    """What means the same in integers runs as one there; comparisons, masks and bits."""
+    """Integer operators, comparisons, masks and bitwise operators are fused and return the results of single
+    operators."""
     f = script("def f(x, y):\n    a = x * y + x\n    return torch.where(a > y, a, x) - 3, a == x, torch.neg(a)\n")
     g = script("def g(m, k):\n    return ~((m & k) | (m ^ k)), torch.logical_not(m) == k, m < k\n", "g")
     h = script("def h(x, y):\n    a = x / y\n    return torch.sqrt(torch.abs(a)) * x, a > 1\n", "h")
@@ -244,7 +248,8 @@ def test_type_promotion(prepare):
 
 
 def test_elements_are_rounded_before_comparison(prepare):
-    """6.0827 is 6.09375 in bfloat16, and so not less than that."""
+    """Intermediate results are rounded to bfloat16 before a comparison: 6.0827 rounds to 6.09375, which is
+    not less than 6.09375."""
     f = script("def f(x, y):\n    a = x * y\n    return a, a * (x > y)\n")
     x = ts.full((24,), 6.09375, dtype=ts.bfloat16)
     all_compare(prepare, [(f, x, ts.tensor(6.082742214202881)), (f, x, ts.tensor(6.082742214202881, dtype=ts.float64))])
@@ -252,7 +257,7 @@ def test_elements_are_rounded_before_comparison(prepare):
 
 
 def test_overridden_operators_are_called(cuda):
-    """An operator that somebody replaced on the backend is not part of a group."""
+    """An operator that is overridden on the backend is excluded from fusion groups."""
     f = script("def f(x):\n    return torch.exp(x) * 2\n")
     x = ts.zeros(3, device="cuda")
     cuda.overrides["aten::exp"] = lambda xp, x: x + 5
@@ -264,7 +269,7 @@ def test_overridden_operators_are_called(cuda):
 
 
 def test_plans_are_bounded(cuda, monkeypatch):
-    """As many plans as the bound says, however many shapes come; the oldest goes first."""
+    """The number of fused plans is bounded by `MAX_PLANS`; the oldest plan is evicted first."""
     from ts.backends.cuda import pointwise_launch
 
     monkeypatch.setattr(pointwise_launch, "MAX_PLANS", 5)
@@ -312,7 +317,8 @@ def random_call(rng):
 
 @pytest.mark.parametrize("seed", some(0, of=range(3)))
 def test_random_groups(prepare, seed):
-    """The bits of the operators one by one, the CPU's numbers, on functions that nobody thought of."""
+    """Random fusion groups return the bits of single CUDA operators and, within a tolerance, the values of
+    the CPU."""
     rng = random.Random(seed)
     ts.manual_seed(seed)
     calls = [random_call(rng) for _ in range(40)]

@@ -37,7 +37,7 @@ def inputs(shape, dtype=ts.float32):
 
 @pytest.fixture
 def launches(cuda, monkeypatch):
-    """The kernels that are started, with their sizes."""
+    """Record the kernel launches of a test with their sizes."""
     from ts.backends.cuda import pointwise_launch
 
     found = []
@@ -51,7 +51,8 @@ SHAPES = [(3, 4), (300, 5), (70, 37), (5,), (7, 130), (2, 3, 333), (3, 5000), (2
 
 @pytest.mark.parametrize("expression", some(*list(ENDS.values())[::2], of=ENDS.values()))
 def test_epilogues_have_the_bits_of_single_operators(prepare, expression):
-    """In the group's kernel or in one of its own, rows of every length."""
+    """Epilogues return the bits of single operators for rows of every length, in the group's kernel or in a
+    separate kernel."""
     f = script_with_epilogue(expression)
     ts.manual_seed(1)
     all_compare(prepare, [(f, *inputs(shape)) for shape in SHAPES], tolerance=3e-5)
@@ -84,14 +85,15 @@ def test_long_rows_are_reduced_in_chunks(prepare, launches):
 
 
 def test_few_long_rows_are_not_fused(prepare):
-    """One block would be busy with each, and the device idle."""
+    """A reduction over few long rows is not fused, because one block per row would leave the device idle."""
     f = script_with_epilogue("torch.softmax(h, -1)")
     all_compare(prepare, [(f, *inputs((140_000,)))])
     assert unfused_reasons(f) == ["its rows are too few and too long"]
 
 
 def test_rows_beyond_shared_memory_are_recomputed(prepare, launches):
-    """Rows of 9000 fit, rows of 13000 do not: the same numbers, and no more memory than there is."""
+    """Rows of 9000 elements are held in shared memory, rows of 13000 are recomputed; both return equal
+    results."""
     f = script_with_epilogue("torch.softmax(h, -1)")
     all_compare(prepare, [(f, *inputs((2, n))) for n in (9000, 13_000)])
     launches.clear()
@@ -144,7 +146,8 @@ def test_nan_and_infinities(prepare):
 
 
 def test_several_epilogues_and_results(prepare, launches):
-    """All that reads rows of the same length is in the kernel, which also gives what others read."""
+    """Epilogues over rows of the same length run in one kernel, which also writes intermediate results that
+    are returned."""
     f = script("""
 def f(x: Tensor, y: Tensor, w: Tensor):
     h = x * y
@@ -159,7 +162,8 @@ def f(x: Tensor, y: Tensor, w: Tensor):
 
 
 def test_unfused_epilogues_run_after_the_kernel(prepare):
-    """Of other dimensions, of rows of another length, with arguments without a text."""
+    """Epilogues over other dimensions, rows of another length or unsupported arguments run after the fused
+    kernel."""
     f = script("def f(x, y):\n    h = x * y\n    return h.sum(-1), h.sum(), h.mean(0), h.var(-1, False)\n")
     g = script("def g(x, y):\n    h = x * y\n    return torch.softmax(h, 0), h + 1\n", "g")
     x = ts.randn(6, 40)
@@ -177,7 +181,7 @@ def test_dtypes_of_results(prepare):
 
 
 def test_epilogue_arguments_by_value(prepare):
-    """Dimensions, corrections and orders of norms of one script, one after the other."""
+    """An epilogue is compiled for the values of its arguments: dimension, correction and order of a norm."""
     f = script("def f(x, y, d: int, p: float, keep: bool):\n    h = x * y\n    return h.norm(p, d, keep), h.sum(d, keep)\n")
     g = script("def g(x, y, c: int):\n    return (x * y).var([-1], correction=c)\n", "g")
     x = ts.randn(6, 40)
@@ -186,7 +190,7 @@ def test_epilogue_arguments_by_value(prepare):
 
 
 def test_warnings_and_errors_of_the_operators(cuda):
-    """What warns or fails is left to the operator."""
+    """An epilogue that warns or raises is run by its operator."""
     f = script("def f(x, y):\n    return (x * y).var(-1)\n")
     x = ts.randn(5, 1).cuda()
     with pytest.warns(UserWarning, match="degrees of freedom") as caught:
@@ -207,7 +211,7 @@ def test_warnings_and_errors_of_the_operators(cuda):
 
 
 def test_weight_and_bias_rows(prepare):
-    """Weights that are parts of others, or none."""
+    """An epilogue accepts weights that are views or None; a strided weight runs unfused."""
     f = script("def f(x, y, w: Optional[Tensor]):\n    return torch.layer_norm(x + y, [30], w, w)\n")
     x, w = ts.randn(5, 30), ts.randn(60)
     all_compare(prepare, [(f, x, x, w[30:]), (f, x, x, None)], tolerance=2e-5)
@@ -218,7 +222,7 @@ def test_weight_and_bias_rows(prepare):
 
 
 def test_64_bit_offsets(prepare, monkeypatch):
-    """As those of large tensors are."""
+    """Epilogues with 64-bit offsets return the results of 32-bit offsets."""
     from ts.backends.cuda import kernel_specialization
 
     monkeypatch.setattr(kernel_specialization, "INT32_INDEX_LIMIT", 0)
@@ -227,7 +231,7 @@ def test_64_bit_offsets(prepare, monkeypatch):
 
 
 def test_overridden_epilogue_is_called(cuda):
-    """As any operator of a group."""
+    """An overridden operator is called instead of its fused epilogue."""
     f = script("def f(x):\n    return (x * 2).sum()\n")
     x = ts.ones(3, device="cuda")
     cuda.overrides["aten::sum"] = lambda xp, x, *args: x[0] + 5
@@ -290,7 +294,7 @@ def test_random_epilogues(prepare, seed):
 
 
 def program(seed):
-    """A program of the fuzzer's, and arguments for it."""
+    """Return a program of the fuzzer and its arguments."""
     choose = random.Random(seed).randrange
     f = script(GroupWriter(choose).source())
     given = arguments(choose, ("float32", "float32", "float64", "float16", "bfloat16", "int64"))
@@ -319,5 +323,5 @@ def test_programs_of_the_fuzzer(prepare, first):
     assert sum(runs(f) > 0 for f, *_ in fine) > 10
 
 def test_all_epilogues_have_a_row_expression(cuda):
-    """What may end a group on the CPU may do so on CUDA."""
+    """Every operator that can be a CPU epilogue also has a CUDA row expression."""
     assert [r.key for r in registry.records() if r.ends and r.cuda_rows is None] == []

@@ -16,7 +16,8 @@ ACCESSES = (pointwise_codegen.PACKED, pointwise_codegen.GATHERED, pointwise_code
 
 
 def compiled_together(specs):
-    """How many kernels come out of these, as one unit: the compiler's start takes longer than a kernel."""
+    """Compile kernel sources as one unit and return the number of kernels, because the compiler's start is
+    slower than a kernel."""
     specs = list(specs)
     assert len(set(specs)) == len(specs)
     head = kernel_sources.PREAMBLE if isinstance(specs[0], pointwise_codegen.KernelSpec) else kernel_sources.PREAMBLE + reduction_codegen.REDUCTION_PREAMBLE
@@ -45,7 +46,7 @@ def spec_of(record, inputs, compute, rank=1, width=4, index="int"):
 
 @pytest.mark.parametrize("compute", some("float32", "int64", of=kernel_sources.CHARACTERS))
 def test_every_record(compute):
-    """Each record's kernel, on arrays and with a number or a word as the last operand."""
+    """The kernel of each record compiles for arrays and with a scalar or string as last operand."""
     specs = {}  # aliases have the same
     for record in launched():
         if kernel_sources.supports_dtype(record, compute):
@@ -60,7 +61,7 @@ def test_every_record(compute):
 
 @pytest.mark.parametrize("given", some("bool", "int64", of=INTEGERS))
 def test_integers_are_computed_in_floats(given):
-    """What promotes integers to floats loads them as they are."""
+    """Operators that promote integers to floats load the integers in their own dtype."""
     records = [r for r in launched() if r.promotion == "float"]
     specs = {spec_of(r, [pointwise_codegen.Array(given, pointwise_codegen.PACKED)] * kernel_sources.arity(r), "float32"): r for r in records}
     assert compiled_together(specs) == len(specs) > 30
@@ -94,7 +95,7 @@ LAUNCHES = (  # threads of a row, whether it is kept, width, rank, how places ar
 
 
 def row_expressions(dtype):
-    """Each with the names of what it takes, and whether that may be None."""
+    """Return row expressions with the names of their arguments and a flag for optional arguments."""
     found = {}
     for record in [r for r in registry.records() if r.cuda_rows is not None]:
         given = record.schema.arguments[1:]
@@ -109,7 +110,8 @@ def row_expressions(dtype):
 
 @pytest.mark.parametrize("dtype", some("bfloat16", "int64", of=("float16", "bfloat16", "float32", "float64", "int64", "int32", "uint8")))
 def test_every_row_expression(dtype):
-    """Each text for threads and blocks, on rows that are kept or not, with and without what it may take."""
+    """Each row expression compiles for threads and blocks, for cached and uncached rows, with and without
+    optional arguments."""
     compute = "float32" if dtype in kernel_sources.HALF_FLOATS else dtype
     specs = set()
     for (text, names), none, launch in itertools.product(row_expressions(dtype).items(), (False, True), LAUNCHES):
@@ -139,7 +141,7 @@ def test_random_numbers():
 
 
 def test_invalid_source_is_rejected():
-    """The compiler looks at what it is given."""
+    """The compiler rejects an invalid expression."""
     with pytest.raises(nvrtc.SourceError, match="nonsense"):
         row = pointwise_codegen.ExpressionOp("nonsense(a)", (0,), "float32", "float32")
         nvrtc.compiled(pointwise_codegen.generate_source(pointwise_codegen.KernelSpec((pointwise_codegen.Array("float32", pointwise_codegen.PACKED),), (row,), (1,), 1, 4, "int")))

@@ -25,7 +25,7 @@ def files():
 
 @pytest.fixture(autouse=True)
 def strangers():
-    """Processes of other tests in this one, which are there before and after."""
+    """Record the child processes of other tests, which exist before and after a test."""
     STRANGERS.clear()
     STRANGERS.update(process.pid for process in multiprocessing.active_children())
 
@@ -38,7 +38,7 @@ def children():
 
 
 def gone(pid):
-    """Whether a process that is no child of this one has ended."""
+    """Return True if a process that is not a child of this process has ended."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -48,7 +48,7 @@ def gone(pid):
 
 
 def soon(condition, seconds=20):
-    """Whether it comes true before long."""
+    """Return True if a condition becomes true within `seconds`."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -67,7 +67,8 @@ def test_batches_are_those_of_one_process(method):
 
 @pytest.mark.parametrize("size", [1, 100_000])
 def test_large_and_small_batches(size):
-    """In the pipe or in shared memory: tensors can be written, and each batch has its own memory."""
+    """Small batches arrive through the pipe and large ones through shared memory; batches are writable and
+    own their memory."""
     batches = list(DataLoader(Numbers(12, (size,)), 2, num_workers=2))
     for batch in batches:
         batch += 1
@@ -129,7 +130,7 @@ def test_iterable_data_are_divided():
 
 @pytest.mark.parametrize("data", [Numbers(9), Shared(9)])
 def test_persistent_workers_go_on(data):
-    """The same processes, pass after pass; one that was left early leaves nothing behind."""
+    """Persistent workers serve several passes; a pass that ends early leaves no batches for the next pass."""
     loader = DataLoader(data, 2, num_workers=2, persistent_workers=True)
     once = [b.tolist() for b in loader]
     pids = children()
@@ -219,7 +220,7 @@ def test_a_loader_that_is_left_ends_its_workers():
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="counts files by Linux's /proc")
 def test_many_batches_leave_nothing():
-    """1,000 batches of shared memory: as many files and maps as after the first ones, and no more memory."""
+    """1,000 batches in shared memory leave the number of open files, mappings and the memory unchanged."""
 
     def resident():
         with open("/proc/self/statm") as file:

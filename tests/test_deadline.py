@@ -87,7 +87,8 @@ def convolved(n: int) -> ts.Tensor:
     ids=lambda f: f.name,
 )
 def test_an_operator_that_takes_too_long_does_not_begin(function):
-    """What would not be done in time at the best speed is refused; the same on a little is not."""
+    """An operator whose estimated minimum time exceeds the limit raises `TimeExceeded` before it starts; a
+    small input is accepted."""
     with ts.limits(seconds=5):
         function(10_000_000)
         with pytest.raises(TimeExceeded, match="the program wants to do what takes"):
@@ -203,7 +204,8 @@ def test_results_are_counted_that_are_larger_than_arguments(name, call):
 
 
 def test_pieces_are_the_whole():
-    """What is done in pieces gives what is done at once, of the same shape and dtype."""
+    """Operators that are computed in pieces under a time limit return the values, shape and dtype of an
+    uninterrupted call."""
     x, y = ts.rand(3, 20_000) + 0.5, ts.rand(20_000, dtype=ts.float64) + 0.5
     for compute in (
         lambda: ts.special.zeta(x + 1, y), lambda: ts.special.legendre_polynomial_p(x - 0.5, 7), lambda: ts.remainder(x, y),
@@ -217,7 +219,8 @@ def test_pieces_are_the_whole():
 
 
 def test_rules_look_at_sizes():
-    """Every record has a rule that is None or gives a number; variants have that of their base."""
+    """Every operator record has a cost rule that is None or returns a number; variants use the rule of their
+    base."""
     registry.load()
     x = ts.rand([30, 20])
     estimate = {key: cost_model.rule_of(registry.find(f"aten::{key}")) for key in ("mm", "mm.out", "mul_.Tensor", "t")}
@@ -272,7 +275,8 @@ def error_text(n: int) -> int:
 
 
 def test_results_keep_what_they_share():
-    """The result of a program has as many containers as its value, not as many as there are ways to them."""
+    """The result of a program keeps shared containers shared: it contains as many containers as the value,
+    not one per path."""
     made = nest(60)
     assert made[0] is made[1]
     made = rows(100)
@@ -347,7 +351,8 @@ def doubled_elsewhere(n: int) -> int:
 
 
 def test_a_fork_bomb_ends_where_memory_does():
-    """What its programs give back when they fail, others of them do not take; when all have ended there may be new ones."""
+    """A program that forks without end raises `MemoryExceeded`; memory released by its failed tasks is
+    available to new programs only after all have ended."""
     with ts.limits(bytes=8_000_000, seconds=20):
         with pytest.raises(MemoryExceeded):
             bomb(0)
@@ -446,7 +451,7 @@ assert ts.jit.CompilationUnit({small!r}).large(0) is not None
 
 @pytest.mark.parametrize("container", [lambda t: TupleType((t, t)), lambda t: DictType(t, t)], ids=["tuple", "dict"])
 def test_types_that_hold_one_type_many_times(container):
-    """A type that nobody can spell is none."""
+    """A container type with more than 65536 parts raises `CompilationError`."""
     kind: Type = INT
     for _ in range(14):
         kind = container(kind)
@@ -456,7 +461,7 @@ def test_types_that_hold_one_type_many_times(container):
 
 
 def test_doubled_tuples():
-    """They have such a type from the sixteenth on: it is refused in the line where it is."""
+    """Nested pairs whose type exceeds the size limit raise `CompilationError` at the line of the pair."""
     lines = "".join(f"    a{i + 1} = (a{i}, a{i})\n" for i in range(30))
     with pytest.raises(CompilationError, match=r"TupleType of 131\d\d\d parts is too large") as caught:
         ts.jit.CompilationUnit(f"def pairs(a0: int) -> int:\n{lines}    return a0\n").pairs(0)
@@ -516,7 +521,8 @@ def test_a_limit_says_where_in_the_text(text):
 
 
 def test_every_operator_has_a_rule_or_none():
-    """What asks how long an operator takes fails for none of them; what only says what a tensor is costs nothing."""
+    """Every operator record has a cost rule without errors or None; operators that only read tensor metadata
+    have None."""
     rules = {record.key: cost_model.rule_of(record) for record in registry.records()}
     for name in ("aten::zeros.out", "aten::sum_to_size", "aten::clone", "aten::_to_copy"):
         assert rules[name] is not None, name
@@ -561,7 +567,7 @@ def titled(x: str) -> int:
 
 
 def processor_time(function, *arguments):
-    """How long this thread computes, whoever else does."""
+    """Return the CPU time that the current thread uses for a call, independent of other processes."""
     begun = time.thread_time()
     function(*arguments)
     return time.thread_time() - begun
@@ -574,7 +580,7 @@ def refused_in_time(work, seconds):
 
 @pytest.mark.parametrize("name", [f.name for f in TEXTS.get_functions()])
 def test_texts_are_cut_and_made_with_looks_at_the_clock(name):
-    """What has a twentieth of the time that it needs does less than half of its work."""
+    """String operators check the deadline: with 5 % of the needed time they stop before half of the work."""
     text, work = "a," * (2 * MILLION), getattr(TEXTS, name)
     work("a,")
     whole = processor_time(work, text)
@@ -582,7 +588,7 @@ def test_texts_are_cut_and_made_with_looks_at_the_clock(name):
 
 
 def test_parts_of_texts_are_refused_before_they_are_made():
-    """Those that are made first do not fit, long before all are."""
+    """The memory limit applies to the first parts of a split string, before all parts exist."""
     text = "ab," * MILLION
     TEXTS.split("a,")
     tracemalloc.start()
@@ -617,7 +623,8 @@ def test_what_takes_seconds_does_not_begin(call):
 
 
 def test_estimates_are_of_what_is_computed():
-    """Not of what is there: a first power, one number that is sought, a result of two elements."""
+    """Cost estimates count computed elements, not input elements: a first power, one searched number, a
+    result of two elements."""
     x, long = square(2000, ts.float32), spread(10**9)
     for name, arguments in (
         ("linalg_matrix_power", (x, 1)), ("any", (spread(10**6),)), ("bucketize.Scalar", (0.5, spread(10**7))),

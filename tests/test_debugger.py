@@ -87,7 +87,7 @@ def places(text):
 
 
 def answers(text):
-    """What a transcript holds besides places and commands."""
+    """Return the answers of a debugger transcript, without locations and commands."""
     return [line for line in text.splitlines() if not line.startswith(("> ", "-> ", "  ", "(ts)"))]
 
 
@@ -121,7 +121,7 @@ def test_a_whole_session():
 
 @pytest.mark.parametrize("x, lines, result", [(-5, [2, 3], -1), (0, [2, 4, 5], 0), (7, [2, 4, 6], 1)])
 def test_early_returns(x, lines, result):
-    """Each line that runs stops once, in the order of Python; no line behind a return that was taken."""
+    """Each executed line stops once, in Python's order; lines after a return do not stop."""
     text, returned = transcript(UNIT.sign, ["s"] * 9, x)
     assert (places(text), returned) == (lines, result)
 
@@ -151,7 +151,7 @@ def test_an_empty_line_repeats_a_step():
 
 
 def test_recursion():
-    """`next` stays in one of the calls; each has its own variables."""
+    """`next` stays in its frame of a recursive function; each frame has its own variables."""
     commands = ["tbreak factorial if n == 1", "c", "where", "up", "locals", "finish", "n", "n"]
     text, result = transcript(UNIT.factorial, commands, 4)
     assert result == 24
@@ -250,7 +250,7 @@ def test_variables_that_no_code_reads_keep_their_values():
 
 
 def test_variables_of_callers_keep_their_values():
-    """What a caller will not read again is there as well."""
+    """Variables of a caller that are dead after the call are still shown."""
     text, _ = transcript(
         UNIT.average, ["b quotient", "c", "up", "locals", "down", "locals", "down", "up", "up"], [3]
     )
@@ -329,7 +329,7 @@ def test_modules():
 
 
 def test_interfaces():
-    """The method is known when it is called, and so is the breakpoint's place."""
+    """A breakpoint in an interface method resolves at the call."""
     text, result = transcript(programs.doubled_area, ["b Square.area", "c", "where"], 3.0)
     assert result == 18.0
     assert places(text) == [66, 61, 61]
@@ -414,7 +414,7 @@ def test_limits_hold():
 
 
 def test_interrupt_stops_at_the_next_line():
-    """What Ctrl-C does on a terminal."""
+    """`debugger.interrupt` stops a running program at the next line, as Ctrl-C does."""
     commands = iter(["c", "p n > 0", "q"])
     lines = []
 

@@ -1,4 +1,4 @@
-"""The pages of `docs`: their samples run, their tables are those of the sources, and each is found from the others."""
+"""Documentation pages: samples run, tables match the sources, and pages link to each other."""
 
 import re
 import runpy
@@ -64,7 +64,7 @@ def samples(text):
 
 @pytest.mark.parametrize("path", SNIPPETS, ids=lambda path: path.stem)
 def test_snippets_run(path, tmp_path, monkeypatch, capsys):
-    """Each is a program that says itself what must come of it; one that changes the process has its own."""
+    """Each snippet checks its own results; a snippet that changes global state runs in a new process."""
     if path.stem == "as_torch":
         done = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -137,7 +137,7 @@ def test_texts_that_are_explained_line_by_line():
 
 
 def test_pages_quote_sections_that_are_there():
-    """And every section is quoted somewhere: what nobody reads needs no page."""
+    """Every quoted snippet section exists, and every section is quoted by a page."""
     quoted = {pair for page in PAGES for pair in INCLUDE.findall(page.read_text())}
     sections = set()
     for path in SNIPPETS:
@@ -165,7 +165,7 @@ SWITCH = re.compile(r'variable = "(\w+)" if "\w+" in os\.environ else "(\w+)"')
 
 
 def variables_of_the_sources():
-    """What `ts` and its build read; of the tests, what somebody may want to set."""
+    """Return the environment variables that `ts`, its build and its tests read."""
     found = set()
     for path in [ROOT / "setup.py", *sorted((ROOT / "ts").rglob("*.py*")), *sorted((ROOT / "backends").rglob("*.py*"))]:
         if path.suffix in (".py", ".pyx", ".pxd"):
@@ -181,7 +181,7 @@ def variables_of_the_sources():
 
 
 def test_environment_variables():
-    """The page has each that is read, and no other."""
+    """The page of environment variables lists exactly the variables that the sources read."""
     rows = [line.split("|")[1] for line in (DOCS / "reference" / "environment-variables.md").read_text().splitlines() if line.startswith("| `")]
     assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == variables_of_the_sources()
 
@@ -207,7 +207,7 @@ def test_the_instructions():
 
 
 def test_navigation_and_index():
-    """Every page is in the navigation, and in the index, or in the index of its folder."""
+    """Every page is in the navigation and in an index."""
     navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
     pages = {page.relative_to(DOCS).as_posix() for page in PAGES}
     assert set(re.findall(r"- ([\w/-]+\.md)$", navigation, re.MULTILINE)) == pages | {
@@ -223,7 +223,7 @@ LINK = re.compile(r"\]\(([^)\s#:]*)(?:#([^)\s]+))?\)")
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_hold_where_nothing_builds_the_site(page):
-    """Files and headings are there, by the names that they have in the tree."""
+    """Relative links to files and headings resolve without a site build."""
     prose = re.sub(r"`[^`\n]+`", "", re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL))
     for path, heading in LINK.findall(prose):
         target = page.parent / path if path else page

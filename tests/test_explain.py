@@ -68,7 +68,7 @@ def looked_at():
 
 
 def test_parts_and_lines(looked_at):
-    """The function and what it calls, once each, as they stand in the file."""
+    """The report lists the function and its callees once each, with their source lines."""
     assert [part.name.rpartition(".")[2] for part in looked_at.parts] == ["looping", "called"]
     first, callee = looked_at.parts
     assert first.file == __file__ and first.lines[0].number == looping.__code__.co_firstlineno
@@ -83,7 +83,8 @@ def test_how_often_lines_run(looked_at):
 
 
 def test_lines_have_all_of_the_time(looked_at):
-    """The time of a call is that of its lines; what a line calls is the callees', and told beside it."""
+    """The time of a call is the sum of its lines; callees are counted in their own lines and shown separately
+    at the call."""
     own = sum(line.seconds for part in looked_at.parts for line in part.lines)
     assert looked_at.is_counted and own == pytest.approx(looked_at.call)
     assert line_of(looked_at, "ts.mm").seconds > 0 and line_of(looked_at, "if i % 2").seconds > 0
@@ -96,7 +97,7 @@ def test_groups_are_shared_out(looked_at):
 
 
 def test_graphs_know_their_lines(looked_at):
-    """Rows of the function's graph, and of the one that runs, where the callee is inlined."""
+    """Rows of the function's graph and of the optimized graph, with inlined callees, have source lines."""
     at = line_of(looked_at, "ts.mm").number
     assert [row.place for row in looked_at.parts[0].graph if "aten::mm" in row.text] == [(0, at)]
     inside = line_of(looked_at, "ts.tanh").number
@@ -150,7 +151,7 @@ def test_modules():
 
 
 def test_archives(tmp_path):
-    """The lines are those of the code that is in it."""
+    """The report of an archive shows the lines of its serialized code."""
     ts.jit.script(Net()).save(tmp_path / "net.pt")
     facts = collect(ts.jit.load(tmp_path / "net.pt").forward, (ts.rand(2, 3),))
     assert facts.parts[0].file.startswith("code/__torch__/")
@@ -162,7 +163,7 @@ def test_archives(tmp_path):
 
 
 class Tags(HTMLParser):
-    """What is in a page."""
+    """Collect the tags, attributes and texts of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -194,7 +195,7 @@ def test_what_a_stranger_wrote_is_text(hostile_page):
 
 
 def test_it_needs_and_may_do_nothing_else(hostile_page):
-    """The policy names the hashes of the one script and the one style."""
+    """The content security policy allows only the hashes of the page's script and style."""
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', hostile_page)[1]
     assert policy.startswith("default-src 'none'; ") and "unsafe" not in policy
     for tag in ("style", "script"):
@@ -253,7 +254,7 @@ def test_a_strangers_endless_program_ends(tmp_path, capsys):
 
 @pytest.fixture
 def visit(browser, tmp_path):
-    """Show a page; at the end nothing has gone wrong in it, and it has asked for nothing but itself."""
+    """Show a page in a browser tab and check for errors and network requests at the end."""
     tab = browser.new_page()
     wrong, requests = [], []
     tab.on("console", lambda message: wrong.append(message.text))

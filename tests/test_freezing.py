@@ -1,4 +1,4 @@
-"""Frozen modules: what they compute, what is left of them, and what is refused."""
+"""Frozen modules: results, remaining attributes and rejected cases."""
 
 import io
 from typing import Dict, List, Tuple
@@ -57,7 +57,8 @@ def has(module, name):
 
 
 def test_attributes_are_constants():
-    """What nothing writes to is a constant, a branch on `training` is decided, what a method assigns stays."""
+    """An attribute without writes becomes a constant, a branch on `training` is decided, an attribute that is
+    assigned stays."""
     module = scripted(Net())
     frozen = ts.jit.freeze(module)
     x = ts.tensor([1.0, -1.0])
@@ -109,7 +110,7 @@ class Shares(nn.Module):
 
 
 def test_shared_memory():
-    """What shares memory with what is written to stays, too."""
+    """Tensors that share memory with a written tensor stay attributes."""
     module = scripted(Shares())
     frozen = ts.jit.freeze(module)
     assert set(frozen._concrete.type.attributes) == {"memory", "view"}
@@ -184,14 +185,14 @@ def plus_one(x):
 
 
 def test_tasks_get_attributes_that_stay():
-    """A forked task may do anything with what it is given."""
+    """Attributes passed to a forked task stay attributes, because the task may modify them."""
     frozen = ts.jit.freeze(scripted(Forks()))
     assert list(frozen._concrete.type.attributes) == ["forked"]
     assert frozen(ts.ones(1)).tolist() == [5.0, 5.0]
 
 
 class ForksItself(nn.Module):
-    """Tasks that run methods of the module, one of them inside of another."""
+    """A module whose tasks run its own methods, one nested in another."""
 
     def __init__(self):
         super().__init__()
@@ -283,7 +284,7 @@ class Block(nn.Module):
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_folding(dim, bias):
-    """What follows a convolution goes into its weight; dropout goes."""
+    """Batch norm and arithmetic after a convolution are folded into its weight, and dropout is removed."""
     ts.manual_seed(dim)
     module = scripted(Block(dim, bias))
     x = ts.rand(2, 2, *[5] * dim)
@@ -311,7 +312,8 @@ class Features(nn.Module):
 
 
 def test_folding_of_linear_layers():
-    """Of matrices the features are the channels; of what has three dimensions they are not."""
+    """Batch norm after a linear layer is folded for matrices, whose features are the channels, but not for
+    three dimensions."""
     module = scripted(Features())
     frozen = ts.jit.freeze(module)
     frozen.graph.lint()

@@ -17,7 +17,7 @@ RULES = {"sgd": fused_optimizers.sgd, "adam": fused_optimizers.adam, "adagrad": 
 
 
 def lists(count, dtype=ts.float64, sizes=((3, 5), (300,), ())):
-    """As many lists of tensors, positive and all different."""
+    """Return `count` lists of tensors with positive, distinct elements."""
     random = np.random.default_rng(0)
     return [[ts.tensor(random.random(size), dtype=dtype) for size in sizes] for _ in range(count)]
 
@@ -36,7 +36,8 @@ def by_rule(name, made, options):
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
 @pytest.mark.parametrize("name", STEPS)
 def test_the_kernel_does_what_the_rule_does(name, dtype):
-    """All lists but the gradients are changed, to the same numbers but for the last digit."""
+    """The fused kernel changes all lists except the gradients to the values of the reference rule, up to the
+    last digit."""
     count, options = STEPS[name]
     made, expected = (with_steps(name, lists(count, dtype)) for _ in range(2))
     getattr(ts, f"_fused_{name}_")(*made, **options)
@@ -69,7 +70,7 @@ def test_gradients_that_lie_otherwise(name):
 
 @pytest.mark.parametrize("name", STEPS)
 def test_scalers(name):
-    """A factor is taken out of the gradients, which keep what is left; where one is infinite nothing is done."""
+    """`grad_scale` divides the gradients in place; `found_inf` skips the step."""
     count, options = STEPS[name]
     made, plain, still = (with_steps(name, lists(count)) for _ in range(3))
     made[1] = [g * 4 for g in made[1]]
@@ -109,7 +110,8 @@ def test_lists_that_do_not_fit(spoil):
 
 @pytest.mark.parametrize("spoiled", [float("nan"), float("inf"), -1.0])
 def test_special_values(spoiled):
-    """What is not a number, and roots of negative ones, become what the rule makes of them, and harm no neighbour."""
+    """NaN values and roots of negative values produce the result of the reference rule and do not affect
+    other elements."""
     made, expected = (with_steps("adam", lists(5, ts.float32, ((37,),))) for _ in range(2))
     for several in (made, expected):
         several[3][0][5] = spoiled
@@ -120,7 +122,7 @@ def test_special_values(spoiled):
 
 
 def test_operators_on_lists_by_element():
-    """Numbers are for all, or there is one for each; results come as a tuple, in place as nothing."""
+    """Foreach operators accept a scalar or one scalar per element; they return a list, or None in place."""
     xs, ys = [ts.ones(2), ts.ones(3)], [ts.full((2,), 2.0), ts.full((3,), 3.0)]
     assert [x.tolist() for x in ts._foreach_add(xs, ys, alpha=2)] == [[5.0] * 2, [7.0] * 3]
     assert [x.tolist() for x in ts._foreach_mul(xs, [4, 5.5])] == [[4.0] * 2, [5.5] * 3]
@@ -131,7 +133,7 @@ def test_operators_on_lists_by_element():
 
 
 def test_operators_on_lists_have_gradients():
-    """Each element is recorded as the operator on it is."""
+    """Foreach operators record the gradient of each element as the single operator does."""
     x, y = ts.ones(2, requires_grad=True), ts.ones(3)
     a, b = ts._foreach_mul([x * 3, y], 2.0)
     assert a.requires_grad and not b.requires_grad
@@ -142,7 +144,8 @@ def test_operators_on_lists_have_gradients():
 
 
 def test_operators_on_lists_in_scripts():
-    """What writes to elements of a list is neither removed nor moved before what reads them."""
+    """In-place foreach operators in scripts are neither removed nor reordered before reads of the
+    elements."""
 
     @ts.jit.script
     def changed(x: ts.Tensor, y: ts.Tensor):

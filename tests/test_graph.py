@@ -103,7 +103,8 @@ HALVES = ["\ud800", "a\udfffb", "\udc80", "\udcc3\udca9", "\ud83d\ude00", "é\ud
 
 @pytest.mark.parametrize("text", HALVES, ids=ascii)
 def test_halves_of_surrogate_pairs_read_back(text):
-    """Each text has a literal of its own, in ASCII; one that stands in a literal as it is is read, too."""
+    """Unpaired surrogates have an ASCII literal that can be parsed back; an unescaped surrogate is accepted
+    too."""
     literal = quote(text)
     assert literal.isascii() and unquote(literal) == text
     graph = parse_ir(f"graph():\n  %0 : str = prim::Constant[value={literal}]()\n  return (%0)\n")
@@ -126,7 +127,7 @@ def test_names():
 
 
 def test_skipped_values_take_numbers_and_names():
-    """A value that is left out counts as if it had been made; in the end its name is free, and was nobody's."""
+    """A skipped value consumes a number, and its name stays free."""
     made, skipped = Graph(), Graph()
     for graph in made, skipped:
         graph.register_output(graph.add_input("x"))
@@ -223,14 +224,14 @@ def test_order_of_uses():
 
 
 def test_names_are_those_of_no_module():
-    """A module of the name of what it defines would take its place, once somebody has imported it."""
+    """No submodule of `ts.ir` has the name of a public function, which the import would replace."""
     for name in ts.ir.__all__:
         assert importlib.util.find_spec(f"ts.ir.{name}") is None
         assert callable(getattr(ts.ir, name))
 
 
 def test_operators_follow_types():
-    """What a node applies is looked up again where an input has another type, and only there."""
+    """A node's operator is selected again when an input's type changes, and only then."""
     graph = Graph()
     x, y, z = graph.add_input("x", INT), graph.add_input("y", INT), graph.add_input("z", FLOAT)
     node = graph.insert_node(graph.create("aten::neg", [x]))
@@ -270,7 +271,7 @@ def test_insertion_point():
 
 
 def test_verifier_finds_faults():
-    """A use before its definition, and a condition that is no bool, are found."""
+    """The verifier reports a use before the definition and a condition that is not a bool."""
     graph = parse_ir(LOOP)
     graph.find_node("prim::Loop").move_before(next(graph.nodes()))
     with pytest.raises(InternalError, match="not defined before"):
@@ -308,7 +309,7 @@ def test_highlight():
 
 
 def test_destroyed_node_is_invalidated():
-    """What a pass has removed says so when it is looked at."""
+    """Accessing a destroyed node raises RuntimeError."""
     graph = parse_ir("graph(%x : int):\n  %y : int = aten::neg(%x)\n  return (%x)\n")
     (node,) = graph.nodes()
     value = node.output()

@@ -159,7 +159,7 @@ def room(module):
 
 
 def upward():
-    """The imports that the table does not allow."""
+    """Yield the imports that the layering table forbids."""
     for edge in edges():
         importer, imported = room(edge.importer), room(edge.imported)
         allowed = f"{VOCABULARY} {importer} {MAY_IMPORT.get(importer, '')}".split()
@@ -179,7 +179,8 @@ def circles_of(found):
 
 @pytest.mark.parametrize("name", sorted({room(module) for module in files().values()} - {"ts"}))
 def test_room_imports_downwards(name):
-    """A room is in the table, and its files import only what stands there, in functions too."""
+    """A package is in the layering table, and its files import only allowed packages, including imports in
+    functions."""
     assert name in MAY_IMPORT
     found = [e for e in upward() if room(e.importer) == name and not is_excused(e)]
     assert not found, "\n".join(f"{e.importer} imports {e.imported} in line {e.line}" for e in found)
@@ -193,12 +194,12 @@ def test_the_table_descends():
 
 
 def test_excuses_are_needed():
-    """What goes up only inside of functions is excused by name, and only as long as it is there."""
+    """Every exception of the layering table refers to an existing import inside a function."""
     assert set(EXCUSED) <= {(e.importer, e.imported) for e in upward() if e.in_function}
 
 
 def test_no_module_waits_for_itself():
-    """Modules do not import each other in circles while they are loaded."""
+    """Modules have no import cycles at load time."""
     assert circles_of(e for e in edges() if not e.in_function) == []
 
 
@@ -236,7 +237,7 @@ def test_packages_are_documented():
 
 
 def test_any_extension_can_come_first():
-    """Each compiled module, and each of tensors, can be the first that a process imports."""
+    """Each compiled module, and each tensor module, can be the first import of a process."""
     first = ("ts._core.tensor.", "ts._core.shared_memory")
     names = sorted({m for path, m in files().items() if path.suffix == ".pyx" or (path.suffix == ".py" and m.startswith(first))})
     code = """
@@ -261,7 +262,8 @@ print(wrong)
 
 
 def test_loading_needs_no_writing(tmp_path):
-    """Who loads an archive and calls it pays nothing for what writing one takes: OpenSSL's sums, temporary files, SciPy."""
+    """Loading and calling an archive does not import modules used only for writing: OpenSSL hashes, temporary
+    files, SciPy."""
     ts.jit.save(ts.jit.CompilationUnit("def f(x):\n    return x + 1\n").f, tmp_path / "f.pt")
     code = f"import sys, ts\nts.jit.load({str(tmp_path / 'f.pt')!r})(ts.ones(2))\nprint([m for m in ('hashlib', 'tempfile', 'scipy', 'torch', 'ts.archive.module_writer') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

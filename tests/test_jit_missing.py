@@ -63,13 +63,14 @@ def test_paths(tmp_path):
     ],
 )  # fmt: skip
 def test_code(body, expected):
-    """Names in the code, with the lines where they stand; what has a name is asked whether it takes its arguments."""
+    """Missing names in the code are listed with their lines; calls of existing names are checked against the
+    schemas."""
     places = [(kind, name, [f"{FILE}:{HEAD + line}" for line in lines]) for kind, name, lines in expected]
     assert found(module(body, parameters=", x: Tensor")) == places
 
 
 def test_callers_are_not_to_blame():
-    """A function that calls what names something missing lacks nothing itself; other errors are found beside it."""
+    """A caller of a function with missing names is not reported; other errors of the caller are."""
     definitions = (
         "def broken(x: Tensor) -> Tensor:\n  return ops.my.op(x)\n"
         "def fine(x: Tensor) -> Tensor:\n  return torch.relu(x, x)\n"
@@ -92,7 +93,7 @@ def test_attributes():
 
 
 def test_constants():
-    """What constants.pkl names; functions are not compiled without their constants."""
+    """Missing classes in constants.pkl are listed; functions are not compiled without their constants."""
     constants = b"\x80\x02ctorch\nBits8Storage\n\x85."
     source = module("return torch.relu(x, CONSTANTS.c0)", parameters=", x: Tensor")
     assert found(source, **{"constants.pkl": constants}) == [("class", "torch.Bits8Storage", ["constants.pkl"])]
@@ -108,14 +109,14 @@ def test_versions():
 
 
 def test_former_operators():
-    """Operators that had another form in the version of the archive are not missing."""
+    """Operators with another schema in the archive's version are not reported."""
     source = module("return torch.linspace(0, 1)")
     assert found(source, version=b"7\n") == []
     assert found(source, version=b"10\n") == [("overload", "aten::linspace", [f"{FILE}:5"])]
 
 
 def test_delegates():
-    """A module that was made for a backend names it in its class."""
+    """A module lowered to a backend names the backend in its class."""
     source = (
         "class demoLoweredModule(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
         "  __backend : __torch__.torch.classes.__backends__.demo\n"
@@ -143,7 +144,7 @@ def test_nothing_runs(capsys):
 
 @pytest.mark.parametrize(("body", "expected"), [("torch.relu(x, 'text')", []), ("torch.frob(x)", ["aten::frob"])])
 def test_a_file_that_no_name_leads_to(body, expected):
-    """Nobody can call what is in it, so that its calls need nothing; what it names is listed, as of any file."""
+    """Unreachable code files are not compiled; names missing in them are still listed."""
     data = io.BytesIO(archive(module("return 1")))
     with zipfile.ZipFile(data, "a") as file:
         file.writestr("archive/code/../x.py", f"def f(x: Tensor) -> Tensor:\n  return {body}\n")

@@ -213,14 +213,15 @@ def test_strings_in_memory_that_was_free():
 @pytest.mark.parametrize("function", BY_MEMORY_TAKEN, ids=lambda f: f.name)
 @in_a_fresh_process
 def test_what_takes_too_much_is_refused(function):
-    """As below, of what is counted by the memory that the process takes."""
+    """Operators that exceed the limit by the memory of the process are refused."""
     function(10)  # which compiles it, and imports what it needs
     test_what_does_not_fit_is_refused(function)
 
 
 @pytest.mark.parametrize("function", GREEDY, ids=lambda f: f.name)
 def test_what_does_not_fit_is_refused(function):
-    """A little fits in a megabyte, much does not; without limits it is allowed again."""
+    """Small inputs fit in a limit of one megabyte, large inputs raise `MemoryExceeded`; without limits large
+    inputs run."""
     with ts.limits(bytes=MEGABYTE):
         assert function(100) > 0
         with pytest.raises(MemoryExceeded, match="more memory than"):
@@ -230,7 +231,7 @@ def test_what_does_not_fit_is_refused(function):
 
 
 def test_programs_that_have_not_run_count():
-    """Those that wait for a thread have frames."""
+    """Pending tasks count against the memory limit, since each has a frame."""
     with ts.limits(bytes=MEGABYTE):
         assert programs(100) == 20
     with ts.limits(bytes=MEGABYTE), pytest.raises(MemoryExceeded):
@@ -240,7 +241,8 @@ def test_programs_that_have_not_run_count():
 @usual_memory
 @in_a_fresh_process
 def test_results_and_texts_count():
-    """What a program's values become in Python, and the texts of what holds one thing many times."""
+    """The Python values of a program's results, and the texts of containers with shared elements, count
+    against the limit."""
 
     @ts.jit.script
     def numbers(n: int) -> List[List[int]]:
@@ -266,7 +268,7 @@ def test_what_is_freed_may_be_used_again():
 
 
 def test_inner_limits_cannot_give_more():
-    """What is taken counts in all of them, and the outer one is as before when the inner one ends."""
+    """Memory counts against all enclosing limits; the outer limit is restored when the inner block ends."""
     with ts.limits(bytes=MEGABYTE):
         with ts.limits(bytes=100 * MEGABYTE), pytest.raises(MemoryExceeded):
             one_tensor(1000)
@@ -338,7 +340,7 @@ SIZES = {"4096": 4096, "512k": 1 << 19, "1 MiB": MEGABYTE, "1.5gb": 3 << 29, "2T
 
 
 def test_sizes_in_words():
-    """As on the command line; they limit as the number does."""
+    """Sizes with unit suffixes are accepted in Python as on the command line."""
     for text, size in SIZES.items():
         assert bytes_in(text) == limit_options.size(text) == size
     with ts.limits(bytes="1M"):
@@ -367,7 +369,7 @@ def test_what_python_asks_for_raises_as_what_scripts_do(call):
 
 
 def test_a_refusal_of_numpy_that_leaves_the_limits_is_one():
-    """What was refused beside of operators: arrays of Python's code, and of conversions."""
+    """A MemoryError of NumPy outside of operators becomes `MemoryExceeded` at the end of the limits block."""
     with pytest.raises(MemoryExceeded), ts.limits(bytes=MEGABYTE):
         np.zeros(2 * MEGABYTE)
     with pytest.raises(MemoryError), ts.limits(bytes=MEGABYTE):
@@ -382,7 +384,8 @@ def nap(xp, x):
 
 
 def test_the_last_operator_ends_in_time_or_fails():
-    """One that was let in and takes longer raises when it ends, also where nothing follows."""
+    """An operator that exceeds its time limit raises `TimeExceeded` when it returns, even as the last
+    operation of the block."""
     operator = Operator("aten::nap(Tensor x) -> Tensor", OperatorRecord("aten::nap(Tensor x) -> Tensor", nap, "unary"))
     with ts.limits(seconds=100):
         assert operator(ts.zeros(2)).tolist() == [1, 1]
@@ -548,7 +551,7 @@ def test_archives_load_within_limits_with_figures():
 
 
 def test_a_limits_object_can_be_entered_again():
-    """Figures are those of the block, not of the object."""
+    """A limits object can be entered repeatedly; each block counts from zero."""
     limits = ts.limits(fuel=3000)
     for _ in range(2):
         with limits:

@@ -37,13 +37,13 @@ def load(data, **terms):
     ids=["names", "overloads", "patterns", "pattern", "classes", "keys"],
 )
 def test_allowed(allowed):
-    """Operators are allowed by name, with or without their overload, and by patterns."""
+    """`allowed_ops` accepts operator names with or without overload, and patterns."""
     assert load(DOUBLED, allowed_ops=allowed)(ts.ones(1)).tolist() == [4.0]
 
 
 @pytest.mark.parametrize("allowed", [(), {"aten::mul"}, {"aten::add.Tensor", "aten::mul"}, "aten::m*", {"add", "mul"}])
 def test_refused_when_loading(allowed):
-    """Another operator is refused at once, with its place in the archive."""
+    """An operator outside of `allowed_ops` is rejected at load time, with its location in the archive."""
     with pytest.raises(CompilationError, match=r"the archive uses aten::(add|mul)\.Scalar, which is not among") as error:
         load(DOUBLED, allowed_ops=allowed)
     assert 'File "code/__torch__.py", line 5' in str(error.value)
@@ -64,7 +64,7 @@ def test_refused_when_loading(allowed):
     ],
 )
 def test_wherever_it_stands(body):
-    """In branches, in tasks, in what is called, in what has no result that is read, and as Python writes it."""
+    """An operator is rejected in branches, tasks, callees, dead code and Python syntax."""
     definitions = (
         "def helper():\n  torch.manual_seed(3)\n  return None\n"
         "class C:\n  def seed(self: __torch__.C):\n    torch.manual_seed(3)\n    return None\n"
@@ -76,7 +76,7 @@ def test_wherever_it_stands(body):
 
 
 def test_code_that_nothing_names():
-    """A class that is found later is held to the same when it is compiled."""
+    """A class that is loaded lazily is checked against `allowed_ops` when it is compiled."""
     source = module("return x", parameters=", x: Tensor") + "def late():\n  torch.manual_seed(3)\n  return None\n"
     loaded = load(archive(source), allowed_ops=())
     late = loaded._concrete.type.methods["forward"].definition().resolver._find("__torch__.late")
@@ -97,7 +97,7 @@ def test_states_are_restored_on_the_same_terms():
 
 
 def test_former_operators():
-    """What an operator meant in an old version is judged by what it comes to, at the place where it stands."""
+    """An operator of an old version is checked by the operators of its upgrader, at its source location."""
     data = archive(module("return torch.div(x, x)", parameters=", x: Tensor"))
     whole = {"aten::div", "aten::is_floating_point"}
     assert load(data, allowed_ops=whole)(ts.ones(1)).tolist() == [1.0]
@@ -107,7 +107,7 @@ def test_former_operators():
 
 
 def test_names_of_a_modules_operators():
-    """What `export_opnames` says of a module is what an archive of it needs."""
+    """An archive loads with `allowed_ops` set to the names that `export_opnames` returns for its module."""
 
     def forward(x, n: int = 2):
         for i in range(n):
@@ -147,14 +147,15 @@ def test_limits_of_loading():
 
 @pytest.mark.parametrize("work", ["compile_within_limits", "make_code_within_limits"])
 def test_limits_of_compiling(work):
-    """In a process of its own: where much memory was used before and is free, the process grows by less than is counted."""
+    """Run a check in a new process, because free memory from earlier work would hide the growth."""
     program = f"from tests.test_load_policy import {work}; {work}()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
 
 
 def compile_within_limits():
-    """The limits hold again where a function is compiled later, by its first call or by a look at it."""
+    """The load limits apply when a function is compiled later, by its first call or by an access to its
+    graph."""
     data = archive(module(f"{LONG}\nreturn x3000", parameters=", x0: Tensor"))
     loaded = load(data, limits=ts.limits(bytes=6_000_000))
     for use in (lambda: loaded(ts.ones(1)), lambda: loaded.graph, lambda: loaded.forward.schema):
@@ -164,7 +165,7 @@ def compile_within_limits():
 
 
 def make_code_within_limits():
-    """What follows the graph, the optimiser and bytecode, counts as well; so do tasks, when they are first run."""
+    """The load limits include the optimizer and the bytecode, and tasks when they first run."""
     lines = LONG.replace("\n", "\n  ")
     for body in (f"{LONG}\nreturn x3000", f"def task():\n  {lines}\n  return x3000\nreturn torch.wait(fork(task))"):
         data = archive(module(body, parameters=", x0: Tensor"))
@@ -176,7 +177,7 @@ def make_code_within_limits():
 
 
 def test_limits_do_not_stay():
-    """A call is not limited by what its compilation was, and nothing else is."""
+    """Calls are not subject to the limits of their compilation."""
     data = archive(module("return torch.zeros([n])", parameters=", n: int"))
     loaded = load(data, limits=ts.limits(bytes=1_000_000))
     assert loaded(1_000_000).shape == (1_000_000,)

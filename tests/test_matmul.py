@@ -58,7 +58,8 @@ def test_layouts(left, right, dtype):
 
 @pytest.fixture(params=[512, 256, 128])
 def tiles(request):
-    """Our own tiles, of vectors of so many bits where the processor has them."""
+    """Use the project's microkernels with vectors of the given number of bits, if the processor supports
+    them."""
     before = use_tiles(True)
     microkernels.instruction_set(request.param)
     yield
@@ -88,7 +89,7 @@ def test_tiles_of_a_stack(tiles):
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("m, k, n", [(300, 400, 500), (1, 3000, 700), (2500, 900, 1), (700, 3, 800)])
 def test_panels_fill_the_product(m, k, n, own):
-    """What several threads compute, with every kind of division."""
+    """Products computed by several threads are correct for every partition into panels."""
     before, threads = use_tiles(own), ts.get_num_threads()
     ts.set_num_threads(3)
     try:
@@ -121,7 +122,7 @@ def test_few_rows(tiles, left, right, dtype):
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
 def test_packed_products_have_the_same_bits(tiles, dtype):
-    """Whether a factor was packed before, and on how many threads: random numbers, whose sums depend on their order."""
+    """Products have equal bits with and without packed weights and for every number of threads."""
     before = thread_pool.count()
     try:
         for m, k, n in [(1, 130, 700), (2, 130, 700), (2, 100, 900), (5, 64, 190), (70, 300, 211), (70, 600, 2000)]:
@@ -141,7 +142,7 @@ def test_packed_products_have_the_same_bits(tiles, dtype):
 
 @NEEDS_PACKING
 def test_summands_of_packed_products():
-    """A row is added in the tiles, a matrix is not: with a pack as without."""
+    """`addmm` returns equal results with and without packed weights, for row and matrix summands."""
     for m in (1, 20):
         x, weight = (ts.tensor(numbers(shape, "f")) for shape in ((m, 64), (48, 64)))
         packs.forget()
@@ -169,7 +170,7 @@ WRITES = {
 
 @pytest.mark.parametrize("write", WRITES)
 def test_what_is_packed_is_never_old(write):
-    """Whoever writes to a factor, the next product has what was written."""
+    """A write to a factor invalidates its packed weights."""
     for m in (1, 20):
         x, weight = ts.randn(m, 64), ts.randn(48, 64)
         for _ in range(3):
@@ -181,7 +182,7 @@ def test_what_is_packed_is_never_old(write):
 
 
 def test_factors_that_a_loop_makes_anew():
-    """Each is another one, though its memory may be that of the one before."""
+    """Packed weights are not reused for a new tensor at the same address."""
     program = """
 def f(x, w):
     out = torch.zeros(20, 64)
@@ -202,7 +203,7 @@ def f(x, w):
 
 @NEEDS_PACKING
 def test_others_who_hold_the_memory():
-    """Nothing is packed of it: they may write at any time."""
+    """A factor whose memory is shared with other objects is not packed, since they may write to it."""
     packs.forget()
     x, weight, packed = ts.randn(20, 64), ts.randn(48, 64), []
     for hold in (lambda: None, lambda: weight.data, lambda: ts.nn.Parameter(weight), lambda: weight.untyped_storage(), lambda: None):
@@ -281,7 +282,7 @@ def test_attention(rows, keys, width, own):
 
 
 def test_attention_has_the_same_bits_in_any_block():
-    """A row's do not depend on those that are computed with it, nor on the threads."""
+    """The bits of an attention row do not depend on the block of rows or the number of threads."""
     product, before = ts.nn.functional.scaled_dot_product_attention, thread_pool.count()
     q, k, v = ts.randn(1, 300, 32), ts.randn(1, 900, 32), ts.randn(1, 900, 32)
     try:
@@ -354,7 +355,7 @@ def test_the_library_can_be_chosen(which):
 
 
 def test_stacks_of_any_rank_and_summands():
-    """By hand where small; the stacks of a transposed tensor do not lie one after the other."""
+    """Batched products accept any rank, transposed batches and broadcast summands."""
     x = ts.arange(12, dtype=ts.float32).reshape(2, 2, 3)
     assert ts.bmm(x, x.mT).tolist() == [[[5.0, 14.0], [14.0, 50.0]], [[149.0, 212.0], [212.0, 302.0]]]
     assert ts.addmm(ts.tensor([1.0, 2.0]), x[0], x[1].t()).tolist() == [[24.0, 34.0], [87.0, 124.0]]
@@ -415,7 +416,7 @@ def test_summands_broadcast(shape):
 @pytest.mark.parametrize("equation", ["bij,bjk->bik", "bij->bi", "bij,bjk,bk->i"])
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16])
 def test_einsum_of_16_bit_floats(equation, dtype):
-    """The sums are those of 32 bits, rounded once."""
+    """`einsum` of 16-bit floats accumulates in float32 and rounds once."""
     operands = [ts.arange(24.0).view(2, 3, 4) / 8, ts.arange(40.0).view(2, 4, 5) / 8, ts.ones(2, 5)][
         : equation.count(",") + 1
     ]

@@ -38,7 +38,7 @@ def test_types_have_names_of_their_own():
 
 
 def test_the_same_name_again():
-    """A class may be declared again under a name that is free again, without meeting what is left of the first."""
+    """A class can be declared again under a freed name, independent of the first declaration."""
 
     def make(attribute):
         class Again(nn.Module):
@@ -58,7 +58,7 @@ def test_the_same_name_again():
 
 
 def test_parameters_are_shared_with_the_original():
-    """The scripted module works on the tensors of the one it was made from."""
+    """A scripted module uses the tensors of the original module."""
     module = Scale(2)
     scripted = ts.jit.script(module)
     assert scripted.weight is module.weight
@@ -79,7 +79,7 @@ def test_failure_is_not_kept():
 
 
 def test_class_that_does_not_compile():
-    """An attribute of such a class harms only the methods that use it."""
+    """An attribute of a class that does not compile raises only in methods that use it."""
 
     class Unscriptable:
         def __init__(self, a: int):
@@ -144,7 +144,8 @@ def test_reconstructed_module_is_the_other_one_and_keeps_what_stays_in_python():
 
 
 def test_the_mask_of_a_transformer_in_a_script():
-    """The static method is called by the class, with and without a dtype."""
+    """The static method `generate_square_subsequent_mask` can be called in a script, with and without a
+    dtype."""
 
     class Masked(nn.Module):
         def forward(self, x):
@@ -173,7 +174,8 @@ def test_module_of_another_type_is_refused():
 
 
 def test_undefined_tensor():
-    """None for a Tensor argument is the undefined tensor: not None in scripts, None in Python, not an operand."""
+    """None for a Tensor argument is the undefined tensor: not None in scripts, None in Python, invalid as an
+    operand."""
 
     @ts.jit.script
     def is_none(x, scale=None):
@@ -292,7 +294,7 @@ def test_unresolvable_annotations_of_ignored_methods():
 
 
 def test_state_methods_that_do_not_match():
-    """What `__getstate__` returns must be what `__setstate__` takes: checked when a module is saved."""
+    """`__getstate__` must return the type that `__setstate__` accepts; saving a module checks it."""
 
     class Net(nn.Module):
         def forward(self, x):

@@ -1,4 +1,5 @@
-"""`ts.profiler`: what is recorded, how it nests, tables, traces, schedules; and nothing of it where nobody asks."""
+"""Tests of `ts.profiler`: events, nesting, tables, traces and schedules, and no recording without a
+profiler."""
 
 import gzip
 import io
@@ -54,7 +55,8 @@ def test_operators_of_python():
 
 
 def test_functions_and_their_operators():
-    """A function is an event around its operators; a group of them is one, and says of which."""
+    """A scripted function is an event around its operators; a fusion group is one event named after its
+    operators."""
     f = ts.jit.script(fused)
     x = ts.rand(8, 8)
     expected = f(x, x)
@@ -95,7 +97,7 @@ def calling(x: ts.Tensor) -> ts.Tensor:
 
 
 def test_lines_of_called_scripts():
-    """The innermost line is the operator's; whoever called follows."""
+    """A stack lists the line of the operator first, then the lines of the calling functions."""
     f = ts.jit.script(calling)
     x = ts.rand(4, 4)
     f(x)
@@ -109,7 +111,8 @@ def test_lines_of_called_scripts():
 
 
 def test_kernels():
-    """What computed an operator, also where its kernel leaves it to the record; in rows and traces too."""
+    """Events name the kernel that computed an operator, also if the backend kernel falls back to the record;
+    tables and traces contain it."""
     f = ts.jit.script(fused)
     x = ts.rand(4, 4)
     f(x, x)
@@ -163,7 +166,8 @@ def test_labels():
 
 
 def test_labels_in_what_is_traced():
-    """They are part of the trace, from file to file, and last while a task is waited for; they take no event of their own."""
+    """`record_function` labels are part of a trace, are saved and loaded, and last until a forked task is
+    awaited; they add no operator events."""
 
     def inside(x):
         with record_function("inside"):
@@ -220,7 +224,7 @@ def test_shapes():
 
 
 def test_memory():
-    """What an operator took and kept, what was held at most, and that of callees apart."""
+    """Memory columns report allocated and kept bytes, the peak, and the share of callees."""
     kept = ts.ones(1000)
     with profile(profile_memory=True) as prof:
         with record_function("part"):
@@ -252,7 +256,7 @@ def test_memory_inside_of_limits():
 
 
 def test_stacks():
-    """Who in Python called for it, and the lines for flame graphs."""
+    """`with_stack` records the calling Python frames, and the lines for flame graphs."""
     with profile(with_stack=True) as prof:
         ts.exp(ts.ones(2))
     assert any("test_stacks" in frame for frame in event_of(prof, "aten::exp").stack)
@@ -271,7 +275,7 @@ def test_flame_graph(tmp_path):
 
 
 def test_table():
-    """Sorted, with so many rows, with the total of all."""
+    """`table` sorts rows, limits their number and prints the total time."""
     x = ts.ones(200, 200)
     with profile() as prof:
         for _ in range(3):
@@ -322,7 +326,7 @@ def test_chrome_trace(tmp_path):
 
 
 def test_schedule():
-    """Cycles of steps; what a step does is a function of its number."""
+    """`schedule` maps a step number to an action, in cycles of wait, warmup and active steps."""
     action = schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)
     assert [action(i).value for i in range(10)] == [0, 0, 1, 2, 3, 0, 1, 2, 3, 0]
     assert schedule(wait=0, warmup=0, active=1)(7) is ProfilerAction.RECORD_AND_SAVE
@@ -332,7 +336,7 @@ def test_schedule():
 
 
 def test_steps():
-    """Only active steps are there when a trace is ready, each as a label."""
+    """Only active steps are in the trace given to `on_trace_ready`, each as a label."""
     ready = []
     x = ts.ones(2)
     with profile(
@@ -368,7 +372,7 @@ def forking(x: ts.Tensor) -> ts.Tensor:
 
 
 def test_threads():
-    """What a program forks is recorded on its own thread; what other threads do is not."""
+    """Forked tasks are recorded on their own thread; operators of unrelated threads are not recorded."""
     f = ts.jit.script(forking)
     x = ts.ones(4, 4)
     f(x)
@@ -409,7 +413,7 @@ def test_the_block_ends_with_errors():
 
 
 def test_results_are_the_same():
-    """Who is looked at computes what it computes: bits, errors and random numbers."""
+    """A profiled program returns the bits, errors and random numbers of an unprofiled program."""
     f = ts.jit.script(fused)
     ts.manual_seed(3)
     x = ts.rand(17, 17)

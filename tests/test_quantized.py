@@ -1,4 +1,4 @@
-"""Quantized archives, written by hand: what comes out of them, and what a wrong one is refused with."""
+"""Quantized archives written by hand: results of valid archives, and errors of invalid archives."""
 
 import copy
 import io
@@ -29,7 +29,7 @@ LINEAR = module(
 
 
 class Name(str):
-    """A name in a pickle: its module and itself, with a space between."""
+    """A name in a pickle: module and qualified name, separated by a space."""
 
 
 def written(value):
@@ -92,7 +92,7 @@ def linear(its_state):
 
 
 def with_records(data, **records):
-    """The archive with storages beside its pickle."""
+    """Add storage records to the archive."""
     out = io.BytesIO(data)
     with zipfile.ZipFile(out, "a") as file:
         for name, contents in records.items():
@@ -146,7 +146,7 @@ def test_four_bits():
 
 
 def test_saved_and_copied():
-    """What is written is what was read; copies share what nothing changes."""
+    """A saved quantized module contains the data that was loaded; copies share unmodified data."""
     loaded = load(linear_archive())
     again = load(loaded.save_to_buffer())
     x = ts.randn(4, 3)
@@ -157,7 +157,7 @@ def test_saved_and_copied():
 
 
 def test_says_once_what_it_does():
-    """In a process of its own: one warning, however much is read."""
+    """One warning per process says that quantized modules are dequantized."""
     program = "import ts, warnings, io\nwarnings.simplefilter('always')\nfor _ in range(2): ts.jit.load(io.BytesIO(data))"
     run = subprocess.run(
         [sys.executable, "-c", f"data = {linear_archive()!r}\n{program}"], capture_output=True, text=True, check=True
@@ -166,7 +166,7 @@ def test_says_once_what_it_does():
 
 
 def test_what_has_no_grid():
-    """The scale of what is not quantized: the message says where it went."""
+    """The scale of an unquantized tensor raises an error that explains where it went."""
     scale = module("return torch.q_scale(x)", parameters=", x: Tensor")
     with pytest.raises(RuntimeError, match="the tensor has no scale and no zero point"):
         load(archive(scale))(ts.ones(2))
@@ -176,7 +176,7 @@ def test_what_has_no_grid():
 
 
 def test_unpacked():
-    """The method of the object is an operator."""
+    """The method `unpack` of packed parameters compiles to an operator."""
     source = module(
         "w, b, = (self.p).unpack()\nreturn torch.dequantize(w)", attributes=f"p : {CLASSES}.LinearPackedParamsBase"
     )
@@ -231,19 +231,19 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_refused(name):
-    """What a file says is checked before anything relies on it."""
+    """Invalid quantized archives raise `ArchiveError`."""
     data, message = WRONG[name]
     with pytest.raises(ArchiveError, match=message):
         load(data)
 
 
 def test_taken():
-    """The convolution of which `WRONG` has the changes."""
+    """The unchanged convolution of `WRONG` loads and runs."""
     assert load(conv(GOOD))() == 1
 
 
 def test_without_state():
-    """A file may make an object and give it no state: it is refused where it is used."""
+    """An object without state is accepted by the loader and raises an error at its first use."""
     hollow = written(Name(f"{CLASSES} LinearPackedParamsBase")) + b")\x81"
     loaded = load(archive(LINEAR, state(p=hollow)))
     with pytest.raises(RuntimeError, match=r"a quantized\.LinearPackedParamsBase has no state"):

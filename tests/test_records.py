@@ -1,4 +1,4 @@
-"""Records: what they say is well formed, and nothing beside them knows operators by name."""
+"""Consistency of the operator records, and absence of operator names outside of them."""
 
 import ast
 import re
@@ -46,7 +46,7 @@ EXCUSED = {
 
 
 def test_every_result_has_its_layout():
-    """Rules exist, and there is one for each result, or none."""
+    """Every layout rule exists, and each record has one rule per result or none."""
     for record in RECORDS:
         assert set(record.layout) <= set(result_strides.RULES), record.key
         assert len(record.layout) in (0, len(record.schema.returns)), record.key
@@ -59,7 +59,7 @@ def test_refusals_name_kinds_of_dtypes():
 
 
 def test_orders_name_overloads():
-    """An order lists overloads that there are, each once."""
+    """An overload order lists existing overloads, each once."""
     for name, order in registry._orders.items():
         there = {operator.overload or "-" for operator in registry.lookup(name)}
         listed = order.split()
@@ -67,7 +67,7 @@ def test_orders_name_overloads():
 
 
 def test_orders_are_needed():
-    """What an order says is not what the declarations say anyway."""
+    """An overload order differs from the declaration order; otherwise it is redundant."""
     for name, order in registry._orders.items():
         made = [r.overload or "-" for r in registry.records(name)]
         made += [o.overload or "-" for o in prims.named(name)]
@@ -123,7 +123,7 @@ def test_refusals_say_what_pytorch_says(name, text):
 
 
 def test_the_core_names_no_operator():
-    """What dispatch needs to know of one is asked of its record."""
+    """The dispatch core contains no operator names; facts about operators are fields of the record."""
     for path in sorted((ROOT / "ts/_core/dispatch").glob("*.pyx")):
         named = [name for name in re.findall(r"aten::(\w+)", without_texts(path.read_text())) if name in NAMES]
         assert not named, f"{path.name} names {named}"
@@ -135,7 +135,8 @@ def without_texts(source):
 
 
 def test_what_fills_says_what_makes_one_filled():
-    """The operator that is named takes what the filling one does, and the five that say where and how."""
+    """The operator in `filled_like` has the arguments of the filling operator and the five factory
+    arguments."""
     filling = [record for record in RECORDS if record.filled_like and record.variant == ""]
     assert {record.name for record in filling} == {"aten::fill", "aten::zero"}
     for record in filling:
@@ -154,7 +155,8 @@ NAMES = _names()
 
 
 def _operators(words):
-    """The distinct operators among words, where they are most of these."""
+    """Return the distinct operators in a list of words if they are more than 60 % of the words, else an empty
+    set."""
     plain = [word.rpartition("::")[2].partition(".")[0] for word in words]
     found = [word for word in plain if word in NAMES]
     return set(found) if len(found) > 0.6 * len(plain) else set()
@@ -187,7 +189,8 @@ def _files():
 
 @pytest.mark.parametrize("place", list(_files()))
 def test_no_table_by_operator_name(place):
-    """What is known of an operator stands in its record; a backend lists its own kernels."""
+    """Facts about operators are fields of their records, not tables by operator name; backends list their own
+    kernels."""
     found = list(tables(ROOT / place))
     if place in EXCUSED:
         assert found, f"{place} has no table of operators any more"

@@ -43,7 +43,7 @@ def test_function():
 
 
 def test_compiled_once():
-    """The same function gives the same ScriptFunction; a ScriptFunction is left as it is."""
+    """`script` returns the same ScriptFunction for the same function, and a ScriptFunction unchanged."""
     first = ts.jit.script(helper)
     assert ts.jit.script(helper) is first
     assert ts.jit.script(first) is first
@@ -160,7 +160,7 @@ def test_values_pass_through(annotation, value):
 
 
 def test_lists_are_copied_at_the_border():
-    """As in PyTorch, a list passed in is not the list inside."""
+    """A list argument is copied at the call, as in PyTorch."""
 
     @ts.jit.script
     def f(xs: List[int]) -> int:
@@ -347,14 +347,15 @@ def test_names_of_no_pass():
 
 
 def test_wrong_limit():
-    """A limit that is no number is refused when the compiler is first named, with the variable."""
+    """An invalid `TS_JIT_OPT_LIMIT` raises `ValueError` at the first use of the compiler and names the
+    variable."""
     result = run_python("import ts; ts.jit.script", TS_JIT_OPT_LIMIT="cse=x")
     assert result.returncode == 1
     assert "ValueError: TS_JIT_OPT_LIMIT: a limit reads pass=number, as in cse=3" in result.stderr
 
 
 def test_tracebacks_of_users():
-    """An error that nobody catches shows the user's frame and where it was raised, not the compiler inside."""
+    """The traceback of an uncaught error shows the user's frames without the compiler's frames."""
     code = (
         "import ts, traceback\n"
         "try:\n    ts.jit.{}\n"
@@ -385,7 +386,7 @@ def test_a_level_of_recursion_is_a_frame():
 
 
 def test_optimized_execution_off_runs_the_graph_as_it_is():
-    """What is called inside `optimized_execution(False)` is lowered without passes; results are the same."""
+    """`optimized_execution(False)` runs functions without optimization passes and with equal results."""
     text = """
 def f(xs: List[int]) -> int:
     total = 0
@@ -399,7 +400,7 @@ def f(xs: List[int]) -> int:
 
 
 def test_tensor_where_a_number_is_expected():
-    """Only a tensor without dimensions is a number, and only one of ints is an int."""
+    """Only a tensor with no dimensions converts to a number, and only an integer tensor to an int."""
     functions = ts.jit.CompilationUnit(
         "def half(n: int) -> int:\n  return n // 2\ndef f(x: Tensor) -> int:\n  return half(x)\n"
     )
@@ -411,7 +412,7 @@ def test_tensor_where_a_number_is_expected():
 
 
 def test_subscripts_of_strings_are_underlined_as_a_whole():
-    """Source in a string: the mark ends behind the bracket."""
+    """The underline of a failed subscript includes the closing bracket."""
     f = ts.jit.CompilationUnit("def f(x: Dict[str, int]) -> int:\n  return x['key']\n").f
     with pytest.raises(RuntimeError, match=r"(?m)^ {9}~{8} <--- HERE$"):
         f({})
@@ -455,7 +456,7 @@ def increment(x: Optional[int]) -> int:
 
 
 def test_unit_of_shown_source():
-    """What `fn.code` shows compiles, with what it names as long as that lives."""
+    """The text of `fn.code` compiles; names in it resolve while the function exists."""
 
     @ts.jit.script
     def calling(xs: List[Optional[int]]) -> int:
@@ -489,7 +490,7 @@ def test_special_functions_have_one_name():
 
 @pytest.mark.parametrize("condition", ["n > 3", "torch.tensor(n) > 3"])
 def test_assert_function(condition):
-    """It fails with its message, as the statement does."""
+    """`torch._assert` raises AssertionError with its message, as the statement does."""
     unit = ts.jit.CompilationUnit(f"def f(n: int):\n    torch._assert({condition}, 'small')\n    return n\n")
     assert unit.f(4) == 4
     with pytest.raises(RuntimeError, match="AssertionError: small"):
@@ -533,7 +534,8 @@ def test_a_scripted_function_shows_the_function_that_it_was():
 
 
 def test_a_function_of_text_has_a_signature():
-    """What there is of Python in it: parameters, defaults, types of the language."""
+    """A function of a `CompilationUnit` has a Python signature: parameters, defaults and TorchScript
+    types."""
     unit = ts.jit.CompilationUnit("def f(x, n: int = 3, *, s: str) -> Tuple[int, Tensor]:\n    return n, x\n")
     signature = inspect.signature(unit.f)
     assert [*signature.parameters] == ["x", "n", "s"] and signature.parameters["n"].default == 3

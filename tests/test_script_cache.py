@@ -37,7 +37,7 @@ PROGRAM = """
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Where code is kept."""
+    """Set the folder of the code cache and return its path."""
     monkeypatch.setenv("TS_CACHE", "1")
     monkeypatch.setenv("TS_CACHE_DIR", str(tmp_path / "kept"))
     return tmp_path / "kept"
@@ -53,14 +53,15 @@ def run(text, filename="<program>", **names):
 
 
 def was_kept(text, *args, **names):
-    """Whether `f` of a program comes from a file; it is called, so that it is in one afterwards if it may be."""
+    """Return True if `f` of a program is read from the cache; call `f`, which writes its code to the
+    cache."""
     f = run(text, **names)["f"]
     f(*(args or (ts.ones(2),)))
     return f.cached_code is not None
 
 
 def test_read_by_the_next():
-    """The same code, without a graph until somebody asks for it."""
+    """A second process reads the code of the first and builds a graph only on request."""
     first = run(PROGRAM)["f"]
     want = first(ts.ones(2)).tolist()
     again = run(PROGRAM)["f"]
@@ -72,7 +73,8 @@ def test_read_by_the_next():
 
 
 def test_calls_of_what_the_language_has():
-    """Each listing names the line that is written, not the function behind `2 + x`; errors have one level for both."""
+    """Listings name the written source line, not the helper function of `2 + x`; errors have one call level
+    for both."""
     text = """
         import ts
 
@@ -217,7 +219,7 @@ def test_closures():
 
 
 def test_names_stay_as_they_were():
-    """Also for a graph that is made later: a function means what it meant when it was scripted."""
+    """A graph that is built later uses the globals of the time of scripting."""
     run(PROGRAM)["f"](ts.ones(2))
     scope = run(PROGRAM)
     f, g = scope["f"], scope["g"]
@@ -236,7 +238,7 @@ def test_a_text_that_changes_meanwhile():
 
 
 def test_a_graph_that_may_be_changed():
-    """Who has asked for a graph may have changed it: neither is the code kept, nor the kept code run."""
+    """A function whose graph was accessed neither writes its code to the cache nor runs cached code."""
     f = run(PROGRAM)["f"]
     for node in f.graph.all_nodes():
         if node.kind() == "aten::add":
@@ -252,7 +254,7 @@ def test_a_graph_that_may_be_changed():
 
 
 def test_switches(monkeypatch):
-    """What is not optimised, or computed for another default, is not what was kept."""
+    """Optimization switches and the default dtype are part of the cache key."""
     assert not was_kept(PROGRAM)
     with executor.optimized_execution(False):
         f = run(PROGRAM)["f"]
@@ -281,7 +283,7 @@ def test_other_callers(folder):
 
 
 def test_files_of_others(folder):
-    """What was not written so is compiled."""
+    """A truncated cache file is ignored and the function is compiled."""
     run(PROGRAM)["f"](ts.ones(2))
     want = run(PROGRAM)["f"](ts.ones(2)).tolist()
     for file in folder.rglob("*.json"):

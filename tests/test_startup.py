@@ -1,4 +1,5 @@
-"""What a first line of script waits for: the modules that a process imports for it, and those that it does not."""
+"""Startup of a first scripted function: modules that a process must import, and modules that it must not
+import."""
 
 import inspect
 import os
@@ -44,7 +45,7 @@ TO_COMPILE = (
 
 
 def in_process(code, *arguments, **variables):
-    """What a fresh process prints that runs the code."""
+    """Return the output of a new process that runs the code."""
     done = subprocess.run(
         [sys.executable, *(arguments or ("-c", code))],
         capture_output=True, text=True, timeout=120, check=False, env={**os.environ, **variables},
@@ -55,7 +56,7 @@ def in_process(code, *arguments, **variables):
 
 @pytest.fixture
 def line(tmp_path):
-    """What a process imports for the line: a function of the folder where code is kept."""
+    """Return a function that lists the modules imported by a process that runs `LINE` with a code cache."""
     path = tmp_path / "line.py"
     path.write_text(LINE + IMPORTED)
 
@@ -70,14 +71,14 @@ def among(modules, names):
 
 
 def test_a_first_line(line):
-    """It imports no package that it does not name, and no kernels but its own."""
+    """The first script call imports only packages that it needs and its own kernels."""
     modules = line(TS_CACHE="0")
     assert not among(modules, NEVER)
     assert "ts.frontend.parse" in modules and "ts.ir.graph" in modules  # the names are those that there are
 
 
 def test_kept_code(line):
-    """Who finds the code needs neither frontend, nor graphs, nor passes, nor opcodes."""
+    """A process that reads cached code imports no frontend, graph, pass or opcode modules."""
     first, second = line(TS_CACHE="1"), line(TS_CACHE="1")
     assert not among(first, NEVER) and len(among(first, TO_COMPILE)) > len(TO_COMPILE) - 4
     assert not among(second, NEVER + TO_COMPILE)
@@ -85,7 +86,7 @@ def test_kept_code(line):
 
 @pytest.mark.parametrize("name", NEVER + TO_COMPILE)
 def test_the_names_are_there(name):
-    """A module that has another name now is not one that is not imported."""
+    """The module names used in these tests can be imported."""
     found = in_process(f"import importlib; importlib.import_module({name!r})")
     assert found == ""
 
@@ -128,7 +129,7 @@ FIRST = {
 
 @pytest.mark.parametrize("way", FIRST)
 def test_first_bfloat16(way):
-    """Whatever asks for it first, it has its dtype, its numbers and its rules."""
+    """The first use of bfloat16, by any function, registers the dtype with its values and promotion rules."""
     code = f"""
 import ts
 x = {FIRST[way]}
@@ -153,7 +154,7 @@ FIRST_FLOAT8 = {
 
 @pytest.mark.parametrize("way", FIRST_FLOAT8)
 def test_first_float8(way):
-    """The same of floats of 8 bits."""
+    """The first use of a float8 dtype, by any function, registers it with its values and promotion rules."""
     code = f"""
 import ts
 x = {FIRST_FLOAT8[way]}
@@ -165,7 +166,7 @@ print(x.dtype, x.tolist(), y.dtype, (x == x).tolist(), ts.result_type(x, 1.5))
 
 
 def codes(code):
-    """The functions that a file defines, those in others too."""
+    """Yield the code objects of all functions in a file, including nested functions."""
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             if constant.co_flags & inspect.CO_OPTIMIZED and not constant.co_name.startswith("<"):
@@ -175,7 +176,8 @@ def codes(code):
 
 @pytest.mark.parametrize("path", ["ts/frontend/function_source.py", "ts/jit/scripting.py", "tests/test_classes.py", "tests/source_extraction_cases.py"])
 def test_where_functions_end(path):
-    """It is where `inspect` says: behind comments that stand as far right as the body, strings and brackets."""
+    """The end of a function's source equals that of `inspect`, with trailing comments, strings and
+    brackets."""
     text = (ROOT / path).read_text()
     lines = text.splitlines(keepends=True)
     found = list(codes(compile(text, path, "exec")))

@@ -56,7 +56,7 @@ def test_inference(data, dtype, shape):
     ],
 )
 def test_refused_data(data, dtype, error, message):
-    """What no tensor can be made of raises PyTorch's error."""
+    """Invalid data for a tensor raises PyTorch's error."""
     with pytest.raises(error) as caught:
         tensor(data, dtype=dtype)
     assert str(caught.value) == message
@@ -84,7 +84,7 @@ def test_properties_and_views():
     ],
 )  # fmt: skip
 def test_indexing_reads_and_writes(index):
-    """Where PyTorch's rules and NumPy's agree, the results do, for reading and for writing."""
+    """Reading and writing by index agree with NumPy where PyTorch and NumPy have equal rules."""
     array = np.arange(12.0).reshape(3, 4)
     x = tensor(array)
     assert np.array_equal(x[index].numpy(), array[index])
@@ -94,7 +94,8 @@ def test_indexing_reads_and_writes(index):
 
 
 def test_indexing_by_tensors():
-    """Masks, index tensors, and an integer beside an index tensor, which PyTorch applies first."""
+    """Masks and index tensors select elements; an integer next to an index tensor is applied first, as in
+    PyTorch."""
     x = tensor(np.arange(24).reshape(2, 3, 4))
     assert x[tensor([True, False])].shape == (1, 3, 4)
     assert x[tensor(1)].tolist() == x[1].tolist()
@@ -162,7 +163,7 @@ def test_numpy_and_dlpack_share_memory():
 
 
 def test_arrays_are_not_the_tensors_own():
-    """Who gives a new shape or dtype to the array that a tensor was made of, or that it gave, changes no tensor."""
+    """A change of shape or dtype of an array that shares memory with a tensor does not change the tensor."""
     given = np.zeros(4)
     x = factories.from_numpy(given)
     for array in (given, x.numpy(), np.asarray(x), x.numpy(force=True), factories.as_tensor(given).numpy()):
@@ -172,7 +173,7 @@ def test_arrays_are_not_the_tensors_own():
 
 
 def test_sequences_that_lie_about_their_length():
-    """A tensor holds what its sequences hold: never memory that nobody has written, and no sequence is read for ever."""
+    """Sequences with a wrong `__len__` neither expose uninitialized memory nor cause an endless read."""
 
     class Longer(list):
         def __len__(self):
@@ -260,14 +261,14 @@ def test_one_element_in_several_places_is_not_written(write):
 
 
 def test_objects_that_nobody_has_filled():
-    """What `__new__` makes is an empty tensor, of subclasses too."""
+    """`Tensor.__new__` without `__init__` returns an empty tensor, in subclasses too."""
     for cls in (ts.Tensor, ts.nn.Parameter, type("Own", (ts.Tensor,), {"__init__": lambda self: None})):
         made = cls.__new__(cls)
         assert type(made) is cls and made.shape == (0,) and (made + 1).tolist() == [] and repr(made)
 
 
 class OnItself:
-    """What a walk to the owner of the memory would not leave again."""
+    """An array-like object whose `base` is itself, which would make a search for the memory owner endless."""
 
     ndim = 1
 
@@ -302,7 +303,7 @@ def test_bytes_that_lie_backwards():
 
 
 def test_what_a_dtype_cannot_hold_is_an_infinity():
-    """As in PyTorch, which does not warn."""
+    """A value out of the range of a dtype becomes infinity without a warning, as in PyTorch."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for dtype in (ts.float16, ts.bfloat16, ts.float32):

@@ -153,7 +153,7 @@ WRONG_KIND = [
 
 @pytest.mark.parametrize(("parameters", "rows", "locals", "message"), WRONG_KIND)
 def test_wrong_objects_are_refused(parameters, rows, locals, message):
-    """Followed, each of these would read something else as an address, or behind an object's end."""
+    """The verifier rejects instructions that would read another object type or out of bounds."""
     with pytest.raises(InternalError, match=re.escape(message)):
         code(parameters, [*rows, ("RAISE", 0, 0)], locals)
 
@@ -176,7 +176,8 @@ def test_containers_hold_what_their_type_says(type, row, pool, message):
 
 
 def test_ways_that_meet():
-    """Behind a branch a register holds one or the other: what only one of them allows is refused."""
+    """After a branch, a register may hold the value of either path; an instruction valid for only one of them
+    is rejected."""
     rows = [
         ("JUMP_IF", 3, 0),
         ("COPY", 3, 1),
@@ -253,7 +254,7 @@ def test_parameters():
 
 
 def test_results():
-    """What a function says that it gives, it gives."""
+    """The type of the returned register must match the result type of the function."""
     with pytest.raises(InternalError, match="where str is wanted"):
         code([INTS], [("RETURN", 0)], result=STR)
     given = Callee(STR, code=code([INTS], [("RETURN", 0)]))
@@ -262,7 +263,7 @@ def test_results():
 
 
 def test_handlers_read_their_register():
-    """The object that an exception leaves is there as long as one can be raised."""
+    """An object released by an exception handler must be set wherever the exception can be raised."""
     rows = [("DROP", 0), ("RAISE", 1, 1)]
     with pytest.raises(InternalError, match="may be unset"):
         code([POINT, STR], rows, handlers=[(0, 2, 0, print)])
@@ -284,13 +285,13 @@ def test_functions_are_of_the_classes_that_the_loop_knows(cls):
 
 @pytest.mark.parametrize("kind", ["ListType", "DictType", "OptionalType", "UnionType", "FutureType"])
 def test_types_have_their_parts(kind):
-    """A type that somebody made by hand cannot lack what instructions look into."""
+    """A handmade type without the children that instructions read raises ValueError."""
     with pytest.raises(ValueError, match="children"):
         TypeSpec(KINDS[kind], (), "x")
 
 
 def test_interfaces_find_methods_of_their_types():
-    """A class that has a method of that name with other types is refused where it is called."""
+    """A class whose method differs in types from the interface method is rejected at the call."""
     unit = ts.jit.CompilationUnit(
         """
 class A:

@@ -1,4 +1,4 @@
-"""Parts of scripts that are differentiated as one: gradients are those of the same program without compiler."""
+"""Differentiable graphs of scripts: gradients equal those of the eager program."""
 
 import gc
 import os
@@ -103,7 +103,7 @@ def test_gradients_are_those_without_compiler(program, sizes):
 
 @pytest.mark.parametrize(("program", "sizes"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
 def test_parts_are_differentiated_as_one(program, sizes):
-    """Each has a node for a part rather than one for each operator."""
+    """A differentiable graph has one backward node instead of one per operator."""
     xs = inputs(*sizes)
     result = ts.jit.script(program)(*xs)
     pending, names = [total(result).grad_fn], set()
@@ -145,7 +145,8 @@ def test_other_sizes():
 
 
 def test_saved_tensors_are_watched():
-    """What was saved and then written is refused, as without compiler; what was not is of no concern."""
+    """A write to a saved tensor of a differentiable graph raises an error as in eager mode; other writes do
+    not."""
 
     @ts.jit.script
     def f(x, w):
@@ -178,7 +179,8 @@ def test_results_are_written_in_place():
 
 
 def test_views_leave_a_part():
-    """A result may be a view of an argument, or of another result: writes to one reach the other."""
+    """Results of a differentiable graph may be views of arguments or of other results, and share writes with
+    them."""
 
     @ts.jit.script
     def f(x, w):
@@ -278,7 +280,7 @@ def test_random_numbers_are_drawn_once():
 
 
 def test_parts_are_freed():
-    """The results of a part do not hold each other."""
+    """The results of a differentiable graph do not keep each other alive."""
     script = ts.jit.script(cell)
     xs = inputs((2, 3), (2, 3), (2, 3), (3, 12), (12,))
     script(*xs)
@@ -405,7 +407,8 @@ def test_results_that_are_detached(function):
 
 @pytest.mark.parametrize("write", ["relu_", "sigmoid_", "mul_", "exp_"])
 def test_a_view_that_is_written_in_place_leaves_no_circle(write):
-    """Its node saves what it leaves, which is a view of what has a history from then on; writes are still counted."""
+    """An in-place write to a view creates no reference cycle through the saved result; later writes are still
+    detected."""
     gone = []
 
     class Noted:
@@ -439,7 +442,7 @@ def test_a_view_that_is_written_in_place_leaves_no_circle(write):
 
 
 def test_writes_to_a_view_after_its_result_was_saved():
-    """They are found, whoever counts."""
+    """A write to a view after its base was saved raises an error in backward."""
     base = ts.rand(3, 3, requires_grad=True).clone()
     view, other = base.view(9), base[1:]
     view.sigmoid_()
@@ -469,7 +472,7 @@ def test_what_is_detached_does_not_keep_the_graph(part):
 
 
 def test_writes_to_what_is_detached_count_for_all():
-    """Before and after; also for views that were there."""
+    """Writes to a detached tensor increase the version counter of all tensors that share its memory."""
     x = ts.rand(3, 3, requires_grad=True).exp()
     view = x[0]
     detached = x.detach()

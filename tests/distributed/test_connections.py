@@ -26,7 +26,7 @@ HOW = KNOWN.get_connection_args("client")
 
 @pytest.fixture(scope="module", params=["ts", "ts+tls"])
 def security(request):
-    """What both ends know, and the scheme that it is for."""
+    """Return the scheme (`ts` or `tls`) and the credentials that both ends share."""
     if request.param == "ts":
         return request.param, KNOWN
     pytest.importorskip("cryptography", reason="certificates are made with cryptography: the extra rpc")
@@ -53,7 +53,7 @@ def run(coroutine):
 
 
 def test_servers_and_their_callers(security):
-    """Through `rpc` and through a pool, one after the other and many at once; large and small."""
+    """Servers answer `rpc` and pool calls, sequential and concurrent, with small and large data."""
     scheme, known = security
     how = known.get_connection_args("client")
     large = np.random.rand(1 << 20)
@@ -132,7 +132,7 @@ def test_errors_of_handlers_are_texts():
 
 
 class Trap:
-    """A pickle that says that it was loaded."""
+    """A pickle that records its execution when it is loaded."""
 
     loaded = False
 
@@ -196,7 +196,7 @@ def test_what_is_no_data_is_refused_where_it_is_sent():
 
 
 def test_another_secret():
-    """The caller is told at once, not after it has tried for as long as dask tries."""
+    """A caller with a wrong secret fails at once, without dask's connection retries."""
 
     async def main():
         async with serving({"echo": echo}) as server:
@@ -210,7 +210,7 @@ def test_another_secret():
 
 
 def test_strangers_have_little_time(security, monkeypatch):
-    """Those who say nothing, and those who say it slowly; callers do not wait for ever either."""
+    """Connections that are silent or slow during the handshake are closed after the timeout, on both ends."""
     scheme, known = security
     monkeypatch.setattr(transport, "HANDSHAKE_TIMEOUT_SECONDS", 0.5)
 
@@ -274,7 +274,7 @@ def test_encryption_that_is_required():
 
 
 def test_an_end_that_goes_is_noticed():
-    """By whoever reads, by whoever writes, and by who waits for an answer."""
+    """The loss of the other end raises an error in reads, writes and waiting calls."""
     gone = asyncio.Event()
 
     async def leave(comm):
@@ -359,7 +359,7 @@ def test_many_calls_over_one_connection(security):
 
 @pytest.mark.parametrize("by", ["here", "there"])
 def test_a_connection_that_breaks_while_threads_call(security, by):
-    """Each of them has an answer or an error, and none of them hangs."""
+    """Concurrent calls over a connection that breaks return an answer or raise an error; none hangs."""
 
     async def main():
         async with calling(*security) as (calls, comm):
@@ -388,7 +388,7 @@ def test_a_connection_that_breaks_while_threads_call(security, by):
 
 
 def test_calls_whose_connection_breaks():
-    """Those that wait fail at once, later ones too."""
+    """Waiting calls fail at once when their connection breaks, and later calls fail too."""
 
     async def main():
         async with calling() as (calls, comm):
@@ -410,7 +410,7 @@ def test_calls_whose_connection_breaks():
 
 
 def test_a_channel_waits_no_longer_than_it_should(server):
-    """An answer that comes later is nobody's: the channel is closed."""
+    """A call that exceeds its timeout closes the channel, so that a late answer is dropped."""
     channel = BlockingConnection(server.address, **HOW)
     channel.send({"op": "calls", "reply": False})
     with pytest.raises(TimeoutError):
@@ -419,7 +419,7 @@ def test_a_channel_waits_no_longer_than_it_should(server):
 
 
 def test_a_reader_that_is_behind():
-    """Messages that nobody reads stay with the sender."""
+    """A writer blocks while the reader is slow."""
 
     async def main():
         listener = await listen("ts://", slow, **KNOWN.get_listen_args("worker"))
@@ -487,8 +487,8 @@ NOTHING_TO_TELL = {
 
 
 def test_a_scheduler_of_dask_keeps_names():
-    """Of servers that are no workers of dask's, and learns at once when one of them has gone. It is asked nothing
-    but what it may be asked: some of its handlers load pickles."""
+    """A dask scheduler keeps the names of servers that are not dask workers, and notices their loss at once.
+    Only allowed handlers are called: some handlers load pickles."""
     allowed = {"identity", "register-worker", "heartbeat_worker"}
 
     async def join(server, scheduler, name):
@@ -530,7 +530,7 @@ def test_a_scheduler_of_dask_keeps_names():
 
 
 def test_a_scheduler_of_dask_knows_its_clients():
-    """Its own messages to register and to look are plain data; tasks are not, and none can be sent."""
+    """A dask scheduler accepts a client's registration and queries as plain data; tasks are rejected."""
 
     async def main():
         async with (

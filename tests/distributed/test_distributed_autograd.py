@@ -41,7 +41,7 @@ def y():
 
 
 def gradients(context_id, *tensors):
-    """What a context has for tensors, as lists."""
+    """Return the gradients of tensors in a context as lists."""
     found = dist_autograd.get_gradients(context_id)
     return [found[tensor].tolist() for tensor in tensors]
 
@@ -65,7 +65,8 @@ def in_one_process(f, *tensors):
     ids="sync async remote operator overload itself named".split(),
 )
 def test_a_product(standing, x, y, call):
-    """Gradients are those of one process, in the context and not in `grad`."""
+    """Gradients across a call equal those of one process; they are stored in the context and not in
+    `grad`."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [call(x, y).sum()])
         assert gradients(context_id, x, y) == [[3, 4], [1, 2]]
@@ -93,7 +94,7 @@ def test_scripted_modules(standing, x):
 
 
 def test_tensors_of_the_callee(standing, x):
-    """Each process has the gradients of its own leaves."""
+    """Each process stores the gradients of its own leaves."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.times_w, (x,)).sum()])
         assert gradients(context_id, x) == [[5, 6]]
@@ -122,7 +123,7 @@ def test_a_parameter_of_two(standing, x, y):
 
 
 def test_parameters_as_arguments(standing, y):
-    """A parameter that is sent has its gradient where it came from."""
+    """A parameter sent as an argument gets its gradient in the sending process."""
     weight = nn.Parameter(ts.tensor([1.0, 2.0]))
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.mul, (weight, y)).sum()])
@@ -144,7 +145,7 @@ def test_what_arrives(standing, x):
 
 
 def test_no_grad(standing, x, y):
-    """What a callee does not record has no gradient; `no_grad` of the caller is not the callee's."""
+    """A callee without recording has no gradient; `no_grad` of the caller does not apply to the callee."""
     with dist_autograd.context():
         assert not rpc.rpc_sync("worker1", there.without_gradients, (x,)).requires_grad
         with ts.no_grad():
@@ -169,7 +170,7 @@ def test_one_tensor_twice(standing, x):
 
 
 def test_written_after_the_call(standing, x):
-    """The gradient is that of the tensor as it was sent."""
+    """The gradient uses the value of the tensor at the time of sending."""
     z = x * 1
     with dist_autograd.context() as context_id:
         product = rpc.rpc_sync("worker1", there.mul, (z, z))
@@ -227,7 +228,8 @@ def test_without_calls(standing, x, y):
 
 
 def test_calls_that_the_loss_does_not_need(standing, x, y):
-    """Only messages that lead to the loss have gradients, and the others keep nobody waiting."""
+    """Only messages that lead to the loss receive gradients; unused messages do not block the backward
+    pass."""
     with dist_autograd.context() as context_id:
         z = x * 2
         needed = rpc.rpc_sync("worker1", there.mul, (z, y))
@@ -237,7 +239,8 @@ def test_calls_that_the_loss_does_not_need(standing, x, y):
 
 
 def test_passes_add_up(standing, x, y):
-    """What is kept may be gone through again, and adds to the gradients; what is not is an error."""
+    """`retain_graph=True` allows another backward pass, whose gradients are added; without it a second pass
+    is an error."""
     with dist_autograd.context() as context_id:
         loss = rpc.rpc_sync("worker1", there.mul, (x, y)).sum()
         dist_autograd.backward(context_id, [loss], retain_graph=True)
@@ -271,7 +274,7 @@ def test_deep_calls(standing, x):
 
 
 def test_contexts_end_everywhere(standing, x):
-    """Nobody keeps anything of a context that has ended."""
+    """All processes release the data of a context when it ends."""
     with dist_autograd.context() as context_id:
         rpc.rpc_sync("worker1", there.nested, (x, "worker2"))
         assert (
@@ -283,7 +286,7 @@ def test_contexts_end_everywhere(standing, x):
 
 @pytest.mark.parametrize("via", [None, "worker1"])
 def test_tasks_of_scripts(standing, x, y, via):
-    """What a script forks is inside of the context, here or in another process."""
+    """Tasks forked by a script run inside the context, locally or in another process."""
 
     def alone(x, y):
         return sum(scripted(scripted(x + n, y), y) for n in range(3))

@@ -1,4 +1,4 @@
-"""What goes wrong with gradients across calls, and what is refused."""
+"""Failures and rejected operations of distributed autograd."""
 
 import threading
 
@@ -25,7 +25,7 @@ def refused(text, f, *args, error=RuntimeError):
 
 
 def test_contexts_do_not_nest(standing):
-    """A thread is inside of one context at most; another thread may be inside of another."""
+    """A thread is in at most one context; threads may be in different contexts."""
     ids = []
     with dist_autograd.context() as context_id:
         refused("Already have an autograd context id for this thread", dist_autograd.context().__enter__)
@@ -96,7 +96,7 @@ def test_a_pass_of_this_process_alone(standing, x):
 
 
 def test_a_callee_that_raises(standing, x):
-    """The context goes on behind a call that failed."""
+    """A context can be used after a call that failed."""
     with dist_autograd.context() as context_id:
         refused("bad 3", rpc.rpc_sync, "worker1", rpc_worker.fail, (3,), error=ValueError)
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.mul, (x, x)).sum()])
@@ -105,7 +105,7 @@ def test_a_callee_that_raises(standing, x):
 
 
 def test_answers_behind_the_end(standing, x):
-    """What comes when the context has ended is an error, not a tensor without a way back."""
+    """A response that arrives after the end of its context raises an error."""
     with dist_autograd.context() as context_id:
         future = rpc.rpc_async("worker1", rpc_worker.sleep, (0.5, x))
     refused(f"Could not find autograd context with id: {context_id}", future.wait)
@@ -128,19 +128,19 @@ MALFORMED = [
 
 @pytest.mark.parametrize("data", MALFORMED, ids=range(len(MALFORMED)))
 def test_malformed_parcels(standing, data):
-    """What says that it belongs to a context, and does not, is an error of who sent it."""
+    """A malformed autograd header of a message raises an error in the sender."""
     with pytest.raises((ValueError, RuntimeError, MalformedValueError)):
         send_recv_nodes.unpack((data, [bytearray(8)]), current())
 
 
 def asked(*message):
-    """What another process answers to a message that no program sends."""
+    """Send a raw message to another process and return the answer."""
     agent = current()
     return agent.submit(agent.peer("worker1"), list(message), 10.0).wait()
 
 
 def test_malformed_messages(standing, x):
-    """Messages about gradients are claims: what is wrong with them is told, and the process goes on."""
+    """Malformed autograd messages are answered with an error, and the receiving process continues."""
     with dist_autograd.context() as context_id:
         rpc.rpc_sync("worker1", there.mul, (x, x))
         for message in [
@@ -173,7 +173,8 @@ def test_gradients_that_fit_nothing(standing, x):
 
 
 def test_numbers_of_contexts_travel():
-    """Also those of a process whose number is as large as a scheduler gives out."""
+    """Context numbers survive msgpack, including those of a process with a large scheduler-assigned
+    number."""
     msgpack = pytest.importorskip("msgpack")
     from types import SimpleNamespace
 

@@ -1,4 +1,5 @@
-"""Whatever somebody who knows the secret asks a process: it answers, lives, and its memory stays."""
+"""Arbitrary requests of an authenticated peer: the process answers, stays alive, and its memory does not
+grow."""
 
 import contextlib
 import random
@@ -25,13 +26,13 @@ IDENTITY, FORK = [0, 1 << 40], [0, (1 << 40) + 1]
 
 @pytest.fixture(scope="module")
 def worker():
-    """A process that others may call, to the end of these tests."""
+    """Start a worker process for the tests of this module."""
     with lasting("tests.distributed.standalone_worker") as process:
         yield process
 
 
 def friend(worker, says=True, more=()):
-    """A connection of one who knows the secret, and has said which process it is."""
+    """Open an authenticated connection, with a hello message unless `says` is False."""
     channel = BlockingConnection(worker.address, secret=SECRET, timeout=20)
     if says:
         assert channel.call([0, ["hello", 0, 0, *more]], 20)[1][0] == "value"
@@ -60,7 +61,7 @@ def memory(worker):
 
 @pytest.fixture(autouse=True)
 def unharmed(worker):
-    """It answers, keeps no more values than before, and is as large."""
+    """Check that the worker answers afterwards, has no additional values, and uses no more memory."""
     before, owned = memory(worker), works(worker)
     yield
     until = time.monotonic() + 60
@@ -107,7 +108,7 @@ JUNK = (
 
 
 def spoiled(chance, value):
-    """A message of which something is another thing."""
+    """Return a message with a random change."""
     if not isinstance(value, list) or not value or chance.random() < 0.25:
         return chance.choice(JUNK)(chance)
     value, at = list(value), chance.randrange(len(value))
@@ -122,12 +123,12 @@ def spoiled(chance, value):
 
 
 def is_asked_for(message):
-    """Whether it does what it says, for as long as it says: sleeping, dying, filling memory by name."""
+    """Return True if a valid message would itself sleep, exit or fill memory."""
     return "zeros" in repr(message)
 
 
 def throw(worker, seeds, how):
-    """Spoiled messages, some together; each is answered, whoever has the secret."""
+    """Send malformed messages in groups; the worker must answer each of them."""
     before, chance, channel = memory(worker), random.Random(str(seeds)), friend(worker, more=how)
     for _ in range(len(seeds) // TOGETHER):
         several = [spoiled(chance, chance.choice(VALID)) for _ in range(TOGETHER)]
@@ -163,7 +164,7 @@ def test_many_spoiled_messages(worker, how):
 
 @pytest.mark.parametrize("message", VALID, ids=lambda message: message[0])
 def test_who_has_not_said_who_it_is(worker, message):
-    """It is told so."""
+    """A request before the hello message is rejected with an error."""
     channel = friend(worker, says=False)
     assert "expected a hello message" in ask(channel, *message)[2]
     channel.close()
@@ -179,7 +180,8 @@ def test_processes_that_are_none(worker, process):
 
 
 def test_values_of_others(worker):
-    """A process names its own values only, once, and drops its own handles only."""
+    """A process may create only values with its own identifiers, each once, and release only its own
+    handles."""
     channel = friend(worker)
     make = "remote", *add(1, 2)[1:]
     for identity, fork, process in (([1, 5], [0, 6], 0), ([0, 5], [1, 6], 0), ([0, 5], [0, 6], 1)):
@@ -206,7 +208,7 @@ def test_what_is_no_call(worker, message, how):
 
 
 def test_who_waits_no_more(worker):
-    """The thread that served it is free long before there is an answer."""
+    """A disconnected caller releases the worker thread that serves its pending fetch."""
     maker, fetcher = friend(worker), friend(worker, more=["waits"])
     sleep = ["call", ["python", "tests.distributed.rpc_worker", "sleep"], [1, [1, 20.0], [2]], [], None]
     ask(maker, "remote", *sleep[1:], [0, 1 << 52], [0, 1 << 52], 0)
@@ -221,7 +223,7 @@ def test_who_waits_no_more(worker):
 
 
 def send_until_it_stops(channel, message, most):
-    """How many messages the other end takes when nobody reads what it answers."""
+    """Return the number of messages that the other end accepts while its answers are not read."""
     sock, data = channel._socket, b"".join(MessageEncoder().pack(message))
     sock.settimeout(0.5)
     count = 0
@@ -248,7 +250,7 @@ def test_answers_that_nobody_reads(worker):
 
 
 def test_calls_that_are_under_way(worker):
-    """So many, and no more are read until some are over."""
+    """At most `MAX_PENDING_CALLS` calls are read before some of them finish."""
     channel = friend(worker)
     sleep = ["call", ["python", "tests.distributed.rpc_worker", "sleep"], [1, [1, 4.0], [2]], [], None]
     for number in range(16):

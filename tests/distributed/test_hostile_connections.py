@@ -53,7 +53,7 @@ def friend(server):
 
 
 def is_closed(sock):
-    """Whether the other end closes the connection, whatever it says before."""
+    """Return True if the other end closes the connection, after any data."""
     try:
         while sock.recv(65536):
             pass
@@ -73,7 +73,7 @@ def send(sock, data):
 
 
 def works(server):
-    """Whether the server answers."""
+    """Check that the server answers an echo request."""
     channel = BlockingConnection(server.address, secret=SECRET)
     assert channel.call({"op": "echo", "data": 7}, timeout=20) == 7
     channel.close()
@@ -85,7 +85,7 @@ def memory(server):
 
 @pytest.fixture(autouse=True)
 def unharmed(server):
-    """It lives, and is as large as before."""
+    """Check that the server answers before and after, and uses no more memory."""
     works(server)
     before = memory(server)
     yield
@@ -97,14 +97,14 @@ def unharmed(server):
     "data", [b"GET / HTTP/1.1\r\n\r\n".ljust(64), bytes(64), MAGIC.ljust(64), sent(HELLO).ljust(64)]
 )
 def test_strangers(server, data):
-    """What is no proof ends the connection."""
+    """Data that is not a valid proof closes the connection."""
     sock = stranger(server)
     sock.sendall(data)
     assert is_closed(sock)
 
 
 def test_a_recorded_session(server):
-    """What a friend said, word for word, opens nothing the second time."""
+    """A replayed handshake is rejected."""
     steps, said = connector("ts", SECRET, None), []
     sock = stranger(server)
     data, want = next(steps)
@@ -139,7 +139,7 @@ def test_a_listener_is_not_asked_by_its_own_words(server):
 
 
 def test_many_strangers_at_once(server):
-    """Only so many may stand at the door; a friend still comes in."""
+    """The number of unauthenticated connections is bounded; authenticated clients are still accepted."""
     waiting = [stranger(server) for _ in range(3 * MAX_UNAUTHENTICATED_CONNECTIONS)]
     works(server)
     for sock in waiting[: 2 * MAX_UNAUTHENTICATED_CONNECTIONS]:
@@ -151,7 +151,7 @@ def test_many_strangers_at_once(server):
 @pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
 @pytest.mark.parametrize("first", [b"", sent(HELLO)], ids=["first", "later"])
 def test_malformed_messages(server, data, first):
-    """From one who knows the secret, instead of the first message and instead of a later one."""
+    """Malformed messages of an authenticated peer close the connection, as first and as later messages."""
     sock = friend(server)
     send(sock, first + data)
     assert is_closed(sock)
@@ -170,7 +170,7 @@ def test_messages_of_no_meaning(server, message):
 
 @pytest.mark.parametrize("message", [1, [], {}, {"compression": "zlib"}])
 def test_greetings_of_no_meaning(server, message):
-    """As above, for the first that dask's ends tell each other."""
+    """Invalid greetings of the dask protocol close the connection."""
     sock = friend(server)
     sock.sendall(sent(message))
     sock.shutdown(socket.SHUT_WR)
@@ -202,7 +202,7 @@ def test_announced_sizes_cost_nothing(server):
 
 
 def test_senders_who_are_slow(server):
-    """A byte at a time; others do not wait for them."""
+    """A peer that sends one byte at a time is served and does not delay other connections."""
     sock = friend(server)
     for byte in sent(HELLO) + sent({"op": "echo", "data": "ab"}):
         sock.sendall(bytes([byte]))
@@ -213,7 +213,7 @@ def test_senders_who_are_slow(server):
 
 
 def garbage(seed):
-    """A message, and what happened to it on its way."""
+    """Return a random message with random damage."""
     chance = random.Random(seed)
     kind = chance.randrange(4)
     if kind == 0:
@@ -232,7 +232,7 @@ def garbage(seed):
 
 
 def throw(server, seeds):
-    """Each on a connection of a friend, some of which are used until they break."""
+    """Send damaged messages over authenticated connections, each of which is used until it breaks."""
     sock, before = None, memory(server)
     for seed in seeds:
         if sock is None:

@@ -1,4 +1,4 @@
-"""Memory that two processes have in common: nobody loses what they have, whatever the other end does."""
+"""Shared memory segments: received data stays valid, independent of the sender."""
 
 import gc
 import os
@@ -18,7 +18,8 @@ from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SegmentSende
 
 
 def test_a_part_there_and_back(ends):
-    """Only the first of a size is not lent; memory is the receiver's own, and is used again when it is gone."""
+    """The first part of a size is sent by socket, later parts by segments; received memory is reused after
+    its release."""
     lender, borrower = ends
     data = part(MIN_SHARED_BYTES)
     assert lender.lend(data.data) is None
@@ -36,7 +37,8 @@ def test_a_part_there_and_back(ends):
 
 
 def test_what_is_kept_is_not_written_to(ends):
-    """As many segments as are allowed, then the socket."""
+    """Segments that the receiver holds are not overwritten; above their maximum number parts use the
+    socket."""
     lender, borrower = ends
     kept = []
     lender.lend(part(MIN_SHARED_BYTES).data)
@@ -53,7 +55,7 @@ def test_what_is_kept_is_not_written_to(ends):
 
 
 def test_as_many_bytes_as_allowed(ends, monkeypatch):
-    """Segments that nobody uses make room for others."""
+    """Unused segments are released when the byte limit is reached."""
     lender, borrower = ends
     monkeypatch.setitem(shm_segments._RECLAIM_AFTER_SECONDS, shm_segments._FREE, 0.0)
     for size in (MAX_BYTES // 2, MAX_BYTES // 4, MAX_BYTES // 4, MAX_BYTES):
@@ -64,7 +66,8 @@ def test_as_many_bytes_as_allowed(ends, monkeypatch):
 
 
 def test_what_is_kept_long_is_the_receivers(ends, monkeypatch):
-    """Others may have segments again, and it stays as it is."""
+    """A segment held for a long time passes to the receiver, unchanged, and no longer counts for the
+    sender."""
     lender, borrower = ends
     monkeypatch.setitem(shm_segments._RECLAIM_AFTER_SECONDS, shm_segments._TAKEN, 0.5)
     first = np.frombuffer(borrower.take(lent(lender, part(MAX_BYTES, 1))), np.uint8)
@@ -76,7 +79,7 @@ def test_what_is_kept_long_is_the_receivers(ends, monkeypatch):
 
 
 def test_idle_connections_make_room_for_others(ends, monkeypatch):
-    """Those that were used just now do not."""
+    """Segments of idle connections are released for other connections; recently used segments are kept."""
     idle, borrower = ends
     borrower.take(lent(idle, part(MAX_BYTES)))
     lender = SegmentSender(MAX_BYTES, MARK)
@@ -102,7 +105,7 @@ def test_memory_outlives_the_connection(ends):
 
 
 def test_parts_of_several_sizes_in_one_segment(ends):
-    """What the last one had no pages for, and what it had."""
+    """One segment holds parts of several sizes, within and beyond the pages of the last part."""
     lender, borrower = ends
     lender.lend(part(MIN_SHARED_BYTES + 1).data)
     for number, more in enumerate((1, 9000, 5, MIN_SHARED_BYTES, 9001)):
@@ -172,7 +175,7 @@ def test_a_forked_process_keeps_what_it_has(ends):
 
 
 def test_a_forked_process_that_ends_lets_nothing_go(ends):
-    """Segments are those of the process that made them."""
+    """A forked child that closes the sender releases no segments of its parent."""
     lender, borrower = ends
     borrower.take(lent(lender, part(MIN_SHARED_BYTES)))
     (mapping,) = borrower._mappings.values()

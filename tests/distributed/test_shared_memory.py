@@ -39,7 +39,7 @@ def echo(channel, data):
 
 
 def agree(first, second):
-    """What two ends find out."""
+    """Run the negotiation of two ends and return the result of each."""
     results = []
     (data, want), (_, other_want) = next(first), next(second)
     speaker, other = second, first
@@ -67,7 +67,7 @@ def test_one_does_not_want_to(listener, connector):
 
 
 def test_without_files(monkeypatch):
-    """Nothing is shared where the system has no more files."""
+    """Shared memory is disabled if the system has no free file descriptors."""
 
     def none(size):
         raise OSError(24, "Too many open files")
@@ -78,7 +78,8 @@ def test_without_files(monkeypatch):
 
 
 def test_an_offer_that_is_anothers():
-    """Who says what another process said does not know the key in its file."""
+    """An offer copied from another process is rejected, because its sender does not know the key in the
+    file."""
     steps = shm_negotiation.listener(MAX_BYTES)
     ours, want = next(steps)
     steps.send(ours + bytes(want - len(ours)))  # this process, this file
@@ -128,7 +129,7 @@ def test_who_passes_an_offer_on_cannot_change_it(changed):
 
 
 def test_calls(channel):
-    """All sizes, as they were sent; most of them shared."""
+    """Calls return parts of all sizes unchanged, most of them through shared memory."""
     for number in range(40):
         data = part(MIN_SHARED_BYTES // 2 * (number % 5 + 1), number)
         np.testing.assert_array_equal(echo(channel, data), data)
@@ -155,7 +156,7 @@ def test_who_shares_nothing(server, limits):
 
 
 def test_encrypted_connections_share_nothing():
-    """What is to be encrypted is."""
+    """Encrypted connections do not use shared memory."""
     pytest.importorskip("cryptography", reason="certificates are made with cryptography: the extra rpc")
     security = Security.temporary()
 
@@ -177,7 +178,7 @@ def test_encrypted_connections_share_nothing():
 
 
 def test_what_was_written_before_the_end_arrives():
-    """Who closes waits until the other end has it."""
+    """`close` waits until the other end has received all written data."""
     security = Security(secret=SECRET)
 
     async def main():
@@ -221,7 +222,7 @@ def test_threads_of_one_process(server):
 
 
 def test_a_process_that_is_killed():
-    """Its memory stays with who has it, and nothing else of it."""
+    """Data received from a killed process stays valid; its other shared files are released."""
     files = shared_files()
     with lasting("tests.distributed.echo_server", status=-signal.SIGKILL) as other:
         channel = BlockingConnection(other.address, secret=SECRET)
@@ -252,7 +253,7 @@ def test_a_call_that_was_given_up_takes_nothing_of_another():
 
 
 def test_a_friend_who_lies(server):
-    """Who knows the secret and names memory that is not there loses the connection."""
+    """A reference to a nonexistent segment from an authenticated peer closes the connection."""
     for claim in (reference(1 << 20), reference(0), SHARED | (1 << 40) - 1):
         channel = BlockingConnection(server.address, secret=SECRET)
         channel._socket.sendall(head(claim))

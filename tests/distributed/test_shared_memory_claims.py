@@ -1,4 +1,4 @@
-"""What a message says of memory that both ends share is a claim until it is checked."""
+"""Shared memory references in messages are validated before use."""
 
 import asyncio
 import contextlib
@@ -58,7 +58,7 @@ def file_of(size=PAGE_BYTES + MIN_SHARED_BYTES, seals=shared_memory._SEALS, stat
     ids=lambda claim: claim[0],
 )
 def test_claims(claim):
-    """Each is an error, and nothing is mapped or left open."""
+    """Invalid shared memory references raise an error and leave no mapping or open file."""
     file = claim[1]()
     files = set(os.listdir("/proc/self/fd"))
     with pytest.raises((NotSharedMemoryError, OSError)):
@@ -70,7 +70,7 @@ def test_claims(claim):
 
 
 def test_what_is_no_segment_is_not_opened(tmp_path):
-    """Who has a lease on a file is told of everybody who opens it."""
+    """A file that is not a shared memory segment is not opened, which a lease on the file would detect."""
     told = []
     before = signal.signal(signal.SIGIO, lambda *how: told.append(how))
     file = os.open(tmp_path / "named", os.O_RDONLY | os.O_CREAT)
@@ -96,7 +96,7 @@ def test_pages_that_may_not_be_there():
 
 
 def test_a_segment_of_another_connection(ends):
-    """A number is that of another file as soon as the first is closed, which its message may not know."""
+    """A reference to a segment of another connection is rejected, although file numbers are reused."""
     late = lent(ends[0], part(MIN_SHARED_BYTES, 1))
     ends[0].close()
     with contextlib.closing(SegmentSender(MAX_BYTES, bytes(16))) as other:
@@ -110,7 +110,7 @@ def test_a_segment_of_another_connection(ends):
 
 
 def test_another_process(server):
-    """Of a process that has gone there is nothing."""
+    """A reference to a process that has ended raises OSError."""
     with pytest.raises(OSError):
         SegmentReceiver(1 << 30, MARK).take(reference(5))
 
@@ -137,7 +137,7 @@ def no_room(*how):
 
 
 def test_no_room_to_map(ends, monkeypatch):
-    """A segment may be larger than the part: that is copied."""
+    """A shared memory part is copied if the segment cannot be mapped."""
     lender, borrower = ends
     made = lent(lender, part(MIN_SHARED_BYTES, 1))
     monkeypatch.setattr(shm_segments.mmap, "mmap", no_room)
@@ -150,7 +150,7 @@ def no_memory(*how):
 
 
 def test_no_memory(ends, monkeypatch):
-    """A message of a connection that goes on; its segment is used again."""
+    """A failed allocation for a part raises an error; the connection continues and the segment is reused."""
     lender, borrower = ends
     reader = MessageDecoder(borrower=borrower)
     reader.spares = True
@@ -166,7 +166,7 @@ def test_no_memory(ends, monkeypatch):
 
 
 def test_no_memory_and_nobody_is_told(ends, monkeypatch):
-    """As above, where a message cannot be passed over."""
+    """A failed allocation in a connection that cannot skip a message raises `MalformedMessageError`."""
     lender, borrower = ends
     reader, made = MessageDecoder(borrower=borrower), lent(lender, part(MIN_SHARED_BYTES))
     monkeypatch.setattr(shm_segments, "_mapping", no_memory)
@@ -175,7 +175,7 @@ def test_no_memory_and_nobody_is_told(ends, monkeypatch):
 
 
 def test_who_does_not_read_is_sent_less(ends, monkeypatch):
-    """What is on its way is bounded: the rest waits for a place in the socket."""
+    """The bytes in flight to a slow reader are bounded; further parts are sent through the socket."""
     lender, borrower = ends
     monkeypatch.setattr(shm_segments, "_MAX_IN_FLIGHT_BYTES", 3 * MIN_SHARED_BYTES)
     lender.lend(part(MIN_SHARED_BYTES).data)
@@ -190,7 +190,7 @@ def test_who_does_not_read_is_sent_less(ends, monkeypatch):
 
 @pytest.mark.parametrize("rest", [b"\7" + b"12345", b"\0" + b"1234"], ids=["no message", "no end"])
 def test_what_came_goes_with_its_connection(ends, rest):
-    """At once: nothing waits for a collection of cycles, before which many such connections may come."""
+    """Received segments are released with their connection, without waiting for a garbage collection."""
     lender, borrower = ends
     made, mapped = lent(lender, part(MIN_SHARED_BYTES)), len(shm_segments._mapped)
 

@@ -1,4 +1,4 @@
-"""Sizes that are said to vary without a name: they may be equal to others, and refuse only to be a number."""
+"""Dynamic sizes without a name may be equal to other sizes, but not constant."""
 
 import pytest
 
@@ -20,7 +20,8 @@ def _ranges(program):
 @pytest.mark.parametrize("dims", FREE, ids=str)
 @pytest.mark.parametrize("function", [lambda x, y: x + y, lambda x, y: ts.cat([x, y], 1)])
 def test_equal_sizes(function, dims):
-    """Two sizes that have to be equal are one; calls of others are refused."""
+    """Two sizes that a program requires to be equal become one symbol; calls with different sizes are
+    rejected."""
     first, second = dims
     program = export(Function(function), (ts.ones(4, 3), ts.ones(4, 3)), dynamic_shapes=({0: first}, {0: second}))
     assert _ranges(program) == ["VR[2, int_oo]"]
@@ -40,7 +41,7 @@ def test_equal_sizes(function, dims):
     ],
 )
 def test_conditions(function, ranges):
-    """What a program asks of such a size holds for it."""
+    """Conditions of the program on a dynamic size become its range."""
     program = export(
         Function(function), (ts.ones(6, 3), ts.ones(6, 3)), dynamic_shapes=({0: DYNAMIC}, {0: DYNAMIC})
     )
@@ -68,7 +69,7 @@ def test_numbers(dim):
 
 
 def test_names_keep_their_range():
-    """A name that is equal to a size without one keeps what was said of it; two names are not one."""
+    """A named size that equals an unnamed size keeps its range; two named sizes stay distinct."""
     args = ts.ones(6), ts.ones(6)
 
     def function(x, y):
@@ -86,7 +87,8 @@ def test_names_keep_their_range():
 
 
 def test_multiples_of_a_size_that_no_argument_has():
-    """Its range begins at two, that of the argument where it was said; what has to divide it is looked at last."""
+    """The range of a derived size begins at two, the range of the argument where it was declared;
+    divisibility is checked last."""
     dims = {0: 4 * Dim("quarter", max=20)}
     program = export(nn.ReLU(), (ts.rand(8, 2),), dynamic_shapes=(dims,))
     assert {str(k): str(r) for k, r in program.range_constraints.items()} == {
@@ -100,7 +102,7 @@ def test_multiples_of_a_size_that_no_argument_has():
 
 
 def test_sizes_stand_in_the_order_of_the_arguments():
-    """Behind the arguments, in whichever order the program uses them."""
+    """Sizes follow the arguments in the order of the arguments, independent of their use."""
 
     def function(x, y):
         return ts.full((y.shape[1],), 1.0), x.new_zeros(y.shape[0], x.shape[1]), x.shape[0] * 2

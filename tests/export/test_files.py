@@ -79,7 +79,7 @@ def zipped(contents):
 
 
 def changed(data, change, record="models/model.json"):
-    """The file with another JSON in a record."""
+    """Return the file with changed JSON in one record."""
     contents = records(data)
     (name,) = [n for n in contents if n.endswith(record)]
     tree = json.loads(contents[name])
@@ -114,13 +114,13 @@ def test_what_is_saved_is_loaded(program, saved):
 
 
 def test_values_are_described(program, saved):
-    """What is known of each value comes back: shape, dtype, symbols."""
+    """Shapes, dtypes and symbols of placeholders are restored by loading."""
     known = [(n.name, str(n.meta["val"])) for n in program.graph.nodes if n.op == "placeholder"]
     assert [(n.name, str(n.meta["val"])) for n in loaded(saved).graph.nodes if n.op == "placeholder"] == known
 
 
 def test_saving_again_changes_nothing(saved):
-    """A program that was loaded is written as it was read."""
+    """Saving a loaded program writes the JSON that was read."""
     file = io.BytesIO()
     save(loaded(saved), file)
     before, after = records(saved), records(file.getvalue())
@@ -128,7 +128,7 @@ def test_saving_again_changes_nothing(saved):
 
 
 def test_storages_are_shared():
-    """Tensors that shared memory are in the file once, and share it when they are loaded."""
+    """Tensors that share memory are stored once and share memory after loading."""
     program = export(Tied(), (ts.ones(2),))
     file = io.BytesIO()
     save(program, file)
@@ -233,7 +233,7 @@ def test_a_static_program_needs_no_sympy(tmp_path):
 
 
 def test_symbols_need_sympy(saved, monkeypatch):
-    """Where sympy is missing the error says what to install."""
+    """Without sympy, the error names the package extra to install."""
     monkeypatch.setitem(sys.modules, "sympy", None)
     with pytest.raises(ImportError, match=r"torchscript-ts\[export\]"):
         loaded(saved)
@@ -336,7 +336,7 @@ def test_what_is_wrong_is_refused(saved, name):
 
 
 def test_a_size_of_no_dimension():
-    """A size that a tensor has not is refused when the file is read."""
+    """A size of a missing dimension is rejected when the file is read."""
 
     class Counts(Module):
         def forward(self, x):
@@ -388,7 +388,7 @@ def test_arguments_of_modules_are_no_code(name):
 
 
 def test_state_with_the_name_of_a_branch():
-    """Is refused, as the module has room for one of them."""
+    """A state entry with the name of a branch is rejected, since the module has one attribute per name."""
 
     class Scale(Module):
         def __init__(self):
@@ -443,7 +443,7 @@ def test_weights_stay_in_their_bytes(saved, path, value):
 
 
 def test_records_are_as_large_as_the_file(saved):
-    """Records that lie over each other, twice, outside of the folder, or that are not there."""
+    """Overlapping, repeated, missing or misplaced records raise `ArchiveError`."""
     contents = records(saved)
     missing = {n: d for n, d in contents.items() if not n.endswith("weight_0")}
     with pytest.raises(ArchiveError, match="weight_0"):
@@ -469,7 +469,7 @@ def test_records_are_as_large_as_the_file(saved):
 
 
 def test_json_is_strict(saved):
-    """No key twice, no depth, nothing that JSON does not have."""
+    """JSON with repeated keys, deep nesting or nonstandard values is rejected."""
     contents = records(saved)
     for text in (
         b'{"a": 1, "a": 2}',
@@ -505,7 +505,7 @@ def test_conditions_are_computed_within_limits(saved):
 
 
 def mutated(tree, source):
-    """The JSON with one entry that is another."""
+    """Return the JSON with one random entry changed."""
     tree = copy.deepcopy(tree)
     parts = list(places(tree))
     path = source.choice(parts)

@@ -1,4 +1,4 @@
-"""Every function, type and method of the extensions that Python can reach, called with what nobody should give it.
+"""Call every Python-accessible function, type and method of the extensions with invalid arguments.
 
 In: a seed and names of modules; out: a line for each call that ended the process, which goes on behind that call.
 
@@ -54,7 +54,7 @@ SHARED = {"ts._core.dispatch.operator.Operator.record ="}
 
 
 def modules() -> list[str]:
-    """The names of the extensions of this tree."""
+    """Return the names of the extension modules of this tree."""
     found = []
     for top, package in (("ts/_core", "ts._core"), ("backends", "ts.backends")):
         for path in sorted((ROOT / top).rglob("*.pyx")):
@@ -63,7 +63,7 @@ def modules() -> list[str]:
 
 
 def values() -> dict[str, list[Any]]:
-    """What to give, by the names that signatures have for types."""
+    """Return argument values by the type names of signatures."""
     ints = [0, 1, 2, 3, -1, 64, 1 << 31, (1 << 63) - 1, -(1 << 63)]
     floats = [0.0, 1.5, -1.0, float("nan"), float("inf"), 1e308]
     tuples = [(), (1,), (2, 3), (-1, 0), (1.5,), ("a",), (None,), (ts.ones(2),), (ts.ones(2), 2), ((1,),), (0,) * 70, (1 << 62,) * 3]
@@ -139,7 +139,7 @@ def callables(module: types.ModuleType) -> Iterator[tuple[str, Callable[..., Any
 
 
 def is_class(value: Any, module: str) -> bool:
-    """Whether a value is a class that this extension defines."""
+    """Return True if a value is a class defined by the given extension module."""
     home = "ts._core.tensor.tensor" if value is ts.Tensor else getattr(value, "__module__", None)
     return isinstance(value, type) and home == module
 
@@ -177,13 +177,13 @@ def call(function: Callable[..., Any], given: list[Any]) -> None:
 
 
 def selves(owner: Any, known: dict[str, list[Any]]) -> list[Any]:
-    """Objects of a type that exist, and those that Python can make without saying what is to be in them."""
+    """Return existing objects of a type, and objects created without initialization."""
     found = [value for of_type in known.values() for value in of_type if type(value) is owner]
     return found + [held for held in gc.get_objects() if type(held) is owner][:5] + unfilled(owner)
 
 
 def unfilled(owner: Any) -> list[Any]:
-    """Objects of a type that nobody has filled, by all ways that lead around its `__init__`."""
+    """Return uninitialized objects of a type, created by all ways that bypass its `__init__`."""
 
     def subclass() -> Any:
         return type("Subclass", (owner,), {"__init__": lambda self: None})()
@@ -225,7 +225,7 @@ def shown(value: Any) -> str:
 
 
 def problems(seed: int, names: list[str]) -> list[str]:
-    """The calls that ended a process, with how."""
+    """Return the calls that ended a process, with the signal or exit status."""
     return subprocess_watchdog.problems(__spec__.name, seed, ",".join(names))
 
 

@@ -1,4 +1,4 @@
-"""Archives that somebody has changed: their source, their pickles, their records, the numbers and bytes of the zip file.
+"""Load mutated archives: source, pickles, records, numbers and bytes of the zip file.
 
 In: a range of seeds.  Out: a line for each archive that was neither loaded nor refused as it should be:
 
@@ -133,7 +133,7 @@ def archive(seed: int) -> bytes:
 
 
 def check(seed: int) -> bool:
-    """Whether an archive can be loaded; whatever else happens than what may is raised."""
+    """Return True if an archive loads; unexpected errors are raised."""
     data = archive(seed)
     if seed % 4:
         return check_file(lambda: io.BytesIO(data))
@@ -156,7 +156,7 @@ def check_file(opened: Callable[[], Any], **options: bool) -> bool:
 
 
 def attempt(function: Callable[..., Any], *args: Any, **options: bool) -> Any:
-    """What a reader gives, or None where it refuses the file as it may."""
+    """Return the result of a reader, or None if it rejects the file with an expected error."""
     try:
         return function(*args, **options)
     except (ArchiveError, LimitExceeded, pickle.UnpicklingError):  # the last of classes, as PyTorch's
@@ -192,12 +192,13 @@ def used(loaded: Any) -> None:
 
 
 def is_placed(error: FrontendError) -> bool:
-    """Whether an error of the compiler says where."""
+    """Return True if a compiler error has a source location."""
     return error.range is not None or any(place is not None for _, _, place in error.calls)
 
 
 def is_located(error: Exception) -> bool:
-    """Whether a script's exception says where; or that what was called takes other arguments, is not there, or does not freeze."""
+    """Return True if a script exception has a source location or reports an invalid call, a missing method or
+    a failed freeze."""
     text = str(error)
     located = "Traceback of TorchScript" in text or "Declaration: " in text or "attempted to freeze" in text
     located = located or text == "Method 'forward' is not defined."  # a module without `forward`, as in PyTorch
@@ -213,12 +214,12 @@ def main(first: str, last: str, *place: str) -> None:
 
 
 def problems(first: int, last: int) -> list[str]:
-    """What went wrong with the archives of these seeds."""
+    """Return the problems found with the archives of a range of seeds."""
     return subprocess_watchdog.problems(__spec__.name, first, last)
 
 
 def campaign(count: int, log: Path) -> None:
-    """Check so many archives, behind those that the log has; a line for each batch, and what went wrong in it."""
+    """Check `count` archives after those in the log; write a line per batch with its problems."""
     log.parent.mkdir(parents=True, exist_ok=True)
     done = [int(line.split()[2].rstrip(":")) for line in log.read_text().splitlines() if line.startswith("seeds ")] if log.exists() else []
     for first in range(max(done, default=0), count, BATCH):

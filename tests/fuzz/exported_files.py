@@ -1,4 +1,4 @@
-"""`.pt2` files that somebody has changed: they are loaded as right programs, or refused by an ArchiveError, and soon.
+"""Load mutated `.pt2` files, which must load as valid programs or raise an `ArchiveError` in bounded time.
 
 In: a range of seeds.  Out: a line for each file that was neither loaded nor refused as it should be:
 
@@ -84,7 +84,7 @@ class Functions(ts.nn.Module):
 
 @cache
 def originals() -> list[dict[str, bytes]]:
-    """The records of the files that are changed."""
+    """Return the records of the files to mutate."""
     ts.manual_seed(0)
     rows = Dim("rows", min=3, max=64)
     pair = {"a": ts.ones(2), "b": ts.zeros(2)}
@@ -130,7 +130,7 @@ def zipped(records: dict[str, bytes]) -> bytes:
 
 
 def loaded(data: bytes) -> Any:
-    """The program of a file, or None where it is refused as it may be."""
+    """Return the program of a file, or None if it is rejected with an expected error."""
     try:
         return load(io.BytesIO(data))
     except REFUSALS:
@@ -138,7 +138,7 @@ def loaded(data: bytes) -> Any:
 
 
 def used(program: Any) -> None:
-    """What the command line does with a program, and what Python may."""
+    """Run a program through the command line functions and the Python API."""
     function = pt2_target.ExportedFunction(program)
     assert str(function.graph) and function.code
     pt2_target.takes(function), pt2_target.ranges(program), pt2_target.operators(program), pt2_target.conditions(program)
@@ -168,7 +168,7 @@ def run(program: Any) -> None:
 
 
 def check(seed: int) -> bool:
-    """Whether the file of a seed can be loaded; whatever else happens than what may is raised."""
+    """Return True if the file of a seed loads; unexpected errors are raised."""
     return check_file(file_of(seed))
 
 
@@ -192,7 +192,7 @@ def main(first: str, last: str, *place: str) -> None:
 
 
 def problems(first: int, last: int) -> list[str]:
-    """What went wrong with the files of these seeds."""
+    """Return the problems found with the files of a range of seeds."""
     return subprocess_watchdog.problems(__spec__.name, first, last)
 
 

@@ -12,7 +12,7 @@ FLOATS = "Float(*, *, requires_grad=0, device=cpu)"
 
 
 def types(function, *inputs):
-    """The types of what a function returns, a tuple or one value; its own graph stays as it is."""
+    """Return the types of a function's results (a tuple or a single value) without changing its graph."""
     graph = ts.jit.script(function).graph
     before = str(graph)
     (result,) = propagate_shapes(graph, inputs).outputs()
@@ -47,7 +47,7 @@ def test_branches_have_in_common():
 
 
 def test_unknown():
-    """What is not known of an input, a list of two lengths, a loop or a computed size is known of no result."""
+    """Shapes stay unknown after unknown inputs, lists of two lengths, loops and computed sizes."""
 
     def f(x, y):
         c = [x, x]
@@ -71,7 +71,7 @@ def test_lists_that_change():
 
 @pytest.mark.parametrize("change", ["unsqueeze_(0)", "t_()", "squeeze_()"])
 def test_reshaped_in_place(change):
-    """What may share memory with a tensor that changes its shape is of no known shape."""
+    """Tensors that may share memory with a tensor reshaped in place have no known shape."""
     f = ts.jit.CompilationUnit(f"def f(x):\n    b = x + 1\n    c = b.{change}\n    return b, c, x + 2\n").f
     (result,) = propagate_shapes(f.graph, [ts.zeros(2, 3)]).outputs()
     assert [value.type().str() for value in result.node().inputs()] == ["Tensor", "Tensor", FLOATS]
@@ -94,7 +94,7 @@ def test_nothing_happens(capsys):
 
 
 def test_gradients():
-    """A tensor that wants gradients says so only where it is asked for."""
+    """`requires_grad` is part of a type only on request."""
 
     def f(x):
         return x * 2
@@ -129,7 +129,7 @@ def test_complete():
     ],
 )
 def test_loops(step, type):
-    """What a loop carries is of the type that it has before every turn."""
+    """A loop-carried value has a type that is valid before every iteration."""
     graph = parse_ir(f"""graph(%x : Tensor):
   %true : bool = prim::Constant[value=1]()
   %two : int = prim::Constant[value=2]()
@@ -184,7 +184,8 @@ LOOP = """  %true : bool = prim::Constant[value=1]()
 
 
 def test_some_lengths_through_loops():
-    """A dimension that grows is not known in any turn; the other one is. So do branches have in common."""
+    """A dimension that grows in a loop is unknown, other dimensions stay known; branches merge shapes in the
+    same way."""
     graph, found = propagated("%x : Float(2, 3)", LOOP)
     body = graph.find_node("prim::Loop").blocks()[0]
     assert found.startswith("Float(*, *")
@@ -232,7 +233,7 @@ def test_outputs_that_are_given():
 
 
 def test_tuple_with_an_unknown_part():
-    """A tuple has the types of its parts, also if nothing is known of one."""
+    """A tuple type contains the types of its elements, including unknown types."""
 
     def f(x, m):
         return ts.masked_select(x, m), x[m], x.nonzero()

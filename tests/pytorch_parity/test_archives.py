@@ -32,7 +32,7 @@ def written(t, made, **extra):
 
 
 def crossed(reader, writer, made):
-    """What `reader` loads of what `writer` saved."""
+    """Load with `reader` a module saved by `writer`."""
     return reader.jit.load(io.BytesIO(written(writer, made)))
 
 
@@ -272,7 +272,8 @@ def test_extra_files(reader, writer):
 
 
 def test_code_is_the_same():
-    """The source files of a module are PyTorch's, but for the attributes that modules have for its own sake."""
+    """The source files of a saved module equal PyTorch's, except for attributes that PyTorch adds to
+    modules."""
 
     def code(t):
         made = t.jit.script(tree(t))
@@ -316,7 +317,7 @@ def test_python_functions_are_refused():
 
 
 def of_version(data, version):
-    """The archive as one of another version of the format."""
+    """Return the archive with another format version."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(out, "w") as after:
         for name in before.namelist():
@@ -420,13 +421,13 @@ def with_state(t):
 
 @pytest.mark.parametrize("reader, writer", PAIRS)
 def test_state(reader, writer):
-    """A module may say itself what is saved, and what to do with it when it is loaded."""
+    """A module with `__getstate__` and `__setstate__` defines what is saved and restored."""
     read = crossed(reader, writer, writer.jit.script(with_state(writer)))
     assert plain(read()) == [["a", "saved", "loaded"], 21]
 
 
 def test_objects_of_the_program():
-    """An object of an archive is an instance of the program's class of that name, where there is one."""
+    """An object of an archive is an instance of the program's class of that name, if it exists."""
     made = ts.jit.script(programs(ts))
     data = written(ts, made)
     own = type(made.counter)
@@ -508,7 +509,7 @@ def test_operators_came_to_mean_what_they_mean_in_the_same_versions():
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("size", [1, "halves", "given"])
 def test_traced_adaptive_pools(layer, dims, size):
-    """A size of one number is as many numbers in a trace, which PyTorch asks for; parts may be the input's."""
+    """A scalar output size is expanded in a trace of an adaptive pool; None sizes are the input's."""
 
     def traced(t):
         wanted = {1: 1, "halves": (2,) * dims, "given": (2,) + (None,) * (dims - 1)}[size]

@@ -34,7 +34,7 @@ Twin = namedtuple("Twin", "x y")  # the fields of another
 
 
 class Inherited(Point):
-    """A class over a named tuple is one too."""
+    """A subclass of a named tuple, which is a named tuple node too."""
 
 
 class Pair:
@@ -201,13 +201,13 @@ RULES = [
 
 
 def shown(value):
-    """What a value is, in words that both libraries share."""
+    """Return the `repr` of a value with the module names of both libraries unified."""
     text = repr(value).replace("ts.utils._pytree_nodes", "_pytree").replace("ts.utils._pytree_specs", "_pytree")
     return text.replace("ts.utils._pytree", "_pytree").replace("torch.utils._pytree", "_pytree")
 
 
 def outcome(run):
-    """The result, or the error, and the warnings."""
+    """Return the result or the error of a call, and its warnings."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
@@ -225,7 +225,7 @@ def same(run):
 
 
 def everything_of(spec):
-    """What a spec says of itself, and of its children."""
+    """Return the attributes of a spec and of its children."""
     return (
         spec.type,
         spec.context,
@@ -279,7 +279,7 @@ def test_specs(number):
 
 
 def rewritten(pytree, spec):
-    """The same spec, written by hand."""
+    """Rebuild a spec from `TreeSpec` constructors."""
     if spec.is_leaf():
         return pytree.treespec_leaf()
     return pytree.TreeSpec(spec.type, spec.context, [rewritten(pytree, child) for child in spec.children()])
@@ -287,7 +287,8 @@ def rewritten(pytree, spec):
 
 @pytest.mark.parametrize("number", range(len(TREES)))
 def test_several_trees(number):
-    """Trees that others are prefixes of, and those that do not fit."""
+    """Operations on several trees accept prefixes and reject trees of different structure, as PyTorch
+    does."""
     tree = TREES[number]
     for other in TREES:
         same(lambda pytree: pytree.tree_structure(tree).flatten_up_to(other))
@@ -299,7 +300,7 @@ def test_several_trees(number):
 
 
 def test_dictionaries_fit_each_other():
-    """The kind of a dictionary and the order of its keys do not matter to the other trees; its keys do."""
+    """Dictionaries of different classes or key orders match if their keys are equal."""
     one = {"a": 1, "b": 2}
     for other in [
         {"b": 3, "a": 4},
@@ -317,7 +318,7 @@ def test_dictionaries_fit_each_other():
 
 
 def test_changed_nodes_are_refused():
-    """Custom nodes want the same context, and results of different lengths are told apart."""
+    """Custom nodes with another context, and containers of different lengths, are rejected."""
     for first, second in [
         (Pair(1, 2, "a"), Pair(3, 4, "b")),
         (Pair(1, 2), Bare(1, 2)),
@@ -431,7 +432,7 @@ def test_hand_written_specs():
     ],
 )  # fmt: skip
 def test_functions(run):
-    """Results, errors and warnings, one after the other."""
+    """A function of pytree returns PyTorch's result, error and warnings."""
     same(run)
 
 
@@ -463,7 +464,7 @@ def test_kinds_of_types():
 
 
 def test_registering_again():
-    """A class that is there is replaced with a warning, and what was taken out is a leaf."""
+    """Registering a class again replaces it with a warning; a deregistered class is a leaf."""
 
     class Box:
         def __init__(self, items):
@@ -528,7 +529,7 @@ def test_results_of_operators():
 
 
 def given_a_class(cls, flatten, unflatten, run):
-    """What `run(pytree)` does in both libraries while a class is registered, and after."""
+    """Compare `run(pytree)` in both libraries while a class is registered and afterwards."""
 
     def both(pytree):
         pytree.register_pytree_node(cls, flatten, unflatten)
@@ -629,7 +630,7 @@ def test_signatures():
 
 
 def test_public_names():
-    """The same public names, and the private ones that programs mention."""
+    """The module has PyTorch's public names, and the private names that programs use."""
     assert set(ours.__all__) == set(theirs.__all__)
     modules = "dataclasses functools importlib json logging sys threading types warnings log".split()
     typing = "Any Callable ClassVar Enum Final Generic Hashable Iterable Mapping NamedTuple NoReturn Protocol Self".split()

@@ -1,4 +1,4 @@
-"""Types that a text claims for its values: each is looked at before an instruction relies on it.
+"""Types declared in an archive are checked before an instruction relies on them.
 
 Without that, a number would be followed as an address.
 """
@@ -70,7 +70,7 @@ def run(body, *arguments, parameters=""):
     ],
 )
 def test_casts(type, value):
-    """A value that is not of the type which it is said to be of ends the program, with the place of the cast."""
+    """A cast to a type that the value does not have raises RuntimeError with the location of the cast."""
     with pytest.raises(RuntimeError, match="is not of type") as error:
         run(f"x = unchecked_cast({type}, {value})\nreturn x")
     assert "unchecked_cast" in str(error.value)
@@ -90,7 +90,7 @@ def test_casts(type, value):
     ],
 )
 def test_true_casts(type, value, expected):
-    """What is said truly holds."""
+    """A cast to a type that the value has returns the value."""
     assert run(f"x = unchecked_cast({type}, {value})\nreturn x") == expected
 
 
@@ -129,7 +129,7 @@ def test_uninitialized_from_outside():
 
 
 def test_variables_of_branches():
-    """A blank that comes out of a branch is as good as one that is read at once."""
+    """An uninitialized value that leaves a branch is checked like one that is read directly."""
     body = f"if b:\n  x = uninitialized(List[str])\nelse:\n  x = ['text']\ny = {ADDRESS}\nreturn torch.len(x)"
     loaded = load(archive(module(body, parameters=", b: bool")))
     assert loaded(True) == 0
@@ -137,7 +137,7 @@ def test_variables_of_branches():
 
 
 def test_unions_of_classes():
-    """A method that two classes have under one name, but not alike, is no method of their union."""
+    """A method with different signatures in two classes is not a method of their union."""
     classes = (
         "class A:\n  def f(self: __torch__.A, i: int) -> int:\n    return i\n"
         "class B:\n  def f(self: __torch__.B, i: str) -> int:\n    return torch.len(i)\n"
@@ -151,7 +151,7 @@ def test_unions_of_classes():
 
 
 def test_futures():
-    """What a future gives is of the type that its place says, or the program ends."""
+    """The result of a future is checked against the declared type."""
     body = "def task():\n  return ['text']\nf = unchecked_cast(Future[{}], fork(task))\nreturn torch.wait(f)"
     assert run(body.format("List[str]")) == ["text"]
     for type in ("List[int]", "int", "__torch__.A", "Tensor", "Tuple[str]"):
@@ -177,7 +177,7 @@ def test_futures():
     ],
 )
 def test_attributes(type, piece):
-    """What a pickle holds for an attribute is of the attribute's type."""
+    """An attribute value in a pickle must have the attribute's declared type."""
     source = module("return 1", CLASSES, attributes=f"a : {type}")
     with pytest.raises(ArchiveError):
         load(archive(source, state(a=piece)))
@@ -226,14 +226,14 @@ def test_strings():
     ],
 )
 def test_constants_of_graphs(type, value):
-    """A constant is of the type that its graph gives it."""
+    """A constant of a graph must have the type that the graph declares."""
     graph = ts.parse_ir(f"graph():\n  %c : {type} = prim::Constant[value={value}]()\n  return (%c)")
     with pytest.raises(CompilationError):
         ts.jit.create_function_from_graph("f", graph)()
 
 
 def test_source_is_not_slowed():
-    """Programs of Python are proved when they are compiled: nothing is looked at again."""
+    """Functions compiled from Python source contain no run-time type checks for their casts."""
 
     def first(x: ts.Tensor | None) -> ts.Tensor:
         return x if x is not None else ts.ones(1)

@@ -1,4 +1,4 @@
-"""Definitions of a file that no program could have: refused as the file's fault, with the place where that is known."""
+"""Invalid definitions in an archive raise an error of the archive, with the source location where known."""
 
 import gc
 import io
@@ -38,7 +38,7 @@ def test_constants_of_no_type(piece):
 
 @pytest.mark.parametrize("name", ["ctorch\nfloat32\n", "cbuiltins\nprint\n", "cos\nsystem\n"])
 def test_names_among_constants(name):
-    """A pickle names what may be in an archive, and nothing else of Python."""
+    """A pickle may refer only to the names allowed in archives; other Python names raise `ArchiveError`."""
     with pytest.raises(ArchiveError, match="is not among what may be in an archive"):
         run_constant(name.encode())
 
@@ -75,7 +75,7 @@ def test_uses_of_constants(body, message):
     ],
 )
 def test_lines_of_modules(line, message):
-    """Hooks that are not there, constants that are none."""
+    """Module attribute lines with unknown hooks or invalid constants raise `FrontendError`."""
     source = f"class M(Module):\n  {line}\n  def forward(self: __torch__.M) -> int:\n    return 1\n"
     with pytest.raises(FrontendError, match=message) as error:
         load(archive(source))()
@@ -111,7 +111,8 @@ RESERVED = [name for name in {*dir(Enum), *dir(type(Enum)), *dir(object)} if nam
 @pytest.mark.parametrize("name", ["_ignore_", "_order_", "_missing_", "__new__", "__getattr__", *sorted(RESERVED)])
 @pytest.mark.usefixtures("quick_collections")
 def test_names_that_enumerations_keep(name, recwarn, capfd):
-    """Python gives them a meaning, so that no program has such members; nothing is called by these names."""
+    """Enum members with names that Python reserves raise `CompilationError`; no code is called by these
+    names."""
     for members in (f"{name} = 1", f"{name} = 'x'\n  A = 'y'", f"A = 1\n  {name} = 2"):
         source = module("return __torch__.E.A", f"class E(Enum):\n  {members}\n")
         with pytest.raises(CompilationError, match=f"'{name}' cannot be the name of an enumeration's member") as error:
@@ -148,7 +149,7 @@ def test_fields_of_named_tuples(fields, message):
 
 @pytest.mark.parametrize("annotation", ["E.mro", "E.__class__", "M.forward", "M.mro"])
 def test_names_behind_classes(annotation):
-    """What Python's classes have is nothing that an archive could name."""
+    """Attributes of Python classes cannot be named from an archive."""
     for line in (f"a : __torch__.{annotation}", f"a : Final[int] = [__torch__.{annotation}]"):
         source = f"class E(Enum):\n  A = 1\nclass M(Module):\n  {line}\n  def forward(self: __torch__.M):\n    return 1\n"
         with pytest.raises(CompilationError, match=r"Unknown type name|this is not a constant"):
@@ -177,7 +178,7 @@ def test_defaults(default):
 
 @pytest.mark.parametrize("size", ["", "x", "99999999", "9" * 5000])
 def test_sizes_of_broadcasting_lists(size):
-    """A number for such a list becomes a list of so many."""
+    """The size in `BroadcastingList` must be a positive integer."""
     source = module("return 1", "").rstrip() + f"\n  def g(self, x: BroadcastingList{size}[int]) -> int:\n    return 1\n"
     with pytest.raises(CompilationError, match="must be a positive integer"):
         print(load(archive(source)).g.schema)
@@ -206,7 +207,8 @@ def test_new_objects(made):
 
 @pytest.mark.parametrize("literal", ["0x" + "f" * 40, HUGE, "0b" + "1" * 100, "0x8000000000000000", "9" * 30])
 def test_large_numbers(literal):
-    """A number of more than 64 bits is refused at its place, and not written out where it is long."""
+    """Integers of more than 64 bits raise `CompilationError` at their source location, with a short
+    message."""
     with pytest.raises(CompilationError, match="must fit in a signed 64 bit integer") as error:
         load(archive(module(f"return {literal}")))()
     assert len(str(error.value).partition("\n")[0]) < 200
@@ -229,7 +231,7 @@ class Leaf(ts.nn.Module):
 @pytest.mark.parametrize("compile", [ts.jit.script, lambda m: ts.jit.trace_module(m, {"forward": (ts.ones(1),)})])
 @pytest.mark.parametrize("length", [1, 2, 5])
 def test_modules_that_hold_themselves(compile, length):
-    """A module among its own submodules, at once or by others, has no type."""
+    """A module that contains itself, directly or through submodules, raises `RuntimeError`."""
     ring = [Leaf() for _ in range(length)]
     for leaf, following in zip(ring, [*ring[1:], ring[0]], strict=True):
         leaf.next = following
@@ -254,7 +256,7 @@ def doubled_within(n: int) -> bool:
 
 
 def test_an_any_that_doubles():
-    """A pair of the same pair of the same pair ...: as large as its levels, there and in Python."""
+    """Nested pairs of the same value as `Any` need memory linear in their depth, in scripts and in Python."""
     given = doubled(200)
     for _ in range(200):
         assert given[0] is given[1]
@@ -265,7 +267,7 @@ def test_an_any_that_doubles():
 
 @pytest.mark.parametrize("mark", ["__parameters__", "__buffers__"])
 def test_parameters_are_tensors_of_the_class(mark):
-    """What `state_dict` goes through is there, and can be a tensor."""
+    """Names in `__parameters__` and `__buffers__` must be tensor attributes of the class."""
     for attributes in ("", "  x : int\n"):
         source = f"class M(Module):\n  {mark} = ['x']\n{attributes}  def forward(self: __torch__.M):\n    return 1\n"
         with pytest.raises(CompilationError, match="has no tensor 'x'"):
@@ -273,7 +275,7 @@ def test_parameters_are_tensors_of_the_class(mark):
 
 
 def test_a_class_that_cannot_be_read_is_refused_again():
-    """Who looks at it a second time does not find the half of it that was made before the error."""
+    """A class with an invalid definition raises the same error at each use; no partial class remains."""
     source = module(
         "return __torch__.Half.__new__(__torch__.Half).__init__()",
         "class Half:\n  n : int\n  __parameters__ = []\n  def __init__(self: __torch__.Half) -> NoneType:\n    return None\n",
@@ -294,7 +296,8 @@ return c"""
 
 @pytest.mark.parametrize("name", ["_IgnoreContextManager", "ignore_context_manager"])
 def test_blocks_in_text_do_not_stay_in_python(name, capfd):
-    """Only a live function may have blocks that run as Python; in an archive they would be a stranger's."""
+    """Text of an archive or a `CompilationUnit` cannot contain blocks that run as Python; only live functions
+    can."""
     body = BLOCK.format(name=name)
     with pytest.raises(FrontendError):
         load(archive(module(body, parameters=", x: int")))(5)
