@@ -14,10 +14,8 @@ calls:
 Known values are propagated: each operator with known arguments runs on meta tensors, which have shapes and
 dtypes, but no elements.  Module attributes are known unless the function writes them; a failure must occur in
 both training and evaluation mode.  Of branches on known conditions, only the one taken is visited, and a
-`raise`
-in it is a failure, too.  Loop-carried values, tensor elements, and values that may alias a written or
-reshaped
-tensor are unknown.
+`raise` in it is a failure, too.  Loop-carried values, tensor elements, and values that may alias a written or
+reshaped tensor are unknown.
 """
 
 from __future__ import annotations

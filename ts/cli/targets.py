@@ -7,8 +7,7 @@
     PROGRAM.pt2              an exported program, for commands that support it
 
 In: a target.  Out: the scripted function; a UsageError for an unknown name.  A `.py` file is a trusted
-program
-and is executed; every other file is read as an archive, without executing code.
+program and is executed; every other file is read as an archive, without executing code.
 """
 
 from __future__ import annotations

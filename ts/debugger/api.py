@@ -72,8 +72,7 @@ def debug(
     """Return a callable that runs `function` under the debugger.
 
     Commands are read from `commands`, or else from the terminal.  With `commands`, `output` is called with
-    each
-    line of the transcript.
+    each line of the transcript.
     """
     return Debugged(function, commands, output)
 

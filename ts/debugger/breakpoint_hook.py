@@ -24,8 +24,7 @@ class ProcessDebugger(Debugger):
     """Default debugger of `breakpoint()` in a script, used when no other debugger is active.
 
     As in Python, `PYTHONBREAKPOINT=0` disables breakpoints; an installed hook, or that of PYTHONBREAKPOINT,
-    is
-    called; otherwise this debugger opens on the terminal, if there is one.
+    is called; otherwise this debugger opens on the terminal, if there is one.
     """
 
     def __init__(self) -> None:

@@ -5,8 +5,7 @@
     work = irecv(y, src=0)              returns immediately; call work.wait() later
 
 Messages between two ranks with equal tags arrive in order.  Short tensors are sent before the receiver
-requests
-them.
+requests them.
 """
 
 from __future__ import annotations

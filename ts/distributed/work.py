@@ -4,8 +4,7 @@
     work.wait()                                returns True or raises the error
 
 Calls of a group run in the order of their creation: in the caller's thread if the queue is empty, otherwise
-in
-the group's thread.
+in the group's thread.
 """
 
 from __future__ import annotations

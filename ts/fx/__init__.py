@@ -10,8 +10,7 @@
     module.recompile()
 
 `node`, `graph` and `graph_module` hold graphs; `tracer` and `proxy` make them of programs, `code_generation`
-makes
-programs of them; `interpreter` runs them, `subgraph_rewriter` and `passes` change them.
+makes programs of them; `interpreter` runs them, `subgraph_rewriter` and `passes` change them.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     module.recompile()
 
 It has those of the root's submodules, parameters and buffers that the graph mentions.  Each has a class of
-its own,
-so that it can have a `forward` of its own; scripts, copies and pickles take its code as they take any other.
+its own, so that it can have a `forward` of its own; scripts, copies and pickles take its code as they take
+any other.
 """
 
 from __future__ import annotations

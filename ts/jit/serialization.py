@@ -80,8 +80,7 @@ def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
     """Return the operators, overloads, classes and other features that an archive needs and `ts` lacks.
 
     No code of the archive runs.  Each record has a `kind`, a `name`, and the `places` in the archive that use
-    it;
-    its string form contains all of them.
+    it; its string form contains all of them.
     """
     from ts.archive.compatibility_check import missing
 

@@ -5,9 +5,9 @@
     traced = ts.jit.trace_module(net, {"forward": x, "encode": y})
 
 A single control-flow path is recorded.  A branch on a computed number (`if x.sum() > 0:`) causes a
-TracerWarning
-during tracing and a guard in the traced function, which raises an error if the condition differs.  With
-`guards="warn"` it warns and follows the recorded path, with `guards="off"` silently, as PyTorch's traces do.
+TracerWarning during tracing and a guard in the traced function, which raises an error if the condition
+differs.  With `guards="warn"` it warns and follows the recorded path, with `guards="off"` silently, as
+PyTorch's traces do.
 """
 
 from __future__ import annotations
@@ -50,8 +50,7 @@ def trace(
 
     With `check_trace`, the function is traced and run a second time, or once on each of `check_inputs`, and
     differences are reported.  With `strict=False`, a dict is allowed as a result, and a list causes no
-    warning: the
-    caller asserts that the structure does not depend on the inputs.
+    warning: the caller asserts that the structure does not depend on the inputs.
 
     `guards` says what the trace does with inputs for which a number or a truth that Python was given
     (`int(x)`, `if x.sum() > 0:`, `range(x.size(0))`) is another one than that of the example:

@@ -13,8 +13,7 @@ In: a function or method, with arguments for the measurement.  Out: `ReportData`
 
 Line times: operators are measured in a profiled call; the time of a fusion group is divided equally among the
 lines of its operators.  The remaining time of an unprofiled call is interpreter time, divided by the number
-of
-instructions of each line, which a third call counts.  Both are scaled to the unprofiled call.
+of instructions of each line, which a third call counts.  Both are scaled to the unprofiled call.
 """
 
 from __future__ import annotations

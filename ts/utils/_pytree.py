@@ -270,8 +270,7 @@ def register_dataclass(
     """Register a dataclass as a pytree node with its fields as children, except fields that are None.
 
     `field_names` lists the fields of a class that is not a dataclass; for a dataclass, it lists all fields
-    except
-    `drop_field_names`.
+    except `drop_field_names`.
     """
     fields = _fields_of(cls, field_names, drop_field_names or [])
 

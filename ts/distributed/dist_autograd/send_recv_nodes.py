@@ -5,8 +5,7 @@
     value, context_id = unpack(parcel, agent)           in the receiver: x is a result of RecvRpcBackward
 
 Outside a context, values are encoded by `wire_values`.  Tensors that require grad and share memory get
-separate
-memory in the receiver: a write to one would change the others, but not their gradients.
+separate memory in the receiver: a write to one would change the others, but not their gradients.
 """
 
 from __future__ import annotations

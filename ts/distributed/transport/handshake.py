@@ -10,8 +10,7 @@ reflected proofs are invalid.  The connector proves first: a client without the 
 offline guess.  Nothing is parsed; each step has a fixed number of bytes.
 
 The handshake does not protect later messages from an attacker who can modify packets or relays the
-connection:
-TLS does, and with TLS the secret may be empty.
+connection: TLS does, and with TLS the secret may be empty.
 
 Each end is a generator without sockets: it yields the bytes to send and the number of bytes to receive.
 

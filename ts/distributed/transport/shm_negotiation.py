@@ -8,12 +8,10 @@ files.
                                                 ◄──  what it can see
 
 The negotiation follows the proofs of the secret.  Each end has an unnamed file with a key, which only
-processes
-of the same user on the same machine can open.  A proof is HMAC-SHA256 with that key over the role, the peer's
-nonce and the own nonce: it shows that the peer is the process whose files will be opened.  The nonce is also
-stored in all segments of this connection, so that a relay cannot make an end open other segments.  An end
-that
-shares no memory sends process number 0.
+processes of the same user on the same machine can open.  A proof is HMAC-SHA256 with that key over the role,
+the peer's nonce and the own nonce: it shows that the peer is the process whose files will be opened.  The
+nonce is also stored in all segments of this connection, so that a relay cannot make an end open other
+segments.  An end that shares no memory sends process number 0.
 """
 
 from __future__ import annotations

@@ -7,18 +7,14 @@ shared memory.
     program  inbox = Inbox(connection);  parcel = inbox.receive();  batch = inbox.open(parcel)
 
 A value is pickled with out-of-band buffers (protocol 5).  Large buffers are copied into a *segment*, an
-unnamed
-file that both processes map:
+unnamed file that both processes map:
 
     segment  | pickle | array | array | ...          each from a multiple of 64 bytes on
 
 The program's tensors use the segment directly.  Once the last of them is deleted, the next task tells the
-worker
-to reuse the segment, so that no new pages are allocated.  A program that keeps its batches gets at most
-`LENT`
-segments per worker, then copies, which bounds open files and mappings.  A killed worker leaves nothing to
-clean
-up, because segments are unnamed.
+worker to reuse the segment, so that no new pages are allocated.  A program that keeps its batches gets at
+most `LENT` segments per worker, then copies, which bounds open files and mappings.  A killed worker leaves
+nothing to clean up, because segments are unnamed.
 """
 
 from __future__ import annotations

@@ -41,8 +41,7 @@ class ExceptionWrapper:
         """Raise an exception of the original class with a message that contains the original traceback.
 
         Raise RuntimeError if the class cannot be constructed from a message, and for StopIteration, which
-        would
-        silently end the loop over batches.
+        would silently end the loop over batches.
         """
         kind = self.exc_type
         message = f"Caught {kind.__name__} {self.where}.\nOriginal {self.exc_msg}"
