@@ -1,8 +1,8 @@
 """Array backends, one per device type: `cpu` (NumPy), `cuda` (CuPy), `meta` (shapes only).
 
-In: a device type; out: its backend.  The three above are known without looking anything up; another
-name is sought in the entry point group `ts.backends`, on first use only, because reading the
-metadata of installed packages takes longer than importing `ts`.
+In: a device type; out: its backend.  These three are built in.  Other names are searched in the entry point
+group `ts.backends` at their first use, not at import: reading the metadata of installed packages takes
+longer than importing `ts`.
 
     >>> from ts import backends
     >>> backends.get("cpu").xp.__name__
@@ -22,18 +22,18 @@ from ts._core.dispatch.operator import forget_kernels
 from .array_namespace import Namespace, WrappedNamespace
 from .base import Backend
 
-# modules of switches that programs set and ask for
+# modules with PyTorch's settings for other libraries, such as `cudnn.benchmark`
 SETTINGS = (
     "cudnn", "cusparselt", "kleidiai", "mha", "miopen", "mkl", "mkldnn", "mps", "nnpack", "openmp",
     "opt_einsum", "quantized",
 )  # fmt: skip
 fp32_precision = "none"
-BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
+BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the core's backend indices
 LAYOUTS = ("sparse",)  # backends of non-strided arrays; their indices follow those of the device types
-MAX_BACKENDS = 15  # what an operator has room for kernels of: `ts._core.dispatch.operator`
+MAX_BACKENDS = 15  # size of an operator's kernel table in `ts._core.dispatch.operator`
 _loaded: dict[str, Backend] = {}
 _order: list[str] = [*BUILT_IN, *LAYOUTS]
-# the last that was set for all devices; backends that are loaded later start with it
+# the last seed set for all devices; backends that are loaded later are seeded with it
 _seed: int | None = None
 
 
@@ -44,20 +44,21 @@ def __getattr__(name: str) -> Any:
 
 
 def get(name: str) -> Backend:
-    """The backend of device type `name`; RuntimeError where it is not installed or has no device."""
+    """Return the backend of device type `name`; RuntimeError if it is not installed or has no device."""
     found = _loaded.get(name)
     return found if found is not None else _load(name)
 
 
 def at(index: int) -> Backend:
-    """The backend with this index, as tensors carry it."""
+    """Return the backend with index `index`, the number stored in tensors."""
     return get(_order[index])
 
 
 def of_array(array: object) -> Backend:
-    """The backend whose array `array` is: the last loaded first.
+    """Return the backend that the class of `array` belongs to; TypeError if no loaded backend matches.
 
-    The CPU's comes last, whenever it was loaded: the classes of others may be derived from NumPy's.
+    Backends loaded last are tried first, and the CPU backend at the end, because array classes of other
+    backends may be derived from `numpy.ndarray`.
     """
     for backend in reversed(_loaded.values()):
         if backend.name != "cpu" and isinstance(array, backend.array_type):
@@ -75,31 +76,31 @@ def register(backend: Backend) -> Backend:
         _order.append(backend.name)
         devices.extra_types.add(backend.name)
     backend.index = _order.index(backend.name)
-    if not isinstance(backend.xp, Namespace):  # a plain module of NumPy's names
+    if not isinstance(backend.xp, Namespace):  # a plain module with NumPy's functions
         backend.xp = WrappedNamespace(backend.xp)
     _loaded[backend.name] = backend
-    forget_kernels()  # another may have had the name, or the index
+    forget_kernels()  # cached kernels of an earlier backend with this name or index
     if _seed is not None:
         backend.manual_seed(_seed)
     return backend
 
 
 def unregister(name: str) -> None:
-    """Forget a backend that was registered; the built-in ones stay."""
+    """Remove a registered backend; built-in backends are not removed."""
     if name not in BUILT_IN and name not in LAYOUTS:
         _loaded.pop(name, None)
-        if name == _order[-1]:  # nobody's index changes
+        if name == _order[-1]:  # no other backend's index changes
             _order.pop()
         devices.extra_types.discard(name)
 
 
 def available() -> list[str]:
-    """The built-in device types that can be used here."""
+    """Return the built-in device types with at least one usable device."""
     return [name for name in BUILT_IN if _usable(name)]
 
 
 def installed() -> list[str]:
-    """Every device type with a backend: the built-in ones, those registered, those of installed packages."""
+    """Return all device types with a backend: built-in, registered, or from an installed package."""
     from importlib.metadata import entry_points  # here, because the module is slow to import
 
     types = [name for name in _order if name not in LAYOUTS]
@@ -107,7 +108,7 @@ def installed() -> list[str]:
 
 
 def manual_seed(seed: int) -> None:
-    """Start the streams of random numbers of all devices anew; the CPU's is the caller's."""
+    """Seed the random generators of all loaded backends; the caller seeds the CPU generator."""
     global _seed
     _seed = seed
     for backend in _loaded.values():

@@ -1,25 +1,25 @@
-"""`xp`, the array namespace that kernels are given: NumPy's names, and a few that differ between devices.
+"""`xp`, the array namespace passed to kernels: NumPy's functions, and functions that differ by device.
 
-In: a backend's module of NumPy's names; out: a namespace with these as well, so that no kernel asks whose
-arrays it has:
+In: a backend's module of NumPy functions; out: a namespace that adds the following, so that kernels need not
+test the type of their arrays:
 
-    xp.shapes_only            whether arrays have no elements to look at (meta)
-    xp.scipy("linalg")        the device's twin of scipy.linalg
-    xp.special("erf")         a function of scipy.special, or one of our own
-    xp.own("silu")            a function that the device has in one piece, or None: a formula serves
-    xp.transforms             the functions of scipy.fft, from the library there is
-    xp.products(a, b)         stacks of matrices, multiplied by what the device does fastest
-    xp.weighted_sums(x, d, places, weights)   sums of places along a dimension: what resampling does
-    xp.weighted_bytes(...)                    the same of bytes, rounded
-    xp.weighted_picks(x, places, weights)     sums of elements of planes: what sampling at a grid does
-    xp.in_pieces(f, x, y)     f(x, y), element by element; where time is limited, with looks at the clock
+    xp.shapes_only            whether arrays have shapes but no elements (meta)
+    xp.scipy("linalg")        the device's equivalent of scipy.linalg
+    xp.special("erf")         the device's implementation of a function of scipy.special
+    xp.own("silu")            a single-kernel implementation of a function, or None: use a formula
+    xp.transforms             the device's equivalent of scipy.fft
+    xp.products(a, b)         the product of matrices or matrix stacks, by the device's fastest method
+    xp.weighted_sums(x, d, places, weights)   weighted sums along a dimension, used for resampling
+    xp.weighted_bytes(...)                    weighted sums of uint8 elements, rounded
+    xp.weighted_picks(x, places, weights)     weighted sums of elements of a plane, for `grid_sample`
+    xp.in_pieces(f, x, y)     an elementwise f(x, y), with checks of a time limit in between
     xp.to_host(x)             the elements as a NumPy array
-    xp.ranking                what `ts.ops.argsort` does, in the device's own way where it has one
-    xp.lapack("sytrf", dtype)     a routine for arrays in host memory
-    xp.random_stream          a function that gives the device's own stream of random numbers, or None;
-                              `streams` is the device whose streams serve
+    xp.ranking                the device's sorting functions for `ts.ops.argsort`, or None
+    xp.lapack("sytrf", dtype)     a LAPACK routine for arrays in host memory
+    xp.random_stream          a function that returns the device's own random stream, or None;
+                              `streams` names the device whose random streams are used
 
-`WrappedNamespace` makes one from a plain module, for backends of other packages.
+`WrappedNamespace` creates such a namespace from a plain module, for backends of other packages.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _scipy(module: str) -> Any:
 
 
 class Namespace:
-    """What kernels find in every `xp` beyond NumPy's names; here for arrays that NumPy takes itself."""
+    """Device-specific functions of an array namespace; the defaults here work for NumPy arrays."""
 
     shapes_only: ClassVar[bool] = False
     random_stream: ClassVar[Callable[[], Any] | None] = None
@@ -55,29 +55,38 @@ class Namespace:
     where: Callable[..., Array]
 
     def scipy(self, part: str) -> Any:
-        """`scipy.<part>` for this device; imported when first used.  ImportError says what to install."""
+        """Return this device's equivalent of `scipy.<part>`, imported at first use.
+
+        Raise ImportError with install instructions if SciPy is missing.
+        """
         return _scipy(f"{self.scipy_package}.{part}")
 
     def special(self, name: str) -> Callable[..., Array]:
-        """A function of `scipy.special` for this device."""
+        """Return this device's implementation of a function of `scipy.special`."""
         found: Callable[..., Array] = getattr(self.scipy("special"), name)
         return found
 
     def own(self, name: str) -> Callable[..., Array] | None:
-        """A function of floats and doubles that the device has in one piece, which others make of several."""
+        """Return a single-kernel implementation of a float32 and float64 function, or None.
+
+        If it is None, the operator computes the function from several NumPy calls.
+        """
         return None
 
     @property
     def transforms(self) -> Any:
-        """`scipy.fft` for this device."""
+        """This device's equivalent of `scipy.fft`."""
         return self.scipy("fft")
 
     def products(self, a: Array, b: Array) -> Array:
-        """a @ b of one dtype, for matrices and stacks of them."""
+        """Return a @ b for matrices, or matrix stacks, of one dtype."""
         return self.matmul(a, b)
 
     def weighted_sums(self, x: Array, axis: int, places: Array, weights: Array) -> Array:
-        """x with each place i of `axis` the sum of x at places[i], times weights[i], in that order."""
+        """Return weighted sums of elements of `x` along `axis`.
+
+        Element i of the result is the sum over t of x[places[i, t]] * weights[i, t], added in the order of t.
+        """
         shape = [-1 if d == axis else 1 for d in range(x.ndim)]
         total: Any = 0
         for t in range(places.shape[1]):
@@ -85,14 +94,20 @@ class Namespace:
         return total
 
     def weighted_bytes(self, x: Array, axis: int, places: Array, weights: Array, digits: int) -> Array:
-        """The same of bytes: weights are int32, with so many binary digits; sums are rounded."""
+        """Return `weighted_sums` of uint8 elements, rounded and clamped to 0..255.
+
+        The weights are int32 fixed-point numbers with `digits` fractional bits.
+        """
         total = self.weighted_sums(x.astype(np.int32), axis, places, weights) + ((1 << digits) >> 1)
         total = self.where(total < 0, 0, total >> digits)
         found: Array = self.where(total > 255, 255, total).astype(np.uint8)
         return found
 
     def weighted_picks(self, x: Array, places: Array, weights: Array) -> Array:
-        """(N, C, P) sums of elements of x (N, C, cells) at places (N, P, taps), weighted; -1: a zero."""
+        """Return weighted sums (N, C, P) of elements of x (N, C, cells).
+
+        `places` and `weights` have shape (N, P, taps); the place -1 stands for an element 0.
+        """
         total: Any = 0
         for t in range(places.shape[2]):
             at = places[:, :, t]
@@ -102,21 +117,21 @@ class Namespace:
         return total
 
     def lapack(self, name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
-        """LAPACK's routine for a dtype, for arrays in host memory."""
+        """Return the LAPACK routine `name` of a dtype, for arrays in host memory."""
         found: Callable[..., Any] = _scipy("scipy.linalg").lapack.get_lapack_funcs(name, dtype=dtype)
         return found
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """`function` of arrays, element by element."""
+        """Return the result of an elementwise function on arrays."""
         return function(*operands)
 
     def to_host(self, x: Array) -> Any:
-        """The elements as a NumPy array."""
+        """Return the elements as a NumPy array."""
         return np.asarray(x)
 
 
 class WrappedNamespace(Namespace):
-    """A namespace over a module of NumPy's names; what was asked for once is an attribute afterwards."""
+    """Namespace over a module with NumPy's functions; attributes are cached at first access."""
 
     def __init__(self, module: Any) -> None:
         self._module = module

@@ -1,13 +1,13 @@
-"""The contract of a backend: arrays on one type of device.
+"""Base class of backends: arrays and kernels of one device type.
 
-In: shapes, NumPy dtypes, host arrays; out: arrays that `ts.Tensor` wraps.  Kernels are written against
-`backend.xp`, an array namespace with NumPy's names, and a backend replaces one only where it does better,
-by the operator's name:
+In: shapes, NumPy dtypes, host arrays; out: arrays that `ts.Tensor` wraps.  Kernels call the functions of
+`backend.xp`, an array namespace with NumPy's names.  A backend overrides the kernels for which it has a
+faster implementation, by operator name:
 
     class Backend:  name "cpu", xp numpy, overrides {"aten::mm": my_mm}
 
-A third party derives from `Backend` and names the module in the entry point group `ts.backends`; the
-module's `backend` attribute is the instance.
+Other packages derive from `Backend` and name their module in the entry point group `ts.backends`; the
+module's attribute `backend` is the instance.
 """
 
 from __future__ import annotations
@@ -29,12 +29,18 @@ Kernel = Callable[..., Any]  # kernel(xp, *args), as in an operator's record
 
 
 def default_of(kernel: Kernel, parameter: str) -> Any:
-    """A kernel's default for a parameter: `compute` is what a backend may do its own way."""
+    """Return the default value of a kernel's parameter.
+
+    Parameters such as `compute` have a function as default, which a backend may replace.
+    """
     return inspect.signature(kernel).parameters[parameter].default
 
 
 class KernelOverrides(dict[str, Kernel]):
-    """Kernels by operator ("aten::mm") or overload ("aten::add.Tensor"); each holds from when it is set."""
+    """Kernels by operator ("aten::mm") or overload ("aten::add.Tensor").
+
+    Changes take effect at once: they clear the cache of bound kernels.
+    """
 
     def __setitem__(self, name: str, kernel: Kernel) -> None:
         super().__setitem__(name, kernel)
@@ -50,80 +56,83 @@ class Backend:
 
     name: ClassVar[str]  # the device type: "cpu"
     numbered: ClassVar[bool] = False  # whether devices print as `name:0`
-    index: int = -1  # place in the list of backends; set by `register`
+    index: int = -1  # index in the list of backends; set by `register`
     xp: Any  # array namespace with NumPy's names
-    array_type: type  # what its arrays are instances of
+    array_type: type  # base class of the backend's arrays
 
     def __init__(self) -> None:
         self.overrides = KernelOverrides()
 
     def device_count(self) -> int:
-        """How many devices of this type there are."""
+        """Return the number of devices of this type."""
         return 1
 
     def current_device(self) -> int:
-        """The number of the device that new arrays go to; -1 where devices have no number."""
+        """Return the index of the device for new arrays; -1 if devices have no index."""
         return -1
 
     def device_of(self, array: Array) -> int:
-        """The number of the device that `array` is on; -1 where devices have no number."""
+        """Return the index of the device of `array`; -1 if devices have no index."""
         return -1
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> Array:
-        """An array with undefined elements."""
+        """Return an array with uninitialized elements."""
         raise NotImplementedError
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> Array:
-        """A copy of a NumPy array on the device; `non_blocking`: it may be under way still."""
+        """Copy a NumPy array to the device; with `non_blocking`, the copy may be asynchronous."""
         raise NotImplementedError
 
     def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:
-        """The elements as a NumPy array; the array itself where that is one."""
+        """Return the elements as a NumPy array, without a copy if `array` is one."""
         raise NotImplementedError
 
     def move(self, array: Array, device: int) -> Array:
-        """The array on another device of this type."""
+        """Copy the array to another device of this type."""
         return self.from_host(self.to_host(array), device)
 
     def pin(self, array: NDArray[Any]) -> NDArray[Any]:
-        """A host array's elements in memory that transfers to the device need not copy first."""
+        """Copy a host array to pinned memory, from which asynchronous transfers are possible."""
         raise RuntimeError(f"Cannot pin memory for device '{self.name}'")
 
     def is_pinned(self, array: NDArray[Any]) -> bool:
-        """Whether a host array's elements are in such memory."""
+        """Return whether a host array is in pinned memory."""
         return False
 
     def synchronize(self, device: int = -1) -> None:
-        """Wait until all work given to the device is done."""
+        """Wait until the device has completed all submitted work."""
 
     def on(self, device: int) -> AbstractContextManager[Any]:
-        """The context in which kernels run for this device."""
+        """Return a context manager that makes `device` current for kernels."""
         return nullcontext()
 
     def adopt(self, tensor: Any, like: Any) -> Any:
-        """A 0-dim CPU tensor on the device of `like`, which is this backend's; other tensors as they are."""
+        """Move a 0-dim CPU tensor to the device of `like`; return other tensors unchanged.
+
+        `like` is a tensor of this backend.
+        """
         return tensor if tensor.device == like.device else tensor.to(like.device)
 
     def new_stream(self) -> Any | None:
-        """A stream of random numbers for a Generator on this device; None: the CPU's serves."""
+        """Return a random stream for a Generator on this device; None to use the CPU's random stream."""
         return None
 
     def manual_seed(self, seed: int) -> None:
-        """Start the streams of random numbers of all devices anew."""
+        """Seed the random streams of all devices of this type."""
 
     def run(self, kernel: Kernel, args: list[Any], device: int) -> Any:
-        """kernel(*args) for this device."""
+        """Run `kernel(*args)` with `device` current."""
         with self.on(device):
             return kernel(*args)
 
     def bind_kernel(self, operator: Any) -> None:
-        """Set the operator's kernel in C where there is one: `set_kernel` of `ts._core.dispatch.operator`.
+        """Set the operator's C kernel, if one exists, by `set_kernel` of `ts._core.dispatch.operator`.
 
-        It comes before what `bind` finds, and may leave to that what it does not take.
+        A C kernel runs before the Python kernel of `bind`, and may call it for unsupported arguments.
         """
 
     def overridden(self, record: Any) -> bool:
-        """Whether an override holds for a record, or for the one that it is derived from."""
+        """Return whether a record, or a record from which it is derived, has an override."""
         while record is not None:
             if record.key in self.overrides or record.name in self.overrides:
                 return True
@@ -131,26 +140,28 @@ class Backend:
         return False
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """The kernel that the backend makes for a record, where it has a general way to; see `bind`."""
+        """Return a kernel that the backend generates for a record, or None; see `bind`."""
         return None
 
     def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Array] | None] | None:
-        """What runs a fused group (`ts.fusion.program`): its inputs in, arrays by value out.
+        """Return a function that runs a fusion group (`ts.fusion.program`); None if fusion is unsupported.
 
-        It gives the results; of an end that it leaves to its operator, what that reads.  It gives None for
-        inputs that it leaves to the operators one by one.  None: there are no groups here.
+        The function maps the group's inputs to arrays by value number: the results, and for an epilogue that
+        runs as a separate operator, the input of that operator.  It returns None for inputs on which the
+        operators have to run one by one.
         """
         return None
 
     def bind(self, record: Any) -> Kernel:
-        """The kernel in Python for an operator record: an override, one that was made, or the record's own.
+        """Return the Python kernel for an operator record.
 
-        An override under the name without overload ("aten::add") holds for all overloads, and what is found
-        for `add` holds for the forms that are derived from it, `add_` and `add` with `out=`.
+        It is an override, a generated kernel (`own_kernel`), or the record's own kernel, in this order.  An
+        override for a name without overload ("aten::add") applies to all overloads.  A kernel for `add` is
+        also used for the variants derived from it, `add_` and `add` with `out=`.
         """
         derived = record.base is not None and record.derive is not None
         found = self.overrides.get(record.key)
-        if found is None and record.variant != "out":  # which has the name too, but other arguments
+        if found is None and record.variant != "out":  # its record has the same name, but other arguments
             found = self.overrides.get(record.name)
         found = found or self.own_kernel(record)
         if found is not None:

@@ -1,4 +1,4 @@
-"""cuDNN, which is not used: its switches are remembered.
+"""PyTorch's cuDNN settings, stored without effect: `ts` does not use cuDNN.
 
     ts.backends.cudnn.benchmark = True
     ts.backends.cudnn.is_available()          False
@@ -20,17 +20,17 @@ fp32_precision = "none"
 
 
 def is_available() -> bool:
-    """Whether convolutions can run in cuDNN: no."""
+    """Return False: `ts` does not use cuDNN."""
     return False
 
 
 def version() -> int | None:
-    """The version of cuDNN; None, as there is none."""
+    """Return None: `ts` does not use cuDNN."""
     return None
 
 
 def is_acceptable(tensor: Any) -> bool:
-    """Whether cuDNN takes this tensor: no."""
+    """Return False: cuDNN accepts no tensor of `ts`."""
     return False
 
 
@@ -42,7 +42,7 @@ def flags(
     allow_tf32: bool = True,
     fp32_precision: str = "none",
 ) -> AbstractContextManager[None]:
-    """The block in which the switches are these."""
+    """Return a context manager that sets this module's settings temporarily."""
     return flags_of(
         __name__, enabled=enabled, benchmark=benchmark, benchmark_limit=benchmark_limit,
         deterministic=deterministic, allow_tf32=allow_tf32, fp32_precision=fp32_precision,

@@ -1,16 +1,16 @@
-"""cuSPARSELt, which is not used."""
+"""PyTorch's cuSPARSELt queries: `ts` does not use cuSPARSELt."""
 
 
 def is_available() -> bool:
-    """Whether sparse products can run in cuSPARSELt: no."""
+    """Return False: `ts` does not use cuSPARSELt."""
     return False
 
 
 def version() -> int | None:
-    """Its version; None, as there is none."""
+    """Return None: `ts` does not use cuSPARSELt."""
     return None
 
 
 def get_max_alg_id() -> int | None:
-    """The last of its algorithms; None, as there are none."""
+    """Return None: no cuSPARSELt algorithm is available."""
     return None

@@ -1,9 +1,9 @@
-"""Switches of other libraries that programs set at their top, for a block.
+"""Context managers that set PyTorch's settings for other libraries temporarily.
 
     with ts.backends.cudnn.flags(enabled=False):       the module's `enabled` is False inside
 
-In: a module of settings and values; out: the context in which it has them.  What is set is remembered and
-changes nothing: operators here are deterministic and compute float32 in full, whatever is asked for.
+In: a settings module and values; out: a context manager that sets them.  The settings are stored without
+effect: operators of `ts` are deterministic and always compute float32 in full precision.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Self
 
 @contextmanager
 def flags_of(module: str, **values: Any) -> Iterator[None]:
-    """Let the module's attributes be these for the block."""
+    """Set attributes of the module in a `with` block and restore them at its end."""
     attributes = vars(sys.modules[module])
     before = {name: attributes[name] for name in values}
     attributes.update(values)
@@ -27,7 +27,7 @@ def flags_of(module: str, **values: Any) -> Iterator[None]:
 
 
 class Verbose:
-    """The block in which another library would print what it does: it is not used, and nothing is printed."""
+    """Context manager for PyTorch's verbose mode of MKL or oneDNN; prints nothing."""
 
     def __init__(self, enable: int) -> None:
         self.enable = enable
@@ -36,4 +36,4 @@ class Verbose:
         return self if self.enable else None
 
     def __exit__(self, *error: object) -> None:
-        """Nothing was asked for."""
+        """Do nothing: verbose mode has no effect."""

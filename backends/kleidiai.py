@@ -1,6 +1,6 @@
-"""KleidiAI, which is not used."""
+"""PyTorch's KleidiAI query: `ts` does not use KleidiAI."""
 
 
 def is_available() -> bool:
-    """Whether products can run in KleidiAI: no."""
+    """Return False: `ts` does not use KleidiAI."""
     return False

@@ -1,4 +1,4 @@
-"""The fast path of `nn.TransformerEncoderLayer`, which is not another path here: its switch is remembered."""
+"""PyTorch's setting for the fast path of `nn.TransformerEncoderLayer`, stored without effect."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ _is_fastpath_enabled = True
 
 
 def get_fastpath_enabled() -> bool:
-    """What was set last."""
+    """Return the current setting."""
     return _is_fastpath_enabled
 
 
 def set_fastpath_enabled(value: bool) -> None:
-    """Ask for the fast path, or for none."""
+    """Store the setting; it has no effect in `ts`."""
     global _is_fastpath_enabled
     _is_fastpath_enabled = value

@@ -1,4 +1,4 @@
-"""MIOpen, which is not used: its switch is remembered."""
+"""PyTorch's MIOpen setting, stored without effect: `ts` does not use MIOpen."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ immediate = False
 
 
 def flags(immediate: bool = False) -> AbstractContextManager[None]:
-    """The block in which the switch is this."""
+    """Return a context manager that sets `immediate` temporarily."""
     return flags_of(__name__, immediate=immediate)

@@ -1,4 +1,4 @@
-"""Intel's MKL, which multiplies matrices where it is installed (`pip install 'torchscript-ts[mkl]'`).
+"""Intel MKL, used for matrix products if installed (`pip install 'torchscript-ts[mkl]'`).
 
 ts.backends.mkl.is_available()
 """
@@ -18,6 +18,6 @@ VERBOSE_ON: Final = 1
 
 
 def is_available() -> bool:
-    """Whether matrix products run in MKL."""
+    """Return whether MKL computes the matrix products of `ts`."""
     found = blas.library()
     return found is not None and "mkl" in found.name.lower()

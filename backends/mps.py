@@ -1,4 +1,4 @@
-"""Metal, for which there is no backend.
+"""PyTorch's Metal (MPS) queries: `ts` has no Metal backend.
 
 ts.backends.mps.is_available()            False
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 
 def is_available() -> bool:
-    """Whether there is a Metal device to use: no."""
+    """Return False: `ts` supports no Metal device."""
     return False
 
 
 def is_built() -> bool:
-    """Whether a backend for Metal is part of this: no."""
+    """Return False: `ts` has no Metal backend."""
     return False

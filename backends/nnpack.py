@@ -1,4 +1,4 @@
-"""NNPACK, which is not used: its switch is remembered."""
+"""PyTorch's NNPACK setting, stored without effect: `ts` does not use NNPACK."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ enabled = True
 
 
 def is_available() -> bool:
-    """Whether convolutions can run in NNPACK: no."""
+    """Return False: `ts` does not use NNPACK."""
     return False
 
 
 def set_flags(_enabled: bool) -> tuple[bool]:
-    """Set the switch; what it was."""
+    """Set `enabled` and return a tuple with its previous value."""
     global enabled
     before, enabled = enabled, _enabled
     return (before,)
 
 
 def flags(enabled: bool = False) -> AbstractContextManager[None]:
-    """The block in which the switch is this."""
+    """Return a context manager that sets `enabled` temporarily."""
     return flags_of(__name__, enabled=enabled)

@@ -1,4 +1,4 @@
-"""OpenMP, which is not used: threads are Python's and our own (`ts.set_num_threads`).
+"""PyTorch's OpenMP query: `ts` has its own thread pool (`ts.set_num_threads`).
 
 ts.backends.openmp.is_available()         False
 """
@@ -7,5 +7,5 @@ from __future__ import annotations
 
 
 def is_available() -> bool:
-    """Whether operators run on OpenMP's threads: no."""
+    """Return False: operators run on the thread pool of `ts`, not OpenMP's."""
     return False

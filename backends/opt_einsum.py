@@ -1,4 +1,4 @@
-"""opt_einsum, which is not used: products are taken from left to right. Its switches are remembered.
+"""PyTorch's settings for opt_einsum, stored without effect.
 
 ts.backends.opt_einsum.is_available()         False
 """
@@ -15,17 +15,17 @@ strategy: str | None = None
 
 
 def is_available() -> bool:
-    """Whether `einsum` can have the order of its products chosen: no."""
+    """Return False: these settings do not choose the contraction order of `einsum`."""
     return False
 
 
 def get_opt_einsum() -> Any:
-    """The library; None, as there is none."""
+    """Return None instead of the library `opt_einsum`."""
     return None
 
 
 def set_flags(_enabled: bool | None = None, _strategy: str | None = None) -> tuple[bool, str | None]:
-    """Set the switches; what they were."""
+    """Set `enabled` and `strategy`, if not None, and return their previous values."""
     global enabled, strategy
     before = enabled, strategy
     if _enabled is not None:
@@ -36,6 +36,6 @@ def set_flags(_enabled: bool | None = None, _strategy: str | None = None) -> tup
 
 
 def flags(enabled: bool | None = None, strategy: str | None = None) -> AbstractContextManager[None]:
-    """The block in which the switches are these."""
+    """Return a context manager that sets the given settings temporarily."""
     given = {"enabled": enabled, "strategy": strategy}
     return flags_of(__name__, **{name: value for name, value in given.items() if value is not None})

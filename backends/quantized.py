@@ -1,4 +1,4 @@
-"""The library of quantized products, which is always our own: the choice of another is remembered.
+"""PyTorch's choice of a library for quantized products, stored without effect.
 
     ts.backends.quantized.engine = "qnnpack"
     ts.backends.quantized.engine = "other"        RuntimeError
@@ -14,13 +14,13 @@ _ENGINES: Final = ["qnnpack", "onednn", "x86", "fbgemm"]
 
 
 class QuantizedEngine(ModuleType):
-    """This module, whose attribute is checked."""
+    """Class of this module; checks assignments to `engine`."""
 
     _engine = "x86"
 
     @property
     def engine(self) -> str:
-        """The name that was set last; RuntimeError where one is set that PyTorch does not know."""
+        """Name of the selected engine; setting a name unknown to PyTorch raises RuntimeError."""
         return self._engine
 
     @engine.setter
@@ -33,7 +33,7 @@ class QuantizedEngine(ModuleType):
 
     @property
     def supported_engines(self) -> list[str]:
-        """The names that may be set."""
+        """Names that `engine` accepts."""
         return list(_ENGINES)
 
 

@@ -55,7 +55,7 @@ class EpilogueConfig:
 
     @property
     def is_chunked(self) -> bool:
-        """Whether rows are reduced in chunks by several blocks."""
+        """True if rows are reduced in chunks by several blocks."""
         return (
             self.length > ROW_CHUNK_ELEMENTS
             and reduction_codegen.split_reduction(self.expression) is not None

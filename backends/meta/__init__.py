@@ -3,8 +3,8 @@
     array.py       MetaArray: views are arithmetic on sizes, which may be symbols
     namespace.py   `xp`: NumPy's functions over shapes          linalg.py, fft.py   its parts
 
-An operator's result comes from its record's shape rule, or else from its kernel, run against a namespace
-whose functions know shapes only.  What looks at elements is refused, in PyTorch's words.
+An operator's result comes from its record's shape rule, or else from its kernel, called with a namespace
+that computes shapes only.  Access to elements raises an error with PyTorch's message.
 
     >>> x = MetaArray((2, 3), np.dtype("float32"))
     >>> x.T.strides, namespace.add(x, MetaArray((3,), np.dtype("float32"))).shape
@@ -29,7 +29,7 @@ __all__ = ["NO_DATA", "MetaArray", "MetaBackend", "MetaNamespace", "backend", "n
 
 
 class MetaBackend(Backend):
-    """Shapes only."""
+    """Backend of arrays without elements."""
 
     name = "meta"
     xp = namespace
@@ -42,7 +42,7 @@ class MetaBackend(Backend):
         return self.like(host)
 
     def like(self, array: Any) -> MetaArray:
-        """The shape, dtype and strides of any array."""
+        """Return a meta array with the shape, dtype and strides of any array."""
         return MetaArray(array.shape, array.dtype, tuple(array.strides))
 
     def to_host(self, array: MetaArray, non_blocking: bool = False) -> NDArray[Any]:
@@ -55,7 +55,10 @@ class MetaBackend(Backend):
 
 
 def _results(made: Any) -> Any:
-    """Arrays of the shapes and dtypes that a rule gives, or the argument or number that it gives back."""
+    """Convert the (shape, dtype) pairs that a shape rule returns to meta arrays.
+
+    Arguments and symbolic numbers that a rule returns are left unchanged.
+    """
     if isinstance(made, list):
         return tuple(map(_results, made))
     return made if isinstance(made, MetaArray | SymNumber) else MetaArray(*made)

@@ -1,13 +1,13 @@
 """`MetaArray`: an array's shape, strides, offset and dtype, without its elements.
 
-In: sizes, which are ints or symbols (`ts._core.tensor.size_guards`); out: what an array answers and does,
-except for its elements.  Views are arithmetic on sizes and on strides, which are counted in bytes:
+In: sizes, which are ints or symbols (`ts._core.tensor.size_guards`); out: an object with the attributes and
+methods of an array, except for its elements.  Views are computed from sizes and strides in bytes:
 
     x = MetaArray((2, 3), np.dtype("float32"))
     x.T.strides, x[1].offset, x[:, None].shape        (4, 12), 3, (2, 1, 3)
-    x.T.reshape(6)                                    no view can have this shape: a new array
+    x.T.reshape(6)                                    a new array: no view has this shape
     x + 1.5, x.sum(0), x @ x.T                        new arrays, by the rules of `functions`
-    float(x[0, 0])                                    NotImplementedError, in PyTorch's words
+    float(x[0, 0])                                    RuntimeError with PyTorch's message
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Flags(NamedTuple):
 
 
 class MetaArray:
-    """An array without elements."""
+    """Array with shape, strides and dtype, without elements."""
 
     __slots__ = ("dtype", "offset", "shape", "strides")
-    base = None  # no array owns the memory that there is not
+    base = None  # as in NumPy for an array that is no view
 
     def __init__(
         self, shape: Iterable[Any], dtype: Any, strides: Iterable[Any] | None = None, offset: Any = 0
@@ -57,7 +57,7 @@ class MetaArray:
     def __repr__(self) -> str:
         return f"MetaArray({self.shape}, {self.dtype})"
 
-    # ---- what an array answers
+    # ---- attributes
 
     @property
     def ndim(self) -> int:
@@ -147,11 +147,14 @@ class MetaArray:
         return self._with(dims, offset)
 
     def _picked(self, items: Sequence[Any]) -> MetaArray:
-        """Indexing by arrays: their common shape stands where they are side by side, else in front."""
-        chosen: list[int] = []  # the places of arrays, and of numbers, which count as such
+        """Return the result of indexing with arrays.
+
+        Their broadcast shape replaces their dimensions if these are adjacent, else it comes first.
+        """
+        chosen: list[int] = []  # positions of index arrays and numbers among the dimensions of the result
         shapes: list[Shape] = []
         indices: list[MetaArray] = []
-        kept: list[Any] = []  # the lengths of the other dimensions, and their steps
+        kept: list[Any] = []  # lengths of the other dimensions; `steps` are their strides
         steps: list[Any] = []
         at = 0
         for item in items:
@@ -229,7 +232,7 @@ class MetaArray:
         return self._with(dims)
 
     def moved(self, source: Any, target: Any) -> MetaArray:
-        """`numpy.moveaxis`."""
+        """Return a view with dimensions moved, like `numpy.moveaxis`."""
         sources = [_axis(a, self.ndim) for a in ((source,) if isinstance(source, int) else source)]
         targets = [_axis(a, self.ndim) for a in ((target,) if isinstance(target, int) else target)]
         order = [a for a in range(self.ndim) if a not in sources]
@@ -247,7 +250,7 @@ class MetaArray:
         return self._with(d for i, d in enumerate(self._dims()) if i not in gone)
 
     def expanded(self, axes: Any) -> MetaArray:
-        """`numpy.expand_dims`."""
+        """Return a view with new dimensions of size 1, like `numpy.expand_dims`."""
         places = (axes,) if isinstance(axes, int) else tuple(axes)
         rank = self.ndim + len(places)
         new = {_axis(a, rank) for a in places}
@@ -303,7 +306,8 @@ class MetaArray:
         self._part(1)[...] = value
 
     def _part(self, which: int) -> MetaArray:
-        """The real or the imaginary parts; real arrays are their own real part."""
+        """Return a view of the real (0) or imaginary (1) parts; the array itself for real parts of a real
+        array."""
         if self.dtype.kind != "c":
             return self if which == 0 else MetaArray(self.shape, self.dtype)
         half = np.dtype(f"f{self.dtype.itemsize // 2}")
@@ -406,7 +410,7 @@ def _spelled_out(items: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
 
 
 def _range(part: slice, n: Any) -> tuple[Any, Any, int]:
-    """(first place, length, step) of a slice of a dimension of length n."""
+    """Return (first index, length, step) of a slice of a dimension of length n."""
     every = 1 if part.step is None else part.step
     if part.start is None and part.stop is None and every == 1:
         return 0, n, 1
@@ -449,13 +453,13 @@ def _end(given: Any, missing: Any, n: Any) -> Any:
 
 
 def _place(index: Any, n: Any, axis: int) -> Any:
-    """A number's place in a dimension of length n; arrays are taken to be within."""
+    """Return a non-negative index into a dimension of length n; arrays are not range-checked."""
     if not hasattr(index, "__index__") or isinstance(index, (MetaArray, np.ndarray)):
         return index
-    if size_guards.is_symbol(index):  # which of the elements it is does not matter
+    if size_guards.is_symbol(index):  # every index yields the same shape
         new_number = get_ctx().new_number
         if new_number is not None and not size_guards.hinted(index) and not size_guards.certain(index >= 0):
-            new_number("i")  # of where it begins in memory
+            new_number("i")  # the symbol that PyTorch creates for the storage offset of the result
         return 0
     i = int(index)
     if not size_guards.is_symbol(n) and not -n <= i < n:
@@ -479,8 +483,8 @@ def _filled_in(wanted: Sequence[Any], shape: Shape) -> Shape:
 def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shape | None:
     """Return the strides of a view with shape `wanted`; None if a view is impossible.
 
-    Dimensions nested without gaps form a block, and each block's length must be the product of consecutive
-    wanted lengths.
+    Adjacent dimensions without gaps between them form a block; the length of each block must be the product
+    of consecutive wanted lengths.
     """
     if size_guards.known_empty(shape) or size_guards.in_order(shape, strides, item):
         return size_guards.dense(wanted, item)

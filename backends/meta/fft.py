@@ -1,6 +1,6 @@
 """`xp.fft` on the meta device: shapes and dtypes of discrete Fourier transforms.
 
-In: an array, lengths and dimensions as scipy.fft and numpy.fft take them; out: the transform's shape.
+In: an array, lengths and dimensions like the arguments of scipy.fft; out: a meta array of the result's shape.
 
     fft(x of (3, 8) real, n=5)      (3, 5) complex       rfft(x)      (3, 5) complex
     irfft(x of (3, 5) complex)      (3, 8) real
@@ -59,7 +59,7 @@ def _many(name: str) -> Any:
 
 
 class Fft:
-    """The names of scipy.fft that kernels use."""
+    """Functions of scipy.fft that kernels use, on shapes."""
 
     def __init__(self) -> None:
         for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):

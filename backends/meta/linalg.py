@@ -1,7 +1,7 @@
 """Linear algebra on the meta device: result shapes and dtypes of `numpy.linalg`.
 
-In: (stacks of) matrices; out: the shapes of factors, solutions and invariants.  What NumPy refuses for its
-shape or dtype is refused in its words.
+In: (stacks of) matrices; out: the shapes of factors, solutions and invariants.  Unsupported shapes and dtypes
+raise NumPy's errors.
 
     svd(A of (..., m, n))      (..., m, m), (..., min(m, n)), (..., n, n)
 """
@@ -21,7 +21,7 @@ _COMPLEX = {"f": "F", "d": "D", "F": "F", "D": "D"}
 
 
 def _dtype(*xs: MetaArray) -> np.dtype[Any]:
-    """The dtype that LAPACK computes in: integers become doubles, narrower floats are refused."""
+    """Return the dtype of the LAPACK computation: float64 for integers; TypeError for 16-bit floats."""
     for x in xs:
         if x.dtype.kind not in "biu" and x.dtype.char not in _REAL:
             raise TypeError(f"array type {x.dtype.name} is unsupported in linalg")
@@ -47,7 +47,7 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 class LinearAlgebra:
-    """NumPy's names."""
+    """Functions of `numpy.linalg` on shapes."""
 
     LinAlgError = np.linalg.LinAlgError
 

@@ -1,14 +1,15 @@
-"""`xp` on the meta device: NumPy's functions, of which each gives the shape and dtype of its result.
+"""`xp` on the meta device: NumPy's functions, computing only shapes and dtypes.
 
-In: a name of NumPy's; out: a function over `MetaArray`s.
+In: the name of a NumPy function; out: a function of `MetaArray`s.
 
-    xp.pad(x, [(1, 1), (0, 0)])         two rows more
+    xp.pad(x, [(1, 1), (0, 0)])         two more rows
     xp.linalg.svd(x)                    the shapes of U, S and Vh
-    xp.maximum.accumulate(x)            x's shape
+    xp.maximum.accumulate(x)            the shape of x
     xp.unique(x)                        NotImplementedError: the shape depends on elements
-    xp.convolve                         NotImplementedError: has no shape rule
+    xp.convolve                         NotImplementedError: no shape rule exists
 
-Every NumPy ufunc is known, by its loops' dtypes; functions that are not ufuncs have a method here.
+All NumPy ufuncs are supported: the dtypes of their loops decide the result's.  Other functions are methods
+here.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def _windows(x: MetaArray, window_shape: Any, axis: Any = None, **unused: Any) -
 
 
 class Ufunc:
-    """A ufunc of NumPy's over shapes."""
+    """NumPy ufunc that computes only shapes and dtypes."""
 
     def __init__(self, ufunc: np.ufunc) -> None:
         self._ufunc = ufunc
@@ -69,11 +70,11 @@ class Ufunc:
         return elementwise(self._ufunc, inputs, out, dtype)
 
     def at(self, a: MetaArray, indices: Any, b: Any = None) -> None:
-        """a[indices] op= b"""
+        """Check the shapes of an in-place update of `a[indices]` by `b`."""
         a[indices] = 0 if b is None else b
 
     def accumulate(self, a: MetaArray, axis: int = 0, dtype: Any = None, **unused: Any) -> MetaArray:
-        """The results so far along an axis."""
+        """Return the meta result of `ufunc.accumulate`."""
         return MetaArray(a.shape, dtype or a.dtype)
 
     def reduce(
@@ -114,17 +115,17 @@ class MetaNamespace(Namespace):
 
     @property
     def transforms(self) -> Any:
-        """What `fft` has."""
+        """The Fourier transforms: `fft`."""
         return self.fft
 
     def special(self, name: str) -> Any:
-        """The CPU's function: a ufunc, which knows its dtypes."""
+        """Return the CPU's function, a ufunc that accepts meta arrays."""
         from .. import get
 
         return get("cpu").xp.special(name)
 
     def scipy(self, part: str) -> Any:
-        """The CPU's: its ufuncs take meta arrays."""
+        """Return the CPU's SciPy module; its ufuncs accept meta arrays."""
         from .. import get
 
         return get("cpu").xp.scipy(part)
@@ -211,7 +212,7 @@ class MetaNamespace(Namespace):
         count = sum(min(max(i + k + 1, 0), columns) for i in range(n))
         return MetaArray((count,), np.int64), MetaArray((count,), np.int64)
 
-    # ---- what arrays are
+    # ---- properties of arrays
 
     def shape(self, x: Any) -> Shape:
         return shape_of(x)
@@ -222,7 +223,7 @@ class MetaNamespace(Namespace):
     def result_type(self, *args: Any) -> Any:
         return np.result_type(*[a.dtype if isinstance(a, MetaArray) else a for a in args])
 
-    # ---- another shape
+    # ---- reshaping
 
     def reshape(self, x: MetaArray, shape: Any, **unused: Any) -> MetaArray:
         return x.reshape(tuple(shape) if isinstance(shape, (tuple, list)) else (shape,))
@@ -278,7 +279,7 @@ class MetaNamespace(Namespace):
             raise ValueError("Axes must be different.")
         return x.swapaxes(a, b) if k % 2 else x
 
-    # ---- parts put together, or taken apart
+    # ---- concatenation and splitting
 
     def concatenate(self, xs: Sequence[Any], axis: int = 0, **unused: Any) -> MetaArray:
         arrays = [self.asarray(x) for x in xs]
@@ -491,7 +492,7 @@ class MetaNamespace(Namespace):
 
 
 def _function(name: str) -> Callable[..., Any]:
-    """NumPy's constant or class of this name, or its function over shapes."""
+    """Return NumPy's constant or class `name`, or a function of shapes for the NumPy function `name`."""
     found = getattr(np, name)
     if isinstance(found, type) or not callable(found):
         return found  # type: ignore[no-any-return]

@@ -201,7 +201,7 @@ class CompressedArray(SparseArray):
 
     @property
     def by_rows(self) -> bool:
-        """Whether the layout is CSR, not CSC."""
+        """True if the layout is CSR, not CSC."""
         return self.layout is dtypes.sparse_csr
 
     @classmethod
@@ -220,7 +220,7 @@ class CompressedArray(SparseArray):
         return CompressedArray(self.pointers, self.plain, values, self.shape, self.layout)
 
     def to_coo(self) -> CooArray:
-        check_pointers(self.pointers, self.nnz)  # whoever has them may have written to them
+        check_pointers(self.pointers, self.nnz)  # the program can write to the array of pointers
         groups = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers)).astype(np.int64)
         plain = self.plain.astype(np.int64, copy=False)
         indices = np.stack((groups, plain) if self.by_rows else (plain, groups))
@@ -228,9 +228,9 @@ class CompressedArray(SparseArray):
 
 
 def checked_shape(shape: Sequence[int]) -> Shape:
-    """Return the lengths as Python's numbers; RuntimeError unless an int64 counts the elements.
+    """Return the lengths as Python ints; RuntimeError unless the element count fits in int64.
 
-    Row-major places of indices (`flatten_indices`) do not overflow in such an array.
+    Row-major linear indices (`flatten_indices`) cannot overflow in such an array.
     """
     lengths = tuple(int(n) for n in shape)
     count = 1
@@ -242,7 +242,10 @@ def checked_shape(shape: Sequence[int]) -> Shape:
 
 
 def check_pointers(pointers: Array, nnz: int) -> None:
-    """Raise RuntimeError unless pointers go from 0 to `nnz` and never back: their differences are counts."""
+    """Raise RuntimeError unless pointers go from 0 to `nnz` without decreasing.
+
+    Differences of adjacent pointers are used as counts.
+    """
     if pointers[0] != 0 or pointers[-1] != nnz or (pointers[1:] < pointers[:-1]).any():
         raise RuntimeError(
             f"pointers of compressed rows or columns must go from 0 to {nnz} without decreasing"

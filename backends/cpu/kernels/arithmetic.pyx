@@ -77,7 +77,7 @@ cdef void clamp_row(const number *x, npy_intp n, bint has_low, number low, bint 
 
 
 cdef bint can_write(PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
-    """Whether `x` can be written while `y` and `z` (or NULL) are read element by element."""
+    """Return whether `x` can be written while `y` and `z` (or NULL) are read element by element."""
     if not flags_of(x) & cnp.NPY_ARRAY_WRITEABLE:
         return False
     return (y == NULL or not has_partial_overlap(x, y)) and (z == NULL or not has_partial_overlap(x, z))

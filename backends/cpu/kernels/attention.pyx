@@ -53,7 +53,7 @@ cdef object read_operand(IValue *x, int kind):
 
 
 cdef bint are_heads(PyArrayObject *a, PyArrayObject *query) noexcept:
-    """Whether a 4-d array matches the query in batch size, heads and width, with contiguous rows."""
+    """Return whether a 4-d array matches the query in batch size, heads and width, with contiguous rows."""
     if ndim_of(a) != 4 or size_of(a) == 0 or strides_of(a)[3] != item_size(a):
         return False
     return dims_of(a)[0] == dims_of(query)[0] and dims_of(a)[1] == dims_of(query)[1] and dims_of(a)[3] == dims_of(query)[3]

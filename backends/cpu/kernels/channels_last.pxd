@@ -31,7 +31,10 @@ cdef inline object new_channels_last(int nd, npy_intp *dims, int kind):
 
 
 cdef inline bint is_channels_last(PyArrayObject *a) noexcept:
-    """Whether an array of 3 to 5 dimensions has channels-last strides; if size-1 dimensions leave it ambiguous, False."""
+    """Return whether an array of 3 to 5 dimensions has channels-last strides.
+
+    False if dimensions of size 1 make the strides ambiguous.
+    """
     cdef int nd = ndim_of(a), d
     cdef npy_intp least = 0
     cdef npy_intp *steps = strides_of(a)
@@ -52,7 +55,7 @@ cdef inline bint is_channels_last(PyArrayObject *a) noexcept:
 
 
 cdef inline bint dense_channels_last(PyArrayObject *a) noexcept:
-    """Whether a channels-last array is aligned and dense."""
+    """Return whether a channels-last array is aligned and dense."""
     cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     cdef int nd = ndim_of(a), d
     if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:

@@ -639,7 +639,7 @@ cdef int correlate_fitting(
 
 
 cdef bint _is_dense(int64_t *strides, InputLayout s) noexcept:
-    """Whether the spatial dimensions are contiguous, and the strides of images and channels not negative."""
+    """Return whether spatial dimensions are contiguous, and batch and channel strides not negative."""
     return (
         strides[0] >= 0 and strides[1] >= 0
         and (s.size[2] == 1 or strides[4] == 1)

@@ -179,7 +179,10 @@ cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
 
 
 cdef bint wants_channels_last(ConvArgumentPositions form, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
-    """Whether the result is channels-last: the layout rules `any_channels` and of transposed convolutions."""
+    """Return whether the result is channels-last.
+
+    Implements the layout rule `any_channels` and the rule of transposed convolutions.
+    """
     if ndim_of(x) == 4:
         return is_channels_last(x) or is_channels_last(weight)
     if ndim_of(x) == 5:

@@ -40,7 +40,7 @@ cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40   # limit; the record's kernel rais
 
 
 cdef bint is_plain_cpu(IValue *layout, IValue *device, IValue *pinned) noexcept:
-    """Whether layout, device and pin_memory select an ordinary CPU tensor."""
+    """Return whether layout, device and pin_memory select an ordinary CPU tensor."""
     if layout.tag != TAG_NONE and layout.v.i != 0:
         return False
     if device.tag != TAG_NONE and <object>device.v.o is not devices.CPU:

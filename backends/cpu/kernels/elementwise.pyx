@@ -62,7 +62,7 @@ cdef class Loops:
             self.result_type[i] = -1
 
     def covers(self, int scalar_type):
-        """Whether the ufunc has a loop for operands of ScalarType `scalar_type`."""
+        """Return whether the ufunc has a loop for operands of ScalarType `scalar_type`."""
         return 0 <= scalar_type < SCALAR_TYPES and self.function[scalar_type] != NULL
 
 
@@ -286,7 +286,7 @@ cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
 
 
 cdef inline bint is_target(PyArrayObject *a) noexcept nogil:
-    """Whether an array can be written in place: aligned, writable, no overlapping elements."""
+    """Return whether an array can be written in place: aligned, writable, no overlapping elements."""
     return is_aligned(a) and flags_of(a) & cnp.NPY_ARRAY_WRITEABLE and not has_internal_overlap(a)
 
 
@@ -314,7 +314,7 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
 
 
 cdef inline bint rejects_bool(Loops loops, bint with_bool):
-    """Whether the operation is a subtraction of bools, for which the record's kernel raises the error."""
+    """Return whether the operation is a subtraction of bools; the record's kernel raises the error for it."""
     return with_bool and loops.name == "subtract"
 
 

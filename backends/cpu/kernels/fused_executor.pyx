@@ -262,7 +262,7 @@ cdef int add_epilogues(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, I
 
 
 cdef bint is_read_outside_stage(FusedPlan plan, Run *run, int slot) noexcept:
-    """Whether a slot is a result of the group or read by a later stage."""
+    """Return whether a slot is a result of the group or read by a later stage."""
     cdef Step *step
     cdef int i, k
     if plan.is_result[slot]:

@@ -54,7 +54,7 @@ cdef ArgumentContiguity worst_contiguity(ArgumentContiguity contiguity, IValue *
 
 
 cdef bint has_layout_rule(Operator op):
-    """Whether the record allows result strides that depend on the arguments' strides."""
+    """Return whether the record allows result strides that depend on the arguments' strides."""
     for rule in op.record.layout:
         if rule != "contiguous":
             return True

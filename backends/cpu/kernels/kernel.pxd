@@ -80,7 +80,7 @@ cdef inline bint read_number(IValue *x, int kind, double *out) noexcept:
 
 
 cdef inline bint same_dtype(IValue *dtype, int kind) noexcept:
-    """Whether an optional dtype argument is None or equal to `kind`."""
+    """Return whether an optional dtype argument is None or equal to `kind`."""
     return dtype.tag == TAG_NONE or (dtype.tag == TAG_INT and dtype.v.i == kind)
 
 
@@ -99,7 +99,7 @@ cdef inline npy_intp item_size(PyArrayObject *a) noexcept:
 
 
 cdef inline bint has_integer_width(npy_intp width) noexcept:
-    """Whether elements of `width` bytes can be copied as integers of that width."""
+    """Return whether elements of `width` bytes can be copied as integers of that width."""
     return width == 1 or width == 2 or width == 4 or width == 8
 
 

@@ -320,7 +320,7 @@ cdef object copy_state_gradient(IValue *x, int dtype, npy_intp batch, npy_intp w
 
 
 cdef bint is_gradient_required(Operator op, IValue *r, const int32_t *at, int i) noexcept:
-    """Whether `output_mask`, the last argument if present, requests gradient `i`."""
+    """Return whether `output_mask`, the last argument if present, requests gradient `i`."""
     cdef PyObject *mask
     if op.nargs == 23:
         return True

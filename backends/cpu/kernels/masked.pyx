@@ -151,7 +151,7 @@ cdef PyArrayObject *aligned_array(IValue *x) noexcept:
 
 
 cdef inline bint matches_mask(PyArrayObject *a, PyArrayObject *mask) noexcept:
-    """Whether `a` is NULL, 0-dim, or contiguous with the shape of the mask."""
+    """Return whether `a` is NULL, 0-dim, or contiguous with the shape of the mask."""
     return a == NULL or ndim_of(a) == 0 or (flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS and same_shape(a, mask))
 
 

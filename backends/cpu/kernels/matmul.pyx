@@ -374,7 +374,7 @@ def use_tiles(bint use):
 
 
 cdef bint can_use_tiles(int kind, Matrix *a, Matrix *b) noexcept nogil:
-    """Whether this package's tiles are enabled and fast for the product."""
+    """Return whether this package's tiles are enabled and fast for the product."""
     return (
         tiled and kind < 2 and a.rows > 4 and b.columns >= 16 and a.columns >= 16
         and <double>a.rows * a.columns * b.columns >= MIN_MULTIPLICATIONS_TILED
@@ -398,7 +398,7 @@ cdef bint panels_match(const Panels *panels, Matrix *b, int64_t wide) noexcept n
 
 
 cdef bint packing_pays(GemmAlgorithm way, bint double_, Matrix *a, Matrix *b) noexcept nogil:
-    """Whether the product is faster with packed columns of b, not counting the packing."""
+    """Return whether the product is faster with packed columns of b, not counting the packing."""
     return way == BY_TILES or (way == BY_ROWS and few_rows_use_panels(double_, a, b))
 
 

@@ -98,7 +98,10 @@ cdef int drop(CacheEntry place) except -1:
 
 
 cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t held) except -1:
-    """Whether an array, with `held` references by the caller, belongs to `t` and the owner of its version counter alone."""
+    """Return whether only `t` and the owner of its version counter refer to the array.
+
+    The caller holds `held` references.
+    """
     cdef PyObject *mine = <PyObject *>t.array
     cdef PyObject *counting = <PyObject *>owner.array
     held += 1

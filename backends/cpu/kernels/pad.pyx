@@ -152,7 +152,7 @@ cdef Mode mode_of(IValue *x) noexcept:
 
 
 cdef bint is_valid_padding(Plan *p, npy_intp before, npy_intp after, npy_intp n) noexcept:
-    """Whether the mode supports the padding of a dimension; the record's own kernel handles the rest."""
+    """Return whether this kernel supports the padding of a dimension of `n` elements in the plan's mode."""
     if p.mode == CONSTANT:
         return n + before + after >= 0
     if n == 0 or n + before + after < 1 or -before >= n or -after >= n:

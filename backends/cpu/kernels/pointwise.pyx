@@ -74,7 +74,10 @@ cdef int bind_output(Operator op, Loops loops) except -1:
 
 
 cdef inline bint is_one(IValue *alpha, IValue *x) noexcept:
-    """Whether a scale factor is 1. A float 1.0 counts only for floating tensors; the record rejects it for others."""
+    """Return whether a scale factor is 1.
+
+    A float 1.0 counts only for floating tensors; the record's kernel rejects floats for other tensors.
+    """
     if alpha.tag == TAG_INT:
         return alpha.v.i == 1
     return alpha.tag == TAG_FLOAT and alpha.v.f == 1 and float_array(x) != NULL
@@ -159,7 +162,7 @@ cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef bint can_scale_in_place(IValue *x, IValue *y, IValue *alpha) noexcept:
-    """Whether both are CPU tensors of one floating dtype without shared memory, and `alpha` is a number."""
+    """Return whether x and y are disjoint CPU tensors of one floating dtype, and `alpha` is a number."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b
     if not is_tensor(x) or not is_tensor(y):

@@ -154,7 +154,7 @@ cdef bint set_adaptive_windows(Plan *p) except -1:
 
 
 cdef bint uses_threads(PyArrayObject *a, Plan *p):
-    """Whether the input is large enough for several threads, which the record's kernel uses."""
+    """Return whether the input is large enough for several threads, which the record's kernel uses."""
     cdef int64_t work = size_of(a) + p.planes * p.windows.places[0] * p.windows.places[1] * p.windows.places[2]
     return work > MAX_SINGLE_THREAD_ELEMENTS and thread_pool.parts(2 * work) > 1
 

@@ -139,7 +139,7 @@ cdef class Weights:
     """Weights of one layer and direction, with matching shapes."""
 
     cdef bint match_shapes(self, npy_intp inputs, npy_intp hidden) noexcept:
-        """Whether the weights match rows of `inputs` elements and states of `hidden`; sets `width`."""
+        """Return whether the weights match rows of `inputs` elements and states of `hidden`; sets `width`."""
         cdef PyArrayObject *w = <PyArrayObject *>self.w_hh
         if ndim_of(w) != 2 or dims_of(w)[0] % gate_count(self.kind):
             return False
@@ -191,7 +191,7 @@ cdef void fill(Weights w, floating *out, npy_intp rows, npy_intp n) noexcept:
 
 
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept:
-    """Whether an array is (rows, columns), or with `columns` 0 a vector of `rows` elements; True for None."""
+    """Return whether an array has shape (rows, columns), or (rows,) with `columns` 0; True for None."""
     cdef PyArrayObject *a = <PyArrayObject *>array
     if array is None:
         return True

@@ -49,7 +49,7 @@ cdef PyArrayObject *read_array(IValue *x) noexcept:
 
 
 cdef bint can_write_in_place(Tensor x, PyArrayObject *index, PyArrayObject *other) noexcept:
-    """Whether a tensor can be written in place: contiguous, writable, without overlap with the operands."""
+    """Return whether a tensor is contiguous, writable and disjoint from the operands."""
     cdef PyArrayObject *a = <PyArrayObject *>x.array
     if flags_of(a) & CONTIGUOUS_FLAGS != CONTIGUOUS_FLAGS or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return False
@@ -57,7 +57,10 @@ cdef bint can_write_in_place(Tensor x, PyArrayObject *index, PyArrayObject *othe
 
 
 cdef inline bint are_disjoint(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
-    """Whether two arrays share no memory; empty arrays with the same address count as overlapping, as in PyTorch."""
+    """Return whether two arrays share no memory.
+
+    Empty arrays with the same address count as overlapping, as in PyTorch.
+    """
     return data_of(a) != data_of(b) and not share_memory(a, b)
 
 

@@ -49,7 +49,7 @@ ctypedef struct Frames:
 
 
 cdef bint is_none_or(IValue *x, int64_t value) noexcept:
-    """Whether an optional bool is None or equal to `value`."""
+    """Return whether an optional bool is None or equal to `value`."""
     return x.tag == TAG_NONE or x.v.i == value
 
 

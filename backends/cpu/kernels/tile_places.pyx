@@ -91,7 +91,7 @@ cdef void init_gather(Gather *g, const char *data, int ndim, npy_intp *shape, np
 
 
 cdef inline bint in_c_order(npy_intp *strides, int ndim) noexcept nogil:
-    """Whether non-zero strides do not increase from outer to inner dimensions."""
+    """Return whether non-zero strides do not increase from outer to inner dimensions."""
     cdef npy_intp last = 0
     cdef int d
     for d in range(ndim - 1, -1, -1):
@@ -103,7 +103,7 @@ cdef inline bint in_c_order(npy_intp *strides, int ndim) noexcept nogil:
 
 
 cdef bint is_flat(npy_intp *shape, npy_intp *strides, int ndim, npy_intp item) noexcept nogil:
-    """Whether the elements are C-contiguous."""
+    """Return whether the elements are C-contiguous."""
     cdef int d
     for d in range(ndim - 1, -1, -1):
         if shape[d] != 1 and strides[d] != item:
@@ -150,7 +150,7 @@ cdef bint set_inputs(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at,
 
 
 cdef bint equal_strides(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
-    """Whether two arrays of one shape have equal strides."""
+    """Return whether two arrays of one shape have equal strides."""
     cdef int d
     for d in range(ndim_of(a)):
         if strides_of(a)[d] != strides_of(b)[d]:
@@ -159,7 +159,7 @@ cdef bint equal_strides(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
 
 
 cdef bint is_dense(PyArrayObject *a, npy_intp item) noexcept:
-    """Whether the elements fill a block of memory without gaps or overlap, in any dimension order."""
+    """Return whether the elements fill a block of memory without gaps or overlap, in any dimension order."""
     cdef npy_intp extent = item
     cdef int d
     for d in range(ndim_of(a)):
@@ -168,7 +168,7 @@ cdef bint is_dense(PyArrayObject *a, npy_intp item) noexcept:
 
 
 cdef bint same_trailing_shape(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
-    """Whether two shapes are equal apart from leading dimensions of size 1 (a bias and a batch of one)."""
+    """Return whether two shapes are equal except for leading dimensions of size 1 (bias, batch of one)."""
     cdef int d, more = ndim_of(a) - ndim_of(b)
     if more < 0:
         return same_trailing_shape(b, a)
@@ -182,7 +182,7 @@ cdef bint same_trailing_shape(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 
 
 cdef bint all_have_rank(FusedGroup g, FusedPlan plan, Run *run, int rank) noexcept:
-    """Whether all kept slots have rank `rank`, although some inputs have a lower one."""
+    """Return whether all kept slots have rank `rank`, although some inputs have a lower one."""
     cdef int ranks[MAX_SLOTS]
     cdef int i, k
     cdef Step *step
@@ -434,7 +434,7 @@ cdef void sort_result_dims(Layout *layout, int slot, int *order) noexcept nogil:
 
 
 cdef bint is_dense_in_order(Layout *layout, int slot, int *order) noexcept nogil:
-    """Whether a result is dense in the given order of dimensions."""
+    """Return whether a result is dense in the given order of dimensions."""
     cdef npy_intp step = 1
     cdef int d
     for d in range(layout.ndim - 1, -1, -1):

@@ -22,7 +22,11 @@ cdef bint is_half_tensor(IValue *x) noexcept:
 
 
 cdef bint can_upcast(Operator op, IValue *r, const int32_t *at) noexcept:
-    """Whether all tensors are CPU tensors of one 16-bit dtype without overlapping elements, and numbers fit."""
+    """Return whether the arguments can be computed in float32.
+
+    All tensors must be CPU tensors of one 16-bit dtype without overlapping elements; numbers must be in
+    range.
+    """
     cdef int i
     cdef Tensor x
     if op.nargs + op.nrets > MAX_REGISTERS or not is_half_tensor(&r[at[0]]):
