@@ -272,7 +272,7 @@ def test_plans_are_bounded(cuda, monkeypatch):
     """The number of fused plans is bounded by `MAX_PLANS`; the oldest plan is evicted first."""
     from ts.backends.cuda import pointwise_launch
 
-    monkeypatch.setattr(pointwise_launch, "MAX_PLANS", 5)
+    monkeypatch.setattr(pointwise_launch, "MAX_CACHED_LAUNCHES", 5)
     f = script("def f(x):\n    return torch.exp(x) * 2\n")
     for n in range(1, 30):
         f(ts.zeros(4 * n, device="cuda"))

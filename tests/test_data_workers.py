@@ -14,7 +14,7 @@ import pytest
 import ts
 from tests.dataset_fixtures import Drawn, Failing, Numbers, Shared, first, refuse, reseed
 from ts.utils.data import DataLoader, TensorDataset
-from ts.utils.data.batch_transport import LENT
+from ts.utils.data.batch_transport import MAX_REFERENCED_SEGMENTS
 
 METHODS = multiprocessing.get_all_start_methods()
 
@@ -77,10 +77,10 @@ def test_large_and_small_batches(size):
 
 def test_kept_batches_stay_what_they_are():
     """More than a worker has segments for."""
-    batches = list(DataLoader(Numbers(3 * LENT, (20_000,)), None, num_workers=1))
-    assert [(b[0].item(), b[-1].item()) for b in batches] == [(i, i) for i in range(3 * LENT)]
-    views = [b[5:7] for b in DataLoader(Numbers(3 * LENT, (20_000,)), None, num_workers=1)]
-    assert [v.tolist() for v in views] == [[i, i] for i in range(3 * LENT)]
+    batches = list(DataLoader(Numbers(3 * MAX_REFERENCED_SEGMENTS, (20_000,)), None, num_workers=1))
+    assert [(b[0].item(), b[-1].item()) for b in batches] == [(i, i) for i in range(3 * MAX_REFERENCED_SEGMENTS)]
+    views = [b[5:7] for b in DataLoader(Numbers(3 * MAX_REFERENCED_SEGMENTS, (20_000,)), None, num_workers=1)]
+    assert [v.tolist() for v in views] == [[i, i] for i in range(3 * MAX_REFERENCED_SEGMENTS)]
 
 
 def test_batches_outlive_the_workers():
@@ -232,7 +232,7 @@ def test_many_batches_leave_nothing():
         if number == 100:
             held, memory = files(), resident()
         assert batch[0].item() == number
-    assert files() <= held <= before + 2 * (LENT + 6)
+    assert files() <= held <= before + 2 * (MAX_REFERENCED_SEGMENTS + 6)
     assert resident() < memory + 20 * 200_000  # a leak would be 180 MB
     del loader, batch
     gc.collect()

@@ -80,7 +80,7 @@ def test_disabled_collector_stays_disabled():
 
 def test_frozen_objects_are_not_counted_each_time(monkeypatch):
     asked = []
-    monkeypatch.setattr(gc_pause, "_UNASKED", 3)
+    monkeypatch.setattr(gc_pause, "_SKIPPED_CHECKS", 3)
     monkeypatch.setattr(gc, "get_freeze_count", lambda: asked.append(1) or 7)
     for _ in range(8):
         with gc_disabled():

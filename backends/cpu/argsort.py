@@ -16,7 +16,7 @@ from ts import dtypes
 from .kernels import sort
 
 Places = NDArray[np.int64]
-_MAX_INT64 = (1 << 63) - 1
+_INT64_MAX = (1 << 63) - 1
 
 
 def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
@@ -26,8 +26,8 @@ def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
         wide = x.astype(np.float64) + 0.0
         bits = wide.view(np.int64)
         # Flip the bits of negative numbers, so that int64 order is the order of the floats.
-        found = np.where(bits < 0, bits ^ _MAX_INT64, bits)
-        found[wide != wide] = _MAX_INT64
+        found = np.where(bits < 0, bits ^ _INT64_MAX, bits)
+        found[wide != wide] = _INT64_MAX
     elif self.dtype == np.uint64:
         found = (x ^ np.uint64(1 << 63)).view(np.int64)
     else:

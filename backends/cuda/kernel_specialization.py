@@ -32,8 +32,8 @@ Layout = tuple[np.dtype[Any], Sequence[int], list[int] | None]  # the last: orde
 NumberUse = tuple[int, str, bool]  # an input, the compute dtype, and whether the number must be in its range
 
 MAX_DIMENSIONS: Final = 8  # after adjacent dimensions have been merged
-MAX_FLOAT16: Final = 65504.0
-MAX_FLOAT32: Final = 3.4e38
+FLOAT16_MAX: Final = 65504.0
+FLOAT32_MAX: Final = 3.4e38
 INT32_INDEX_LIMIT: Final = 1 << 30  # larger offsets are computed in 64 bits
 MAX_LOAD_BYTES: Final = 16
 MAX_PACK_ELEMENTS: Final = 8
@@ -130,7 +130,7 @@ def is_representable(number: float, dtype: str, strict: bool) -> bool:
     if dtype in kernel_sources.FLOATS:
         if not strict or abs(number) == float("inf") or number != number:
             return isinstance(number, float) or abs(number) < 1 << 1000
-        return abs(number) <= (MAX_FLOAT16 if dtype == "float16" else MAX_FLOAT32)
+        return abs(number) <= (FLOAT16_MAX if dtype == "float16" else FLOAT32_MAX)
     if dtype == "bool":
         return number in (0, 1)
     info = np.iinfo(dtype)
@@ -344,7 +344,8 @@ def _require(
         arrays[i].dtype.itemsize for i, steps_of_input in strides.items() if steps_of_input[-1] == 1
     ]
     width = _pack_width(lengths, [*neighbours, *(values[v].dtype.itemsize for v in computed)])
-    while configs and (width > row_reduction_codegen.QUAD or next(iter(configs.values())).length % width):
+    max_width = row_reduction_codegen.ELEMENTS_PER_LOAD
+    while configs and (width > max_width or next(iter(configs.values())).length % width):
         width //= 2
     max_offset = max(
         [

@@ -7,8 +7,8 @@ effects, if the expressions do not support these inputs.
     FusedGroupLauncher(OperatorGroup([(mul, (0, 1)), (add, (2, 0))], (3,))).run([x, y])
 
 A `LaunchPlan` holds what inputs of given dtypes, shapes and strides need: the kernel, the number of blocks,
-the layout of the results. A launcher caches MAX_PLANS plans, the process MAX_KERNELS kernels; CuPy caches
-compiled kernels on disk, by source, options and architecture.
+the layout of the results. A launcher caches MAX_CACHED_LAUNCHES plans, the process MAX_CACHED_KERNELS
+kernels; CuPy caches compiled kernels on disk, by source, options and architecture.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from . import kernel_sources, kernel_specialization, pointwise_codegen, row_redu
 
 Kernel = Callable[..., Any]
 
-MAX_PLANS = 256
-MAX_KERNELS = 1024
+MAX_CACHED_LAUNCHES = 256
+MAX_CACHED_KERNELS = 1024
 
 
 def group_of_record(record: Any) -> kernel_specialization.OperatorGroup | None:
@@ -133,7 +133,7 @@ def generate_source(spec: pointwise_codegen.KernelSpec | row_reduction_codegen.R
     return pointwise_codegen.generate_source(spec)
 
 
-@lru_cache(MAX_KERNELS)
+@lru_cache(MAX_CACHED_KERNELS)
 def _kernel(spec: pointwise_codegen.KernelSpec | row_reduction_codegen.RowKernelSpec) -> Any:
     return cupy.RawKernel(generate_source(spec), pointwise_codegen.NAME, options=kernel_sources.OPTIONS)
 
@@ -157,7 +157,7 @@ class FusedGroupLauncher:
         if plan is None:
             op_inputs = [x for i, x in enumerate(values) if i not in self._epilogue_arguments]
             plan = LaunchPlan(op_inputs, kernel_specialization.specialize(self.group, values))
-            if len(self.plans) >= MAX_PLANS:
+            if len(self.plans) >= MAX_CACHED_LAUNCHES:
                 self.plans.pop(next(iter(list(self.plans))), None)
             self.plans[key] = plan
         return plan

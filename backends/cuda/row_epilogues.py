@@ -237,7 +237,7 @@ def _threads_per_row(piece: int) -> int:
             if piece <= MAX_SMALL_BLOCK_ROW_ELEMENTS
             else MAX_BLOCK_THREADS
         )
-    quads = -(-piece // row_reduction_codegen.QUAD)
+    quads = -(-piece // row_reduction_codegen.ELEMENTS_PER_LOAD)
     return min(reduction_codegen.WARP_THREADS, 1 << (quads - 1).bit_length())
 
 

@@ -15,10 +15,11 @@ In: a `RowKernelSpec`. Out: a translation unit with the kernel `ts_fused`.
     )
 
 Elements are computed as in `pointwise_codegen.py`. A row, or a chunk of one, is assigned to `threads`
-threads: a warp or a part of one for short rows, a block for long ones. Each thread takes QUAD neighbours,
-then the QUAD that follow QUAD * threads further on. The kernel makes one pass over the row per reduction, and
-one more for results per element. Values that later passes read again are cached in shared memory, where each
-thread uses its own elements (`is_cached`), or are recomputed if they do not fit.
+threads: a warp or a part of one for short rows, a block for long ones. Each thread takes ELEMENTS_PER_LOAD
+neighbours, then the ELEMENTS_PER_LOAD that follow ELEMENTS_PER_LOAD * threads further on. The kernel makes
+one pass over the row per reduction, and one more for results per element. Values that later passes read again
+are cached in shared memory, where each thread uses its own elements (`is_cached`), or are recomputed if they
+do not fit.
 
 The kernel's arguments are those of the elements, the results of epilogues, the arguments of epilogues, then
 `count` (of rows, or of chunks), `length` (of a row), `parts` (chunks per row), `piece` (length of a chunk),
@@ -37,7 +38,7 @@ from . import pointwise_codegen, reduction_codegen
 from .kernel_sources import C_TYPES, HALF_FLOATS, PREAMBLE, value_type
 from .pointwise_codegen import NAME, Array, Number, StringArgument, join_lines
 
-QUAD: Final = 4  # elements that a thread takes at a time
+ELEMENTS_PER_LOAD: Final = 4  # elements that a thread takes at a time
 MIN_BLOCK_THREADS: Final = 256
 COUNT_PARAMETERS: Final = ("count", "length", "parts", "piece", "whole")
 
@@ -183,8 +184,9 @@ def _passes(spec: RowKernelSpec) -> Iterator[str]:
         for k, epilogue, reduction in _reducing(spec, pass_index):
             kind = value_type(epilogue.compute)
             yield f"    {kind} f{k} = ts::{reduction}::identity<{kind}>();"
-        yield f"    for ({index} quad = lane * {QUAD}; quad < size; quad += {spec.threads * QUAD})"
-        yield f"    for ({index} j = quad; j < quad + {QUAD} && j < size; j += {width}) {{"
+        step = spec.threads * ELEMENTS_PER_LOAD
+        yield f"    for ({index} quad = lane * {ELEMENTS_PER_LOAD}; quad < size; quad += {step})"
+        yield f"    for ({index} j = quad; j < quad + {ELEMENTS_PER_LOAD} && j < size; j += {width}) {{"
         yield from (f"        {line}" for line in _pack_lines(spec, pass_index))
         yield "    }"
         for k, _, reduction in _reducing(spec, pass_index):

@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 
-from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SHARED
+from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SHARED_MEMORY_FLAG
 
 MAX_BYTES = 1 << 22
 MARK = b"an end of a test"
@@ -34,7 +34,7 @@ def lent(lender, data):
 
 def reference(file, size=MIN_SHARED_BYTES):
     """To a part in a segment of this process."""
-    return SHARED | file << 40 | size
+    return SHARED_MEMORY_FLAG | file << 40 | size
 
 
 def head(*sizes):

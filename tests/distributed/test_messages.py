@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ts.distributed.transport.message_pack import decode
-from ts.distributed.transport.message_codec import INLINE, STAGING, TransportLimits, MalformedMessageError, MessageDecoder, MessageEncoder
+from ts.distributed.transport.message_codec import INLINE_BYTES, STAGING_BYTES, TransportLimits, MalformedMessageError, MessageDecoder, MessageEncoder
 
 
-def read(data, limits=None, pieces=lambda: STAGING):
+def read(data, limits=None, pieces=lambda: STAGING_BYTES):
     """The messages in some bytes, which arrive in pieces."""
     reader, messages, at = MessageDecoder(limits), [], 0
     while at < len(data):
@@ -28,7 +28,7 @@ def sent(message):
     return b"".join(MessageEncoder().pack(message))
 
 
-def received(message, pieces=lambda: STAGING):
+def received(message, pieces=lambda: STAGING_BYTES):
     (found,) = read(sent(message), pieces=pieces)
     return found
 
@@ -42,7 +42,7 @@ def plain(value):
     return bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else value
 
 
-long_bytes = st.integers(INLINE - 2, 3 * STAGING).map(lambda size: bytes([size % 256]) * size)
+long_bytes = st.integers(INLINE_BYTES - 2, 3 * STAGING_BYTES).map(lambda size: bytes([size % 256]) * size)
 leaves = (
     st.none()
     | st.booleans()
@@ -60,7 +60,7 @@ messages = st.recursive(leaves, lambda each: st.lists(each) | st.dictionaries(st
 def test_random_messages_arrive(message, seed):
     """In pieces of any size."""
     sizes = random.Random(seed)
-    found = received(message, lambda: sizes.choice((1 + sizes.randrange(9), 1 + sizes.randrange(STAGING))))
+    found = received(message, lambda: sizes.choice((1 + sizes.randrange(9), 1 + sizes.randrange(STAGING_BYTES))))
     assert plain(found) == plain(message)
 
 

@@ -47,7 +47,7 @@ def test_what_is_kept_is_not_written_to(ends):
         if reference is None:
             break
         kept.append(np.frombuffer(borrower.take(reference), np.uint8))
-    assert len(kept) == shm_segments._SEGMENTS
+    assert len(kept) == shm_segments._MAX_CACHED_SEGMENTS
     for number, found in enumerate(kept):
         np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))
     del kept[0], found
@@ -149,7 +149,7 @@ def test_a_lender_that_nobody_closes():
 def test_more_mappings_than_files_may_be_taken_by(ends, monkeypatch):
     """Parts are copied."""
     lender, borrower = ends
-    monkeypatch.setattr(shm_segments, "_MAPPINGS", len(shm_segments._mapped))
+    monkeypatch.setattr(shm_segments, "_MAX_CACHED_MAPPINGS", len(shm_segments._mapped))
     for number in range(3):
         found = np.frombuffer(borrower.take(lent(lender, part(MIN_SHARED_BYTES, number))), np.uint8)
         np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))

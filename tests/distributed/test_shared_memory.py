@@ -21,7 +21,7 @@ from tests.distributed.long_lived_processes import lasting
 from tests.distributed.shared_memory_messages import MAX_BYTES, head, part, reference, shared_files
 from ts.distributed.transport import BlockingConnection, TransportLimits, Security, shm_negotiation
 from ts.distributed.transport.dask_comm_backend import connect
-from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SHARED, SegmentReceiver, SegmentSender
+from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SHARED_MEMORY_FLAG, SegmentReceiver, SegmentSender
 
 
 @pytest.fixture
@@ -254,7 +254,7 @@ def test_a_call_that_was_given_up_takes_nothing_of_another():
 
 def test_a_friend_who_lies(server):
     """A reference to a nonexistent segment from an authenticated peer closes the connection."""
-    for claim in (reference(1 << 20), reference(0), SHARED | (1 << 40) - 1):
+    for claim in (reference(1 << 20), reference(0), SHARED_MEMORY_FLAG | (1 << 40) - 1):
         channel = BlockingConnection(server.address, secret=SECRET)
         channel._socket.sendall(head(claim))
         with pytest.raises(OSError):

@@ -25,7 +25,7 @@ from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError
 from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SegmentReceiver, SegmentSender
 
 
-def file_of(size=PAGE_BYTES + MIN_SHARED_BYTES, seals=shared_memory._SEALS, state=1, flags=0, mark=MARK):
+def file_of(size=PAGE_BYTES + MIN_SHARED_BYTES, seals=shared_memory._SEAL_FLAGS, state=1, flags=0, mark=MARK):
     """A file without a name."""
     file = os.memfd_create("test", os.MFD_ALLOW_SEALING | flags)
     if size:
@@ -40,7 +40,7 @@ def file_of(size=PAGE_BYTES + MIN_SHARED_BYTES, seals=shared_memory._SEALS, stat
     {
         "no file": lambda: 1 << 20,
         "one that may become shorter": lambda: file_of(seals=fcntl.F_SEAL_GROW),
-        "one that can be written by nobody": lambda: file_of(seals=shared_memory._SEALS | fcntl.F_SEAL_WRITE),
+        "one that can be written by nobody": lambda: file_of(seals=shared_memory._SEAL_FLAGS | fcntl.F_SEAL_WRITE),
         "no memory": lambda: file_of(size=0),
         "one byte": lambda: file_of(size=1),
         "memory of another connection": lambda: file_of(mark=bytes(16)),

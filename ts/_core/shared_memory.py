@@ -36,7 +36,7 @@ except ImportError:  # Windows
 
 PAGE_BYTES: Final = mmap.PAGESIZE
 ALIGNMENT_BYTES: Final = 64
-_SEALS: Final = 7  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW; `fcntl` has their names on Linux only
+_SEAL_FLAGS: Final = 7  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW; `fcntl` has their names on Linux only
 _NAMED_FILE_PREFIX: Final = "ts_shared_"
 
 
@@ -73,7 +73,7 @@ def create_sealed_file(size: int) -> int:
     descriptor = os.memfd_create("ts", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(descriptor, size)
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEAL_FLAGS)
     except BaseException:
         os.close(descriptor)
         raise
@@ -99,7 +99,7 @@ def open_sealed_file(process: int, number: int) -> int:
         os.close(path)
     try:
         seals = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
-        if seals & _SEALS != _SEALS or os.fstatvfs(descriptor).f_bsize != PAGE_BYTES:
+        if seals & _SEAL_FLAGS != _SEAL_FLAGS or os.fstatvfs(descriptor).f_bsize != PAGE_BYTES:
             raise NotSharedMemoryError("the announced shared memory is not sealed: it could become shorter")
     except BaseException:
         os.close(descriptor)

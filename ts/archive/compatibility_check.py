@@ -34,7 +34,7 @@ from ts.frontend.source_ranges import Ranges
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import CUSTOM_CLASS_PREFIX, CUSTOM_CLASSES, ClassType
 
-_SHOWN: Final = 5  # places of one thing
+_MAX_LISTED_LINES: Final = 5  # source locations of one problem
 _BACKENDS: Final = "__torch__.torch.classes.__backends__."
 
 Definition = ast.ClassDef | ast.FunctionDef
@@ -59,9 +59,9 @@ class MissingFeature:
 
     def __str__(self) -> str:
         lines = [f"{self.kind} {self.name}"]
-        lines += [f"    {place}" for place in self.places[:_SHOWN]]
-        if len(self.places) > _SHOWN:
-            lines.append(f"    and {len(self.places) - _SHOWN} more")
+        lines += [f"    {place}" for place in self.places[:_MAX_LISTED_LINES]]
+        if len(self.places) > _MAX_LISTED_LINES:
+            lines.append(f"    and {len(self.places) - _MAX_LISTED_LINES} more")
         return "\n".join(lines)
 
 

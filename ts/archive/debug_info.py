@@ -22,7 +22,7 @@ from ts.ir.source import Source, SourceRange
 from ts.ir.types import ANY
 
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
-_MAX_TEXT: Final = 1 << 26  # characters of one source
+_MAX_SOURCE_CHARS: Final = 1 << 26  # characters of one source
 _MAX_LINES: Final = 1 << 31  # before a source in its file
 _NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # the empty text
 
@@ -116,7 +116,7 @@ class _Sources:
         if self.texts is not None:
             lines = [self.texts[number] for number in text]
             size = sum(map(len, lines))
-            if size > _MAX_TEXT:
+            if size > _MAX_SOURCE_CHARS:
                 raise ValueError(f"a source would have {size} characters")
             deadline.charge(0, bytes=size)
             text = "".join(lines)

@@ -40,7 +40,7 @@ _CHUNK_BYTES: Final = 1 << 20  # bytes that are read without looking at the cloc
 _MIN_MAPPED_BYTES: Final = 1 << 16  # bytes of a record: to read fewer takes no longer than to map them
 _ALIGNMENT: Final = 64  # of records that can be mapped, so that their elements lie where kernels expect them
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # before the name and the extra field of a record
-_MAX_TEXT: Final = 1 << 30  # bytes of one source file or pickle: what is larger was not written by a program
+_MAX_SOURCE_BYTES: Final = 1 << 30  # of one source file or pickle; larger records are refused
 _ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
 _DAMAGED: Final = (
     "PytorchStreamReader failed reading zip archive: {}. The file is corrupted, or it is no archive of a "
@@ -119,7 +119,7 @@ class ZipRecords:
             raise ArchiveError(f"PytorchStreamReader failed locating file {name}: file not found")
         if size is not None and entry.file_size != size:
             raise ArchiveError(f"the record {name} has {entry.file_size} bytes instead of {size}")
-        if entry.compress_type != zipfile.ZIP_STORED and entry.file_size > _MAX_TEXT:
+        if entry.compress_type != zipfile.ZIP_STORED and entry.file_size > _MAX_SOURCE_BYTES:
             raise ArchiveError(f"the record {name} would have {entry.file_size} bytes")
         if entry.compress_type == zipfile.ZIP_STORED and entry.file_size != entry.compress_size:
             raise ArchiveError(f"the record {name} has two sizes")

@@ -20,7 +20,7 @@ from ts.bytecode.instruction import Label
 from ts.bytecode.lower_branches import BranchLowering, line_of
 from ts.ir.graph import Block, Graph, Node, Value
 
-INT_MAX = 2**63 - 1
+INT64_MAX = 2**63 - 1
 
 
 class LoopLowering(BranchLowering):
@@ -36,7 +36,7 @@ class LoopLowering(BranchLowering):
         trip, start, *initial = node.inputs()
         index, *carried = body.inputs()
         condition, *results = body.outputs()
-        counted = self.number(trip) != INT_MAX
+        counted = self.number(trip) != INT64_MAX
         variables = [self.define(v) for v in carried]
         for output, variable in zip(node.outputs(), variables, strict=True):
             self.register[output] = variable

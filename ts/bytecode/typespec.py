@@ -46,7 +46,7 @@ _CLASS_OF_KIND: dict[str, str] = {
     "OptionalType": "x",
     "UnionType": "x",
 }
-_KIND_OBJECT = 17  # kind of values that are passed through unconverted
+_OBJECT_KIND_CODE = 17  # kind of values that are passed through unconverted
 _specs: dict[Type, TypeSpec] = {}
 
 
@@ -92,9 +92,9 @@ def _make_spec(type: Type) -> TypeSpec:
     if isinstance(type, ClassType):
         return object_class(type).spec
     if isinstance(type, CustomClassType):
-        return TypeSpec(_KIND_OBJECT, (), type.qualified_name(), _python_class(type))
+        return TypeSpec(_OBJECT_KIND_CODE, (), type.qualified_name(), _python_class(type))
     if isinstance(type, RRefType):
-        return TypeSpec(_KIND_OBJECT, (), type.annotation_str, RRefValue)
+        return TypeSpec(_OBJECT_KIND_CODE, (), type.annotation_str, RRefValue)
     children: tuple[Type, ...] = ()
     detail: Any = None
     if isinstance(type, ListType | OptionalType | FutureType):
@@ -117,7 +117,7 @@ def _make_spec(type: Type) -> TypeSpec:
         detail = Stream
     elif type.kind() == "UnionType":
         children = tuple(type.contained_types())
-    kind = KINDS.get(type.kind(), _KIND_OBJECT)
+    kind = KINDS.get(type.kind(), _OBJECT_KIND_CODE)
     return TypeSpec(kind, tuple(type_spec(child) for child in children), type.annotation_str, detail)
 
 

@@ -34,8 +34,8 @@ from ts.ir.source import Source
 from ts.runtime.module import ScriptModule, method_names
 
 Section = tuple[str, list[str]]
-_SHOWN_MISSING: Final = 20  # of the things that are missing
-_UTF8: Final = 0x800  # a flag of names, which Python sets for those that need it only
+_MAX_LISTED_ITEMS: Final = 20  # of missing operators or records
+_UTF8_NAME_FLAG: Final = 0x800  # ZIP flag, which Python sets only for names that are not ASCII
 
 
 def contents(path: Path) -> list[Section]:
@@ -65,9 +65,9 @@ def contents(path: Path) -> list[Section]:
         found += _model(module)
     width = max(map(len, operators), default=0)
     found.append(("operators", [f"{name:{width}}  {n}" for name, n in sorted(operators.items())] or ["none"]))
-    lines = [line for each in missing[:_SHOWN_MISSING] for line in str(each).splitlines()]
-    if len(missing) > _SHOWN_MISSING:
-        lines.append(f"and {len(missing) - _SHOWN_MISSING} more")
+    lines = [line for each in missing[:_MAX_LISTED_ITEMS] for line in str(each).splitlines()]
+    if len(missing) > _MAX_LISTED_ITEMS:
+        lines.append(f"and {len(missing) - _MAX_LISTED_ITEMS} more")
     found.append(("missing", lines or ["nothing"]))
     return found
 
@@ -84,7 +84,7 @@ def amount(size: float) -> str:
 def producer(records: ZipRecords) -> str:
     """Identify the producer of an archive by its zip metadata."""
     first = next(iter(records.entries.values()))
-    if first.create_version == 0 and first.flag_bits & _UTF8:
+    if first.create_version == 0 and first.flag_bits & _UTF8_NAME_FLAG:
         return "PyTorch, for mobile devices" if records.has("bytecode.pkl") else "PyTorch"
     if first.create_system == 3 and first.extra.startswith(b"FB"):
         return "ts"

@@ -25,7 +25,7 @@ from ts.passes.pass_utils import constant_value
 from ts.runtime.module import ScriptModule
 
 _CONVOLUTIONS: Final = {"aten::conv1d": 1, "aten::conv2d": 2, "aten::conv3d": 3}  # dimensions of an image
-_GROUPS: Final = 6  # the place of the argument
+_GROUPS_ARGUMENT_INDEX: Final = 6  # of `groups` in the schema of a convolution
 
 
 def arguments(module: ScriptModule) -> list[str]:
@@ -58,7 +58,7 @@ def _told(module: ScriptModule, graph: Graph, value: Value) -> Iterator[str]:
                 yield f"{_dtype(weight)}, last dimension {weight.size(-1)}, from linear {place}"
         elif node.kind() in _CONVOLUTIONS and node.input(0) is value:
             weight, place = _weight(module, node.input(1))
-            groups = constant_value(node.input(_GROUPS))
+            groups = constant_value(node.input(_GROUPS_ARGUMENT_INDEX))
             if weight is not None and isinstance(groups, int):
                 at = -1 - _CONVOLUTIONS[node.kind()]
                 yield f"{_dtype(weight)}, dimension {at} is {weight.size(1) * groups}, from {name} {place}"

@@ -37,7 +37,7 @@ from ts.runtime.function import ScriptFunction
 PROMPT = "(ts) "
 _EVERYWHERE = 0x7FFFFFFF
 _LINES_AROUND = 5
-_SHORT = 200  # characters of a value in a list of values
+_MAX_VALUE_CHARS = 200  # characters of a value in a list of values
 
 Read = Callable[[], str | None]
 Write = Callable[[str], None]
@@ -298,8 +298,8 @@ class Debugger:
         shown = [name for name in names if name in known and name != "return"]
         for name in shown:
             text = self._text_of(name)
-            if len(text) > _SHORT or "\n" in text:
-                text = text.split("\n", 1)[0][:_SHORT] + " ..."
+            if len(text) > _MAX_VALUE_CHARS or "\n" in text:
+                text = text.split("\n", 1)[0][:_MAX_VALUE_CHARS] + " ..."
             self.write(f"{name} = {text}")
         if not shown:
             self.write("(none)")

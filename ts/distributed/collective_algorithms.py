@@ -19,7 +19,7 @@ from ts.distributed.errors import DistBackendError, DistError
 from ts.distributed.peer_links import Request
 from ts.distributed.reduce_op import ReduceOp, accumulate
 
-SHORT: Final = 1 << 14  # bytes of what goes to all as it is
+SHORT_MESSAGE_BYTES: Final = 1 << 14  # up to this size, each rank sends its whole buffer to all others
 CHUNK_BYTES: Final = 1 << 19  # bytes that are added up at once
 _NOTHING: Final = memoryview(b"")
 
@@ -28,14 +28,14 @@ def all_reduce(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
     """Each has the reduced array afterwards."""
     if call.size == 1:
         return accumulate(op, [array], array)
-    if array.nbytes <= SHORT:
+    if array.nbytes <= SHORT_MESSAGE_BYTES:
         return _all_reduce_short(call, array, op)
     _reduce_parts(call, array, op, range(call.size))
 
 
 def reduce(call: CollectiveCall, array: Any, op: ReduceOp, to: int) -> None:
     """Reduce the arrays of all ranks into the array of rank `to`; the arrays of other ranks are unchanged."""
-    if array.nbytes > SHORT or call.size == 1:
+    if array.nbytes > SHORT_MESSAGE_BYTES or call.size == 1:
         return _reduce_parts(call, array, op, [to])
     if call.rank != to:
         return call.wait([call.send(to, memory_of(array))])

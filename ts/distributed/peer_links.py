@@ -31,11 +31,11 @@ from ts.distributed.errors import DistBackendError, DistError, DistNetworkError
 from ts.distributed.message_tags import ALL, FAILED, LEAVING, MessageTag, format_tag
 
 _WIRE: Final = struct.Struct("<BBBBIqQQ")
-_STAGING: Final = 1 << 16  # bytes that one call of the system may bring, of many messages
-_TURNS: Final = 16  # calls of the system for one connection before others have their turn
-# seconds that requests are left alone before the links' own thread looks after them
-_IDLE_BEFORE_BACKGROUND_IO: Final = 0.002
-_FLUSH_TIMEOUT: Final = 5.0  # seconds in which what was sent has to leave when the process does
+_STAGING_BYTES: Final = 1 << 16  # receive buffer for several small messages
+_SYSCALLS_PER_CONNECTION: Final = 16  # before other connections are served
+# Time after which the background thread handles requests that no caller waits for.
+_BACKGROUND_IO_DELAY_SECONDS: Final = 0.002
+_FLUSH_TIMEOUT_SECONDS: Final = 5.0  # for queued messages when the process exits
 
 
 class Request:
@@ -54,7 +54,7 @@ class _Connection:
 
     def __init__(self, rank: int, sock: socket.socket) -> None:
         self.rank, self.socket = rank, sock
-        self.staging = np.empty(_STAGING, np.uint8).data
+        self.staging = np.empty(_STAGING_BYTES, np.uint8).data
         self.start = self.end = 0  # of what is in it
         self.label: MessageTag | None = None  # of the message that has begun
         self.target: memoryview = memoryview(b"")
@@ -194,7 +194,7 @@ class PeerConnections:
                     self._post(peer, MessageTag(LEAVING, 0, 0), memoryview(b""), None)
         self._attend.set()
         self._ring()
-        deadline = time.monotonic() + _FLUSH_TIMEOUT
+        deadline = time.monotonic() + _FLUSH_TIMEOUT_SECONDS
         while any(peer.outgoing for peer in self._peers.values()) and time.monotonic() < deadline:
             time.sleep(0.001)
             with self._lock:
@@ -273,7 +273,7 @@ class PeerConnections:
             self._attend.wait()
             self._attend.clear()
             while not self._closed:
-                time.sleep(_IDLE_BEFORE_BACKGROUND_IO)
+                time.sleep(_BACKGROUND_IO_DELAY_SECONDS)
                 with self._lock:
                     self._lonely = lonely = [each for each in self._lonely if not each.done]
                     if not lonely:
@@ -336,7 +336,7 @@ class PeerConnections:
 
     def _read(self, peer: _Connection) -> None:
         try:
-            for _ in range(_TURNS):
+            for _ in range(_SYSCALLS_PER_CONNECTION):
                 if peer.ended is not None:
                     return
                 left = len(peer.target) - peer.filled if peer.label is not None else 0

@@ -84,7 +84,7 @@ class MalformedValueError(ValueError):
 
 
 _PLAIN: Final = frozenset((type(None), bool, float, str, bytes))
-_SPARSE: Final = 2  # a tensor that is less than one in so many of its memory's bytes travels without it
+_DENSE_STORAGE_RATIO: Final = 2  # smaller parts of their storage are sent alone
 _CODES: Final[dict[int, Any]] = {
     Tag.DTYPE: dtypes.dtype,
     Tag.LAYOUT: dtypes.layout,
@@ -194,7 +194,7 @@ class _Serializer:
             array = x.array
             owner = owning_array(array)
             alone = self.users[id(owner)] == 1
-            if alone and not array.flags.c_contiguous and array.nbytes * _SPARSE < owner.nbytes:
+            if alone and not array.flags.c_contiguous and array.nbytes * _DENSE_STORAGE_RATIO < owner.nbytes:
                 array = np.ascontiguousarray(array)
             if alone and array.flags.c_contiguous and array.nbytes:
                 entry += len(found), 0, array.shape, [step // array.itemsize for step in array.strides]

@@ -68,7 +68,7 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (  # of inputs
 _MAX_ITERATIONS: Final = (1 << 63) - 1
 _GROWING: Final = ("aten::add", "aten::sub", "aten::mul", "aten::neg")
 LONG_NUMBER: Final = "builtins.OverflowError"  # raised by compiled programs only
-_LONG: Final = 2.0**62  # conservative 64-bit bound: floats are inexact here
+_INT64_LIMIT: Final = 2.0**62  # conservative 64-bit bound: floats are inexact here
 _ASSERTION: Final = overload_named("aten::_assert_scalar", "")
 _MAX_SIZE: Final = (1 << 31) - 1  # of a size; products of two need no overflow check
 
@@ -173,7 +173,7 @@ class _Lowering:
     def _refuse_long(self, kind: str, given: list[Value]) -> None:
         """Emit an error for integers that exceed 64 bits; see `lowered`."""
         size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in given])
-        is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _LONG])
+        is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _INT64_LIMIT])
         error = "builtins.RuntimeError" if self.acts else LONG_NUMBER
         self._refuse(is_long, "a whole number of the program has more than 64 bits", error)
 
@@ -381,7 +381,7 @@ def _may_be_long(value: Any) -> bool:
             ends = ends._replace(high=min(ends.high, _MAX_SIZE))
         ranges[symbol] = ends
     low, high = value_range(value.node.expression, ranges)
-    return not -_LONG < low <= high < _LONG
+    return not -_INT64_LIMIT < low <= high < _INT64_LIMIT
 
 
 def _is_of_sizes(value: Any) -> bool:

@@ -17,7 +17,7 @@ from ts._core.tensor.sym_types import SymBool, SymInt, SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.export import sympy_functions
 from ts.export.node_arguments import origin_of
-from ts.export.shape_env import MAX_UNBACKED, Requirement, ShapeEnv
+from ts.export.shape_env import MAX_UNBACKED_SIZE, Requirement, ShapeEnv
 from ts.export.sym_node import FUNCTIONS, SymNode, symbol_of
 from ts.export.tracer import ExportTracer
 from ts.fx.node import Node
@@ -139,7 +139,7 @@ class _Insertion:
             ends = self.environment.ranges[symbol]
             if not math.isinf(ends.low):
                 self.insert_assertion(sympy.Ge(symbol, sympy_functions.to_sympy(ends.low), evaluate=False))
-            if not math.isinf(ends.high) and ends.high != MAX_UNBACKED:
+            if not math.isinf(ends.high) and ends.high != MAX_UNBACKED_SIZE:
                 self.insert_assertion(sympy.Le(symbol, sympy_functions.to_sympy(ends.high), evaluate=False))
             for requirement in list(self.left):
                 condition = requirement.condition

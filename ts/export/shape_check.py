@@ -35,7 +35,7 @@ from ts.utils import _pytree as pytree
 
 _POINTS: Final = 24  # sizes at which expressions are compared
 _MAX_TERMS: Final = 1 << 10  # of an expanded product
-_SPREAD: Final = 40  # maximum distance from the lower bound
+_SAMPLE_RANGE_SIZE: Final = 40  # maximum distance from the lower bound
 
 
 class ShapeError(TsError):
@@ -341,7 +341,8 @@ class _Check:
             numbers = {}
             for symbol, (low, high) in ranges.items():
                 least = 0 if math.isinf(low) else int(low)
-                most = least + _SPREAD if math.isinf(high) else min(int(high), least + _SPREAD)
+                limit = least + _SAMPLE_RANGE_SIZE
+                most = limit if math.isinf(high) else min(int(high), limit)
                 numbers[symbol] = draw.randint(least, max(least, most))
             if left and self._allows(numbers):
                 left -= 1

@@ -27,7 +27,7 @@ from ts.export.input_guards import Line
 from ts.export.user_frames import UserFrame, current_user_frame, is_in_assert
 from ts.export.value_ranges import ValueRange, value_range
 
-MAX_UNBACKED = (1 << 63) - 2  # of a size: that of a tensor fits into a signed word, and so does one more
+MAX_UNBACKED_SIZE = (1 << 63) - 2  # of a size: that of a tensor fits into a signed word, and so does one more
 
 
 _MAX_QUOTIENTS = 8  # of a sum in bounds analysis
@@ -127,7 +127,7 @@ class ShapeEnv:
         if self.recycled:
             return self.recycled.popleft()
         symbol = sympy.Symbol(f"u{next(self._counts['u'])}", integer=True, nonnegative=is_size or None)
-        self.ranges[symbol] = ValueRange(0, min(most, MAX_UNBACKED)) if is_size else ValueRange()
+        self.ranges[symbol] = ValueRange(0, min(most, MAX_UNBACKED_SIZE)) if is_size else ValueRange()
         if is_size:
             self.size_symbols.add(symbol)
         return symbol

@@ -41,7 +41,7 @@ SizedType = tuple[Type, int | None]
 _BROADCASTING: Final = "BroadcastingList"
 _SIZE_DIGITS: Final = 4  # of N in BroadcastingListN: an int given for it becomes a list of N elements
 _SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}  # of `ts.nn.common_types`: one number, or n of them
-IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+IMMUTABLE_TYPE_FLAG: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 # Classes whose instances cannot be script objects, in addition to modules: their contents would be lost.
 _NEVER_SCRIPTED: Final = (list, tuple, BaseException)
 
@@ -339,7 +339,7 @@ class Reader:
             return self._named_tuple(cls)
         if is_own(getattr(cls, "__module__", "")):
             return _ts_class(cls)
-        if cls.__flags__ & IMMUTABLE:  # bytes, numpy.ndarray: written in C
+        if cls.__flags__ & IMMUTABLE_TYPE_FLAG:  # bytes, numpy.ndarray: written in C
             return None
         if ATTRIBUTE not in cls.__dict__ and (issubclass(cls, _NEVER_SCRIPTED) or is_module_class(cls)):
             return None

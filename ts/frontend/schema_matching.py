@@ -430,17 +430,17 @@ def match_schemas(
     )
 
 
-_LISTED: Final = 6  # variants
+_MAX_LISTED_OVERLOADS: Final = 6  # variants
 
 
 def _nearest(failures: Sequence[tuple[int, str]]) -> str:
-    """List the mismatch texts of the schemas with most fitting arguments, at most `_LISTED` of them, and
-    count the rest.
+    """List the mismatch texts of the schemas with most fitting arguments, at most `_MAX_LISTED_OVERLOADS` of
+    them, and count the rest.
     """
-    if len(failures) <= _LISTED:
+    if len(failures) <= _MAX_LISTED_OVERLOADS:
         return _indented(text for _, text in failures)
     most = max(fitting for fitting, _ in failures)
-    near = [text for fitting, text in failures if fitting == most][:_LISTED]
+    near = [text for fitting, text in failures if fitting == most][:_MAX_LISTED_OVERLOADS]
     return f"{_indented(near)}  \n  and {len(failures) - len(near)} others, which fit no better.\n"
 
 

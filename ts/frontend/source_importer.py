@@ -52,7 +52,7 @@ from ts.ir.types import (
     Type,
 )
 
-_MAX_HASHED: Final = 16 << 20  # bytes of constants
+_MAX_HASHED_BYTES: Final = 16 << 20  # bytes of constants
 _MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__forward_hooks__")
 
 
@@ -124,7 +124,7 @@ class ArchiveUnit:
         found = blake2b(repr(self.version).encode(), digest_size=32)
         for name, source in sorted(self.sources.items()):
             found.update(f"{name}\0{source.text}\0".encode("utf-8", "surrogatepass"))
-        room = _MAX_HASHED
+        room = _MAX_HASHED_BYTES
         for value in self.constants:
             if not isinstance(value, Tensor):
                 found.update(f"{type(value).__name__} {value!r}\0".encode("utf-8", "surrogatepass"))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ts._core.thread.deadline import charge
-from ts.ir.node import NODE_BYTES, NODE_NS, POSITION_STEP, Node
+from ts.ir.node import NODE_BYTES, NODE_NS, POSITION_INTERVAL, Node
 from ts.ir.value import Value
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def copy_block(graph: Graph, source: Block, block: Block, copies: dict[Value, Va
         for inner in node._blocks:
             copy_block(graph, inner, copy.add_block(), copies)
         copy._position = position
-        position += POSITION_STEP
+        position += POSITION_INTERVAL
         copy._prev, last._next = last, copy
         last = copy
         node = node._next

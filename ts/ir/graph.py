@@ -41,8 +41,8 @@ ValueMap = Callable[[Value], Value]
 
 # minimum cost of a visited node in `ts.limits`
 _VISIT_NS: Final = 300
-_VISITS: Final = 64  # between two looks
-_TURN: Final = range(_VISITS)
+_VISITS_PER_CHECK: Final = 64  # between two looks
+_TURN: Final = range(_VISITS_PER_CHECK)
 _MIN_INDEXED_USES: Final = 12  # that are not worth one
 _PLACE: Final = attrgetter("_position")
 
@@ -88,7 +88,7 @@ class Block:
                     while after._block is not self:
                         after = after._next
                     node = after
-            charge(_VISITS * _VISIT_NS)
+            charge(_VISITS_PER_CHECK * _VISIT_NS)
 
     def reverse_nodes(self) -> Iterator[Node]:
         """Yield the nodes from last to first; the current node may be destroyed during iteration."""

@@ -36,7 +36,7 @@ CallStack = tuple[tuple[str, SourceRange | None], ...]
 # Minimum cost of a node in `ts.limits`, charged at creation, so that no pass can exceed the limits unnoticed.
 NODE_NS: Final = 1_000
 NODE_BYTES: Final = 800
-POSITION_STEP: Final = 1 << 20  # between the positions of nodes that follow each other
+POSITION_INTERVAL: Final = 1 << 20  # between the positions of nodes that follow each other
 _PYTHON_CALL: Final = ("name", "function")  # attributes of `prim::PythonOp` that no text shows
 _UNSET = object()
 _NO_BLOCKS: IterableList[Any] = IterableList()
@@ -420,9 +420,9 @@ class Node:
         end = block._return
         # Most insertions are after the last node (one step) or before the first; others take the middle.
         if after is end:
-            self._position = 0 if node is end else node._position + POSITION_STEP
+            self._position = 0 if node is end else node._position + POSITION_INTERVAL
         elif node is end:
-            self._position = after._position - POSITION_STEP
+            self._position = after._position - POSITION_INTERVAL
         else:
             self._position = (node._position + after._position) // 2
             if self._position == node._position:

@@ -24,7 +24,7 @@ from ts.ir.types import SCALAR_TYPE_NAMES
 
 _MAX_PRINTED_ELEMENTS: Final = 10
 _DEVICES: Final = {"meta": "Meta"}
-_LINE: Final = 80  # columns of text
+_LINE_WIDTH_CHARS: Final = 80  # columns of text
 _DIGITS: Final = 4  # after the decimal point
 
 
@@ -82,7 +82,7 @@ def _matrix(rows: list[list[Any]], indent: int) -> Iterator[str]:
     """
     form = _form(list(itertools.chain.from_iterable(rows)))
     width = len(rows[0])
-    fitting = max(1, (_LINE - indent) // (form.width + 1))
+    fitting = max(1, (_LINE_WIDTH_CHARS - indent) // (form.width + 1))
     margin = " " * indent
     for start in range(0, width, fitting):
         columns = slice(start, min(start + fitting, width))

@@ -43,8 +43,8 @@ from ts.ir.types import (
 
 Spell = Callable[[Type], str]
 
-_LONG = 40  # an inlined expression this long gets a variable
-_FOREVER = (1 << 63) - 1  # the trip count of a while loop
+_LONG_EXPRESSION_CHARS = 40  # longer inlined expressions are assigned to variables
+_ENDLESS_ITERATIONS = (1 << 63) - 1  # the trip count of a while loop
 _TASKS = frozenset({"prim::fork", "prim::awaitable"})
 _NAMED = frozenset({"prim::isinstance", "prim::ModuleContainerIndex"})  # the latter for its annotation
 _TAKE_NAMES = frozenset({*_TASKS, "prim::Closure", "prim::Enter"})
@@ -209,7 +209,7 @@ class _Printer:
                 break
 
     def is_long(self, text: str) -> bool:
-        return len(plain(text)) + 2 * self.level >= _LONG
+        return len(plain(text)) + 2 * self.level >= _LONG_EXPRESSION_CHARS
 
     # --- names and lines ---
 
@@ -328,9 +328,10 @@ class _Printer:
         count, condition, *carried = node.inputs()
         (body,) = node.blocks()
         index, *inner = body.inputs()
-        counted = count.node().kind() != "prim::Constant" or count.to_ivalue() != _FOREVER or index.has_uses()
+        counted = index.has_uses() or count.node().kind() != "prim::Constant"
+        counted = counted or count.to_ivalue() != _ENDLESS_ITERATIONS
         is_for = counted and _is_true(condition) and _is_true(body.outputs()[0])
-        if not is_for and count.to_ivalue() != _FOREVER:
+        if not is_for and count.to_ivalue() != _ENDLESS_ITERATIONS:
             raise InternalError("a loop with both a condition and a trip count cannot be printed")
         self.assign_names(node.outputs())
         for value, output in zip(inner, node.outputs(), strict=True):

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 # Names that occur in printed `fn.code`, but not in user source.
 _PRINTED = r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__torch__|ops\.prim)\."
-_HEAP_TYPE = 1 << 9  # in a class's flags: it was made by a `class` statement
+_HEAP_TYPE_FLAG = 1 << 9  # Py_TPFLAGS_HEAPTYPE: set for classes that a `class` statement creates
 
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _example_calls(obj: Any, example_inputs: Any) -> list[Call]:
 
 def script_class(cls: type) -> type:
     """Compile a class with all methods and return the class itself."""
-    if not cls.__flags__ & _HEAP_TYPE:
+    if not cls.__flags__ & _HEAP_TYPE_FLAG:
         raise CompilationError(
             "TorchScript classes must be new-style classes. Please inherit from 'object'. "
             f"{cls.__name__} is a class of Python itself"

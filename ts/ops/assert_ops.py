@@ -92,7 +92,7 @@ def _assert_tensor_metadata(
 
 
 def _constrain(size: Any, least: int | None, most: int | None) -> None:
-    low, high = _INT64_MIN if least is None else least, common.MAX_INT if most is None else most
+    low, high = _INT64_MIN if least is None else least, common.INT64_MAX if most is None else most
     if high < low:
         raise RuntimeError(f"Max must be greater than or equal to min. Got min={low} max={high}")
     if isinstance(size, int) and not low <= size <= high:

@@ -54,7 +54,7 @@ CPP_NAME_OF: dict[DType, str] = {  # C++ type names in kernel messages
 }  # fmt: skip
 CATEGORY_OF: dict[DType, int] = {d.numpy_dtype: d.category for d in dtypes.OF_NUMPY}
 BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
-MAX_INT = (1 << 63) - 1
+INT64_MAX = (1 << 63) - 1
 
 _REAL_OF = {CFLOAT: FLOAT, CDOUBLE: DOUBLE}
 _COMPLEX_OF = {FLOAT: CFLOAT, DOUBLE: CDOUBLE}

@@ -53,7 +53,7 @@ class Geometry:
 
 
 _known: dict[Any, Geometry] = {}
-MAX_KNOWN = 1024
+MAX_CACHED_GEOMETRIES = 1024
 MAX_COLUMNS = 1 << 22  # elements of the windows that are multiplied at once for the gradient of a weight
 MAX_PADDING = (1 << 62) - 1  # twice of which is still a 64-bit number
 
@@ -124,7 +124,7 @@ def described(
     found = _known.get(key)
     if found is None:
         found = _describe(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
-        if len(_known) >= MAX_KNOWN:
+        if len(_known) >= MAX_CACHED_GEOMETRIES:
             _known.clear()
         _known[key] = found
     return found

@@ -199,7 +199,7 @@ def products(*args: Any) -> float:
     reading = 0.0
     if any(x.ndim == 1 for x in found):
         count = elements(*found)
-        reading = count * (_UNCACHED if count > _CACHED else _CACHED_READ)
+        reading = count * (_UNCACHED_READ_NS if count > _CACHE_ELEMENTS else _CACHED_READ_NS)
         if found[-1].dtype in _READ:  # converted first
             reading *= 4
     return max(multiply(found[-1]) * multiplications(*args), reading)
@@ -210,7 +210,7 @@ def multiply(x: Tensor) -> float:
     single-threaded."""
     if not x.is_floating_point() and not x.is_complex():
         return 0.25
-    return float(_MULTIPLY * max(x.element_size() / 4, 1) / thread_pool.count())
+    return float(_MULTIPLY_NS * max(x.element_size() / 4, 1) / thread_pool.count())
 
 
 def cubes(*args: Any) -> float:
@@ -311,10 +311,10 @@ def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
 
 _FREE: Final = {"view", "transpose", "reshape", "script_only_ops", "assert_ops"}
 _KNOWN: Final = {"to", "dtype", "storage_ops"}  # families of metadata operators
-_MULTIPLY: Final = 0.01  # of 32 bits
-_CACHED: Final = 4_000_000  # elements
-_CACHED_READ: Final = 0.02  # nanoseconds to read one that a cache holds
-_UNCACHED: Final = 0.1
+_MULTIPLY_NS: Final = 0.01  # for 32-bit elements
+_CACHE_ELEMENTS: Final = 4_000_000  # elements
+_CACHED_READ_NS: Final = 0.02  # for an element in the cache
+_UNCACHED_READ_NS: Final = 0.1
 
 # family: unit of cost, nanoseconds per unit on one thread, and whether threads share the work
 _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
@@ -355,8 +355,8 @@ _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "fft": (elements, 0.8, False),
     "matmul": (products, 1.0, False),
     "mixed_dtype_matmul": (products, 1.0, False),
-    "conv": (windows, _MULTIPLY, True),
-    "attention": (heads, _MULTIPLY, True),
+    "conv": (windows, _MULTIPLY_NS, True),
+    "attention": (heads, _MULTIPLY_NS, True),
     "factorizations": (cubes, 0.06, False),
     "matrix_norm": (cubes, 0.06, False),
     "lu": (cubes, 0.06, False),

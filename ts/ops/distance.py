@@ -17,7 +17,7 @@ from ts.ops.vector_norm import vector_norm
 
 Array = common.Array
 
-_TINY = 1e-12  # keeps the cosine of a vector of zeros finite
+_MIN_NORM = 1e-12  # keeps the cosine of a vector of zeros finite
 
 
 @op(
@@ -255,7 +255,7 @@ def _cosine_embedding_loss(
         raise NotImplementedError("clamp is not supported for complex types")
     a, b = (wide(xp, common.cast(xp, v, dtype)) for v in (input1, input2))
     near = xp.sum(a * b, axis=-1) / xp.sqrt(
-        (xp.sum(a * a, axis=-1) + _TINY) * (xp.sum(b * b, axis=-1) + _TINY)
+        (xp.sum(a * a, axis=-1) + _MIN_NORM) * (xp.sum(b * b, axis=-1) + _MIN_NORM)
     )
     zero = xp.zeros((), dtype=near.dtype)
     loss = xp.where(target == 1, 1 - near, zero) + xp.where(target == -1, xp.maximum(near - margin, 0), zero)

@@ -22,7 +22,7 @@ Array = common.Array
 _NO_HALF = {"h": "Unsupported dtype {dtype}"}
 Ints = Sequence[int] | None
 
-_SMALL = 50
+_SMALL_TRANSFORM_LENGTH = 50
 # Nanoseconds of an element for each doubling of a length below the first number, which has a large factor.
 _LEVELS = ((1 << 16, 0.6), (1 << 19, 1.5), (math.inf, 3.5))
 
@@ -54,7 +54,7 @@ def _reserve(x: Array, axes: Sequence[int], lengths: Ints) -> None:
         return
     for axis, n in zip(axes, lengths or [x.shape[a] for a in axes], strict=False):
         factor = _largest_factor(n)
-        if factor * factor > n > _SMALL:
+        if factor * factor > n > _SMALL_TRANSFORM_LENGTH:
             level = next(level for most, level in _LEVELS if n < most)
             deadline.charge(level * x.size / max(x.shape[axis], 1) * n * math.log2(n))
             deadline.reserve(8 * n * x.dtype.itemsize)

@@ -17,7 +17,7 @@ from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED, EXPECTED, write
-from ts.ops.registry import STRICT, op, shared_fields
+from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
 from ts.ops.shape_functions import NONZERO, Laid, Made, depends, new_size
 
 Array = common.Array
@@ -321,7 +321,7 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
 @op(
     "aten::take(Tensor self, Tensor index) -> Tensor",
     out="out",
-    overlap=STRICT,
+    overlap=OVERLAP_RAISES_CODE,
     layout="contiguous",
     out_refused="take(): self and out expected to have the same dtype, but got self.dtype = {want} and "
     "out.dtype = {got}",
@@ -346,7 +346,7 @@ def _check_flat(xp: Any, at: Array, n: int) -> None:
     "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
     inplace=True,
     out="out",
-    overlap=STRICT,
+    overlap=OVERLAP_RAISES_CODE,
     layout="like_first",
     **COPIED,
 )
@@ -427,7 +427,7 @@ def _selected_shape(self: Array, mask: Array) -> Made:
 @op(
     "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
     out="out",
-    overlap=STRICT,
+    overlap=OVERLAP_RAISES_CODE,
     out_refused="masked_select(): self and result must have the same scalar type",
     shape=depends("masked_select").unless(_selected_shape),
     unsized=lambda self, mask: (self.dtype, 1),

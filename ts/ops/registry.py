@@ -71,8 +71,8 @@ FAMILIES = (
     "rpc_ops", "sparse",
 )  # fmt: skip
 
-STRICT = 3  # `overlap` of what writes to places in another order than it reads them
-WARNED = 1  # `overlap` of what writes to a tensor whose elements share places, with a warning
+OVERLAP_RAISES_CODE = 3  # `overlap` of operators that write elements in another order than they read them
+OVERLAP_WARNS_CODE = 1  # `overlap` of operators that warn when elements of the written tensor share memory
 
 NAMESPACES = ("linalg", "special", "fft")
 
@@ -218,7 +218,7 @@ class OutRecord(OperatorRecord):
         self.base = base
         self.name, self.overload, self.family, self.where = base.name, overload, base.family, base.where
         self.key = f"{base.name}.{overload}"
-        self.overlap = base.overlap * (base.overlap == STRICT)
+        self.overlap = base.overlap * (base.overlap == OVERLAP_RAISES_CODE)
         self.nondeterministic, self.same_as = base.nondeterministic, base.same_as
         self.since = base.since * ("o" in base.since_forms)
         self.wraps_numbers = base.wraps_numbers
@@ -347,16 +347,16 @@ def inplace_of(
         def kernel(xp: Any, self: Any, *args: Any) -> Any:
             if record.computes_in_out and args[-1] is None:
                 args = (*args[:-1], common.CODE_OF[self.dtype])
-            if record.overlap == WARNED:
+            if record.overlap == OVERLAP_WARNS_CODE:
                 return write_changes(xp, self, compute(xp, self, *args))
             return write(xp, self, compute(xp, self, *args), record.self_refused)
 
         return compute if kind == "Tensor(a)" else kernel  # of a view: the tensor takes it over
 
+    overlap = record.overlap or (OVERLAP_RAISES_CODE if record.family == "scatter" else 0)
     return OperatorRecord(
         text, derive(record.kernel), record.family, variant="inplace", base=record, derive=derive,
-        where=record.where,
-        overlap=2 if kind == "Tensor(a)" else record.overlap or STRICT * (record.family == "scatter"),
+        where=record.where, overlap=2 if kind == "Tensor(a)" else overlap,
         nondeterministic=record.nondeterministic, reshapes=kind == "Tensor(a)",
         cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion, types=record.types,
         order=order, same_as=record.same_as and record.same_as + "_",

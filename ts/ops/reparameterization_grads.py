@@ -16,12 +16,12 @@ from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
 
 Array = common.Array
-_STEP: Final = 1e-3  # of the parameter, relative
+_RELATIVE_STEP_SIZE: Final = 1e-3  # of the finite difference, relative to the parameter
 
 
 def _slope(xp: Any, function: Callable[[Array], Array], a: Array) -> Array:
     """Return d log(function)/da by a five-point finite difference."""
-    h = a * _STEP
+    h = a * _RELATIVE_STEP_SIZE
     logs = [xp.log(function(a + k * h)) for k in (-2, -1, 1, 2)]
     return (logs[0] - 8 * logs[1] + 8 * logs[2] - logs[3]) / (12 * h)
 

@@ -26,7 +26,7 @@ FORMS: Final = (
 )  # of calls; the kinds of their nodes are prim::rpc_sync ...
 SYNC, ASYNC, REMOTE = (f"prim::{form}" for form in FORMS)
 NOT_INITIALIZED: Final = "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first."
-_UNSET: Final = -1.0  # a time limit that is the process's own
+_UNSET_TIMEOUT_SECONDS: Final = -1.0  # the timeout of the process is used
 
 
 class WorkerInfo(NamedTuple):
@@ -63,7 +63,7 @@ class RRefValue:
         """Return whether the owner confirmed the value's existence or pending creation."""
         raise NotImplementedError
 
-    def fetching(self, timeout: float = _UNSET) -> Future[Any]:
+    def fetching(self, timeout: float = _UNSET_TIMEOUT_SECONDS) -> Future[Any]:
         """Return a future of the value; a copy if another process owns it."""
         raise NotImplementedError
 
@@ -88,7 +88,9 @@ class CallRecord(OperatorRecord):
         super().__init__(text, self.begin, "rpc_ops", where="", whole=True, side_effect=True)
         self.callee = callee
 
-    def begin(self, to: Any, name: str, args: Any = (), kwargs: Any = None, timeout: Any = _UNSET) -> Any:
+    def begin(
+        self, to: Any, name: str, args: Any = (), kwargs: Any = None, timeout: Any = _UNSET_TIMEOUT_SECONDS
+    ) -> Any:
         """Begin the call."""
         self._check(args, kwargs, timeout)
         if Calls.begin is None:

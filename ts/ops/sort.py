@@ -11,7 +11,7 @@ from typing import Any
 from ts._core.tensor import size_guards
 from ts.ops import argsort, common, cost_model
 from ts.ops.out_variants import COPIED, EXPECTED, OF_INPUT
-from ts.ops.registry import STRICT, op, shared_fields
+from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
 from ts.ops.shape_functions import Made, depends, new_size
 
 Array = common.Array
@@ -135,7 +135,7 @@ def _taken(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tupl
     "indices)",
     out="values",
     out_names="values,indices",
-    overlap=STRICT,
+    overlap=OVERLAP_RAISES_CODE,
     refuses={"bc": "kthvalue_cpu"},
     out_refused=("output values must be of same type as input", "output indices must be of scalar type Long"),
 )
@@ -468,9 +468,9 @@ def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int
     if weights is not None and self.size and not size_guards.same(weights.shape, self.shape):
         raise RuntimeError("weights should be 1-d and have the same length as input")
     largest = int(self.max()) if self.size else 0
-    if largest == common.MAX_INT:  # NumPy's count of bins would overflow
+    if largest == common.INT64_MAX:  # NumPy's count of bins would overflow
         raise RuntimeError(
-            f"maximum value of input overflowed, it should be < {common.MAX_INT} but got {largest}"
+            f"maximum value of input overflowed, it should be < {common.INT64_MAX} but got {largest}"
         )
     common.check_storage([max(largest + 1, minlength)], common.INT64)
     if weights is None or not self.size:

@@ -141,7 +141,7 @@ def _check_numel(size: Sequence[int], dtype: common.DType) -> None:
     numel = 1
     for n in size:
         numel *= n
-        if n < 0 or numel > common.MAX_INT:
+        if n < 0 or numel > common.INT64_MAX:
             raise RuntimeError("numel: integer multiplication overflow")
     common.check_storage(size, dtype)
 

@@ -22,7 +22,7 @@ Sizes = Sequence[int]
 Taps = tuple[Array, Array | None]  # indices (m, taps) and weights (m, taps); None: one tap of weight 1
 
 _MAX_CACHED_POSITIONS = 4096  # largest output size with cached taps
-CUBIC = -0.75  # PyTorch's coefficient of the cubic convolution
+CUBIC_COEFFICIENT = -0.75  # PyTorch's coefficient of the cubic convolution
 
 
 def _step(n: int, m: int, scale: float | None) -> float:
@@ -55,10 +55,11 @@ def cubic_weights(xp: Any, part: Array) -> Array:
     """Return cubic weights of four neighbours for the fraction `part` between the middle ones."""
 
     def near(t: Array) -> Array:
-        return ((CUBIC + 2) * t - (CUBIC + 3)) * t * t + 1
+        return ((CUBIC_COEFFICIENT + 2) * t - (CUBIC_COEFFICIENT + 3)) * t * t + 1
 
     def far(t: Array) -> Array:
-        return ((CUBIC * t - 5 * CUBIC) * t + 8 * CUBIC) * t - 4 * CUBIC
+        a = CUBIC_COEFFICIENT
+        return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
 
     return xp.stack([far(part + 1), near(part), near(1 - part), far(2 - part)], -1)
 
@@ -67,10 +68,10 @@ def cubic_slopes(xp: Any, part: Array) -> Array:
     """Return derivatives of the cubic weights by the fractional position."""
 
     def near(t: Array) -> Array:
-        return (3 * (CUBIC + 2) * t - 2 * (CUBIC + 3)) * t
+        return (3 * (CUBIC_COEFFICIENT + 2) * t - 2 * (CUBIC_COEFFICIENT + 3)) * t
 
     def far(t: Array) -> Array:
-        return (3 * CUBIC * t - 10 * CUBIC) * t + 8 * CUBIC
+        return (3 * CUBIC_COEFFICIENT * t - 10 * CUBIC_COEFFICIENT) * t + 8 * CUBIC_COEFFICIENT
 
     return xp.stack([far(part + 1), near(part), -near(1 - part), -far(2 - part)], -1)
 
@@ -88,7 +89,7 @@ def _lanczos_filter(xp: Any, x: Array) -> Array:
 
 def _cubic_filter(xp: Any, x: Array) -> Array:
     x = xp.abs(x)
-    a = -0.5  # not `CUBIC`: as image libraries have it
+    a = -0.5  # not `CUBIC_COEFFICIENT`: as image libraries have it
     near, far = ((a + 2) * x - (a + 3)) * x * x + 1, ((x - 5) * x + 8) * x * a - 4 * a
     return xp.where(x < 1, near, xp.where(x < 2, far, 0))
 

@@ -19,7 +19,7 @@ from ts.optim.optimizer import Optimizer
 from ts.optim.optimizer_utils import State, check_rate
 
 __all__ = ["LBFGS"]
-FLAT = 1e-10  # products of steps and changes of gradients below say nothing of the curvature
+MIN_CURVATURE_PRODUCT = 1e-10  # smaller products of step and gradient change are not stored
 
 
 class LBFGS(Optimizer):
@@ -147,7 +147,7 @@ def _direction(state: State, grad: Tensor, change: Tensor, step: Tensor, most: i
     """Return the L-BFGS search direction by two-loop recursion, after updating the curvature history."""
     changes, steps, curvatures = state["old_dirs"], state["old_stps"], state["ro"]
     product = change.dot(step)
-    if product > FLAT:
+    if product > MIN_CURVATURE_PRODUCT:
         if len(changes) == most:
             for several in (changes, steps, curvatures):
                 several.pop(0)

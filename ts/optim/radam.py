@@ -26,7 +26,7 @@ from ts.optim.optimizer_utils import (
 )
 
 __all__ = ["RAdam", "radam"]
-TRUSTED = 5.0  # the length of memory from which on the mean square counts
+MIN_RECTIFIED_LENGTH = 5.0  # from this length of the moving average on, the variance is rectified
 
 
 class RAdam(Optimizer):
@@ -108,7 +108,7 @@ def radam(
     limit = 2 / (1 - beta2) - 1
     lengths = [limit - 2 * step * beta2**step / (1 - beta2**step) for step in steps]
     for trusted in (False, True):
-        chosen = [i for i, length in enumerate(lengths) if (length > TRUSTED) is trusted]
+        chosen = [i for i, length in enumerate(lengths) if (length > MIN_RECTIFIED_LENGTH) is trusted]
         if not chosen:
             continue
         some = [means[i] for i in chosen]

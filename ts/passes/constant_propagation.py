@@ -55,7 +55,7 @@ _NEVER_FOLDED: Final = frozenset(
 )
 
 _TOLD_BY_VALUE: Final = ("OptionalType", "TensorType")  # None or not, and of which shape
-_MAX_TENSOR: Final = 1 << 16  # elements; a larger result is computed at run time, not kept in the graph
+_MAX_TENSOR_ELEMENTS: Final = 1 << 16  # larger results are computed at run time, not stored in the graph
 
 
 def constant_propagation(graph: Graph) -> bool:
@@ -321,4 +321,4 @@ def _is_wrong_cast(node: Node) -> bool:
 
 def _too_large(value: Any) -> bool:
     numel = getattr(value, "numel", None)
-    return callable(numel) and numel() > _MAX_TENSOR
+    return callable(numel) and numel() > _MAX_TENSOR_ELEMENTS

@@ -8,7 +8,7 @@ branches is first prepared for the constants that it is called with (`training=F
 what they decide is gone before anything is copied, and functions that only other branches call are never
 compiled.  Each copied node remembers the call that it came from: `node.callstack` holds (function name, place
 of the call) pairs, outermost first.  A call of a function inside of itself stays a call, so that a level of
-recursion is a frame, and so does that of a body that would let the graph grow past `_MAX_GRAPH` nodes.
+recursion is a frame, and so does that of a body that would let the graph grow past `_MAX_GRAPH_NODES` nodes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ts.passes.peephole import peephole, simplify
 from ts.passes.preserve_raising_code import faithful
 
 _CALLS: Final = ("prim::CallFunction", "prim::CallMethod")
-_MAX_GRAPH: Final = 20_000
+_MAX_GRAPH_NODES: Final = 20_000
 _DECIDING: Final = (bool, str, type(None))  # constants of these decide ifs
 
 _everything = False
@@ -80,7 +80,7 @@ class _Inliner:
         self._simplifying: list[Any] = []  # functions
         self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}  # None: it calls itself
         self._graphs: dict[Any, tuple[Graph, bool]] = {}  # of functions; whether they have ifs
-        self._room = _MAX_GRAPH
+        self._room = _MAX_GRAPH_NODES
 
     def visit(self, block: Block, around: tuple[Any, ...] = ()) -> bool:
         """Inline the calls of `block`, which is inside of the bodies of the functions `around`."""

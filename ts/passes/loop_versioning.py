@@ -32,11 +32,11 @@ from ts.passes.insert_type_checks import insert_all
 from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 
-FLOAT32: Final = 6  # PyTorch's numbers of dtypes
-FLOAT64: Final = 7
-INT64: Final = 4
+FLOAT32_CODE: Final = 6  # PyTorch's numbers of dtypes
+FLOAT64_CODE: Final = 7
+INT64_CODE: Final = 4
 _MAX_LOOP_NODES: Final = 400  # nodes of a loop: each version is a copy
-_SAFE_INT: Final = 2.0**62  # smaller floats have an int
+_EXACT_FLOAT_LIMIT: Final = 2.0**62  # smaller floats have an int
 
 
 def make_versions(loop: Node) -> bool:
@@ -93,7 +93,7 @@ class _Dtypes(NamedTuple):
 
     def of(self, elements: Elements, member: Value) -> int:
         chosen = elements.set_of(member)
-        return INT64 if any(elements.set_of(tensor) is chosen for tensor in self.ints) else self.floats
+        return INT64_CODE if any(elements.set_of(tensor) is chosen for tensor in self.ints) else self.floats
 
 
 def _versions(elements: Elements) -> Iterator[_Dtypes]:
@@ -105,10 +105,10 @@ def _versions(elements: Elements) -> Iterator[_Dtypes]:
     either = frozenset(tensor for tensor in tensors if elements.set_of(tensor) not in floats)
     for chosen in dict.fromkeys((ints, either)):
         if chosen == tensors:
-            yield _Dtypes(FLOAT64, chosen)
+            yield _Dtypes(FLOAT64_CODE, chosen)
         else:
-            yield _Dtypes(FLOAT32, chosen)
-            yield _Dtypes(FLOAT64, chosen)
+            yield _Dtypes(FLOAT32_CODE, chosen)
+            yield _Dtypes(FLOAT64_CODE, chosen)
 
 
 def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Node:
@@ -188,7 +188,7 @@ class _LoopVersion:
         return self.dtypes.of(self.elements, member)
 
     def _type(self, member: Value) -> Type:
-        return INT if self._dtype(member) == INT64 else FLOAT
+        return INT if self._dtype(member) == INT64_CODE else FLOAT
 
     def _indices_of(self, value: Value) -> list[Value]:
         """Return the indices of a view."""
@@ -228,7 +228,7 @@ class _LoopVersion:
         if self.elements.member(value) is not None:
             return self._read(value, before)
         number = self.numbers.get(value, value)
-        if self._dtype(member) == INT64:
+        if self._dtype(member) == INT64_CODE:
             return number
         constant = constant_value(number)
         if isinstance(constant, int | float):
@@ -238,10 +238,10 @@ class _LoopVersion:
         return self._rounded(number, member, before)
 
     def _rounded_constant(self, number: float, member: Value) -> float:
-        return _as_float32(number) if self._dtype(member) == FLOAT32 else number
+        return _as_float32(number) if self._dtype(member) == FLOAT32_CODE else number
 
     def _rounded(self, number: Value, member: Value, before: Node) -> Value:
-        if self._dtype(member) != FLOAT32:
+        if self._dtype(member) != FLOAT32_CODE:
             return number
         return self._new("prim::RoundFloat32", [number], before, FLOAT).output()
 
@@ -435,7 +435,7 @@ class _LoopVersion:
         """Convert a float to an int; large values and NaN are converted by the tensor operator."""
         insert = self.graph.insert
         with self.graph.inserting_before(node), self.graph.at_range(node.range):
-            is_small = insert("aten::lt", [insert("prim::abs", [number]), _SAFE_INT])
+            is_small = insert("aten::lt", [insert("prim::abs", [number]), _EXACT_FLOAT_LIMIT])
             choice = self.graph.insert_node(self.graph.create_if(is_small, 1))
             small, large = choice.blocks()
             with self.graph.inserting_at_end(small):

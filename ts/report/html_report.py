@@ -18,7 +18,7 @@ from ts.profiler.table import time_text
 from ts.report.report_data import FunctionReport, Line, Module, ReportData, Row
 
 _HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)  # shares of the call from which a line is warmer
-_MAX_OPEN = 6  # parts that are open when the page is
+_MAX_OPEN_SECTIONS = 6  # expanded when the page is opened
 
 
 def page(facts: ReportData) -> str:
@@ -106,7 +106,7 @@ def _module(module: Module, parts: Sequence[FunctionReport], depth: int) -> str:
 
 def _parts(facts: ReportData) -> Iterable[str]:
     hottest = sorted(range(len(facts.parts)), key=lambda number: -facts.parts[number].seconds)
-    shown = {0, *hottest[:_MAX_OPEN]}
+    shown = {0, *hottest[:_MAX_OPEN_SECTIONS]}
     for number, part in enumerate(facts.parts):
         share = f"{_seconds(part.seconds)}, {100 * part.seconds / facts.call:.0f}%" if facts.call else ""
         title = f"<code>{escape(part.name)}</code><small>{share} {escape(part.file)}</small>"

@@ -48,11 +48,11 @@ from ts.runtime.module import ScriptModule, method_names
 from ts.runtime.script_method import ScriptMethod
 
 Place = tuple[str, int]  # a file, or a text without one, and the number of a line
-_MAX_DRAWN: Final = 2_000  # nodes
+_MAX_DRAWN_NODES: Final = 2_000  # nodes
 _MAX_MEASURING_SECONDS: Final = 0.5  # seconds of calls that are measured; at least three are
 _MAX_CALLS: Final = 200
-_INSTRUCTION: Final = 2e-9  # seconds, at the least
-_COUNTING: Final = 10.0  # seconds: counted, a program runs at a hundredth of its speed
+_MIN_INSTRUCTION_SECONDS: Final = 2e-9
+_COUNTING_TIMEOUT_SECONDS: Final = 10.0  # counting slows a program down about 100 times
 
 
 @dataclass
@@ -201,7 +201,7 @@ class _Parts:
 
     def picture(self, graph: Graph) -> str:
         """Return an SVG drawing of a graph, with boxes linked to source lines; empty for large graphs."""
-        if sum(1 for _ in graph.all_nodes()) > _MAX_DRAWN:
+        if sum(1 for _ in graph.all_nodes()) > _MAX_DRAWN_NODES:
             return ""
         drawn = picture_of(graph)
         arrange(drawn)
@@ -279,7 +279,7 @@ class _Measurements:
         instructions: Bag[Place] = Bag()
         times: Bag[Place] = Bag()
         try:
-            with limits(seconds=_COUNTING):
+            with limits(seconds=_COUNTING_TIMEOUT_SECONDS):
                 self._seconds(CountedFunction(function, counter))
         except LimitExceeded:
             return instructions, times
@@ -297,7 +297,7 @@ class _Measurements:
         found = [pair for pair in self.events if _is_called_for(*pair)]
         operators = sum(event.cpu_time_total for _, event in found) / 1e6
         counted = sum(self.instructions.values())
-        between = max(self.call - operators, counted * _INSTRUCTION)
+        between = max(self.call - operators, counted * _MIN_INSTRUCTION_SECONDS)
         scale = self.call / (operators + between)  # of small operators, the profiler's own time is in it
         own: dict[Place, float] = defaultdict(float)
         below: dict[Place, float] = defaultdict(float)

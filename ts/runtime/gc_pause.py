@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Final
 
 _MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection, some 25 MB
-_UNASKED: Final = 100  # skipped checks after frozen objects were found: counting them takes time
+_SKIPPED_CHECKS: Final = 100  # after frozen objects were found, because counting them is slow
 _checks_to_skip = 0
 _promoted_objects = 0  # objects promoted since the last full collection
 _threshold = _MIN_OBJECTS_FOR_COLLECTION
@@ -45,7 +45,7 @@ def _promote_objects() -> None:
         _checks_to_skip -= 1
         return
     if gc.get_freeze_count():  # the program froze objects, which unfreezing would lose
-        _checks_to_skip = _UNASKED
+        _checks_to_skip = _SKIPPED_CHECKS
         return
     _promoted_objects += gc.get_count()[0]
     if _promoted_objects > _threshold:

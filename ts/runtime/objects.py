@@ -222,14 +222,14 @@ for _operator in _OPERATORS.split():
     _define_magic(f"__{_operator}__")
 
 
-_IMMUTABLE_TYPE = 1 << 8  # CPython's Py_TPFLAGS_IMMUTABLETYPE, of classes written in C
+_IMMUTABLE_TYPE_FLAG = 1 << 8  # CPython's Py_TPFLAGS_IMMUTABLETYPE, of classes written in C
 
 
 def is_instance(obj: Any) -> bool:
     """Return whether `obj` is an instance of a user's class."""
     cls = type(obj)
     package = cls.__module__.partition(".")[0]
-    if package in ("builtins", "torch", "ts", "typing") or cls.__flags__ & _IMMUTABLE_TYPE:
+    if package in ("builtins", "torch", "ts", "typing") or cls.__flags__ & _IMMUTABLE_TYPE_FLAG:
         return False
     return hasattr(obj, "__dict__")
 

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-_WORDS: Final = 16_384  # size of the frame, which is not touched: the chunk has 256 KB
+_FRAME_SIZE_WORDS: Final = 16_384  # size of the frame, which is not touched: the chunk has 256 KB
 
 
 def preallocate_frames(work: Callable[..., T], *args: Any) -> T:
@@ -23,4 +23,4 @@ def preallocate_frames(work: Callable[..., T], *args: Any) -> T:
     return work(*args)
 
 
-preallocate_frames.__code__ = preallocate_frames.__code__.replace(co_stacksize=_WORDS)
+preallocate_frames.__code__ = preallocate_frames.__code__.replace(co_stacksize=_FRAME_SIZE_WORDS)

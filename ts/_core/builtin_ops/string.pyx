@@ -52,11 +52,11 @@ cdef extern from "Python.h":
 cdef enum:
     MAPPED_BYTES = 12      # of a character that is not ASCII, while Python maps it to upper or lower case
 
-# Nanoseconds at least: of a character that Python looks up, that a pattern is tried at, and of a part of a text.
-cdef double MAPPED = 3
-cdef double TRIED = 2
-cdef double PART = 8
-cdef double FIELD_NS = 100          # of a field of a format, which Python's `re` finds
+# Minimum time to map a character, to compare a pattern at a position, and to append a part of a result.
+cdef double MAP_CHARACTER_NS = 3
+cdef double COMPARE_CHARACTER_NS = 2
+cdef double BUILD_PART_NS = 8
+cdef double FIELD_NS = 100          # to parse a field of a format string
 
 
 # Methods of `str` that have their own code here; the type keeps them.
@@ -99,7 +99,7 @@ cdef int text_method(Operator op, IValue *r, const int32_t *at) except -1:
     text = text_of(&r[at[0]])
     if (limited or timed) and not text.isascii():
         allow(len(text), MAPPED_BYTES)
-        spend(MAPPED * len(text))
+        spend(MAP_CHARACTER_NS * len(text))
     set_text(&r[at[1]], lower(text) if op.data == LOWER else method_of(op)(text))
     return 0
 
@@ -189,7 +189,7 @@ cdef int replace(Operator op, IValue *r, const int32_t *at) except -1:
         if 0 <= r[at[3]].v.i < places:
             places = r[at[3]].v.i
         allow(len(text) + places * len(new), max(PyUnicode_KIND(text), PyUnicode_KIND(new)))
-        spend(0 if len(new) == len(old) == 1 else PART * places if new else 0)
+        spend(0 if len(new) == len(old) == 1 else BUILD_PART_NS * places if new else 0)
     set_object(&r[at[4]], text.replace(old, new, r[at[3]].v.i))
     return 0
 
@@ -197,7 +197,7 @@ cdef int replace(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int join(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List parts = <List>r[at[1]].v.o
     cdef Py_ssize_t i
-    spend(PART * parts.size)
+    spend(BUILD_PART_NS * parts.size)
     texts = [<str>list_item(<PyObject *>parts, i).v.o for i in range(parts.size)]
     if limited:
         separator = text_of(&r[at[0]])
@@ -383,7 +383,7 @@ cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Py_ssize_t position, used = 0, end = 0
     text = text_of(&r[at[0]])
     result = []
-    spend(TRIED * len(text))
+    spend(COMPARE_CHARACTER_NS * len(text))
     for match in re.finditer(FIELD, text):
         spend(FIELD_NS)
         result.append(text[end:match.start()])
@@ -440,7 +440,7 @@ cdef int format_percent(Operator op, IValue *r, const int32_t *at) except -1:
     if limited or timed:
         i = text_of(&r[at[0]]).count("%")
         allow(8 * i)
-        spend(PART * i)
+        spend(BUILD_PART_NS * i)
     pieces = text_of(&r[at[0]]).split("%")
     i = 1
     result = [pieces[0]]

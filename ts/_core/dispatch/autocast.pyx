@@ -54,7 +54,7 @@ cdef enum Kind:
 
 cdef dict _KINDS = {"": AS_IS, "lower": LOWER, "float32": FLOAT32, "widest": WIDEST}
 cdef int FLOAT = dtypes.float32.code
-cdef int MAX_NESTED = 1 << 20
+cdef int MAX_NESTING_DEPTH = 1 << 20
 cdef unsigned long long floats = 0     # a bit for each dtype that may be converted
 for _dtype in dtypes.ALL:
     if _dtype.is_floating_point and _dtype is not dtypes.float64:
@@ -145,7 +145,7 @@ def enter(int backend, dtype not None, bint on, bint cached):
 def leave(int backend, list before not None):
     """Restore the autocast state in `before`; clear the cast cache after the outermost block."""
     check_backend(backend)
-    if len(before) != 4 or before[1] not in dtypes.BY_CODE or not 0 <= before[3] <= MAX_NESTED:
+    if len(before) != 4 or before[1] not in dtypes.BY_CODE or not 0 <= before[3] <= MAX_NESTING_DEPTH:
         raise RuntimeError(f"no block of autocast begins with the switches {before}")
     on, dtype, uncached, switches_here.nesting = before
     if switches_here.nesting == 0:

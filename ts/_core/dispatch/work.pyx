@@ -18,7 +18,7 @@ from ts._core.tensor.tensor cimport BACKEND_META, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box_shallow
 from ts.errors import LimitExceeded
 
-cdef double ITEM = 0.1             # nanoseconds for an item of a list or a character, at least
+cdef double ITEM_NS = 0.1   # at least, for an item of a list or a character
 
 cdef object rule_of_record = None
 cdef dict rules = {}               # Operator -> its rule, or None for no time worth counting
@@ -37,7 +37,7 @@ cdef int before_operator(Operator op, IValue *r, const int32_t *at) except -1:
     if op.record is None:
         for i in range(op.nargs):
             amount += length(&r[at[i]])
-        return charge_time(ITEM * amount)
+        return charge_time(ITEM_NS * amount)
     rule = rule_of(op)
     if rule is None:
         return 0

@@ -67,7 +67,7 @@ def set_printoptions(
 
 
 _CHUNK_ELEMENTS: Final = 1 << 12  # numbers between two looks at the clock
-_NUMBER: Final = 100.0  # nanoseconds at least, for the text of one
+_NUMBER_NS: Final = 100.0  # at least, to format a number
 
 
 def _numbers(values: NDArray[Any]) -> Iterator[Any]:
@@ -75,7 +75,7 @@ def _numbers(values: NDArray[Any]) -> Iterator[Any]:
     flat = values.reshape(-1)
     for start in range(0, flat.size, _CHUNK_ELEMENTS):
         piece = flat[start : start + _CHUNK_ELEMENTS]
-        deadline.charge(_NUMBER * piece.size)
+        deadline.charge(_NUMBER_NS * piece.size)
         yield from piece.tolist()
 
 

@@ -76,9 +76,9 @@ def tolist(self: Tensor) -> Any:
 
 
 _CHUNK_ELEMENTS: Final = 1 << 14  # numbers between two looks at the clock
-_NUMBER: Final = 10.0  # nanoseconds at least
+_NUMBER_NS: Final = 10.0  # at least, to convert a number
 _BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}  # of a number and its place, by dtype.kind
-_SMALL: Final = 8  # of integers that Python has already
+_SMALL_INT_BYTES: Final = 8  # of a list slot; small integers are preallocated by Python
 
 
 def _listed(a: NDArray[Any]) -> Any:
@@ -92,7 +92,7 @@ def _listed(a: NDArray[Any]) -> Any:
     rows = _CHUNK_ELEMENTS // row
     for start in range(0, len(a), rows):
         part = a[start : start + rows]
-        deadline.charge(_NUMBER * part.size, bytes=_bytes_of(part))
+        deadline.charge(_NUMBER_NS * part.size, bytes=_bytes_of(part))
         found += part.tolist()
     return found
 
@@ -100,7 +100,7 @@ def _listed(a: NDArray[Any]) -> Any:
 def _bytes_of(a: NDArray[Any]) -> int:
     """Return the bytes of the elements as Python numbers in lists."""
     small = a.dtype.kind in "iu" and a.min() >= -5 and a.max() <= 256
-    return int(a.size) * (_SMALL if small else _BYTES.get(a.dtype.kind, _SMALL))
+    return int(a.size) * (_SMALL_INT_BYTES if small else _BYTES.get(a.dtype.kind, _SMALL_INT_BYTES))
 
 
 def new_tensor(

@@ -10,7 +10,7 @@ from typing import Final
 
 from ts.module_names import is_own
 
-_IS_HEAP_TYPE: Final = 1 << 9  # Py_TPFLAGS_HEAPTYPE: set for classes that a `class` statement creates
+_HEAP_TYPE_FLAG: Final = 1 << 9  # Py_TPFLAGS_HEAPTYPE: set for classes that a `class` statement creates
 # Names of classes of `ts` that PyTorch writes in C, so that its messages show their module, too.
 _TYPE_TEXTS: Final = {
     **{
@@ -29,6 +29,6 @@ def type_text(x: object) -> str:
     cls = type(x)
     if is_own(cls.__module__):
         return _TYPE_TEXTS.get(cls.__name__, cls.__name__)
-    if cls.__flags__ & _IS_HEAP_TYPE or cls.__module__ == "builtins":
+    if cls.__flags__ & _HEAP_TYPE_FLAG or cls.__module__ == "builtins":
         return cls.__name__
     return f"{cls.__module__}.{cls.__qualname__}"

@@ -35,13 +35,13 @@ _STEADY: Final = frozenset(
     )
 )
 _TURNED: Final = str.maketrans("LG", "GL")
-_ONE: Final = -1  # the key of the constant term, instead of a register
+_CONSTANT_INDEX: Final = -1  # the key of the constant term, instead of a register
 _MAX_TERMS: Final = 4
 _MAX_FACTOR: Final = 1 << 20
 _MAX_INSTRUCTIONS: Final = 100  # limit, because the loop is compiled twice
-_SHORT: Final = 12  # instructions of a short loop body
+_SHORT_LOOP_INSTRUCTIONS: Final = 12  # instructions of a short loop body
 
-Sum = dict[int, int]  # factors by loop-invariant register, or `_ONE`
+Sum = dict[int, int]  # factors by loop-invariant register, or `_CONSTANT_INDEX`
 Holder = int | tuple[TensorOperand, int]  # the indexed object: a list register, or a dimension of a tensor
 
 
@@ -83,7 +83,7 @@ class HoistableChecks:
     @property
     def has_remaining_checks(self) -> bool:
         """Whether the loop has a short body with remaining checks."""
-        return self.has_other_indices and self.end - self.head <= _SHORT
+        return self.has_other_indices and self.end - self.head <= _SHORT_LOOP_INSTRUCTIONS
 
     @property
     def lengths(self) -> list[tuple[TensorOperand, int]]:
@@ -141,7 +141,7 @@ def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Hois
     indices: dict[tuple[int, int], tuple[Holder, AffineIndex]] = {}
     has_other_indices = False
     counter = steps.counter if steps else rows[loop.end][2]
-    affine: dict[int, AffineIndex] = {counter: AffineIndex({_ONE: 1}, {})}
+    affine: dict[int, AffineIndex] = {counter: AffineIndex({_CONSTANT_INDEX: 1}, {})}
     sources = jumps_to(code)
     for pc in span:
         for source in sources.get(pc, ()):  # a jump may have skipped the writes since its source
@@ -192,7 +192,7 @@ def _affine_form(
         value = code.constants[register - first]
         if type(value) is not int or abs(value) > _MAX_FACTOR:
             return None
-        return AffineIndex({}, {_ONE: value} if value else {})
+        return AffineIndex({}, {_CONSTANT_INDEX: value} if value else {})
     return AffineIndex({}, {register: 1}) if register not in written else None
 
 
@@ -228,12 +228,16 @@ def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
     """
     if y.slope or len(y.offset) > 1:
         return None
-    (register, factor), *_ = y.offset.items() or [(_ONE, 0)]
-    if register != _ONE and (set(x.slope) | set(x.offset)) - {_ONE}:
+    (register, factor), *_ = y.offset.items() or [(_CONSTANT_INDEX, 0)]
+    if register != _CONSTANT_INDEX and (set(x.slope) | set(x.offset)) - {_CONSTANT_INDEX}:
         return None
 
     def times(sum: Sum) -> Sum:
-        return {(register if of == _ONE else of): number * factor for of, number in sum.items() if factor}
+        return {
+            (register if of == _CONSTANT_INDEX else of): number * factor
+            for of, number in sum.items()
+            if factor
+        }
 
     return _bounded(times(x.slope), times(x.offset))
 
@@ -242,6 +246,6 @@ def _bounded(slope: Sum, offset: Sum) -> AffineIndex | None:
     """Return an affine form if its values fit in 128 bits: 2**63 * 2**62 and a few terms of 2**84."""
     if len(slope) > 1 or len(offset) > _MAX_TERMS or any(abs(f) > _MAX_FACTOR for f in offset.values()):
         return None
-    if any(abs(factor) > (_MAX_FACTOR if register == _ONE else 1) for register, factor in slope.items()):
+    if any(abs(factor) > (_MAX_FACTOR if of == _CONSTANT_INDEX else 1) for of, factor in slope.items()):
         return None
     return AffineIndex(slope, offset)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LOAD: Final = NUMBER["LOAD_FLOAT"]
 _ROUND: Final = NUMBER["ROUND_F32"]
 _MOVE: Final = NUMBER["MOVE"]
-_FLOAT32: Final = 6
+_FLOAT32_CODE: Final = 6
 
 
 def singles_before(code: Code) -> list[int]:
@@ -48,7 +48,7 @@ def _after(code: Code, pc: int, before: int) -> int:
     after = before
     for register in writes:
         after &= ~(1 << register)
-    if op == _ROUND or (op == _LOAD and c == _FLOAT32) or (op == _MOVE and before >> b & 1):
+    if op == _ROUND or (op == _LOAD and c == _FLOAT32_CODE) or (op == _MOVE and before >> b & 1):
         after |= 1 << a
     return after
 

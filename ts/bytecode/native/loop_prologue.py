@@ -17,7 +17,7 @@ from ts.bytecode.native.bounds_check_elimination import AffineIndex, HoistableCh
 if TYPE_CHECKING:
     from ts.bytecode.native.ir_builder import FunctionBuilder
 
-_NO_OVERFLOW_BOUND: Final = 1 << 61  # sums and differences of two such ints cannot overflow
+_NO_OVERFLOW_LIMIT: Final = 1 << 61  # sums and differences of two such ints cannot overflow
 
 
 def enter(w: FunctionBuilder, end: int, loop: HoistableChecks | None, iteration: int) -> str:
@@ -48,8 +48,8 @@ def _enter_stepped_loop(w: FunctionBuilder, loop: HoistableChecks, steps: LoopSt
         step = w.new(f"sub i64 0, {step}")
     holds = "true"
     for x in (first, last, step):
-        shifted = w.new(f"add i64 {x}, {_NO_OVERFLOW_BOUND}")
-        holds = w.new(f"and i1 {holds}, {w.new(f'icmp ult i64 {shifted}, {2 * _NO_OVERFLOW_BOUND}')}")
+        shifted = w.new(f"add i64 {x}, {_NO_OVERFLOW_LIMIT}")
+        holds = w.new(f"and i1 {holds}, {w.new(f'icmp ult i64 {shifted}, {2 * _NO_OVERFLOW_LIMIT}')}")
     up, down = w.new(f"sub i64 {last}, {first}"), w.new(f"sub i64 {first}, {last}")
     if steps.relation == "NE":
         falls = w.new(f"icmp slt i64 {step}, 0")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ts.bytecode.native.ir_builder import FunctionBuilder
 
 DENSE: Final = ".dense"  # suffix of the version for tensors with contiguous last dimensions
-_FLOAT32: Final = 6  # number of torch.float32
+_FLOAT32_CODE: Final = 6  # number of torch.float32
 # Of the other integer dtypes: LLVM's type in memory, and the conversion to i64.
 _INTS: Final = {
     0: ("i8", "zext"), 1: ("i8", "sext"), 2: ("i16", "sext"), 3: ("i32", "sext"), 11: ("i8", "zext"),
@@ -177,7 +177,7 @@ def _require(w: FunctionBuilder, pc: int, tensor: TensorOperand, what: str) -> N
 @builds("LOAD_FLOAT")
 def _load_float(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     _, place = _element(w, pc)
-    if c == _FLOAT32:
+    if c == _FLOAT32_CODE:
         w.set_single(a, w.element(place, "float"))
     else:
         w.set(a, w.element(place, "double"))
@@ -198,7 +198,7 @@ def _store(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     tensor, place = _element(w, pc)
     _require(w, pc, tensor, "writeable")
     value, type = w.value(b), w.type(b)
-    if c == _FLOAT32:
+    if c == _FLOAT32_CODE:
         value, type = w.new(f"fptrunc double {value} to float"), "float"
     w.put_element(place, type, value)
     count = w.new(f"add i32 {_load_field(w, tensor, 'pending', 'i32')}, 1")

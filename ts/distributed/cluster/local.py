@@ -23,7 +23,7 @@ from ts.distributed.rpc import api, state
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.distributed.transport import Security
 
-_SHUTDOWN_TIMEOUT: Final = 20.0  # seconds for a cluster to shut down
+_SHUTDOWN_TIMEOUT_SECONDS: Final = 20.0  # seconds for a cluster to shut down
 
 
 class LocalCluster:
@@ -112,7 +112,7 @@ class LocalCluster:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.close()
         try:
-            process.wait(_SHUTDOWN_TIMEOUT)
+            process.wait(_SHUTDOWN_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

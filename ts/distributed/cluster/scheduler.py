@@ -36,7 +36,7 @@ LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, head=1 << 20)  # of wh
 KINDS: Final = ("worker", "program")
 _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
 _MAX_RANK: Final = 1 << 31  # numbers are below
-_COMING_BACK: Final = 1.0  # seconds
+_RECONNECT_WAIT_SECONDS: Final = 1.0  # seconds
 _REPLACE_TIMEOUT_SECONDS: Final = 5.0  # seconds in which a connection that is replaced has to end
 _NOTHING: Final[dict[str, Any]] = {  # constant metrics reported to dask
     "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
@@ -82,7 +82,7 @@ class NameService(Scheduler):
         self._entries: dict[int, RegisteredWorker] = {}
         self._first = {name: number for number, name in enumerate(names)}
         self._next = len(names)
-        self._begins = time.monotonic() + (_COMING_BACK if port else 0)
+        self._begins = time.monotonic() + (_RECONNECT_WAIT_SECONDS if port else 0)
         self._shows = dashboard is not None
         self._shown = itertools.count()
         self._scheme = security.scheme("scheduler")

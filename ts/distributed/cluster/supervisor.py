@@ -27,10 +27,10 @@ from ts.distributed.cluster import certificates
 from ts.distributed.cluster.scheduler import LIMITS, NameService
 from ts.distributed.transport import Security
 
-_TERM: Final = 5.0  # seconds for a worker to exit after SIGTERM
-_LONG: Final = 10.0  # minimum uptime in seconds of a worker start that counts as successful
-_PAUSES: Final = (0.0, 0.5, 1.0, 2.0, 5.0, 15.0)  # restart backoff in seconds after failed starts
-_COMES: Final = 300.0  # seconds for all workers to register
+_SIGTERM_TIMEOUT_SECONDS: Final = 5.0  # seconds for a worker to exit after SIGTERM
+_MIN_UPTIME_SECONDS: Final = 10.0  # minimum uptime in seconds of a worker start that counts as successful
+_RESTART_BACKOFF_SECONDS: Final = (0.0, 0.5, 1.0, 2.0, 5.0, 15.0)  # after failed starts of a worker
+_REGISTRATION_TIMEOUT_SECONDS: Final = 300.0  # seconds for all workers to register
 _POLL_INTERVAL_SECONDS: Final = 0.02
 
 
@@ -92,14 +92,15 @@ class ClusterSupervisor:
 
     async def complete(self) -> None:
         """Wait until all workers have registered; raise RuntimeError if a worker exits early or times out."""
-        until = time.monotonic() + _COMES
+        until = time.monotonic() + _REGISTRATION_TIMEOUT_SECONDS
         while missing := [name for name in self._names if self._scheduler.find(name) is None]:
             for name in missing:
                 process = self._processes.get(name)
                 if process is not None and process.returncode is not None:
                     raise RuntimeError(f"{name} does not start: it ended with {process.returncode}")
             if time.monotonic() > until:
-                raise RuntimeError(f"{', '.join(missing)} did not come in {_COMES:.0f} s")
+                limit = f"{_REGISTRATION_TIMEOUT_SECONDS:.0f} s"
+                raise RuntimeError(f"{', '.join(missing)} did not register within {limit}")
             await asyncio.sleep(_POLL_INTERVAL_SECONDS)
 
     def _security(self) -> Security:
@@ -121,8 +122,8 @@ class ClusterSupervisor:
             if not self.wanted.restart:
                 self._tell(f"{name} has ended ({_told(code)})")
                 return
-            short = 0 if time.monotonic() - began > _LONG else short + 1
-            pause = _PAUSES[min(short, len(_PAUSES) - 1)]
+            short = 0 if time.monotonic() - began > _MIN_UPTIME_SECONDS else short + 1
+            pause = _RESTART_BACKOFF_SECONDS[min(short, len(_RESTART_BACKOFF_SECONDS) - 1)]
             self._tell(f"{name} has ended ({_told(code)}): it is started again")
             await asyncio.sleep(pause)
 
@@ -141,7 +142,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     with suppress(ProcessLookupError):
         process.terminate()
     try:
-        await asyncio.wait_for(process.wait(), _TERM)
+        await asyncio.wait_for(process.wait(), _SIGTERM_TIMEOUT_SECONDS)
     except TimeoutError:
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)

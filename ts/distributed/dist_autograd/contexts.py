@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
 
 _BITS: Final = 32  # of a context's number; above them that of its process, of as many: 64 travel
-_REMEMBERED: Final = 4096  # contexts that have ended
+_MAX_ENDED_CONTEXTS: Final = 4096  # identifiers of ended contexts that are kept, to drop late messages
 
 
 def current_id() -> int | None:
@@ -194,7 +194,7 @@ class DistAutogradContainer:
 
     def _remember(self, context_id: int) -> None:
         self._ended[context_id] = None
-        if len(self._ended) > _REMEMBERED:
+        if len(self._ended) > _MAX_ENDED_CONTEXTS:
             self._ended.popitem(last=False)
 
     def forget(self, process: int) -> None:

@@ -16,7 +16,7 @@ import ts
 from ts._core.tensor.tensor import Tensor
 from ts._core.vm.future import Future
 from ts.autograd.graph import GradientEdge, get_gradient_edge
-from ts.distributed.dist_autograd.message_dependencies import START, messages
+from ts.distributed.dist_autograd.message_dependencies import ROOT_MESSAGE_INDEX, messages
 from ts.distributed.event_loop import non_blocking
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor],
         message = ["backward", "begin", context.id, number, numbers, bool(retain_graph)]
         parts.append(agent.submit(agent.peer(process), message, agent.timeout(-1.0)))
     try:
-        own.begin(own_messages, retain_graph, {START: edges})
-        own.deliver(START, [ts.ones_like(root) for root in roots])
+        own.begin(own_messages, retain_graph, {ROOT_MESSAGE_INDEX: edges})
+        own.deliver(ROOT_MESSAGE_INDEX, [ts.ones_like(root) for root in roots])
         _wait(parts)
     except BaseException as error:
         _give_up(agent, context, number, [*by_process])

@@ -1,7 +1,10 @@
 """Find the messages that a backward pass traverses, before it runs.
 
-    message_dependencies(context, roots) {START: [message of worker1], 0: [message of worker2]}: of a process
-    messages(agent, context, roots)   {1: [0], 2: [4, 7]}: messages that will have gradients, by their sender
+    message_dependencies(context, roots) {ROOT_MESSAGE_INDEX: [message of worker1], 0: [message of worker2]}
+    messages(agent, context, roots)      {1: [0], 2: [4, 7]}
+
+The first is computed by each process for its own messages; the second maps each sender to its messages that
+will have gradients.
 
 Each process reports the dependencies of its sent messages on received ones, once per pass: two round trips
 find all messages, independent of the number of nested calls.
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from ts.distributed.dist_autograd.contexts import DistAutogradContext
     from ts.distributed.rpc.agent import RpcAgent
 
-START: Final = -1  # stands for the message that the roots would have come with
+ROOT_MESSAGE_INDEX: Final = -1  # key of the roots, which no message carried
 
 Message = tuple[int, int]  # its sender, and its number there
 Links = dict[int, list[Message]]
@@ -30,7 +33,7 @@ Links = dict[int, list[Message]]
 
 def message_dependencies(context: DistAutogradContext, roots: list[GradientEdge]) -> Links:
     """Map each message sent by this process to the received messages that its tensors depend on."""
-    numbers = [START, *context.sends]
+    numbers = [ROOT_MESSAGE_INDEX, *context.sends]
     links: Links = {number: [] for number in numbers}
     for node, bits in reach([roots, *(context.sends[n] for n in numbers[1:])], Received).items():
         origin = node.origin  # type: ignore[attr-defined]
@@ -54,7 +57,7 @@ def messages(
     """Return the messages that receive gradients in a pass, by the number of their sender."""
     here = agent.info.id
     links: dict[int, Links | Exception] = {here: message_dependencies(context, roots)}
-    todo: list[Message] = [(here, START)]
+    todo: list[Message] = [(here, ROOT_MESSAGE_INDEX)]
     found: dict[int, list[int]] = defaultdict(list)
     seen = set(todo)
     while todo:

@@ -24,12 +24,12 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MalformedMessageError, MessageDecoder, MessageEncoder
 from ts.distributed.transport.socket_io import NOT_NOW, Outgoing
 
-_UNREAD: Final = 64  # unread messages, or bytes, at which reading from the socket pauses
+_UNREAD_MESSAGES: Final = 64  # reading from the socket pauses at this many unread messages
 _UNREAD_BYTES: Final = 1 << 26
 # messages delivered between checks of `full`
 _MAX_MESSAGES_PER_WAKEUP: Final = 1024
 _SHM_POLL_INTERVAL: Final = 0.001  # seconds between looks at shared memory
-_SYSCALLS_PER_TURN: Final = 16  # system calls per connection before others are served
+_SYSCALLS_PER_CONNECTION: Final = 16  # system calls per connection before others are served
 
 
 class AsyncConnection:
@@ -94,7 +94,7 @@ class AsyncConnection:
                 return  # the first sender has scheduled the loop
             if at_once and not self._is_tls:  # a TLS socket is limited to one thread
                 try:
-                    self._outgoing.send(self._socket, _SYSCALLS_PER_TURN)
+                    self._outgoing.send(self._socket, _SYSCALLS_PER_CONNECTION)
                     return
                 except OSError as error:
                     if not isinstance(error, NOT_NOW):
@@ -207,7 +207,7 @@ class AsyncConnection:
         messages: list[Any] = []
         before = self._reader.borrowed
         try:
-            for _ in range(_SYSCALLS_PER_TURN):
+            for _ in range(_SYSCALLS_PER_CONNECTION):
                 target = self._reader.target()
                 count = self._socket.recv_into(target)
                 if not count:
@@ -264,7 +264,7 @@ class AsyncConnection:
             return
         try:
             with self._lock:
-                self._outgoing.send(self._socket, _SYSCALLS_PER_TURN)
+                self._outgoing.send(self._socket, _SYSCALLS_PER_CONNECTION)
         except NOT_NOW:
             if not self._writing:
                 self._loop.add_writer(self._socket, self._send)
@@ -298,7 +298,8 @@ class AsyncConnection:
         """Return whether unread messages exceed the limits, or `full` reports so."""
         if self._full is not None:
             return self._full()
-        return len(self._messages) >= _UNREAD or (bool(self._messages) and self._unread >= _UNREAD_BYTES)
+        unread = len(self._messages)
+        return unread >= _UNREAD_MESSAGES or (unread > 0 and self._unread >= _UNREAD_BYTES)
 
     def _check(self) -> None:
         if self._error is not None:

@@ -30,7 +30,7 @@ from ts.distributed.transport.message_codec import (
 from ts.distributed.transport.socket_io import NOT_NOW, Outgoing, tune
 from ts.distributed.transport.transport import HELLO
 
-_LIVENESS_CHECK_AFTER: Final = 0.01  # seconds in which a connection that was used is taken to be there
+_LIVENESS_CHECK_INTERVAL_SECONDS: Final = 0.01  # after a use the peer is assumed alive this long
 
 
 class BlockingConnection:
@@ -127,7 +127,7 @@ class BlockingConnection:
     @property
     def stale(self) -> bool:
         """Return whether the idle connection was closed by the peer or has unexpected data."""
-        if time.monotonic() < self._used + _LIVENESS_CHECK_AFTER:
+        if time.monotonic() < self._used + _LIVENESS_CHECK_INTERVAL_SECONDS:
             return False
         return self._peek() is not None
 

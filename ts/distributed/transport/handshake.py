@@ -28,10 +28,10 @@ from typing import Final
 
 _PROTOCOL: Final = b"ts rpc "
 MAGIC: Final = _PROTOCOL + b"2"  # with the version
-_NONCE: Final = 32
-_PROOF: Final = 32
+_NONCE_BYTES: Final = 32
+_PROOF_BYTES: Final = 32
 MIN_SECRET_BYTES: Final = 16  # minimum length of a secret in bytes, against guessing
-REFUSED: Final = bytes(_PROOF)  # instead of a proof: the connector need not try again
+REFUSED: Final = bytes(_PROOF_BYTES)  # instead of a proof: the connector need not try again
 CLOSED: Final = "the other end has closed the connection before it proved that it knows the secret"
 _BAD_SECRET_MESSAGE: Final = "the other end does not know the secret"
 
@@ -44,9 +44,9 @@ class AuthenticationError(ConnectionError):
 
 def listener(secret: bytes) -> Steps:
     """Run the listener's side of the handshake."""
-    ours = secrets.token_bytes(_NONCE)
-    answer = yield MAGIC + ours, _NONCE + _PROOF
-    theirs, proof = answer[:_NONCE], answer[_NONCE:]
+    ours = secrets.token_bytes(_NONCE_BYTES)
+    answer = yield MAGIC + ours, _NONCE_BYTES + _PROOF_BYTES
+    theirs, proof = answer[:_NONCE_BYTES], answer[_NONCE_BYTES:]
     if not hmac.compare_digest(proof, _proof(secret, b"connector", ours, theirs)):
         yield REFUSED, 0
         raise AuthenticationError(_BAD_SECRET_MESSAGE)
@@ -55,7 +55,7 @@ def listener(secret: bytes) -> Steps:
 
 def connector(secret: bytes) -> Steps:
     """The end that connects."""
-    greeting = yield b"", len(MAGIC) + _NONCE
+    greeting = yield b"", len(MAGIC) + _NONCE_BYTES
     if not greeting.startswith(MAGIC):
         theirs, ours = greeting[: len(MAGIC)], MAGIC
         if theirs.startswith(_PROTOCOL):
@@ -63,8 +63,8 @@ def connector(secret: bytes) -> Steps:
                 f"the other end has version {theirs!r} of the protocol, this one {ours!r}"
             )
         raise AuthenticationError("what listens there speaks another protocol")
-    theirs, ours = greeting[len(MAGIC) :], secrets.token_bytes(_NONCE)
-    proof = yield ours + _proof(secret, b"connector", theirs, ours), _PROOF
+    theirs, ours = greeting[len(MAGIC) :], secrets.token_bytes(_NONCE_BYTES)
+    proof = yield ours + _proof(secret, b"connector", theirs, ours), _PROOF_BYTES
     if not hmac.compare_digest(proof, _proof(secret, b"listener", theirs, ours)):
         raise AuthenticationError(_BAD_SECRET_MESSAGE)
 

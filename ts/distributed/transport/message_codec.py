@@ -12,9 +12,9 @@ On the wire:
     ──────────┴─────────────┴────────────────────────┘
                         prelude
 
-Bytes of more than INLINE are frames; `{b"": 2}` stands for the third in the head, which no dict of a message
-can be.  The head has no extension types, so nothing in it names code.  What arrives differs from what was
-sent in this only: lists and tuples are tuples, frames are writable memory of their own.
+Bytes of more than INLINE_BYTES are frames; `{b"": 2}` stands for the third in the head, which no dict of a
+message can be.  The head has no extension types, so nothing in it names code.  What arrives differs from what
+was sent in this only: lists and tuples are tuples, frames are writable memory of their own.
 
 If both ends share memory, a large frame may be in a shared segment: its bytes are not sent, and a reference
 replaces its size (see `shm_segments`).
@@ -37,14 +37,14 @@ import numpy as np
 from ts.distributed.transport.message_pack import decode, encode
 from ts.distributed.transport.shm_segments import (
     MIN_SHARED_BYTES,
-    SHARED,
+    SHARED_MEMORY_FLAG,
     SegmentReceiver,
     SegmentSender,
     size_of,
 )
 
-INLINE: Final = 4096  # bytes of a buffer that goes into the head itself
-STAGING: Final = 1 << 16  # bytes that one call of the system may bring, of many messages
+INLINE_BYTES: Final = 4096  # bytes of a buffer that goes into the head itself
+STAGING_BYTES: Final = 1 << 16  # receive buffer for several small messages
 
 _PRELUDE: Final = struct.Struct("<II")
 _LENGTHS: Final = tuple(struct.Struct(f"<{count}Q") for count in range(17))
@@ -71,7 +71,7 @@ class TransportLimits:
     shared: int = 1 << 29  # bytes of memory that this process shares with others of its user on its machine
 
     def __post_init__(self) -> None:
-        most = (STAGING - _PRELUDE.size) // 8
+        most = (STAGING_BYTES - _PRELUDE.size) // 8
         if self.frames > most:
             raise ValueError(f"a message has at most {most} frames, found a limit of {self.frames}")
 
@@ -156,7 +156,7 @@ def _without_frames(value: Any, frames: list[memoryview]) -> Any:
         return {name: _without_frames(each, frames) for name, each in value.items()}
     if kind is memoryview:
         value = value.cast("B") if value.c_contiguous and value.nbytes else value.tobytes()
-    if isinstance(value, (bytes, bytearray, memoryview)) and len(value) > INLINE:
+    if isinstance(value, (bytes, bytearray, memoryview)) and len(value) > INLINE_BYTES:
         frames.append(memoryview(value))
         return {b"": len(frames) - 1}
     return value
@@ -179,7 +179,7 @@ class MessageDecoder:
         self.limits = limits or TransportLimits()
         self.borrower = borrower  # of memory of the other end
         self.spares = False  # whether a message that there is no memory for leaves the connection as it is
-        self._staging = _memory(STAGING)
+        self._staging = _memory(STAGING_BYTES)
         self._start = self._end = 0  # of what is in it
         self._sizes: Sequence[int] = ()  # of the parts of a message that has begun: its head, its frames
         self._parts: list[memoryview] = []  # those that are whole
@@ -250,7 +250,7 @@ class MessageDecoder:
             return False
         sizes = (head, *lengths.unpack_from(self._staging, at + _PRELUDE.size))
         announced = sum(sizes)
-        if announced >= SHARED:
+        if announced >= SHARED_MEMORY_FLAG:
             announced = sum(map(size_of, sizes))
         if announced > limits.bytes:
             raise MalformedMessageError(f"a message announces {announced} bytes, {limits.bytes} are allowed")
@@ -261,7 +261,7 @@ class MessageDecoder:
     def _all_parts(self) -> bool:
         """Consume buffered parts of the message; return whether all parts are complete."""
         for size in self._sizes[len(self._parts) :]:
-            if size >= SHARED:
+            if size >= SHARED_MEMORY_FLAG:
                 self._borrow(size)
                 continue
             end = self._start + size

@@ -19,7 +19,7 @@ try:
 except ModuleNotFoundError:
     msgpack = None
 
-MAX_NESTING: Final = 511  # of lists and dicts in each other, as in the package
+MAX_NESTING_DEPTH: Final = 511  # of lists and dicts in each other, as in the package
 _MIN_SCANNED_BYTES: Final = 4096
 
 ObjectHook = Callable[[dict[Any, Any]], Any]
@@ -32,7 +32,7 @@ def encode(value: Any) -> bytes:
         return data
     out = bytearray()
     try:
-        _encode(value, out, MAX_NESTING)
+        _encode(value, out, MAX_NESTING_DEPTH)
     except RecursionError:
         raise ValueError("recursion limit exceeded") from None
     return bytes(out)
@@ -187,7 +187,7 @@ class _Decoder:
         while True:
             value = self._next()
             if isinstance(value, _Container):
-                if len(containers) >= MAX_NESTING:
+                if len(containers) >= MAX_NESTING_DEPTH:
                     raise ValueError("values are nested too deeply")
                 containers.append(value)
             elif not containers:

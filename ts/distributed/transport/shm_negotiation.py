@@ -27,10 +27,10 @@ from typing import Final, NamedTuple
 from ts._core.shared_memory import create_sealed_file, open_sealed_file
 from ts.distributed.transport.shm_segments import SegmentReceiver, SegmentSender
 
-_KEY: Final = 32
-_NONCE: Final = 16
-_PROOF: Final = 32
-_OFFER: Final = struct.Struct(f"<II{_NONCE}s")
+_KEY_BYTES: Final = 32
+_NONCE_BYTES: Final = 16
+_PROOF_BYTES: Final = 32
+_OFFER: Final = struct.Struct(f"<II{_NONCE_BYTES}s")
 _YES: Final = b"\1"
 _NO: Final = b"\0"
 
@@ -51,12 +51,12 @@ class _ShmHandshake:
     def __init__(self, role: bytes, most: int) -> None:
         self._role = role
         self._most = most
-        self._key = secrets.token_bytes(_KEY)
-        self._nonce = secrets.token_bytes(_NONCE)
+        self._key = secrets.token_bytes(_KEY_BYTES)
+        self._nonce = secrets.token_bytes(_NONCE_BYTES)
         self._file: int | None = None
         if most > 0 and hasattr(os, "memfd_create"):
             with contextlib.suppress(OSError):  # no more files: nothing is shared
-                self._file = create_sealed_file(_KEY)
+                self._file = create_sealed_file(_KEY_BYTES)
                 os.pwrite(self._file, self._key, 0)
 
     def __enter__(self) -> _ShmHandshake:
@@ -92,7 +92,7 @@ class _ShmHandshake:
 def listener(most: int) -> Steps:
     """Run the listener's side of the negotiation. `most`: bytes that this process shares; 0: none."""
     with _ShmHandshake(b"listener", most) as ours:
-        answer = yield ours.data, _OFFER.size + _PROOF
+        answer = yield ours.data, _OFFER.size + _PROOF_BYTES
         theirs, proof = answer[: _OFFER.size], answer[_OFFER.size :]
         borrower = ours.borrower(theirs, b"connector", proof)
         seen = yield ours.proof(theirs) + _said(borrower), 1
@@ -103,10 +103,10 @@ def connector(most: int) -> Steps:
     """The end that connects."""
     with _ShmHandshake(b"connector", most) as ours:
         theirs = yield b"", _OFFER.size
-        answer = yield ours.data + ours.proof(theirs), _PROOF + 1
-        borrower = ours.borrower(theirs, b"listener", answer[:_PROOF])
+        answer = yield ours.data + ours.proof(theirs), _PROOF_BYTES + 1
+        borrower = ours.borrower(theirs, b"listener", answer[:_PROOF_BYTES])
         yield _said(borrower), 0
-        return ours.sharing(borrower, answer[_PROOF:])
+        return ours.sharing(borrower, answer[_PROOF_BYTES:])
 
 
 def _said(borrower: SegmentReceiver | None) -> bytes:
@@ -124,7 +124,7 @@ def _read(process: int, file: int) -> bytes | None:
     except OSError:
         return None
     try:
-        key = os.pread(opened, _KEY + 1, 0)
+        key = os.pread(opened, _KEY_BYTES + 1, 0)
     finally:
         os.close(opened)
-    return key if len(key) == _KEY else None
+    return key if len(key) == _KEY_BYTES else None

@@ -38,11 +38,11 @@ from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError, create_seal
 CONNECTION_ID_SLICE: Final = slice(16, 32)  # of a segment: of which connection it is
 MIN_SHARED_BYTES: Final = 1 << 18  # bytes of a part for which it pays
 _MAX_PART_BYTES: Final = 1 << 40  # bytes of one, in a reference
-SHARED: Final = 1 << 63  # no size of a part over the socket is as large as a reference
+SHARED_MEMORY_FLAG: Final = 1 << 63  # no size of a part over the socket is as large as a reference
 _FILES: Final = 1 << 23
 
-_SEGMENTS: Final = 16  # that a process makes, and
-_MAPPINGS: Final = 64  # that it maps of others: each takes files; parts that come in more of them are copied
+_MAX_CACHED_SEGMENTS: Final = 16  # created by a process
+_MAX_CACHED_MAPPINGS: Final = 64  # of peers' segments; parts in further segments are copied
 _MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4  # times the size of a part that its segment may have
 _MAX_IN_FLIGHT_BYTES: Final = 1 << 25  # bytes that one connection sends before the other end takes them
 
@@ -58,7 +58,7 @@ _forks = 0  # of this process: what it had before is another's as well
 
 def size_of(reference: int) -> int:
     """Return the size in bytes of a part, sent inline or as a shared-memory reference."""
-    return reference & (_MAX_PART_BYTES - 1) if reference >= SHARED else reference
+    return reference & (_MAX_PART_BYTES - 1) if reference >= SHARED_MEMORY_FLAG else reference
 
 
 class _Segment:
@@ -129,7 +129,7 @@ class SegmentSender:
             segment.mapping[0] = _SENT
             segment.used = time.monotonic()
         segment.memory[:there] = np.frombuffer(part, np.uint8)[:there]
-        return SHARED | segment.file << 40 | size
+        return SHARED_MEMORY_FLAG | segment.file << 40 | size
 
     def close(self) -> None:
         """Release all segments; later `lend` calls return None."""
@@ -161,7 +161,7 @@ class SegmentSender:
         if capacity not in self._sizes:
             self._sizes.add(capacity)
             return None
-        while sum([*_made.values()]) + capacity > self._most or len(_made) >= _SEGMENTS:
+        while sum([*_made.values()]) + capacity > self._most or len(_made) >= _MAX_CACHED_SEGMENTS:
             if not (self._let_one_go() or any(each._may_let_one_go() for each in _others())):
                 return None
         segment = _Segment(capacity, self._mark)
@@ -249,7 +249,7 @@ class SegmentReceiver:
 
 def _mapping(file: int) -> mmap.mmap | None:
     """Map a segment; return None if the mapping limit is reached or the system refuses."""
-    if len(_mapped) >= _MAPPINGS:
+    if len(_mapped) >= _MAX_CACHED_MAPPINGS:
         return None
     try:
         mapping = mmap.mmap(file, 0)

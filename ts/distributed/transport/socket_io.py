@@ -12,11 +12,11 @@ from typing import Final
 from ts.distributed.transport.message_codec import Buffer
 
 NOT_NOW: Final = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
-_AT_ONCE: Final = 1 << 30  # bytes that every system takes in one call
+_MAX_SYSCALL_BYTES: Final = 1 << 30  # accepted in one call by every operating system
 _LIVENESS: Final = {
     "TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 8, "TCP_USER_TIMEOUT": 60_000,
 }  # fmt: skip
-_TOGETHER: Final = 64  # buffers, as above
+_MAX_SYSCALL_BUFFERS: Final = 64
 
 
 def tune(sock: socket.socket) -> None:
@@ -43,10 +43,10 @@ class Outgoing:
         """Append buffers to the queue."""
         for buffer in buffers:
             self.size += len(buffer)
-            if len(buffer) <= _AT_ONCE // _TOGETHER:
+            if len(buffer) <= _MAX_SYSCALL_BYTES // _MAX_SYSCALL_BUFFERS:
                 self._buffers.append(buffer)
             else:
-                view, step = memoryview(buffer), _AT_ONCE // _TOGETHER
+                view, step = memoryview(buffer), _MAX_SYSCALL_BYTES // _MAX_SYSCALL_BUFFERS
                 self._buffers.extend(view[at : at + step] for at in range(0, len(view), step))
 
     def clear(self) -> None:
@@ -65,7 +65,7 @@ class Outgoing:
             if len(buffers) == 1 or isinstance(sock, ssl.SSLSocket):
                 sent = sock.send(buffers[0])
             else:
-                sent = sock.sendmsg(islice(buffers, _TOGETHER))
+                sent = sock.sendmsg(islice(buffers, _MAX_SYSCALL_BUFFERS))
             self.size -= sent
             while buffers and sent >= len(buffers[0]):
                 sent -= len(buffers.popleft())

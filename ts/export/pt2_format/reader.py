@@ -43,7 +43,7 @@ from ts.fx.node import Node
 from ts.nn.modules.module import Module
 
 _MAX_NAME_CHARS: Final = 1 << 10
-_MAX_GRAPH: Final = 20
+_MAX_GRAPH_DEPTH: Final = 20
 _MEMORY_FORMATS: Final = {n: name for name, n in schema.MEMORY_FORMATS.items()}
 _SIZE_KINDS: Final = {
     "as_sym_int": (kinds.SymIntArgument, "sym_int_values", (int, SymInt)),
@@ -298,7 +298,7 @@ class _GraphReader:
     """Reader of one graph; subgraphs of control flow use nested readers."""
 
     def __init__(self, reader: _Reader, written: schema.Graph, depth: int) -> None:
-        if depth > _MAX_GRAPH:
+        if depth > _MAX_GRAPH_DEPTH:
             raise ArchiveError("branches and loops are nested too deeply")
         self.reader = reader
         self.written = written

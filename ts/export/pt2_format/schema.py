@@ -28,7 +28,7 @@ DTYPES: Final = {
     dtypes.float8_e5m2: 30, dtypes.float8_e4m3fnuz: 31, dtypes.float8_e5m2fnuz: 32,
     dtypes.float8_e8m0fnu: 33, dtypes.uint32: 34, dtypes.uint64: 35,
 }  # fmt: skip
-STRIDED: Final = 7
+STRIDED_LAYOUT_CODE: Final = 7
 MEMORY_FORMATS: Final = {
     "contiguous_format": 1, "channels_last": 2, "channels_last_3d": 3, "preserve_format": 4,
 }  # fmt: skip
@@ -99,7 +99,7 @@ class TensorMeta:
     device: Device
     strides: list[SymInt]
     storage_offset: SymInt
-    layout: int = STRIDED
+    layout: int = STRIDED_LAYOUT_CODE
 
 
 # ---- arguments ---------------------------------------------------------------------------------------
@@ -414,6 +414,7 @@ class Payloads:
 
 
 __all__ = [name for name, value in globals().items() if dataclasses.is_dataclass(value)] + [
-    "DTYPES", "KEYWORD", "MEMORY_FORMATS", "OPSET_VERSION", "POSITIONAL", "SCHEMA_VERSION", "STRIDED",
+    "DTYPES", "KEYWORD", "MEMORY_FORMATS", "OPSET_VERSION", "POSITIONAL", "SCHEMA_VERSION",
+    "STRIDED_LAYOUT_CODE",
     "TORCH_VERSION",
 ]  # fmt: skip

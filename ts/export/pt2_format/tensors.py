@@ -47,7 +47,7 @@ def device_of(written: schema.Device) -> devices.device:
 
 def check_layout(number: int) -> None:
     """Raise ArchiveError for non-strided layouts."""
-    if number != schema.STRIDED:
+    if number != schema.STRIDED_LAYOUT_CODE:
         raise ArchiveError(f"the file has tensors of the layout {number}, which ts does not have")
 
 

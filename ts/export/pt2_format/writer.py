@@ -315,7 +315,7 @@ class _GraphWriter:
         if isinstance(x, dtypes.dtype):
             return Argument("as_scalar_type", number_of(x))
         if isinstance(x, dtypes.layout):
-            return Argument("as_layout", schema.STRIDED)
+            return Argument("as_layout", schema.STRIDED_LAYOUT_CODE)
         if isinstance(x, dtypes.memory_format):
             return Argument("as_memory_format", schema.MEMORY_FORMATS[str(x).rpartition(".")[2]])
         if isinstance(x, OpOverload):

@@ -44,7 +44,7 @@ from ts.ir.types import (
 )  # fmt: skip
 from ts.ir.value import Value
 
-_INT64 = 4  # PyTorch's ScalarType
+_INT64_CODE = 4  # PyTorch's ScalarType
 _OPTIONAL_TENSOR = OptionalType(TENSOR)
 
 
@@ -146,7 +146,8 @@ def int_and_slice_indexing(
             return dim + step
         found = em.expr(index, NONE if _is_none(index) else None)
         if isinstance(found.type(), ListType):
-            found = emit_builtin_call(None, em.graph, "aten::tensor", [found], {"dtype": Literal(_INT64)})
+            dtype = Literal(_INT64_CODE)
+            found = emit_builtin_call(None, em.graph, "aten::tensor", [found], {"dtype": dtype})
         emitted[position] = found
         type = found.type()
         if type is NONE:

@@ -29,7 +29,7 @@ from ts.dtypes import dtype as DType
 from ts.dtypes import layout, memory_format
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import compile_directives, hints, resolve
-from ts.frontend.annotations import BARE, IMMUTABLE, object_type
+from ts.frontend.annotations import BARE, IMMUTABLE_TYPE_FLAG, object_type
 from ts.frontend.classes import ATTRIBUTE
 from ts.frontend.enums import EnumClassValue, enum_constant
 from ts.frontend.schema_matching import Actual
@@ -329,7 +329,7 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
         return TensorClass()
     if cls.__name__ in ("device", "Generator"):
         return BuiltinFunction(f"aten::{cls.__name__}")
-    if cls.__flags__ & IMMUTABLE:  # set, map, and classes of other modules that are written in C
+    if cls.__flags__ & IMMUTABLE_TYPE_FLAG:  # set, map, and classes of other modules that are written in C
         if is_own(cls.__module__):
             return BuiltinFunction(f"aten::{cls.__name__}")
         return python_functions.object_value(em, cls, range)

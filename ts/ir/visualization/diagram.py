@@ -27,13 +27,13 @@ from ts.ir.types import BOOL, ClassType, FunctionType
 if TYPE_CHECKING:
     from ts.ir.graph import Block, Graph, Node, Value
 
-_WIDEST: Final = 44  # characters of a line
+_MAX_LABEL_CHARS: Final = 44  # characters of a line
 _MAX_LINES: Final = 8  # of a box, in addition to its kind
-_FAR: Final = 10  # layers that a wire may pass
+_LONG_WIRE_LAYERS: Final = 10  # layers that a wire may pass
 _MAX_BLOCK_DEPTH: Final = 24  # blocks within blocks that are drawn
 _FOLDED_LISTS: Final = ("prim::ListConstruct", "prim::TupleConstruct")
 _MAX_PATH_CHARS: Final = 200  # characters of `self.encoder.layers`
-_MAX_FOLDED: Final = 16  # elements of a list that is written inline
+_MAX_INLINE_ELEMENTS: Final = 16  # elements of a list that is written inline
 _OPERANDS: Final = {"prim::If": ("condition",), "prim::Loop": ("most turns", "condition")}
 _ENDLESS: Final = "9223372036854775807"  # the turns of `while`
 _TITLES: Final = {"prim::If": ("then", "else"), "prim::Loop": ("body",)}
@@ -106,7 +106,7 @@ def picture_of(graph: Graph) -> Diagram:
     return _Drawing().block(graph.block(), "", 0)
 
 
-def cut(text: str, columns: int = _WIDEST) -> str:
+def cut(text: str, columns: int = _MAX_LABEL_CHARS) -> str:
     """Return a text on one line, truncated to `columns` characters."""
     text = " ".join(text.split())
     return text if len(text) <= columns else f"{text[: columns - 1]}…"
@@ -194,7 +194,7 @@ class _Drawing:
             below, since if not near else 0, *(source.depth + 1 for source, _ in near), bool(again)
         )
         for source, port in near:
-            if box.depth - source.depth <= _FAR:
+            if box.depth - source.depth <= _LONG_WIRE_LAYERS:
                 picture.wires.append(Wire(source, port, box))
             else:
                 self._name_again(picture, box, source, port)
@@ -221,7 +221,7 @@ class _Drawing:
     def _fold(self, value: Value) -> str | None:
         node, kind = value.node(), value.node().kind()
         if kind == "prim::Constant":
-            return cut(_constant(node), _WIDEST - 12)
+            return cut(_constant(node), _MAX_LABEL_CHARS - 12)
         if kind == "prim::GetAttr":
             base = node.input()
             name = str(node.get("name"))
@@ -232,10 +232,10 @@ class _Drawing:
             return None if told is None or len(told) > _MAX_PATH_CHARS else f"{told}.{name}"
         if kind == "prim::ListConstruct" and value.use_count() != 1:
             return None  # a list with several users may be mutated, so it keeps its own box
-        if kind in _FOLDED_LISTS and node.inputs_size() <= _MAX_FOLDED:
+        if kind in _FOLDED_LISTS and node.inputs_size() <= _MAX_INLINE_ELEMENTS:
             parts = [self.folded(part) for part in node.inputs()]
             told = ", ".join([part for part in parts if part is not None])
-            if None in parts or len(told) > _WIDEST - 14:
+            if None in parts or len(told) > _MAX_LABEL_CHARS - 14:
                 return None
             return f"[{told}]" if kind == "prim::ListConstruct" else f"({told}{',' * (len(parts) == 1)})"
         return None

@@ -23,18 +23,18 @@ from unicodedata import east_asian_width
 
 from ts.ir.visualization.diagram import Box, Diagram, Line, Port
 
-CHARACTER: Final = 7.0  # the width of one, at the size of the letters
-LINE: Final = 16.0  # the height of a line of text
-PADDING: Final = 8.0
-_PORT: Final = 17.0  # height of the port below a box
-_BESIDE: Final = 18.0  # between two boxes of a layer
-_BETWEEN: Final = 30.0  # between two layers
-_MARGIN: Final = 14.0  # around a block
-_TITLE: Final = 18.0  # of a block
-_ORDERINGS: Final = 8
-_MOVES: Final = 10
+CHARACTER_WIDTH: Final = 7.0  # pixels, in the diagram's font
+LINE_HEIGHT: Final = 16.0  # pixels
+BOX_PADDING_PIXELS: Final = 8.0
+_PORT_HEIGHT: Final = 17.0  # below a box
+_BOX_GAP_PIXELS: Final = 18.0  # between boxes of a layer
+_LAYER_GAP_PIXELS: Final = 30.0  # between two layers
+_BLOCK_MARGIN_PIXELS: Final = 14.0  # around a block
+_TITLE_HEIGHT: Final = 18.0  # of a block's title
+_ORDERING_PASSES: Final = 8
+_PLACEMENT_PASSES: Final = 10
 _MIN_OFFSET: Final = 4.0
-_LANE: Final = 8.0  # the width of a wire that passes
+_WIRE_LANE_WIDTH: Final = 8.0  # of a wire that passes a layer
 
 
 class _Place:
@@ -54,7 +54,7 @@ class _Place:
 def text_width(text: str) -> float:
     """Return the width of a text in a monospaced font."""
     count = len(text) if text.isascii() else sum(1 + (east_asian_width(c) in "WF") for c in text)
-    return count * CHARACTER
+    return count * CHARACTER_WIDTH
 
 
 def arrange(picture: Diagram) -> None:
@@ -72,19 +72,19 @@ def arrange(picture: Diagram) -> None:
 def _measure(box: Box) -> None:
     """Set the size of a box, the positions of its nested blocks, and the start points of its wires."""
     lines = [box.text, *box.lines]
-    box.width = max(text_width(line) for line in lines) + 2 * PADDING
-    box.height = len(lines) * LINE + PADDING
+    box.width = max(text_width(line) for line in lines) + 2 * BOX_PADDING_PIXELS
+    box.height = len(lines) * LINE_HEIGHT + BOX_PADDING_PIXELS
     if box.insides:
-        top, across = box.height, PADDING
+        top, across = box.height, BOX_PADDING_PIXELS
         for inside in box.insides:
             inside.x, inside.y = across, top
-            across += inside.width + PADDING
+            across += inside.width + BOX_PADDING_PIXELS
         box.width = max(box.width, across)
-        box.height = top + max(inside.height for inside in box.insides) + PADDING
+        box.height = top + max(inside.height for inside in box.insides) + BOX_PADDING_PIXELS
         spare = (box.width - across) / 2
         for inside in box.insides:
             inside.x += spare
-    widths = [text_width(port.text) + PADDING for port in box.ports]
+    widths = [text_width(port.text) + BOX_PADDING_PIXELS for port in box.ports]
     left = -sum(widths) / 2
     for port, width in zip(box.ports, widths, strict=True):
         port.x = left + width / 2
@@ -93,7 +93,7 @@ def _measure(box: Box) -> None:
 
 def _room(box: Box) -> float:
     """Return the width of a box including its ports."""
-    return max(box.width, sum(text_width(port.text) + PADDING for port in box.ports))
+    return max(box.width, sum(text_width(port.text) + BOX_PADDING_PIXELS for port in box.ports))
 
 
 # ---- layers ------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def _layers(picture: Diagram) -> tuple[list[list[_Place]], _Wires]:
         lane = lanes.setdefault(wire.port, [])
         passed = depth[wire.target] - depth[wire.source] - 1
         while len(lane) < passed:
-            step = place(depth[wire.source] + 1 + len(lane), None, _LANE)
+            step = place(depth[wire.source] + 1 + len(lane), None, _WIRE_LANE_WIDTH)
             _join(lane[-1] if lane else places[wire.source], step, 0.0 if lane else wire.port.x)
             lane.append(step)
         way = [places[wire.source], *lane[:passed], places[wire.target]]
@@ -145,7 +145,7 @@ def _join(above: _Place, below: _Place, x: float) -> None:
 def _order(layers: Sequence[list[_Place]]) -> None:
     """Sort each layer by the middles of its neighbours; the best of several turns stays."""
     best, fewest = [[*layer] for layer in layers], _crossings(layers)
-    for turn in range(_ORDERINGS):
+    for turn in range(_ORDERING_PASSES):
         if fewest == 0:
             break
         for layer in layers if turn % 2 == 0 else reversed(layers):
@@ -191,18 +191,18 @@ def _columns(layers: Sequence[list[_Place]]) -> None:
     """Set the x coordinates of the slots."""
     for layer in layers:
         _fit(layer, [0.0] * len(layer))
-    for turn in range(_MOVES):
+    for turn in range(_PLACEMENT_PASSES):
         for layer in layers if turn % 2 == 0 else reversed(layers):
             wants: list[float] = []
             for before, place in zip([None, *layer], layer, strict=False):
                 near = place.up if turn % 2 == 0 else place.down
-                near = [*place.up, *place.down] if turn >= _MOVES - 2 else near
+                near = [*place.up, *place.down] if turn >= _PLACEMENT_PASSES - 2 else near
                 if near:
                     wants.append(sum(other.x + x for other, x in near) / len(near))
                 elif before is None or place.up or place.down:
                     wants.append(place.x)
                 else:  # next to the placed items
-                    wants.append(wants[-1] + (before.width + place.width) / 2 + _BESIDE)
+                    wants.append(wants[-1] + (before.width + place.width) / 2 + _BOX_GAP_PIXELS)
             _fit(layer, wants)
     for layer in layers:
         for place in layer:  # straighten lanes with small bends: there is room between two slots
@@ -211,7 +211,7 @@ def _columns(layers: Sequence[list[_Place]]) -> None:
     left = min((place.x - place.width / 2 for layer in layers for place in layer), default=0.0)
     for layer in layers:
         for place in layer:
-            place.x += _MARGIN - left
+            place.x += _BLOCK_MARGIN_PIXELS - left
 
 
 def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
@@ -219,7 +219,7 @@ def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
     offsets, offset = [], 0.0
     for number, place in enumerate(layer):
         if number:
-            offset += (layer[number - 1].width + place.width) / 2 + _BESIDE
+            offset += (layer[number - 1].width + place.width) / 2 + _BOX_GAP_PIXELS
         offsets.append(offset)
     pools: list[tuple[float, float, int]] = []  # sums of weighted wants, of weights, and how many
     for place, want, offset in zip(layer, wants, offsets, strict=True):
@@ -240,7 +240,7 @@ def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
 
 
 def _rows(picture: Diagram, layers: Sequence[list[_Place]], wires: _Wires) -> None:
-    top = _MARGIN + (_TITLE if picture.text else 0.0)
+    top = _BLOCK_MARGIN_PIXELS + (_TITLE_HEIGHT if picture.text else 0.0)
     edges: dict[_Place, tuple[float, float]] = {}  # of the layer that a place is in
     for layer in layers:
         height = max((_height(place.box) for place in layer if place.box is not None), default=0.0)
@@ -248,10 +248,10 @@ def _rows(picture: Diagram, layers: Sequence[list[_Place]], wires: _Wires) -> No
             edges[place] = top, top + height
             if place.box is not None:
                 place.box.x, place.box.y = place.x, top
-        top += height + _BETWEEN
+        top += height + _LAYER_GAP_PIXELS
     right = max((place.x + place.width / 2 for layer in layers for place in layer), default=0.0)
-    picture.width = max(right + _MARGIN, text_width(picture.text) + 2 * _MARGIN)
-    picture.height = max(top - _BETWEEN + _MARGIN, 2 * _MARGIN)
+    picture.width = max(right + _BLOCK_MARGIN_PIXELS, text_width(picture.text) + 2 * _BLOCK_MARGIN_PIXELS)
+    picture.height = max(top - _LAYER_GAP_PIXELS + _BLOCK_MARGIN_PIXELS, 2 * _BLOCK_MARGIN_PIXELS)
     arriving: dict[Box, list[tuple[float, int]]] = defaultdict(list)
     for number, (port, way) in enumerate(wires):
         box = way[-1].box
@@ -280,4 +280,4 @@ def _rows(picture: Diagram, layers: Sequence[list[_Place]], wires: _Wires) -> No
 
 
 def _height(box: Box) -> float:
-    return box.height + (_PORT if any(port.text for port in box.ports) else 0.0)
+    return box.height + (_PORT_HEIGHT if any(port.text for port in box.ports) else 0.0)

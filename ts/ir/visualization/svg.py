@@ -15,7 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ts.ir.visualization.diagram import Box, Diagram, Line
-from ts.ir.visualization.layout import LINE, PADDING
+from ts.ir.visualization.layout import BOX_PADDING_PIXELS, LINE_HEIGHT
 
 if TYPE_CHECKING:
     from ts.ir.graph import Node
@@ -113,7 +113,7 @@ class _Writer:
         middle = box.width / 2
         for number, text in enumerate([box.text, *box.lines]):
             kind = ' class="line"' if number else ""
-            at = PADDING / 2 + (number + 0.75) * LINE
+            at = BOX_PADDING_PIXELS / 2 + (number + 0.75) * LINE_HEIGHT
             yield f'<text x="{_number(middle)}" y="{_number(at)}"{kind}>{_text(text)}</text>'
         for inside in box.insides:
             yield from self._block(inside)

@@ -24,7 +24,7 @@ from ts.autograd.grad_mode import no_grad
 from ts.nn.modules.module import Module
 from ts.unsupported import names_for
 
-_FIRST_BUCKET: Final = 1 << 20  # bytes: the pass has more to do when it is full
+_FIRST_BUCKET_BYTES: Final = 1 << 20  # a small first bucket starts communication early
 _UNFINISHED: Final = (
     "Expected to have finished reduction in the prior iteration before starting a new one. This error "
     "indicates that your module has parameters that were not used in producing loss. You can enable unused "
@@ -145,7 +145,7 @@ def _buckets(parameters: list[Tensor], most: int) -> list[_Bucket]:
     for each in reversed(parameters):
         bucket = open_ones.setdefault(each.dtype, [])
         bucket.append(each)
-        limit = most if made else min(most, _FIRST_BUCKET)
+        limit = most if made else min(most, _FIRST_BUCKET_BYTES)
         if sum(one.numel() for one in bucket) * each.dtype.itemsize >= limit:
             made.append(_Bucket(open_ones.pop(each.dtype)))
     return made + [_Bucket(each) for each in open_ones.values()]

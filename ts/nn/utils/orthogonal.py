@@ -25,7 +25,7 @@ from ts.nn.modules.module import Module
 from ts.nn.utils import parametrize
 
 M = TypeVar("M", bound=Module)
-_NEARLY: Final = 10.0  # by how many eps, times the size, products of orthonormal columns may be off
+_ORTHONORMAL_TOLERANCE: Final = 10.0  # in units of eps times the matrix size
 
 
 def _square(x: Tensor) -> Tensor:
@@ -132,7 +132,8 @@ def _completed(tall: Tensor) -> Tensor:
 def _is_orthogonal(square: Tensor) -> bool:
     n = square.size(-1)
     one = ts.eye(n, dtype=square.dtype, device=square.device)
-    return bool(ts.allclose(square.mH @ square, one, atol=_NEARLY * n * ts.finfo(square.dtype).eps))
+    tolerance = _ORTHONORMAL_TOLERANCE * n * ts.finfo(square.dtype).eps
+    return bool(ts.allclose(square.mH @ square, one, atol=tolerance))
 
 
 def _orthogonalized(tall: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from ts import Tensor
 from ts.ops.derivatives.formula_registry import compose, derive
 from ts.ops.derivatives.loss import reduced
 
-TINY: Final = 1e-12  # keeps the cosine of a vector of zeros finite
+MIN_NORM: Final = 1e-12  # keeps the cosine of a vector of zeros finite
 
 # ---------------------------------------------------------------------------------------- similarities
 
@@ -34,7 +34,7 @@ def cosine_embedding(input1: Tensor, input2: Tensor, target: Tensor, margin: flo
     """Cosine embedding loss: 1 - cosine for target 1, `max(0, cosine - margin)` for target -1."""
     if target.dim() > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    squares = ((input1 * input1).sum(-1) + TINY) * ((input2 * input2).sum(-1) + TINY)
+    squares = ((input1 * input1).sum(-1) + MIN_NORM) * ((input2 * input2).sum(-1) + MIN_NORM)
     near = (input1 * input2).sum(-1) / squares.sqrt()
     alike = ts.where(target == 1, 1 - near, 0)
     return reduced(alike + ts.where(target == -1, (near - margin).clamp_min(0), 0), reduction)

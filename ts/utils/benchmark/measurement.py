@@ -12,9 +12,9 @@ import numpy as np
 
 _UNITS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _ENGLISH: Final = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "second"}
-_MIN_MEASUREMENTS_FOR_SPREAD: Final = 4  # fewer measurements are printed without spread
-_WIDE: Final = 0.1  # spread relative to the median at which a warning is printed
-_WIDER: Final = 0.25
+_MIN_SPREAD_SAMPLES: Final = 4  # fewer measurements are printed without spread
+_WIDE_SPREAD_RATIO: Final = 0.1  # spread relative to the median at which a warning is printed
+_VERY_WIDE_SPREAD_RATIO: Final = 0.25
 
 
 def select_unit(t: float) -> tuple[str, float]:
@@ -127,7 +127,7 @@ class Measurement:
         """Return whether the spread of the times is large enough for a warning."""
         return not self.meets_confidence()
 
-    def meets_confidence(self, threshold: float = _WIDE) -> bool:
+    def meets_confidence(self, threshold: float = _WIDE_SPREAD_RATIO) -> bool:
         """Return whether the interquartile range is below `threshold` times the median."""
         return len(self.raw_times) < 2 or self.iqr / self.median < threshold
 
@@ -141,7 +141,7 @@ class Measurement:
         count, single = len(self.raw_times), len(self.raw_times) == 1
         lines = [object.__repr__(self), self.task_spec.summarize()]
         lines.append(f"  {'' if single else 'Median: '}{self.median / unit:.2f} {name}")
-        if count >= _MIN_MEASUREMENTS_FOR_SPREAD:
+        if count >= _MIN_SPREAD_SAMPLES:
             low, high = np.quantile(self.times, [0.25, 0.75]) / unit
             lines.append(f"  IQR:    {self.iqr / unit:.2f} {name} ({low:.2f} to {high:.2f})")
         runs = f"{self.number_per_run} runs {'' if single else 'per measurement'}"
@@ -152,7 +152,7 @@ class Measurement:
             share = self.iqr / self.median
             what = (
                 "This suggests significant environmental influence."
-                if share > _WIDER
+                if share > _VERY_WIDE_SPREAD_RATIO
                 else "This could indicate system fluctuation."
             )
             lines.append(f"  WARNING: Interquartile range is {share * 100:.1f}% of the median measurement.")

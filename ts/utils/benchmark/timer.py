@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import ts
 from ts.utils.benchmark.measurement import Measurement, TaskSpec
 
-_MAX_BLOCK = 1e9  # runs
+_MAX_BLOCK_ITERATIONS = 1e9  # runs
 
 
 class Language(enum.Enum):
@@ -81,7 +81,7 @@ class Timer:
             taken = self._timeit(number)
             if overhead / taken <= 1e-4 and taken >= seconds / 1000:
                 return number
-            if taken > seconds or number >= _MAX_BLOCK:
+            if taken > seconds or number >= _MAX_BLOCK_ITERATIONS:
                 return number
             number *= 10
 

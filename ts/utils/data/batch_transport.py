@@ -11,10 +11,10 @@ unnamed file that both processes map:
 
     segment  | pickle | array | array | ...          each from a multiple of 64 bytes on
 
-The program's tensors use the segment directly.  Once the last of them is deleted, the next task tells the
-worker to reuse the segment, so that no new pages are allocated.  A program that keeps its batches gets at
-most `LENT` segments per worker, then copies, which bounds open files and mappings.  A killed worker leaves
-nothing to clean up, because segments are unnamed.
+The program's tensors use the segment directly. Once the last of them is deleted, the next task tells the
+worker to reuse the segment, so that no new pages are allocated. A program that keeps its batches gets at most
+`MAX_REFERENCED_SEGMENTS` segments per worker, then copies, which bounds open files and mappings. A killed
+worker leaves nothing to clean up, because segments are unnamed.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from ts._core.shared_memory import create_file
 from ts._core.tensor.storage import UntypedStorage
 from ts._core.tensor.tensor import Tensor
 
-LENT: Final = 16  # segments of one worker whose batches the program may keep
-IN_PIPE: Final = 1 << 16  # bytes of all batches that a worker has ready, so that it never waits for a reader
-_ALIGNED: Final = 64
-_SMALL_SHARE: Final = 2  # a tensor that is less than one in so many of its memory's bytes travels without it
+MAX_REFERENCED_SEGMENTS: Final = 16  # segments of one worker whose batches the program may keep
+MAX_QUEUED_BYTES: Final = 1 << 16  # of batches that a worker writes before they are read
+_ALIGNMENT_BYTES: Final = 64
+_DENSE_STORAGE_RATIO: Final = 2  # smaller parts of their storage are sent alone
 
 
 class Header(NamedTuple):
@@ -74,7 +74,7 @@ class _Pickler(pickle.Pickler):
             )
         if type(value) is not Tensor or value.is_meta or value.requires_grad or value.__dict__:
             return value.__reduce_ex__(5)
-        if value.nbytes * _SMALL_SHARE < value.untyped_storage().nbytes():
+        if value.nbytes * _DENSE_STORAGE_RATIO < value.untyped_storage().nbytes():
             return value.clone().__reduce_ex__(5)
         return value.__reduce_ex__(5)
 
@@ -92,7 +92,7 @@ def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
     places, end = [], 0
     for size in sizes:
         places.append(end)
-        end = -(-(end + size) // _ALIGNED) * _ALIGNED
+        end = -(-(end + size) // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
     return places, end
 
 
@@ -181,7 +181,7 @@ class BatchReceiver:
         whole: Any = np.frombuffer(self._segments[header.segment], np.uint8)
         bytes_of = memoryview(whole)
         parts = [bytes_of[at : at + size] for at, size in zip(places, header.sizes, strict=True)]
-        if len(self._lent) >= LENT:
+        if len(self._lent) >= MAX_REFERENCED_SEGMENTS:
             self._over.append(header.segment)
             return pickle.loads(parts[0], buffers=[bytearray(part) for part in parts[1:]])
         self._lend(header.segment, whole)

@@ -26,7 +26,7 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any, NoReturn
 
 import ts
-from ts.utils.data.batch_transport import IN_PIPE, BatchReceiver
+from ts.utils.data.batch_transport import MAX_QUEUED_BYTES, BatchReceiver
 from ts.utils.data.collate import mapped
 from ts.utils.data.exception_wrapper import ExceptionWrapper
 from ts.utils.data.fetch import Fetching, fetcher
@@ -149,7 +149,7 @@ class MultiProcessingIterator(Batches):
                 loader.worker_init_fn,
                 number,
                 loader.num_workers,
-                IN_PIPE // self._prefetch,
+                MAX_QUEUED_BYTES // self._prefetch,
             )
             self._workers.append(_Worker(context, job))
         self.start(loader._length_told)

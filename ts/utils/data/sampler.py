@@ -16,7 +16,7 @@ import ts
 from ts.ops.generator import Generator
 
 T = TypeVar("T", covariant=True)
-_CHUNK = 32  # how many indices with replacement are drawn at a time, which decides what is drawn
+_CHUNK_SAMPLES = 32  # indices drawn per call with replacement; the drawn values depend on it
 
 
 class Sampler(Generic[T]):
@@ -79,8 +79,8 @@ class RandomSampler(Sampler[int]):
         if generator is None:
             generator = Generator().manual_seed(int(ts.empty((), dtype=ts.int64).random_().item()))
         if self.replacement:
-            for start in range(0, self.num_samples, _CHUNK):
-                count = min(_CHUNK, self.num_samples - start)
+            for start in range(0, self.num_samples, _CHUNK_SAMPLES):
+                count = min(_CHUNK_SAMPLES, self.num_samples - start)
                 yield from ts.randint(high=n, size=(count,), dtype=ts.int64, generator=generator).tolist()
             return
         for start in range(0, self.num_samples + 1, n):  # PyTorch draws once more where nothing is left
