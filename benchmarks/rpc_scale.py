@@ -1,4 +1,4 @@
-"""How far one caller of `ts.distributed.map` goes: a simulation, with costs that are measured first.
+"""Simulate the throughput of a single caller of `ts.distributed.map` from measured costs.
 
     python -m benchmarks.rpc_scale                 measures, then simulates
     python -m benchmarks.rpc_scale --caller 120    microseconds of the caller's processor for a task, as given
@@ -42,12 +42,12 @@ class Costs(NamedTuple):
 
 
 def processor_time() -> float:
-    """What this process has used."""
+    """Return the CPU time of this process in seconds."""
     return time.process_time()
 
 
 def memory() -> int:
-    """What this process has."""
+    """Return the resident memory of this process in bytes."""
     return int(psutil.Process().memory_info().rss)
 
 
@@ -81,12 +81,12 @@ def tasks(count: int) -> None:
 
 
 def theirs() -> float:
-    """What the workers have used."""
+    """Return the CPU time of the workers in seconds."""
     return sum(rpc.rpc_sync(name, processor_time) for name in ("worker1", "worker2"))
 
 
 def connections() -> float:
-    """Memory of the process that is connected to, for each connection."""
+    """Return the memory that a connection uses in the receiving process, in bytes."""
     peer, how = current().directory.peers[1], current().directory.security.get_connection_args("worker")
     before = rpc.rpc_sync("worker1", memory)
     made = [BlockingConnection(peer.address, **how) for _ in range(CONNECTIONS)]

@@ -32,7 +32,7 @@ _MARK = re.compile(r"^ *<!-- (sample|show) ", re.MULTILINE)
 
 
 def section(snippet: str, name: str) -> str:
-    """A part of a file of `docs/snippets`, without what it is indented by."""
+    """Return a section of a file of `docs/snippets` without its indentation."""
     text = (SNIPPETS / snippet).read_text()
     _, begin, rest = text.partition(f"# --8<-- [start:{name}]\n")
     part, end, _ = rest.partition(f"# --8<-- [end:{name}]")
@@ -43,7 +43,7 @@ def section(snippet: str, name: str) -> str:
 
 @cache
 def names_of(snippet: str) -> dict[str, Any]:
-    """What a file leaves when it has run, in an empty folder."""
+    """Run a snippet in an empty folder and return its globals."""
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         os.chdir(folder)
@@ -54,7 +54,7 @@ def names_of(snippet: str) -> dict[str, Any]:
 
 
 def given(snippet: str, expression: str) -> str:
-    """What an expression gives where the file has run, and where there is LLVM."""
+    """Return the value of an expression after running a snippet, as printed with LLVM available."""
     names = names_of(snippet)
     with mock.patch("ts.runtime.plan_report.is_wanted", True), mock.patch("ts.runtime.plan_report.is_available", lambda: True):
         text = str(eval(expression, dict(names)))
@@ -62,7 +62,7 @@ def given(snippet: str, expression: str) -> str:
 
 
 def page(text: str) -> str:
-    """The text of a page with its blocks as the files have them now."""
+    """Return the text of a page with updated sample blocks."""
 
     def filled(match: re.Match[str], block: str) -> str:
         head = match[0][: match.start(4) - match.start()]

@@ -1,4 +1,4 @@
-"""Who imports whom in `ts`, read from the sources: Python, Cython and its headers.
+"""Return the imports between modules of `ts`, read from Python and Cython sources and headers.
 
     edges()         every import: Import("ts.passes.dce", "ts.ir.graph", in_function=False, line=12)
     circles(pairs)  the sets of modules that reach each other by these imports
@@ -32,7 +32,7 @@ class Import(NamedTuple):
 
 
 class Found(NamedTuple):
-    """An import as it is written: a module and names of it, or none for the module itself."""
+    """An import statement: the module, and the imported names or None for the module itself."""
 
     module: str
     names: list[str] | None
@@ -42,7 +42,7 @@ class Found(NamedTuple):
 
 @cache
 def files() -> dict[Path, str]:
-    """The files, with the name of the module that each belongs to: a header to that of its `.pyx`."""
+    """Return the source files with their module names; a header belongs to the module of its `.pyx`."""
     found = {}
     for top in ("ts", "backends"):
         for path in sorted((ROOT / top).rglob("*")):
@@ -83,7 +83,7 @@ def with_packages(imports: Iterable[Import]) -> Iterator[tuple[str, str]]:
 
 
 def circles(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
-    """The sets of more than one module that reach each other (Tarjan's components)."""
+    """Return the import cycles, the strongly connected components of more than one module (Tarjan)."""
     after: dict[str, set[str]] = defaultdict(set)
     for importer, imported in pairs:
         after[importer].add(imported)
@@ -153,7 +153,7 @@ def _in_python(text: str) -> Iterator[Found]:
 
 
 def _home(text: str) -> str | None:
-    """Where the public name is defined that `ts.NAME` or `ts.jit.NAME` stands for; None for anything else."""
+    """Return the module that defines the public name `ts.NAME` or `ts.jit.NAME`, or None for other texts."""
     match = re.fullmatch(r"ts\.(jit\.)?(\w+)", text)
     if match is None or match[2] == "jit":
         return None

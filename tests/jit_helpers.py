@@ -1,4 +1,4 @@
-"""What tests of machine code share: functions that have it at once, their outcomes, and all ways to be left."""
+"""Helpers for tests of machine code: compiled functions, their outcomes, and forced side exits."""
 
 import copy
 
@@ -19,14 +19,14 @@ def fresh(function):
 
 
 def native(function, forced=False):
-    """The same with machine code; one that is `forced` can be left anywhere."""
+    """Compile a function to machine code; with `forced`, side exits can be forced at any instruction."""
     scripted = fresh(function)
     assert background_compilation.compile_now(scripted.compiled_code, forced) == ""
     return scripted
 
 
 def outcome(function, *arguments):
-    """The result, or the class and the text of the error; and what is in the arguments then."""
+    """Return the result or the class and message of the error, and the arguments after the call."""
     try:
         return "result", describe(function(*arguments)), describe(arguments)
     except Exception as error:
@@ -43,12 +43,13 @@ def describe(x):
 
 
 def outcome_of_copies(function, arguments):
-    """The same, and the arguments stay what they are."""
+    """Return the outcome of a call on copies of the arguments."""
     return outcome(function, *copy.deepcopy(arguments))
 
 
 def outcomes_when_left(scripted, arguments, most=200):
-    """What comes out where the machine code is left at one instruction: the first ones, and `most` of the others."""
+    """Yield the outcomes with a side exit forced at one instruction: each of the first `most`, and samples of
+    the rest."""
     many = 1 << 40
     force_exit(many)
     try:

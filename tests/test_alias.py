@@ -53,7 +53,7 @@ def test_views_alias_their_base():
 
 
 def test_writers_reach_through_views():
-    """A write to a view is a write to its base, and to nothing else."""
+    """A write to a view is a write to its base and to no other value."""
     db, v = analysed(VIEWS)
     assert db.has_writers(v["c"])
     assert db.has_writers(v["v"])
@@ -210,7 +210,7 @@ def test_a_branch_reads_and_writes_what_is_in_it():
 
 
 def test_queries_on_sequences():
-    """Sequences alias if one value of each does."""
+    """Two sequences alias if a value of one aliases a value of the other."""
     db, v = analysed(VIEWS)
     assert db.may_alias([v["a"], v["v"]], [v["d"], v["c"]])
     assert not db.may_alias([v["v"], v["c"]], [v["d"], v["a"]])
@@ -334,7 +334,7 @@ def test_writes_to_buffers_need_no_analysis(monkeypatch):
 
 
 def test_liveness():
-    """A value dies at the last node of its own block that reads it, itself or in its blocks."""
+    """A value dies at the last node of its block that reads it, directly or in a nested block."""
     graph = parse_ir(
         """graph(%a : int, %p : bool):
   %b : int = aten::add(%a, %a)
@@ -380,7 +380,8 @@ def g(x, y):
 
 @pytest.mark.parametrize("name", ["dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"])
 def test_inactive_dropout_returns_its_input(name):
-    """A write to one is visible in the other, optimized or not."""
+    """Inactive dropout returns its input, so that writes to one are visible in the other, optimized or
+    not."""
     x, y = ts.ones(2, 2), ts.full((2, 2), 2.0)
     for given in (x, x.t(), ts.ones(4, 2)[::2], ts.ones(0, 2)):
         assert getattr(ts, name)(given, 0.5, False) is given and getattr(ts, name)(given, 0.0, True) is given

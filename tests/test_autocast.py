@@ -254,7 +254,7 @@ def test_scripts_are_cast_where_they_are_called():
 
 
 def test_first_call_of_a_script_is_inside():
-    """What is computed while it is compiled is computed as it would be outside."""
+    """Constants folded during a compilation inside of autocast are computed without autocast."""
     def constant(x):
         return x + ts.mm(ts.full((2, 2), 1.01), ts.eye(2))
 
@@ -309,7 +309,7 @@ def leaves(a, times: int):
 
 
 def test_blocks_in_scripts_end():
-    """By a return, by an exception, and each turn of a loop."""
+    """An autocast block in a script ends at a return, an exception and each loop iteration."""
     scripted = ts.jit.script(leaves)
     assert scripted(X, 1).dtype is ts.bfloat16
     assert scripted(X, 5).dtype is ts.float32
@@ -431,13 +431,13 @@ def test_what_cannot_be():
 
 
 def test_refused_on_cuda():
-    """The text is the record's; nothing else of it can be seen without a device."""
+    """The autocast rule of `binary_cross_entropy` for CUDA contains the error text."""
     rule = registry.find("aten::binary_cross_entropy").autocast
     assert rule["cpu"] == "float32" and "unsafe to autocast" in rule["cuda"]
 
 
 def test_classes_are_known():
-    """A rule is for a device that autocast knows; what is no class is a sentence."""
+    """Autocast rules name known devices; a rule is a known class or an error message."""
     for record in registry.records():
         rules = {"": record.autocast} if isinstance(record.autocast, str) else record.autocast
         assert set(rules) <= {"", "cpu", "cuda"}, record.key

@@ -16,7 +16,7 @@ from ts.ops import registry
 
 @pytest.fixture(params=backends.available())
 def device(request):
-    """Each device type that can be used here."""
+    """Parametrize over the available device types."""
     return request.param
 
 
@@ -50,7 +50,7 @@ def test_transfers(device):
 
 
 def test_mixed_devices_are_refused():
-    """Tensors with dimensions must be on one device."""
+    """Operators reject tensors with dimensions on different devices."""
     with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
         factories.tensor([1.0]) + factories.tensor([1.0], device="meta")
 
@@ -102,7 +102,8 @@ ASKING = (
 
 
 def test_operators_ask_no_backend_by_name():
-    """What differs between devices is in their namespaces (`backends/array_namespace.py`)."""
+    """Operators contain no checks for a backend; device differences are in the namespaces
+    (`backends/array_namespace.py`)."""
     pattern = re.compile("|".join(ASKING))
     found = []
     for path in sorted((Path(__file__).parent.parent / "ts" / "ops").glob("*.py")):
@@ -113,7 +114,7 @@ def test_operators_ask_no_backend_by_name():
 
 
 def test_a_plain_module_becomes_a_namespace():
-    """What kernels need beyond NumPy's names is there for a backend whose `xp` is NumPy itself."""
+    """`WrappedNamespace` adds to NumPy the functions that kernels need."""
     xp = WrappedNamespace(np)
     assert xp.add is np.add and xp.__name__ == "numpy" and not xp.shapes_only and xp.ranking is None
     assert xp.products(np.eye(2), np.ones((2, 3))).shape == (2, 3) and xp.to_host([1]).tolist() == [1]

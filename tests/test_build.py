@@ -1,4 +1,4 @@
-"""setup.py: what is built again, with what, and what it says where it cannot build."""
+"""Build script: rebuild conditions, build options and error messages."""
 
 import os
 import runpy
@@ -52,7 +52,7 @@ def test_headers_of_headers_count(monkeypatch, tmp_path):
 
 
 def test_kinds_of_builds_differ(monkeypatch):
-    """Each kind has its own flags, so that a tree that changes its kind is built again."""
+    """Each kind of build has different flags, so that a change of kind triggers a rebuild."""
     kinds = [{}, {"TS_CHECKED": "1"}, {"TS_SANITIZE": "address"}, {"TS_SANITIZE": "address,undefined"}]
     read = [read_setup(monkeypatch, **kind)["kind"]() for kind in kinds]
     assert len(set(read)) == len(kinds)
@@ -60,7 +60,7 @@ def test_kinds_of_builds_differ(monkeypatch):
 
 
 def test_checked_builds_check(monkeypatch):
-    """What is taken for granted in the ordinary build is looked at in the checked one."""
+    """The checked build enables the bounds and initialization checks that the ordinary build disables."""
     checks = ("boundscheck", "initializedcheck")
     assert not any(read_setup(monkeypatch)["DIRECTIVES"][check] for check in checks)
     assert all(read_setup(monkeypatch, TS_CHECKED="1")["DIRECTIVES"][check] for check in checks)
@@ -98,7 +98,8 @@ def test_jobs_can_be_said(monkeypatch, jobs):
 
 
 def test_the_stamp_is_of_all_sources(monkeypatch, tmp_path):
-    """It changes with what a file says, what it is called, and what is compiled with; kept code goes by it."""
+    """The build stamp, a key of the code cache, changes with contents, names and compile options of the
+    sources."""
 
     def stamp(**environment):
         names = read_setup(monkeypatch, **environment)

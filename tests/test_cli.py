@@ -112,14 +112,15 @@ def test_run_reads_files(program, tmp_path, capsys):
     ],
 )
 def test_usage_errors_exit_with_2(program, capsys, arguments, message):
-    """A wrong command line is told apart from a wrong program."""
+    """Usage errors exit with status 2, program errors with 1."""
     code, _, err = output(capsys, *[a.format(program=program) for a in arguments])
     assert code == 2
     assert message in err
 
 
 def test_what_files_print_is_not_the_output(tmp_path, capsys):
-    """While they are imported, and instances are made; what a function prints when it runs is."""
+    """Output printed during imports and construction does not mix with command output; output of the function
+    does."""
     path = tmp_path / "cli_loud.py"
     path.write_text("""
 import ts
@@ -310,14 +311,14 @@ net = ts.jit.script(Net())
 
 
 class Screen(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that reports that it is a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 def test_colours_on_a_terminal_only(monkeypatch):
-    """The words are the same with and without colours."""
+    """Colours are used only on a terminal, and the words are equal with and without colours."""
     pytest.importorskip("rich")
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -65,7 +65,7 @@ def compiled(text):
 
 
 def steps(text):
-    """How many lines run to compile a text; what recurses deeply is compiled on another thread."""
+    """Return the number of lines executed to compile a text, including deep recursion on another thread."""
     count = 0
 
     def trace(frame, event, argument):
@@ -92,7 +92,7 @@ def test_steps_grow_with_the_program(name):
 
 
 def memory(work, argument):
-    """How many bytes some work takes at most."""
+    """Return the peak memory of a call in bytes."""
     gc.collect()
     tracemalloc.start()
     try:
@@ -104,7 +104,7 @@ def memory(work, argument):
 
 @pytest.mark.parametrize("name", some("lines", "calls", of=("lines", "calls", "ifs", "loops", "in place")))
 def test_memory_for_registers_grows_with_the_program(name):
-    """What is alive together takes memory, and not each register at each instruction."""
+    """Register allocation uses memory proportional to live ranges, not to registers times instructions."""
     size, program = FAMILIES[name]
     small, large = (ts.jit.CompilationUnit(program(n)).f.graph for n in (12 * size, 96 * size))
     assert memory(lower, large) < MAX_GROWTH * memory(lower, small)
@@ -112,7 +112,8 @@ def test_memory_for_registers_grows_with_the_program(name):
 
 @pytest.mark.parametrize("name", some("tensors", of=("tensors", "in place")))
 def test_memory_for_locations_grows_with_the_program(name):
-    """What nothing else can be has no location; what has one takes a bit in each set that begins with a later one."""
+    """Alias analysis creates locations only for values that can alias, and stores one bit per location in
+    each set."""
     size, program = FAMILIES[name]
     small, large = (ts.jit.CompilationUnit(program(n)).f.graph for n in (20 * size, 160 * size))
     assert memory(AliasDb, large) < MAX_GROWTH * memory(AliasDb, small)

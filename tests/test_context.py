@@ -1,4 +1,4 @@
-"""What holds on one thread does not on another; forked programs take it along."""
+"""Thread-local state such as grad mode, and its inheritance by forked tasks."""
 
 import signal
 import threading
@@ -67,7 +67,7 @@ def test_what_another_thread_switches_stays_there():
 
 
 def test_forks_inherit():
-    """What held where a program was forked holds in it, whoever runs it."""
+    """A forked task inherits the state of its fork, independent of the thread that runs it."""
     with ts.no_grad():
         future = ts.jit.fork(grad_enabled)
     assert not future.wait()
@@ -88,7 +88,7 @@ def test_a_program_that_is_left_takes_its_switches_along():
 
 
 def test_inference_mode_is_a_state():
-    """As PyTorch's: False inside of it ends it, with gradients on, also where there were none before."""
+    """`inference_mode(False)` ends inference mode and enables gradients, as in PyTorch."""
     with ts.no_grad():
         with ts.inference_mode(False):
             assert modes() == (True, False)
@@ -195,7 +195,7 @@ def test_decorated_classes():
 
 
 def test_decorated_functions_of_two_threads():
-    """Each call has a block of its own."""
+    """Each call of a decorated function has a separate context."""
     entered, leave = threading.Event(), threading.Event()
 
     @ts.enable_grad()

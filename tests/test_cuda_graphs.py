@@ -19,7 +19,7 @@ def captured(function, *args, **options):
 
 
 def test_replay_reads_current_inputs(cuda):
-    """What is replayed reads what is in its inputs then, and writes to where its results are."""
+    """A replay reads the current contents of its inputs and writes to the captured results."""
     x, w = ts.ones(4, device="cuda"), ts.full((4,), 3.0, device="cuda")
     made, y = captured(lambda: (x * w + 1).exp().sum())
     place = y.data_ptr()
@@ -64,7 +64,7 @@ def test_constants_belong_to_the_graph(cuda):
 
 
 def test_replay_draws_new_random_numbers(cuda):
-    """Each replay draws where the stream is, as the same calls would without a graph; other draws go on behind."""
+    """Each replay draws the random numbers that eager calls would draw; later draws continue after it."""
     def compute():
         return ts.rand(5, device="cuda"), ts.randn(70, device="cuda")
 
@@ -82,7 +82,7 @@ def test_replay_draws_new_random_numbers(cuda):
 
 
 def test_graph_memory_pool(cuda):
-    """What is made later does not lie where a graph writes; graphs share a pool where they are told to."""
+    """Memory of a captured graph is not reused by later tensors; graphs share a pool on request."""
     x = ts.ones(1000, device="cuda")
     made, y = captured(lambda: (x + 1) * 2)
     others = [ts.zeros(1000, device="cuda") for _ in range(20)]
@@ -98,7 +98,7 @@ def test_graph_memory_pool(cuda):
 
 
 def test_graph_context_manager(cuda):
-    """Inside, the stream is the graph's, and says so; what waits for elements is refused, and afterwards all is as before."""
+    """Capture sets the current stream, rejects synchronizing calls, and restores the stream afterwards."""
     before, side = ts.cuda.current_stream(), ts.cuda.Stream()
     x = ts.ones(3, device="cuda")
     assert not ts.cuda.is_current_stream_capturing()

@@ -40,7 +40,7 @@ def values(shape, dtype, seed):
 
 
 def made(parameter, shape, dtype, place):
-    """A value for one parameter of a schema; KeyError where there is none to make."""
+    """Return a value for a parameter of a schema; raise KeyError for unsupported types."""
     kind = parameter.kind.partition("(")[0] if parameter.kind.startswith("Tensor(") else parameter.kind
     if kind in ("Tensor", "Tensor(a)", "Tensor(a!)"):
         index = parameter.name in ("index", "indices") or parameter.name.endswith("_index")
@@ -80,7 +80,8 @@ def copied(x):
 
 
 def difference(name, want, got, elements):
-    """What is wrong with a result, its `elements` included; None where nothing is."""
+    """Return a description of the difference between two results, including elements if `elements` is true,
+    or None."""
     if not isinstance(want, (ts.Tensor, list, tuple)):
         return None if want == got or "Generator" in str(type(want)) else f"{got} instead of {want}"
     for w, g in itertools.zip_longest(tensors(want), tensors(got)):
@@ -141,7 +142,7 @@ def held(record, dtype):
 
 
 def sources_for(dtype):
-    """The sources of what the records launch on the first samples of a dtype."""
+    """Yield the kernel sources that records launch for the first samples of a dtype."""
     from ts.backends.cuda import kernel_specialization, pointwise_launch
 
     launched = [(r, pointwise_launch.group_of_record(r)) for r in registry.records()]
@@ -159,7 +160,7 @@ def sources_for(dtype):
 
 @pytest.fixture(scope="module")
 def compiled(cuda):
-    """Compile what the records launch for a dtype: the double's compiler is much faster on all of it at once."""
+    """Compile the kernels of a dtype in one batch, which is faster for the fake CuPy."""
     from ts.backends.cuda import device
 
     if hasattr(device.cupy, "__version__"):  # CuPy itself
@@ -174,7 +175,7 @@ def compiled(cuda):
 
 @pytest.mark.parametrize("dtype", some("float32", "bfloat16", "int64", of=DTYPES))
 def test_records(compiled, dtype):
-    """What the CPU computes, the device computes too."""
+    """Operators return equal results on the CPU and the device."""
     compiled(dtype)
     total, complaints = 0, []
     with warnings.catch_warnings():

@@ -69,7 +69,7 @@ def test_direct_loop_equals_general_way(dtype):
 
 @pytest.mark.parametrize("number", [2, 2.5, True, -1])
 def test_numbers_take_the_tensors_dtype(number):
-    """A number beside a float tensor does not change its dtype."""
+    """A number operand does not change the dtype of a float tensor."""
     x = tensor([1.0, 2.0])
     assert ADD(x, number).tolist() == [1 + number, 2 + number] and ADD(x, number).dtype is dtypes.float32
 
@@ -168,7 +168,7 @@ def cpu():
 
 @pytest.mark.parametrize("name", ["aten::sum", "aten::softmax", "aten::exp", "aten::mm", "aten::add.Tensor"])
 def test_cpu_overrides_come_first(cpu, name):
-    """An override of the CPU's is reached whatever kernels in C there are, before and after the first call."""
+    """An override of a CPU operator takes precedence over native kernels, before and after the first call."""
     x = tensor([[1.0, 2.0], [3.0, 4.0]])
     args = {"aten::softmax": (x, 0), "aten::mm": (x, x), "aten::add.Tensor": (x, x)}.get(name, (x,))
     call = overloads(name.removeprefix("aten::").partition(".")[0])
@@ -180,7 +180,7 @@ def test_cpu_overrides_come_first(cpu, name):
 
 
 def test_derived_forms_follow_an_override(cpu):
-    """What holds for `exp` holds for `exp_` and for `exp` with `out=`."""
+    """In-place and `out=` variants follow an override of their base."""
     cpu.overrides["aten::exp"] = lambda xp, x: x + 100
     x = tensor([1.0])
     assert overloads("exp")(x, out=tensor([0.0])).tolist() == [101.0]
@@ -201,7 +201,8 @@ def test_most_backends():
 
 
 def test_operators_are_made_once():
-    """Code that was verified relies on what an operator takes: it cannot be made anew, and does nothing where it was not made."""
+    """An Operator cannot be initialized twice, and an uninitialized one raises an error, because verified
+    code relies on its schema."""
     operator = Operator("test::f(int x) -> int")
     with pytest.raises(TypeError, match="is made"):
         operator.__init__("test::f(int x, int y) -> int")

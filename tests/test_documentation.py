@@ -1,4 +1,4 @@
-"""What `help` says of operators: a sentence, shape, dtypes, errors, an example that runs."""
+"""Documentation of operators in `help`: sentence, shape, dtypes, errors and a tested example."""
 
 import doctest
 import pydoc
@@ -24,7 +24,8 @@ def test_examples_run():
 
 @pytest.mark.parametrize("name", sorted(SENTENCES))
 def test_sentences_are_sentences(name):
-    """Of operators that there are, one each, and the example calls the operator."""
+    """Each documentation sentence belongs to an existing operator, is well formed, and has an example that
+    calls it."""
     sentence, example = SENTENCES[name]
     assert sentence.endswith(".") and len(sentence) < 130 and (sentence[0].isupper() or not sentence[0].isalpha() or "(" in sentence or "@" in sentence)
     assert registry.records(f"aten::{name}")
@@ -33,7 +34,8 @@ def test_sentences_are_sentences(name):
 
 
 def test_all_operators_have_texts():
-    """How they are called, what they do, their errors; and nothing is said of dtypes that are not known."""
+    """Every operator has a documentation text with its call, description and errors, without unknown
+    dtypes."""
     registry.load()
     for name in sorted(registry.names()):
         text = documentation.text(name, overloads(name).operators())
@@ -64,7 +66,7 @@ aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
 
 
 def test_help_of_an_operator():
-    """As a function, as a method, and as `help` shows it."""
+    """The documentation is available for the function, the method and `help`."""
     assert ts.softmax.__doc__.startswith(SOFTMAX)
     assert ts.Tensor.softmax.__doc__ == ts.softmax.__doc__ == ts.ones(1).softmax.__doc__
     shown = pydoc.plain(pydoc.render_doc(ts.softmax))

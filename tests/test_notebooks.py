@@ -1,4 +1,4 @@
-"""What notebooks show: plain HTML, in which nothing of a name or a text is markup; and the notebooks of `examples`, run by a kernel."""
+"""Notebook output is escaped HTML, and the notebooks of `examples` run."""
 
 import re
 from html.parser import HTMLParser
@@ -15,7 +15,7 @@ ALLOWED = {"pre", "b", "div", "details", "summary", "small", "code"}
 
 
 class Tags(HTMLParser):
-    """All tags and attributes, which must be closed as they were opened."""
+    """Collect the tags and attributes of a page and check that all tags are closed in order."""
 
     def __init__(self, text):
         super().__init__()
@@ -96,7 +96,7 @@ def test_there_are_notebooks():
 @pytest.mark.long
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_kernel_runs_the_notebooks(path, tmp_path):
-    """From the first cell to the last, without an error, and each shows what it says."""
+    """A kernel runs the notebooks without an error and with the expected output."""
     if not all(map(find_spec, ("nbclient", "ipykernel"))):
         pytest.skip("needs nbclient and ipykernel (extra notebooks)")
     import nbformat
@@ -112,7 +112,7 @@ def test_a_kernel_runs_the_notebooks(path, tmp_path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_cells_of_notebooks_run(path, tmp_path, monkeypatch):
-    """Without a kernel: the cells one after the other, as a program."""
+    """The cells of a notebook run in order as a program, without a kernel."""
     import json
 
     monkeypatch.chdir(tmp_path)
@@ -126,6 +126,6 @@ def test_the_cells_of_notebooks_run(path, tmp_path, monkeypatch):
 
 
 def test_notebooks_have_no_outputs():
-    """What a kernel shows is not kept in the tree."""
+    """Notebooks in the repository contain no outputs."""
     for path in NOTEBOOKS:
         assert not re.search(r'"output_type"|"execution_count": \d', path.read_text())

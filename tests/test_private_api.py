@@ -49,7 +49,7 @@ class Net(nn.Module):
 
 
 def test_modules_made_by_hand():
-    """With the methods that a function names, or with all that scripting compiles."""
+    """`create_script_module` compiles the methods that its function names, or those that scripting infers."""
     bare = ts.jit.create_script_module(Net(), lambda module: [])
     assert bare.scale == 3 and not hasattr(bare, "forward") and not hasattr(bare, "other")
     one = ts.jit.create_script_module(Net(), lambda module: ["other"])
@@ -68,7 +68,7 @@ def test_each_tensor_once():
 
 
 def test_files_of_records(tmp_path):
-    """What is written under a name is read under it, from a path and from memory."""
+    """Records written by `PyTorchFileWriter` are read by name, from a path and from memory."""
     for file in (str(tmp_path / "notes.pt"), io.BytesIO()):
         writer = ts.jit.PyTorchFileWriter(file)
         writer.write_record("a", b"hello", 5)
@@ -107,7 +107,7 @@ class Given(tuple):
 
 
 class Renamed(Plain):
-    """Another class under the name that a file has."""
+    """A class with the name of another class in a file."""
 
 
 class Stateful(Plain):
@@ -127,7 +127,7 @@ def made(value):
 
 
 def test_safe_globals():
-    """Classes that a file names are made only where somebody has allowed them."""
+    """Classes named in a pickle are created only if they are registered as safe globals."""
     slotted = Slotted()
     slotted.x = 5
     with pytest.raises(pickle.UnpicklingError, match=r"Unsupported global: GLOBAL .*Plain.*add_safe_globals"):
@@ -160,7 +160,7 @@ def test_parts_of_graphs():
 
 
 def test_scripted_modules_refuse_new_parts():
-    """What a type has no room for is refused, whichever way it comes; what it has can be replaced."""
+    """A scripted module rejects new attributes, but existing ones can be replaced."""
     net = ts.jit.script(Net())
     for add in (
         lambda: net.register_buffer("new", ts.ones(1)),

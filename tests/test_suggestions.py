@@ -1,4 +1,4 @@
-"""Names that are misspelled in Python: what is there under a name like it; and what `dir` and `hasattr` know before it is used."""
+"""Suggestions for misspelled names, and `dir` and `hasattr` before the first use of a name."""
 
 import pickle
 import subprocess
@@ -66,7 +66,7 @@ def test_nothing_is_suggested_where_nothing_is_like_it():
 
 
 def test_a_name_is_not_suggested_for_itself():
-    """Where `dir` lists a property that could not be had."""
+    """A property that raises AttributeError is not suggested for its own name."""
     lstm = ts.jit.script(ts.nn.LSTM(2, 2))
     assert "code" in dir(lstm)
     with pytest.raises(AttributeError, match=r"has no attribute 'code'$"):
@@ -100,13 +100,13 @@ def in_process(program):
 
 
 def test_tracebacks_suggest_once():
-    """Python has suggestions of its own, which are not added to these."""
+    """A traceback contains a suggestion once, without Python's own."""
     shown = in_process("import ts; ts.softmx")
     assert shown.count("Did you mean") == 1 and shown.rstrip().endswith("AttributeError: module 'ts' has no attribute 'softmx'. Did you mean: 'softmax'?")
 
 
 def test_the_class_knows_its_methods_before_any_is_used():
-    """`dir` imports no operators for it, and whatever is looked at is there."""
+    """`dir(Tensor)` lists all methods without importing operators, and each listed method exists."""
     shown = in_process(
         "import sys, ts\n"
         "names = dir(ts.Tensor)\n"
@@ -124,7 +124,7 @@ def test_the_names_of_methods_are_current():
 
 
 def test_completion_finds_names():
-    """What IPython and the plain interpreter complete: names of packages, of tensors, of layers."""
+    """Completion in IPython and the interpreter finds names of packages, tensors and layers."""
     import rlcompleter
 
     completer = rlcompleter.Completer({"ts": ts, "x": ts.ones(1), "net": ts.nn.Linear(1, 1)})

@@ -1,4 +1,4 @@
-"""What only `ts` promises of traces: values that leave the trace are guarded; and the warnings and errors."""
+"""Features of traces beyond PyTorch's: guards on values that leave the trace, warnings and errors."""
 
 import io
 import threading
@@ -164,7 +164,8 @@ def test_guards_of_modules():
 
 
 def test_what_users_raise_is_guarded():
-    """What a function of `ts` only complains of is not: see `tests/pytorch_parity/test_trace_generalization.py`."""
+    """An exception raised by user code is guarded; errors inside of `ts` are not, see
+    `tests/pytorch_parity/test_trace_generalization.py`."""
 
     def function(x):
         if x.size(0) != 2:
@@ -204,7 +205,7 @@ def function(x):
 
 
 def test_which_tests_choose_nothing(tmp_path):
-    """Those that no other operators depend on: after them there is an error, or the same."""
+    """Conditions that only raise an error, and select no other operators, need no guard."""
     file = tmp_path / "library.py"
     file.write_text(CHOOSES)
     lines = [number for number, line in enumerate(CHOOSES.splitlines(), 1) if "> " in line]
@@ -247,7 +248,7 @@ def test_unpooling_traces_for_other_images():
 
 
 def test_rows_are_as_many_as_the_example_had():
-    """Also without guards: they are unpacked one by one."""
+    """Iteration over a tensor's rows fixes their number, with and without guards."""
     for guards in ("raise", "off"):
         trace = traced(lambda x: sum(row for row in x), ts.ones(2), guards=guards)
         assert trace(ts.ones(2)).item() == 2.0
@@ -514,7 +515,7 @@ def test_masks_in_brackets():
 
 
 def test_who_traces_names_nothing():
-    """A scripted function has no variables that Python sees; those of the caller are not its own."""
+    """A trace of a scripted function names inputs by its parameters, not by variables of the caller."""
 
     @ts.jit.script
     def doubled(t: ts.Tensor, times: int = 2) -> ts.Tensor:

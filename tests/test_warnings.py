@@ -27,7 +27,7 @@ def sometimes(n: int) -> int:
 
 
 def given(function, *args):
-    """What calls of the function warn of."""
+    """Return the warnings issued by a call."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         function(*args)
@@ -51,13 +51,13 @@ def test_inlined_twice():
 
 
 def test_each_call_for_itself():
-    """Two calls warn once each, in the order in which they are reached."""
+    """Two calls in one function warn once each, in execution order."""
     assert [found[0] for found in given(ts.jit.script(sometimes), 5)] == ["even", "odd"]
     assert [found[0] for found in given(ts.jit.script(sometimes), 1)] == ["even"]
 
 
 def test_as_error():
-    """Where a filter makes it an exception, that is what leaves the script."""
+    """A warning turned into an error by a filter propagates out of the script."""
     scripted = ts.jit.script(careful)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -72,7 +72,7 @@ def test_graph_read_from_text():
 
 
 def test_warn_without_place():
-    """So does one that has no place in a source."""
+    """A warning node without a source location warns too."""
     graph = ts.parse_ir(
         'graph(%n : int):\n  %m : str = prim::Constant[value="here"]()\n  %s : int = prim::Constant[value=2]()\n'
         "   = aten::warn(%m, %s)\n  return (%n)\n"
@@ -85,7 +85,7 @@ def mixed():
 
 
 def test_place_of_the_compiler_s_own():
-    """What the compiler warns of is at the user's line as well."""
+    """Warnings of the compiler have the location of the user's line."""
     ((message, _, *place),) = given(ts.jit.script, mixed)
     assert message.startswith("List consists of heterogeneous types")
     assert place == [__file__, mixed.__code__.co_firstlineno + 1]

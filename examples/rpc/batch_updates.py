@@ -18,7 +18,7 @@ WANTED = [[1.0, -2.0, 0.5, 3.0]]
 
 
 class Server:
-    """The model, and the gradients of the round that is under way."""
+    """The model, and the gradients of the current round."""
 
     def __init__(self, trainers: int) -> None:
         self.trainers = trainers
@@ -30,13 +30,13 @@ class Server:
         torch.nn.init.zeros_(self.model.weight)
 
     def weight(self) -> torch.Tensor:
-        """As it is now."""
+        """Return a copy of the current weight."""
         return self.model.weight.detach().clone()
 
     @staticmethod
     @rpc.functions.async_execution
     def update(server: rpc.RRef, gradient: torch.Tensor) -> torch.futures.Future:
-        """A future of the weight after the round."""
+        """Return a future of the weight after the current round."""
         self = server.local_value()
         with self.lock:
             weight, future = self.model.weight, self.future
@@ -52,7 +52,7 @@ class Server:
 
 
 def train(server: rpc.RRef, seed: int, steps: int) -> float:
-    """What a trainer does; its last loss."""
+    """Train against the server's weight and return the last loss."""
     generator = torch.Generator().manual_seed(seed)
     weight = server.rpc_sync().weight()
     loss = torch.tensor(0.0)
@@ -66,7 +66,7 @@ def train(server: rpc.RRef, seed: int, steps: int) -> float:
 
 
 def process(rank: int, trainers: int, steps: int) -> None:
-    """One of the processes: the first is the server."""
+    """Run one process; rank 0 is the server."""
     options = rpc.TensorPipeRpcBackendOptions(allow_python=True)
     rpc.init_rpc(f"process{rank}", rank=rank, world_size=trainers + 1, rpc_backend_options=options)
     if rank == 0:

@@ -28,7 +28,7 @@ class Corridor:
         return self.place
 
     def step(self, right: bool) -> tuple[int, float, bool]:
-        """The new place, the reward, and whether the episode is over."""
+        """Return the new position, the reward and the end-of-episode flag."""
         self.place += 1 if right else -1
         if self.place == LENGTH - 1:
             return self.place, 1.0, True
@@ -36,7 +36,7 @@ class Corridor:
 
 
 class Agent:
-    """The policy: what it does at each place, and what it learns from."""
+    """The policy, its actions and its optimizer."""
 
     def __init__(self, observers: int) -> None:
         torch.manual_seed(0)
@@ -45,7 +45,7 @@ class Agent:
         self.drawn: list[list[torch.Tensor]] = [[] for _ in range(observers)]
 
     def act(self, observer: int, place: int) -> bool:
-        """Whether to go right."""
+        """Return True to go right."""
         state = nn.functional.one_hot(torch.tensor(place), LENGTH).float()
         choice = torch.distributions.Categorical(logits=self.policy(state))
         action = choice.sample()
@@ -67,7 +67,7 @@ class Agent:
 
 
 def episode(agent: rpc.RRef, observer: int) -> list[float]:
-    """What an observer does in a round; the rewards."""
+    """Run an episode of one observer and return its rewards."""
     environment = Corridor()
     place, done, rewards = environment.reset(), False, []
     while not done and len(rewards) < PATIENCE:
@@ -77,7 +77,7 @@ def episode(agent: rpc.RRef, observer: int) -> list[float]:
 
 
 def process(rank: int, observers: int, rounds: int) -> None:
-    """One of the processes: the first is the agent."""
+    """Run one process; rank 0 is the agent."""
     options = rpc.TensorPipeRpcBackendOptions(allow_python=True)
     rpc.init_rpc(f"process{rank}", rank=rank, world_size=observers + 1, rpc_backend_options=options)
     if rank == 0:

@@ -1,4 +1,4 @@
-"""Passes in parts: each node has its turn once, when all that leads to it has come."""
+"""Partial backward passes: a node runs once, after all gradients that lead to it have arrived."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def run_of(roots, found, keep=False):
 
 
 def test_a_shared_part_waits_for_all():
-    """What two roots lead to has one turn, and its hooks see the whole gradient."""
+    """A node reached from two roots runs once, and its hooks receive the whole gradient."""
     x = ts.ones(2, requires_grad=True)
     shared, seen, found = x * 2, [], []
     shared.register_hook(lambda gradient: seen.append(gradient.tolist()))
@@ -32,7 +32,7 @@ def test_a_shared_part_waits_for_all():
 
 
 def test_the_order_of_parts_is_free():
-    """Roots that lead on to others may have their gradients before or behind them."""
+    """Gradients of nested roots may arrive in any order."""
     for order in ((0, 1), (1, 0)):
         x, found = ts.ones(2, requires_grad=True), []
         y = x * 2
@@ -44,7 +44,7 @@ def test_the_order_of_parts_is_free():
 
 
 def test_no_gradient_is_word_enough():
-    """Nodes that nobody has a gradient for are passed by, and keep nobody waiting."""
+    """A root without a gradient is skipped and does not block other nodes."""
     x, w, found = ts.ones(2, requires_grad=True), ts.ones(2, requires_grad=True), []
     y = x * 2
     run = run_of([y * w, y], found)
@@ -66,7 +66,7 @@ def test_roots_of_several_edges():
 
 
 def test_what_is_refused():
-    """A root has gradients once; what is not kept is gone."""
+    """A root accepts gradients once; released saved tensors raise an error."""
     x = ts.ones(2, requires_grad=True)
     y = x.sin()
     run = run_of([y], [], keep=True)
@@ -99,7 +99,7 @@ def test_two_passes_at_once():
 
 
 def test_reach():
-    """Which roots lead to nodes of a class, as bits."""
+    """`reach` returns, for each node of a class, a bit mask of the roots that lead to it."""
     x = ts.ones(2, requires_grad=True)
     y = x.sin()
     z = y.cos()

@@ -1,4 +1,4 @@
-"""A server in a process of its own, which strangers and friends may talk to."""
+"""Fixtures: a server process, process groups, and ends of shared memory."""
 
 import os
 
@@ -9,7 +9,7 @@ from tests.distributed.long_lived_processes import lasting
 
 @pytest.fixture(scope="session")
 def server():
-    """A process that answers "echo" at `address`; it is there until the last test, whatever they send it."""
+    """Start a process that answers "echo" calls at `address` until the end of the session."""
     with lasting("tests.distributed.echo_server") as process:
         process.port = int(process.address.rpartition(":")[2])
         yield process
@@ -26,7 +26,7 @@ def world():
 
 
 def three():
-    """This process as worker0, with two others, until they have left."""
+    """Join a group of three processes as worker0 until the other processes have left."""
     from tests.distributed import rpc_worker as there
     from tests.distributed.process_groups import free_port
     from ts.distributed import rpc
@@ -51,13 +51,13 @@ def together():
 
 @pytest.fixture(scope="module")
 def standing():
-    """The same for all tests of a file, which leave them as they were."""
+    """Provide a group of three processes for all tests of a file."""
     yield from three()
 
 
 @pytest.fixture
 def ends():
-    """What lends and what borrows memory, of a connection of this process to itself."""
+    """Return the sender and the receiver of shared memory segments in one process."""
     from tests.distributed.shared_memory_messages import MARK, MAX_BYTES
     from ts.distributed.transport.shm_segments import SegmentReceiver, SegmentSender
 

@@ -181,7 +181,7 @@ def attempt(kind, seed):
 
 
 class World:
-    """This process as worker0, with two others, each behind a proxy."""
+    """A group of three processes with this one as worker0; the other two are accessed through proxies."""
 
     def __init__(self, nursery):
         self.nursery = nursery
@@ -238,7 +238,7 @@ class World:
             return  # it was killed meanwhile
 
     def unharmed(self):
-        """Those that live answer, and nothing is kept."""
+        """Check that live processes answer and that no references remain."""
         for proxy in self.proxies.values():
             proxy.heal()
         time.sleep(0.02)  # connections that were cut are known to be
@@ -254,7 +254,7 @@ class World:
         return rpc.rpc_sync(name, resources, timeout=60)
 
     def close(self):
-        """The end: all processes have gone, and this one is as before."""
+        """Check that all processes have ended and that this process has no additional files and threads."""
         for name in self.alive:
             threads, files, _ = self.ask(name)
             assert threads < 60 and files < 100, f"{name} has {threads} threads and {files} files"
@@ -279,7 +279,7 @@ def files_and_threads():
 
 
 def left(before):
-    """How many more files and threads there are, whichever are more."""
+    """Return the numbers of additional open files and threads."""
     files, threads = (now - then for now, then in zip(files_and_threads(), before, strict=True))
     return max(files, 0), max(threads, 0)
 
@@ -296,7 +296,7 @@ def eventually(check, told, seconds=30):
 
 
 def warm_up():
-    """What is there once, whatever follows: the loops' threads and files."""
+    """Create the threads and files that stay open after the first use: event loops and a proxy."""
     rpc.init_rpc("alone", rank=0, world_size=1, rpc_backend_options=there.options(free_port()))
     Proxy("ts://127.0.0.1:1").close()
     rpc.shutdown()

@@ -20,13 +20,13 @@ from ts.distributed.rpc.api import current
 
 
 def start(port, rank, world_size, *more):
-    """Another process of those that meet at a port."""
+    """Start another process of a process group at a rendezvous port."""
     numbers = map(str, (port, rank, world_size))
     return subprocess.Popen([sys.executable, "-m", "tests.distributed.rpc_worker", *numbers, *more])
 
 
 def eventually(check):
-    """Whether something comes true within some seconds, once nothing is held by accident."""
+    """Return True if a check succeeds within four seconds, collecting garbage between attempts."""
     for _ in range(200):
         gc.collect()
         if check():
@@ -80,7 +80,8 @@ class Silent(Exception):
 
 
 def fail_oddly(how):
-    """Raise what ends programs, has no text, takes more than one, or has one that cannot be sent."""
+    """Raise an unusual exception: one that ends a program, has no message, is a group, or has a message that
+    cannot be sent."""
     errors = {
         "exit": SystemExit(3),
         "interrupt": KeyboardInterrupt(),
@@ -101,7 +102,7 @@ def die():
 
 
 def leave():
-    """Go without waiting for anybody."""
+    """Shut down without waiting for other processes."""
     rpc.shutdown(graceful=False)
 
 
@@ -139,14 +140,14 @@ def many(count):
 
 
 def limit_memory(more):
-    """Let this process have so many bytes more than it has, or any number again."""
+    """Limit the memory of this process to `more` additional bytes, or remove the limit."""
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     most = hard if more is None else psutil.Process().memory_info().vms + more
     resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 def owned():
-    """How many values of this process others refer to."""
+    """Return the number of values of this process with remote references."""
     return len(current().rref_context)
 
 

@@ -1,4 +1,5 @@
-"""Every kind of call meets every fault: it fails at once or in time and says with whom, or gives its answer."""
+"""Every kind of call under every fault: it returns its answer, or fails in time with the name of the
+process."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -47,7 +48,7 @@ def begin(pool, to, seconds):
 
 
 def test_a_process_dies_during_calls(world, pool):
-    """Each says so, with the process and what was called, and long before its time is over."""
+    """Calls to a process that dies fail at once and name the process and the function."""
     kept = rpc.remote("worker1", there.add, args=(1, 2))
     assert kept.to_here() == 3
     calls = begin(pool, "worker1", 3600)
@@ -65,7 +66,7 @@ def test_a_process_dies_during_calls(world, pool):
 
 
 def test_the_owner_dies_while_others_wait(world, pool):
-    """Also in a third process, which tells it to who asked."""
+    """The death of an owner is reported to callers in other processes, also through a third process."""
     kept = rpc.remote("worker1", there.sleep, args=(3600, 3))
     waiting = pool.submit(rpc.rpc_sync, "worker2", there.of, args=(kept,))
     rpc.rpc_sync("worker1", there.sleep, args=(0.5,))
@@ -75,7 +76,7 @@ def test_the_owner_dies_while_others_wait(world, pool):
 
 
 def test_connections_are_cut_during_calls(world, pool):
-    """As above; the process is still there, and so are its values."""
+    """Calls fail at once when a connection is cut; the process and its values remain usable."""
     kept = rpc.remote("worker1", there.add, args=(1, 2))
     calls = begin(pool, "worker1", 1.0)
     rpc.rpc_sync("worker1", there.sleep, args=(0.5,))
@@ -135,7 +136,7 @@ def test_arguments_for_which_there_is_no_memory(world, monkeypatch):
 
 
 def test_answers_for_which_there_is_no_memory(world):
-    """Here; the process where they are keeps them."""
+    """An answer that exceeds the caller's memory raises an error; the owner keeps its values."""
     kept = rpc.remote("worker1", ts.ones, args=([SIZE],))
     assert kept.rpc_sync().sum() == SIZE
     try:
@@ -181,7 +182,7 @@ def test_messages_of_more_bytes_than_allowed(world):
 
 
 def test_handles_that_go_while_locks_are_held(world):
-    """As the collector of garbage may let them, anywhere."""
+    """Remote references may be released while locks are held, as the garbage collector does."""
     from ts.distributed.rpc.state import current
 
     kept = rpc.remote("worker1", there.add, args=(1, 2))

@@ -42,14 +42,14 @@ def test_calls_by_name_and_number(me):
 
 
 def test_others_call_this_process(me):
-    """Which they look up."""
+    """Other processes find this process by name and call it."""
     mine = rpc.get_worker_info().id
     assert rpc.rpc_sync("worker0", there.ask, args=("me",)) == mine
     assert rpc.rpc_sync("worker1", there.ask, args=("worker0",)) == 0
 
 
 def test_handles_go_from_process_to_process(me):
-    """To those who have not heard of the owner."""
+    """References can be sent to processes that have not connected to the owner before."""
     ref = rpc.rpc_sync("worker0", there.handle, args=("worker1",))
     assert (ref.owner_name(), ref.to_here().item()) == ("worker1", 5.0)
     mine = rpc.RRef(ts.ones(2))
@@ -59,7 +59,7 @@ def test_handles_go_from_process_to_process(me):
 
 
 def test_cards_of_processes(me):
-    """One of a process that has gone takes nobody's name; one of another wire is none."""
+    """The address of a process that has left does not take over its name; a malformed address is rejected."""
     members = current().directory
     address = members.peer("worker0").address
     assert members.peer_from_card([77, "worker0", address]).info == ("worker0", 77)
@@ -77,7 +77,7 @@ def test_cards_of_processes(me):
 
 
 def test_cards_that_lie(me):
-    """Who is asked for by name is who the scheduler says, whatever a card has said of that number before."""
+    """A lookup by name uses the scheduler's data, not a wrong address received for the same number."""
     current().directory.peer_from_card((1, "worker1", "ts://127.0.0.1:1"))
     assert rpc.rpc_sync("worker1", there.who) == ("worker1", 1)
 
@@ -118,7 +118,8 @@ def test_names_are_taken_while_their_process_lives(me):
 
 
 def test_a_process_that_leaves_waits_for_its_own_calls(cluster):
-    """Others go on; its name is free, and who comes under it has another number."""
+    """A process that leaves waits for its own calls; its name becomes free and its successor has another
+    number."""
     rpc.init_rpc("brief", rpc_backend_options=there.options(cluster.address))
     first = rpc.get_worker_info().id
     future = rpc.rpc_async("worker0", there.sleep, args=(0.3,))
@@ -147,7 +148,7 @@ def test_what_a_cluster_does_not_take(cluster):
 
 
 def test_status(me):
-    """A table of who is there, and what they did."""
+    """The status table lists the members and counts their calls and errors."""
     before = next(m for m in me.members() if m["name"] == "worker0")
     for _ in range(3):
         rpc.rpc_sync("worker0", there.number)

@@ -1,4 +1,4 @@
-"""Workers, schedulers and programs that die: who goes on, who is told, and what is left."""
+"""Failures of workers, schedulers and programs in a cluster: restart, reports and cleanup."""
 
 import asyncio
 import os
@@ -28,7 +28,8 @@ def workers(address):
 
 
 def test_a_worker_that_dies_is_started_again():
-    """Under its name, with another number; handles on the old one are errors."""
+    """A worker that dies is restarted under its name with another number; references to the old one are
+    errors."""
     with LocalCluster(workers=2, allow_python=True) as cluster, there.joined(cluster.address):
         old = rpc.get_worker_info("worker1")
         ref = rpc.remote("worker1", there.squares, args=(ts.arange(4.0),))
@@ -107,7 +108,7 @@ def test_a_scheduler_that_is_killed():
 
 
 def test_a_scheduler_that_comes_back():
-    """At the same port: processes are there again, with their names and numbers."""
+    """Workers reconnect to a scheduler restarted at the same port and keep names and numbers."""
     port = str(free_port())
     with there.cluster("--port", port) as first:
         address = first.address
@@ -135,7 +136,7 @@ def test_a_scheduler_that_comes_back():
 
 
 def test_a_worker_that_the_scheduler_gave_up_comes_back():
-    """As dask's does with those that say nothing for minutes."""
+    """A worker that the scheduler has dropped after silence reconnects."""
 
     async def main():
         async with NameService("127.0.0.1", 0, Security(secret=b"s" * 20)) as made:
@@ -173,7 +174,7 @@ def test_a_program_that_is_killed_takes_its_cluster_along():
 
 
 def test_a_worker_that_cannot_start():
-    """Whoever started it learns why, and nothing is left."""
+    """A worker that cannot start raises an error with the reason and leaves no processes."""
 
     async def main():
         async with ClusterSupervisor(ClusterConfig(1, words=("--threads", "0"))) as cluster:

@@ -27,7 +27,7 @@ def given(rank, size, dtype="float32"):
 
 
 def in_order(function, size, dtype="float32"):
-    """What the elements of three processes are together, from the first to the last."""
+    """Return the elementwise reduction of the data of three processes in rank order."""
     one, two, three = (given(rank, size, dtype).numpy() for rank in range(3))
     return function(function(one, two), three)
 
@@ -268,7 +268,8 @@ def refused_values():
 
 
 def different_calls():
-    """All are told, with what each did; the next call is as if nothing had been."""
+    """Mismatched collectives raise an error in all ranks with the call of each; the next collective
+    succeeds."""
     me = dist.get_rank()
     x = ts.ones(4)
     cases = [
@@ -379,7 +380,7 @@ def forked():
 
 
 def many_threads():
-    """Groups of their own, used by threads at once."""
+    """Several threads use one group each at the same time."""
     import threading
 
     groups = [dist.new_group() for _ in range(3)]
@@ -420,7 +421,7 @@ def ends_and_begins():
 
 
 def test_without_a_group():
-    """What asks for one says how to have it."""
+    """Calls without a process group raise an error that explains how to create one."""
     assert dist.is_available() and dist.is_gloo_available() and not dist.is_initialized()
     for call in (dist.get_rank, dist.get_world_size, dist.barrier, lambda: dist.all_reduce(ts.ones(1))):
         with pytest.raises(
@@ -452,7 +453,7 @@ def test_one_process_alone():
 
 
 def test_names():
-    """Where PyTorch has them."""
+    """Public names are in PyTorch's modules."""
     from ts.distributed import distributed_c10d
 
     assert distributed_c10d.all_reduce is dist.all_reduce and dist.Backend.GLOO == dist.Backend("GLOO")

@@ -1,4 +1,4 @@
-"""Who does not know the secret gets nowhere, whatever they have heard before."""
+"""The handshake rejects peers that do not know the secret, including those that replay earlier messages."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from ts.distributed.transport.handshake import MAGIC, REFUSED, AuthenticationErr
 
 
 def talk(first, second):
-    """What two ends say to each other, until one has no more to say."""
+    """Run the handshake of two ends and return their messages."""
     said, heard = [], b""
     speaker, other = first, second
     (data, want), (_, other_want) = next(first), next(second)
@@ -27,7 +27,7 @@ def talk(first, second):
 
 
 def refuses(steps, data):
-    """Whether an end does not believe what it is sent; the listener says so first."""
+    """Return True if an end rejects the data; a listener first sends its refusal."""
     try:
         said = steps.send(data)
         if said == (REFUSED, 0):
@@ -38,7 +38,7 @@ def refuses(steps, data):
 
 
 def test_both_ends_know():
-    """Three messages, and none of them the secret."""
+    """A handshake has three messages, none of which contains the secret."""
     said = talk(listener(SECRET), connector(SECRET))
     assert [len(each) for each in said] == [len(MAGIC) + 32, 64, 32]
     assert SECRET not in b"".join(said)
@@ -52,7 +52,7 @@ def test_no_two_are_the_same():
 
 @pytest.mark.parametrize("theirs", [b"another secret, of 32 bytes......", b"", SECRET[:-1], SECRET + b"\0"])
 def test_another_secret(theirs):
-    """The listener finds out first, and says so."""
+    """A wrong secret is detected and reported by the listener."""
     with pytest.raises(AuthenticationError, match="does not know the secret"):
         talk(listener(SECRET), connector(theirs))
 
@@ -66,7 +66,7 @@ def test_a_recorded_connector_is_not_believed():
 
 
 def test_a_recorded_listener_is_not_believed():
-    """Nor is its proof, when it says the same again."""
+    """A replayed listener message and proof are rejected."""
     said = talk(listener(SECRET), connector(SECRET))
     again = connector(SECRET)
     next(again)

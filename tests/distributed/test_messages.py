@@ -1,4 +1,4 @@
-"""Messages are what they were on the other side, in whatever pieces they arrive; what is no message is refused."""
+"""Messages are decoded unchanged from fragments of any size; malformed messages are rejected."""
 
 import random
 import struct
@@ -34,7 +34,7 @@ def received(message, pieces=lambda: STAGING_BYTES):
 
 
 def plain(value):
-    """What a message is equal to when it has arrived: lists are tuples, memory is bytes."""
+    """Return the decoded form of a message: lists become tuples, memory becomes bytes."""
     if isinstance(value, dict):
         return {name: plain(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -98,7 +98,7 @@ def test_views_of_every_layout_arrive(array):
 
 
 def test_frames_do_not_share_memory():
-    """Each lives as long as it is held."""
+    """Received frames do not share memory."""
     first, second = received([b"a" * 5000, b"b" * 5000])
     first[:] = b"c" * 5000
     assert bytes(second) == b"b" * 5000
@@ -108,7 +108,7 @@ def test_frames_do_not_share_memory():
     "message", [{1: 2}, {b"a": 1}, {1, 2}, object(), 2**64, 1j, [np.float32], {"a": {None: 1}}]
 )
 def test_what_is_no_data_is_not_sent(message):
-    """The sender is told."""
+    """Values that cannot be sent raise an error in the sender."""
     with pytest.raises((TypeError, OverflowError)):
         MessageEncoder().pack(message)
 
@@ -172,7 +172,7 @@ def test_random_bytes(data):
 
 
 def test_garbage():
-    """As above, of many lengths and many beginnings."""
+    """Random bytes of many lengths raise `MalformedMessageError` or decode."""
     chance = random.Random(0)
     for _ in range(10_000):
         head = chance.randbytes(chance.randrange(30))
@@ -202,7 +202,7 @@ def test_truncated_messages_are_waited_for(part):
 
 
 def test_the_head_holds_no_placeholder():
-    """What stands for a frame cannot be said in a message."""
+    """The encoding of a frame placeholder cannot occur in a message."""
     assert decode(MessageEncoder().pack([b"a" * 5000])[0][16:]) == ({b"": 0},)
     with pytest.raises(TypeError, match="names in a message are of type str"):
         MessageEncoder().pack([{b"": 0}, b"a" * 5000])

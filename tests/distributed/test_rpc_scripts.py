@@ -223,7 +223,8 @@ def there_and_back(path: List[str], n: int) -> int:
 
 
 def test_who_waits_holds_no_thread():
-    """Thirty calls, each in the other, between processes of one thread each."""
+    """A call that waits for a nested call does not occupy a thread: thirty nested calls between processes of
+    one thread each."""
     assert there_and_back(["worker1", "worker2", "worker0"] * 10, 0) == 30
 
 
@@ -295,7 +296,7 @@ class Holder(ts.nn.Module):
 
 
 def test_modules_hold_references():
-    """Of which the type is that of the value, or the one that they were made with."""
+    """The type of a reference in a module is that of its value, or the declared one."""
     refs = [rpc.remote("worker1", ts.add, args=(ts.ones(1), k)) for k in range(3)]
     assert ts.jit.script(Holder([*refs, RRef(ts.ones(1)), RRef(ts.ones(1), Tensor)]))().item() == 8
 
@@ -304,7 +305,7 @@ def test_modules_hold_references():
 
 
 def test_arguments_are_checked_at_once():
-    """Where they are given, as of a call of the function."""
+    """Arguments of a remote scripted function are checked in the caller."""
     with pytest.raises(RuntimeError, match=r"^scaled\(\) expected at most 3 argument\(s\) but received 4"):
         rpc.rpc_async("worker1", scaled, args=(ts.ones(1), 1, 2.0, 3))
     with pytest.raises(
@@ -314,7 +315,8 @@ def test_arguments_are_checked_at_once():
 
 
 def test_errors():
-    """What is raised elsewhere comes with both places; a destination that there is none of, at the call."""
+    """An error of a remote script contains the locations of both processes; an unknown destination raises an
+    error at the call."""
 
     @ts.jit.script
     def asks(to: str, x: Tensor) -> Tensor:
@@ -361,7 +363,7 @@ def test_time_limits():
 
 
 def test_what_a_process_allows():
-    """Operators of a callee, and whether it may call others in turn."""
+    """The permissions of a process cover operators of a callee and its calls to other processes."""
 
     @ts.jit.script
     def asks(to: str, x: Tensor) -> Tensor:

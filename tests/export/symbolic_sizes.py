@@ -32,7 +32,7 @@ def tensors(x: Any) -> list[ts.Tensor]:
 
 
 def sample(record: Any) -> Any | None:
-    """The first dtype of which the operator takes tensors; None where it takes none."""
+    """Return the first dtype that an operator accepts for its tensors, or None."""
     for dtype in DTYPES:
         given = samples.arguments(record, dtype)
         if given is None or not tensors(given):
@@ -79,11 +79,12 @@ class Call:
         return made
 
     def differences(self) -> list[str]:
-        """What of the results is not as it is on the example's tensors."""
+        """Return the differences between symbolic and actual results for the example's sizes."""
         return self._compare(self.environment.hints, samples.arguments(self.record, self.dtype))
 
     def differences_elsewhere(self) -> list[str]:
-        """What is not as it is at other sizes; sizes that the operator refuses are left out."""
+        """Return the differences between symbolic and actual results for other sizes that the operator
+        accepts."""
         found = []
         for sizes in self._others():
             shapes = iter(self.shapes)
@@ -92,7 +93,7 @@ class Call:
         return found
 
     def _value(self, n: Any, sizes: dict[Any, int]) -> int | None:
-        """A size as a number; None where it follows from elements."""
+        """Return a size as a number, or None for a size that depends on elements."""
         if not isinstance(n, SymNumber):
             return int(n)
         found = self.environment.simplify(n.node.expr).subs(sizes)
@@ -143,7 +144,7 @@ class Call:
         return bool(n.is_Integer) and least <= n <= ends.high
 
     def _resized(self, x: Any, sizes: dict[Any, int], shapes: Iterator[tuple[Any, ...]]) -> Any:
-        """Tensors of these sizes, with the example's elements again and again."""
+        """Return tensors of other sizes with the repeated elements of the example."""
         if isinstance(x, list | tuple):
             return type(x)(self._resized(y, sizes, shapes) for y in x)
         if not isinstance(x, ts.Tensor):

@@ -25,7 +25,7 @@ class Block(nn.Module):
 
 
 class Net(nn.Module):
-    """Two blocks, the first of which is called twice, and an activation that is, too."""
+    """Two blocks, the first called twice, and an activation called twice."""
 
     def __init__(self):
         super().__init__()
@@ -65,7 +65,7 @@ def test_same_numbers_and_state(preserved, decomposed):
 
 
 def test_calls_with_other_graphs():
-    """The second call of a block gives one result less: it is a module of its own, the activation is not."""
+    """A second call of a block with fewer results becomes a separate module; equal calls share one."""
     _, made = program()
     module = unflatten(made)
     calls = [n.target for n in module.graph.nodes if n.op == "call_module"]
@@ -75,7 +75,7 @@ def test_calls_with_other_graphs():
 
 
 def test_replaced():
-    """A module whose signature was preserved can be replaced by one that is called as the original."""
+    """A module with a preserved signature can be replaced by a module that is called as the original."""
     net, made = program("first", "second")
     module = unflatten(made)
     assert [e.fqn for e in made.module_call_graph if e.signature] == ["", "first", "second", "first@1"]
@@ -116,7 +116,7 @@ def test_dispatched():
 
 
 def test_writes():
-    """What a program writes is written, as soon as it is there or at the end."""
+    """Buffer writes of a program take effect during the run or at its end."""
 
     class Counted(nn.Module):
         def __init__(self):
@@ -194,7 +194,7 @@ def test_adapter():
 
 
 def test_hidden_values():
-    """What a preserved call takes without being given it is refused by name."""
+    """A preserved call that reads a value other than its arguments is rejected by name."""
 
     class Keeps(nn.Module):
         def __init__(self):

@@ -133,7 +133,7 @@ ASSIGNED = ["n", "y", "flag", "s"]  # attributes of an Item that programs assign
 
 
 class Method(NamedTuple):
-    """A method that was written: who has it, its name and what it returns."""
+    """A generated method: its class, its name and its result type."""
 
     owner: str
     name: str
@@ -202,7 +202,7 @@ class ClassProgramWriter(ContainerProgramWriter):
     # expressions ------------------------------------------------------------------------------
 
     def called(self, left: str, right: str, result: str) -> str | None:
-        """A call of a method with this result, if there is one."""
+        """Return a call of a method with the given result type, or None."""
         known = [m for m in self.methods if m.result == result]
         # Calls in the inner loops of methods would make programs run for hours.
         if not known or self.loops > (0 if self.in_method else 2):
@@ -380,7 +380,7 @@ class ClassProgramWriter(ContainerProgramWriter):
         return f"{name} = {value}"
 
     def bind_call(self) -> str:
-        """What a method gives, and then what it gave, folded."""
+        """Return a line that binds the folded result of a method call."""
         which = self.choose(5)
         left, right = self.int_expr(1), self.int_atom()
         if which <= 1:
@@ -485,7 +485,7 @@ class ClassProgramWriter(ContainerProgramWriter):
         return lines
 
     def refined(self, names: list[str], depth: int) -> list[str]:
-        """A block in which the names are ints that may be read."""
+        """Return a block that may read the names as ints."""
         outer = list(self.ints)
         self.ints += names
         self.fixed.update(names)
@@ -494,7 +494,7 @@ class ClassProgramWriter(ContainerProgramWriter):
         return lines
 
     def refinement(self, depth: int) -> list[str]:
-        """Find out whether an Optional[int] has a value, in one of the ways there are."""
+        """Return code that tests whether an Optional[int] has a value, in one of several forms."""
         v, w = self.fresh("v"), self.fresh("v")
         option = f"{self.pick(self.items)}.o" if self.items else "o"
         lines = [f"{v} = maybe({self.int_expr(1)})", f"{w} = {option}"]

@@ -1,4 +1,4 @@
-"""Operators called with numbers that nobody should give them: huge, negative, infinite, not a number.
+"""Call operators with extreme numbers: huge, negative, infinite and NaN.
 
 In: numbers of records; out: a line for each call that went wrong, and the process survives all others.
 
@@ -41,7 +41,7 @@ def records() -> list[Any]:
 
 
 def replacements(parameter: Any, value: Any) -> Iterator[Any]:
-    """What to put in the place of a sample's argument."""
+    """Yield replacements for a sample argument."""
     if isinstance(value, ts.Tensor):
         if value.dtype.is_floating_point or value.dtype.is_complex:
             yield from (ts.full_like(value, x if abs(x) != 1e308 else 3e38) for x in FLOATS)
@@ -63,7 +63,7 @@ def replacements(parameter: Any, value: Any) -> Iterator[Any]:
 
 
 def calls(record: Any) -> Iterator[tuple[str, list[Any]]]:
-    """(which argument is what, the arguments) for a record."""
+    """Yield (description, arguments) pairs for a record."""
     if samples.profile(record)[0] < 0:
         return
     parameters = samples.operator(record).signature.parameters
@@ -84,7 +84,7 @@ def shown_element(x: ts.Tensor) -> str:
 
 
 def call(record: Any, args: list[Any]) -> None:
-    """The operator of a record on these arguments."""
+    """Call the operator of a record with the given arguments."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         samples.operator(record)(*args)
@@ -99,7 +99,7 @@ def main(first: str, last: str, *place: str) -> None:
 
 
 def problems(first: int, last: int) -> list[str]:
-    """What went wrong with the records first to last."""
+    """Return the problems found with the records from `first` to `last`."""
     return subprocess_watchdog.problems(__spec__.name, first, last)
 
 

@@ -1,4 +1,4 @@
-"""Calls that may end their process, or never end: a caller learns which one it was, and goes on behind it.
+"""Run calls that may crash or hang in a subprocess and continue after each failure.
 
     found = problems("tests.fuzz.extreme_arguments", 0, 200)         ["aten::add x=nan: ended with -11 ..."]; runs, until all is done,
                                                            python -m tests.fuzz.extreme_arguments 0 200 AFTER PLACE
@@ -28,7 +28,7 @@ _FOUND = "found: "
 
 
 class Calls:
-    """What a process calls; the number of the call is kept in the file `place`."""
+    """Executes calls in the subprocess and writes the number of the current call to the file `place`."""
 
     def __init__(self, after: str, place: str, seconds: float, bytes: int = BYTES) -> None:
         self.after = int(after)
@@ -62,14 +62,15 @@ class Calls:
 
 
 def limit_memory(bytes: int) -> None:
-    """Let this process have so many bytes more than it has, so that sizes too large fail as on a small machine."""
+    """Limit the memory of this process to `bytes` more than it uses, so that oversized allocations fail as on
+    a small machine."""
     with open("/proc/self/statm") as statm:
         size = int(statm.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + bytes, resource.RLIM_INFINITY))
 
 
 def problems(module: str, *arguments: object) -> list[str]:
-    """What went wrong: accidents, and calls that ended a process."""
+    """Return the problems found: unexpected errors, and calls that ended the process."""
     found = []
     after = 0
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
@@ -95,7 +96,8 @@ def from_command_line(
     problems: Callable[[int, int], list[str]],
     main: Callable[..., None],
 ) -> None:
-    """What `python -m MODULE` does: check a seed, tell the problems of several, or be a process of those."""
+    """Run the command line: check a seed, print the problems of a range, or execute the calls of a
+    subprocess."""
     match arguments:
         case [seed]:
             try:

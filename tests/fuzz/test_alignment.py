@@ -22,7 +22,7 @@ LEFT_OUT = (
 
 
 def displaced(x, by):
-    """The same elements, beginning `by` bytes behind a multiple of 64."""
+    """Copy tensors to addresses `by` bytes after a multiple of 64."""
     if isinstance(x, list):
         return [displaced(y, by) for y in x]
     if not isinstance(x, ts.Tensor) or x.requires_grad:
@@ -36,7 +36,7 @@ def displaced(x, by):
 
 
 def called(operator, args):
-    """The result, or the class of the error."""
+    """Return the result, or the class of the error."""
     try:
         return operator(*args)
     except extreme_arguments.REFUSALS as error:
@@ -44,7 +44,7 @@ def called(operator, args):
 
 
 def alike(x, y):
-    """Whether two results are the same, up to the order in which numbers are added."""
+    """Return True if two results are equal up to summation order."""
     if isinstance(x, ts.Tensor):
         if not isinstance(y, ts.Tensor) or x.dtype != y.dtype or x.shape != y.shape:
             return False
@@ -60,7 +60,7 @@ def alike(x, y):
 @pytest.mark.parametrize("dtype", [ts.float16, ts.float32, ts.complex64], ids=str)
 @pytest.mark.parametrize("between", ["elements", "bytes"])
 def test_tensors_may_begin_anywhere(dtype, between):
-    """Between two multiples of an element's size, and where not even one of its numbers could."""
+    """Operators accept tensors at addresses that are not aligned to their element size."""
     wrong, count = [], 0
     for record in extreme_arguments.records():
         if record.name.startswith(LEFT_OUT) or samples.profile(record)[0] < 0:
@@ -94,7 +94,7 @@ def test_numbers_may_begin_anywhere(name, dtype):
 
 
 def test_rows_may_begin_anywhere():
-    """Two numbers that are moved as one lie where one may."""
+    """Kernels that move two numbers at once accept rows aligned to one number."""
     x, y = ts.arange(8.0)[1:7].reshape(3, 2), ts.arange(3.0).reshape(3, 1)
     assert ts.cat([y, x], 1).tolist() == [[0, 1, 2], [1, 3, 4], [2, 5, 6]]
     assert ts.cat([y.byte(), x.byte(), x.byte(), x.byte()[:, :1]], 1)[1].tolist() == [1, 3, 4, 3, 4, 3]

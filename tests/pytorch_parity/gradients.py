@@ -21,11 +21,11 @@ import ts
 
 
 class Unfit(Exception):
-    """A call that cannot be carried over, or that has no gradients in PyTorch."""
+    """Raised for a call that cannot be transferred to the other library or has no gradients in PyTorch."""
 
 
 def function_of(library: Any, name: str, first: Any) -> Callable[..., Any]:
-    """The function of a name in the database, or the method of the first argument."""
+    """Return the function of an OpInfo name, or the method of the first argument."""
     leaf = name.rpartition(".")[2]
     try:
         found = operator.attrgetter(name)(library)
@@ -84,7 +84,8 @@ def weighted(results: list[Any], library: Any) -> Any:
 
 
 def gradients(library: Any, name: str, args: Any, options: Any, order: int) -> list[list[Any]]:
-    """Those of the leaves, of each order from the first; None where there is none."""
+    """Return the gradients of the leaves for each order from the first, with None for leaves without a
+    gradient."""
     args, options = carried(args, library), carried(options, library)
     leaves = list(tensors_in([args, options], library))
     library.manual_seed(0)
@@ -109,7 +110,7 @@ def array(x: Any) -> Any:
 
 
 def difference(ours: list[Any], theirs: list[Any], digits: float) -> str:
-    """How gradients of one order differ; one that is absent here and zero there does not."""
+    """Return a description of the difference of gradients; an absent gradient equals zeros."""
     for k, (mine, wanted) in enumerate(zip(ours, theirs, strict=True)):
         if mine is None or wanted is None:
             other = wanted if mine is None else mine
@@ -128,7 +129,8 @@ def difference(ours: list[Any], theirs: list[Any], digits: float) -> str:
 
 
 def compare(entry: Any, dtype: torch.dtype, most: int, order: int = 2, digits: float = 1e-6) -> tuple[int, str]:
-    """How many samples of an entry were compared, some `most` of the first twelve, and how the first that differs does."""
+    """Compare up to `most` of the first twelve samples of an entry; return their number and the first
+    difference."""
     torch.manual_seed(0)
     count = 0
     samples = list(itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=True), 12))

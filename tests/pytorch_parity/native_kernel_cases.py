@@ -1,4 +1,4 @@
-"""What `test_own_kernels` calls, and how it makes tensors and compares results.
+"""Operator calls of `test_own_kernels`, with its tensors and comparison of results.
 
 A call takes a module (`ts` or `torch`) and one tensor; what else it needs it makes of these two.  To add an operator is to
 add a row.
@@ -26,7 +26,7 @@ SHAPES = ((), *VECTORS, *MATRICES)
 
 @dataclass
 class Call:
-    """One operator in one way of calling it."""
+    """An operator in one form of its call."""
 
     name: str
     run: Callable[[Any, Any], Any]
@@ -183,7 +183,8 @@ def _class_losses() -> list[Call]:
 
 
 def _written(index: Any, value: Any) -> Callable[[Any, Any], Any]:
-    """What a tensor is after `x[index] = value`, of which both may be made with the module."""
+    """Return a function that assigns `x[index] = value` in a copy; index and value may be functions of the
+    module."""
 
     def run(m: Any, x: Any) -> Any:
         made = x.clone()
@@ -249,7 +250,7 @@ CALLS = [
 
 
 def tensors(shape: tuple[int, ...], kind: str, layout: str, seed: int = 0) -> tuple[Any, Any]:
-    """The same numbers in both libraries, lying alike."""
+    """Return tensors of both libraries with equal numbers and strides."""
     n = int(np.prod(shape))
     random = np.random.default_rng(seed)
     host = random.integers(0, 9, n) if kind in WHOLE else random.standard_normal(n) * 3
@@ -273,7 +274,7 @@ def _laid(m: Any, host: Any, layout: str) -> Any:
 
 
 def outcome(m: Any, call: Call, x: Any) -> Any:
-    """What comes back, as a list of tensors; or the error."""
+    """Return the results as a list of tensors, or the error."""
     try:
         made = call.run(m, x)
     except (RuntimeError, IndexError, ValueError, TypeError) as error:

@@ -229,7 +229,7 @@ class Writer:
 
 
 def outcome(line: str, t: Any, v: list[Any]) -> str | None:
-    """The class of the error that a line raises, or None."""
+    """Execute a line and return the class and message of its error, or None."""
     import numpy as np
 
     with warnings.catch_warnings():
@@ -247,12 +247,12 @@ def kind(error: str) -> str:
 
 
 def grew(v: list[Any], sizes: list[int]) -> bool:
-    """Whether a storage that was there before is larger now."""
+    """Return True if a storage has grown."""
     return any(x.untyped_storage().nbytes() > size for x, size in zip(v, sizes, strict=False) if size)
 
 
 def facts(x: Any, version: int) -> tuple[Any, ...]:
-    """What can be said of a tensor; strides and offsets as far as elements lie there."""
+    """Return the attributes of a tensor; strides only of dimensions with several elements."""
     steps = (
         tuple(step if n > 1 else None for step, n in zip(x.stride(), x.shape, strict=True))
         if x.numel()
@@ -270,13 +270,13 @@ def facts(x: Any, version: int) -> tuple[Any, ...]:
 
 
 def storages(v: list[Any]) -> list[int]:
-    """For every tensor the first one that lies in the same storage."""
+    """Return, for every tensor, the index of the first tensor with the same storage."""
     where = [x.untyped_storage().data_ptr() if x.numel() else -i - 1 for i, x in enumerate(v)]
     return [where.index(place) for place in where]
 
 
 def difference(seed: int, length: int = 25) -> str | None:
-    """The first line after which the libraries differ, with what came before it; None where they do not."""
+    """Return the first line after which the libraries differ, with the program up to it, or None."""
     import torch
 
     import ts

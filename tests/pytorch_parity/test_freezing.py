@@ -1,4 +1,4 @@
-"""Frozen modules beside PyTorch's: the nodes of their graphs, what is left of them, their values, and archives."""
+"""Frozen modules compared with PyTorch's: graph nodes, remaining attributes, results and archives."""
 
 import enum
 import io
@@ -82,7 +82,7 @@ def attributes(module, names):
 @pytest.mark.parametrize("preserved", [(), ("other", "number"), ("scale.power",)], ids=str)
 @pytest.mark.parametrize("name", ["scale", "net"])
 def test_graphs(name, preserved):
-    """The same nodes in the same order, and the same attributes left."""
+    """Frozen graphs have PyTorch's nodes in order, and its remaining attributes."""
     if name == "scale" and preserved:
         preserved = ("power",)
     (_, theirs), (_, ours) = (frozen(framework, name, preserved) for framework in (torch, ts))
@@ -101,7 +101,7 @@ def test_values(name):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_archives(name):
-    """What ts freezes and saves, PyTorch loads; what PyTorch does, ts."""
+    """Frozen archives of each library load in the other."""
     x = torch.rand(EXAMPLES[name])
     (_, theirs), (_, ours) = (frozen(framework, name) for framework in (torch, ts))
     there, here = io.BytesIO(), io.BytesIO()
@@ -114,7 +114,7 @@ def test_archives(name):
 
 
 def containers(framework):
-    """A module with tensors, parameters and enums in containers that nobody writes to."""
+    """Create a module with unmodified containers of tensors, parameters and enums."""
 
     class Side(enum.Enum):
         LEFT = 1
@@ -164,7 +164,7 @@ def test_containers():
     ],
 )
 def test_refusals(attempt):
-    """The same error, word for word."""
+    """Rejected calls of freezing raise PyTorch's error message."""
     errors = []
     for framework in (torch, ts):
         with pytest.raises(RuntimeError) as error:

@@ -28,7 +28,7 @@ RULES = [
 
 
 def plain(value):
-    """A state without the library that it comes from."""
+    """Convert an optimizer state to plain Python values, independent of the library."""
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -37,7 +37,7 @@ def plain(value):
 
 
 def close(ours, theirs):
-    """Whether two states are the same, but for the last digits."""
+    """Return True if two states are equal up to rounding."""
     if isinstance(theirs, dict):
         return ours.keys() == theirs.keys() and all(close(ours[key], theirs[key]) for key in theirs)
     if isinstance(theirs, list):
@@ -141,7 +141,7 @@ def test_schedules_at_steps(text):
 
 
 def resumed(library, text):
-    """The rates of a schedule that goes on where another was."""
+    """Return the learning rates and the state of a schedule resumed from a state dict."""
     o, scheduler = schedule(library, text)
     for _ in range(4):
         o.step()
@@ -160,7 +160,7 @@ def resumed(library, text):
 
 @pytest.mark.parametrize("text", SCHEDULES)
 def test_schedules_go_on(text):
-    """What `state_dict` holds goes into a new schedule, which goes on as PyTorch's."""
+    """A schedule restored from `state_dict` continues as PyTorch's."""
     ours, theirs = resumed(ts, text), resumed(torch, text)
     assert close(ours[0], theirs[0])
     for name in ("last_epoch", "_last_lr", "base_lrs"):
@@ -237,7 +237,7 @@ REFUSED = [
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("text", REFUSED)
 def test_refusals(text):
-    """What is refused, and in which words."""
+    """Invalid arguments of optimizers and schedulers raise PyTorch's errors with equal messages."""
 
     def said(library):
         o, _ = schedule(library, "None")
@@ -257,7 +257,7 @@ WARNED = [
 
 @pytest.mark.parametrize("text", WARNED)
 def test_warnings(text):
-    """What is only warned of."""
+    """Questionable arguments of optimizers and schedulers issue PyTorch's warnings."""
 
     def said(library):
         o, _ = schedule(library, "None")

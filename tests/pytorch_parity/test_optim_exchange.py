@@ -1,4 +1,5 @@
-"""Optimizers beside PyTorch's: states exchanged in the middle of training, LBFGS, gradients through steps, refusals, signatures, clipping."""
+"""Optimizers compared with PyTorch's: exchanged states, LBFGS, differentiable steps, errors, signatures,
+clipping."""
 
 import importlib
 import inspect
@@ -21,7 +22,7 @@ RULES = [
 
 
 class Curve:
-    """A small problem and an optimizer for it, in one of the libraries."""
+    """A small regression problem and its optimizer in one of the libraries."""
 
     def __init__(self, library, rule, options):
         random = np.random.default_rng(0)
@@ -69,7 +70,8 @@ class Curve:
 
 @pytest.mark.parametrize(("rule", "options"), RULES)
 def test_training_goes_on_in_the_other_library(rule, options):
-    """A file that one library writes in the middle goes on in the other, on the curve that one library would draw alone."""
+    """A state saved by one library in the middle of training continues in the other with the losses of
+    uninterrupted training."""
     whole = Curve(torch, rule, options).train(10)
     for first, second in itertools.permutations((ts, torch)):
         begun, resumed = Curve(first, rule, options), Curve(second, rule, options)
@@ -140,7 +142,7 @@ def test_refusals(text):
     "options", [{}, dict(lr=0.5, history_size=2, max_iter=7), dict(max_iter=4, max_eval=6)]
 )
 def test_lbfgs(options, line_search):
-    """Losses, where they lead, and how often they were computed, on a valley that is bent."""
+    """LBFGS has PyTorch's losses, parameters and numbers of evaluations on a curved valley."""
 
     def descended(library):
         x = library.tensor([-1.2, 1.0], dtype=library.float64, requires_grad=True)
@@ -176,7 +178,8 @@ THROUGH = [
 @pytest.mark.parametrize("rate", [False, True])
 @pytest.mark.parametrize(("rule", "options"), THROUGH)
 def test_gradients_through_steps(rule, options, rate):
-    """With `differentiable`, what a step gives has gradients with respect to where it began, to the gradient and to the rate."""
+    """With `differentiable=True`, a step has gradients for the initial parameters, the gradients and the
+    learning rate."""
     if rate and rule not in ("SGD", "Adam", "AdamW", "NAdam", "RAdam"):
         pytest.skip("PyTorch takes no rate there that is a tensor")
 
@@ -288,6 +291,6 @@ def test_clipping(text):
 
 
 def test_an_empty_generator_of_parameters():
-    """It is most often one that somebody has gone through before."""
+    """Gradient clipping warns for an empty parameter generator, which is often an exhausted one."""
     with pytest.warns(UserWarning, match="is an empty generator, no gradient clipping will occur"):
         assert ts.nn.utils.clip_grad_norm_((p for p in []), 1.0).item() == 0.0

@@ -34,7 +34,7 @@ CASES = [
 
 
 def outcome(module, kind, value):
-    """The result, or the class and the first line of the error."""
+    """Return the result, or the class and the first line of the error."""
     namespace = {"kind": kind}
 
     def same(x: kind):
@@ -49,7 +49,7 @@ def outcome(module, kind, value):
 
 @pytest.mark.parametrize(("kind", "values"), CASES, ids=[str(kind) for kind, _ in CASES])
 def test_arguments(kind, values):
-    """Both take the same, make the same of it, and refuse the rest with the same words."""
+    """Both libraries accept the same arguments with equal results, and reject others with equal messages."""
     for value in values:
         assert outcome(ts, kind, value) == outcome(torch, kind, value), value
 
@@ -62,7 +62,7 @@ def test_generators():
 
 @pytest.mark.parametrize("values", [[1.0, 2.0], [1, 2], [[1.0], [2.0]], [1.0], 3.0])
 def test_tensors_as_tuples(values):
-    """A tensor is the tuple of its rows."""
+    """A tensor argument for a tuple is unpacked into its rows."""
     for kind in (lambda module: Tuple[int, int], lambda module: Tuple[module.Tensor, module.Tensor]):
         ours, theirs = (outcome(m, kind(m), tensor(m, values)) for m in (ts, torch))
         assert ours[0] == theirs[0] if isinstance(theirs, tuple) else ours == theirs
@@ -82,7 +82,7 @@ def test_cast_error_of_tensors(value):
 
 
 def test_cast_error_names_the_class():
-    """The details name the class of the object, as PyTorch's do, and then the type that was wanted."""
+    """A cast error names the class of the object, as in PyTorch, and then the expected type."""
 
     def first(x: List[int]) -> int:
         return x[0]
@@ -99,7 +99,7 @@ def test_cast_error_names_the_class():
 
 
 def test_results_of_python_functions():
-    """What an ignored function gives is cast like an argument."""
+    """The result of an ignored function is cast like an argument."""
     pair = collections.namedtuple("pair", "first second")
     messages = []
     for module in (ts, torch):

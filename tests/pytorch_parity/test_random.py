@@ -31,13 +31,13 @@ PLACES = {
 
 
 def spread(m, shape, dtype, low=0.0):
-    """Numbers from `low` on, less than one apart in all."""
+    """Return numbers from `low` to below `low + 1`."""
     n = int(np.prod(shape))
     return ((m.arange(n, dtype=m.float64) / max(n, 1)).reshape(shape) + low).to(dtype)
 
 
 def strided(m, shape, dtype):
-    """Zeros with gaps between them, or in another order than that of their indices."""
+    """Return zeros with gaps between elements or in transposed order."""
     if len(shape) == 1:
         return m.zeros((2 * shape[0],), dtype=dtype)[::2]
     return m.zeros(tuple(reversed(shape)), dtype=dtype).t()
@@ -158,7 +158,7 @@ def exact(name):
 
 
 def outcome(module, draw, shape, dtype, before):
-    """What was drawn, as arrays, or how it was refused; and the state afterwards."""
+    """Return the drawn arrays or the error, and the generator state after the call."""
     module.manual_seed(sum(shape) * 7 + len(dtype))
     for _ in range(before):
         module.randn(1)  # leaves half a pair over
@@ -198,7 +198,7 @@ def test_the_same_numbers_and_state(name):
 
 @pytest.mark.parametrize("seed", [0, 1, 42, -5, 2**40 + 7, 2**64 - 1])
 def test_interleaved_draws(seed):
-    """Draws of all kinds, one after another, over several twists of the generator."""
+    """Interleaved draws of all kinds equal PyTorch's over several twists of the generator."""
     found = []
     for m in (torch, ts):
         m.manual_seed(seed)
@@ -346,7 +346,7 @@ def test_scripts_draw_the_same_numbers():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "complex64"])
 def test_many_normal_numbers(dtype):
-    """They are made piece by piece; the last 16 are drawn again."""
+    """Many normal numbers, drawn in blocks with a repeated final block of 16, equal PyTorch's."""
     torch.manual_seed(1), ts.manual_seed(1)
     for library in (ts, torch):
         made = library.randn(40_003, dtype=getattr(library, dtype))

@@ -45,26 +45,26 @@ DEEP_DICT = nested(b"}" + text("x"), b"s")
     ],
 )
 def test_refused(type, piece):
-    """The load ends at once, and says what is wrong with the file."""
+    """An invalid pickle raises `ArchiveError` at load time."""
     with pytest.raises(ArchiveError):
         load(archive(module("return 1", attributes=f"a : {type}"), state(a=piece)))
 
 
 @pytest.mark.parametrize("type", ["Any", "list"])
 def test_shared(type):
-    """What a pickle holds many times over is held so in the program, too."""
+    """Shared containers of a pickle stay shared in the program."""
     assert load(archive(module("return 1", attributes=f"a : {type}"), state(a=doubled_lists())))() == 1
 
 
 @pytest.mark.parametrize("piece", [doubled(), DEEP_TUPLE, DEEP_LIST, b"\x8a\x0a" + b"\xff" * 9 + b"\x01"])
 def test_constants(piece):
-    """Constants are printed and compared, so they are of a size that can be."""
+    """Constants with too many elements raise `ArchiveError`, because constants are printed and compared."""
     with pytest.raises(ArchiveError, match="CONSTANTS"):
         load(archive(module("return CONSTANTS.c0"), constants=b"\x80\x02" + piece + b"\x85."))
 
 
 def test_places_of_tensors():
-    """An offset that is no number is not shown."""
+    """An invalid tensor offset is not printed in the error."""
     tensor = (
         b"ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + b"ctorch\nFloatStorage\n" + text("0")
         + text("cpu") + b"K\x00tQ" + doubled() + b"K\x01\x85K\x01\x85\x89}tR"
@@ -81,7 +81,7 @@ def test_places_of_tensors():
     b"\x80\x02c__torch__\nM\n)\x81.", b"\x80\x02c__torch__\nM\n)\x81c__torch__\nM\n)\x81}" + text("a") + b"K\x01sb.",
 ])
 def test_objects_that_are_given_nothing(data):
-    """The one that the archive is, and one that lies about in its pickle: both have attributes to come."""
+    """The root object, or a nested object, without attributes raises `ArchiveError`."""
     with pytest.raises(ArchiveError, match=r"an object of __torch__\.M has no attributes"):
         load(archive(module("return self.a", attributes="a : int"), data))
     assert load(archive(module("return 1"), data.replace(text("a") + b"K\x01s", b"")))() == 1
