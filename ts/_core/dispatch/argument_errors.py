@@ -1,6 +1,6 @@
-"""PyTorch's errors for arguments of a wrong type, with its class and message.
+"""Errors for arguments of a wrong type, with PyTorch's exception class and message.
 
-In: the function, the argument and the type that it should have.  Out: a RuntimeError:
+In: the function, the argument and the expected type.  Out: a RuntimeError:
 
     f() Expected a value of type 'int' for argument 'x' but instead found type 'float'.
     Position: 0
@@ -30,7 +30,7 @@ def argument_error(
     cause: object = None,
 ) -> RuntimeError:
     """Return the error for the argument `x`; `cause` is the reason of the failed conversion."""
-    if re.match(_NO_TYPE, str(cause)):  # of an Any
+    if re.match(_NO_TYPE, str(cause)):  # the parameter is of type Any
         declared = f"Position: {position}\nDeclaration: {declaration}"
         return RuntimeError(f"Tracer cannot infer type of {shown(x, repr)}\n:{cause}\n{declared}")
     lines = [

@@ -1,12 +1,12 @@
-"""Python arguments of an operator: checked against its schema, and unboxed."""
+"""Conversion of Python arguments to registers, checked against the operator's schema."""
 
 from ts._core.value.tagged cimport IValue
 from ts._core.value.spec cimport TypeSpec
 
-# The TypeSpec of a type as schemas spell it: "Tensor[]", "int?", "(Tensor, int)", "Dict(str, Tensor)".
+# Parse a schema type, such as "Tensor[]", "int?", "(Tensor, int)" or "Dict(str, Tensor)".
 cdef TypeSpec spec_of_text(str kind)
-# One argument for each register of `r`; TypeError for one that is not of its parameter's type.  What was
-# written before the error is the caller's to release, as are all others: they are None.
+# Unbox one argument into each register of `r`; raise TypeError for an argument that does not have its parameter's
+# type.  The caller releases all registers, also after an error: those not yet written hold None.
 cdef int unbox_arguments(str operator, tuple parameters, tuple args, IValue *r) except -1
-# A type with its variables replaced by what they are bound to; Any where that is nothing.
+# Return a type with its type variables replaced by their bindings; Any for unbound variables.
 cdef TypeSpec solved(TypeSpec spec, dict bound)

@@ -1,12 +1,12 @@
-"""Python arguments of an operator that is written in C: checked against its schema, and unboxed.
+"""Conversion of Python arguments of a C operator to registers, checked against the operator's schema.
 
 In: the parameters of a signature, and one Python value for each.  Out: registers that the operator's kernel
-may read without looking at tags, or a TypeError:
+may read without tag checks, or a TypeError:
 
     aten::append.t(t[](a!) self, t el)     [1, 2], 3       a core List[int], 3
                                            [1, 2], "a"     TypeError: t is int
 
-The interpreter does not come here: there, the types of the graph are what the kernels rely on.
+Calls from the interpreter skip this check: the bytecode verifier has proved the types.
 """
 
 from enum import Enum
@@ -36,7 +36,7 @@ cdef dict _specs = dict(SPECS)
 _specs.update({"Scalar": SPECS["number"], "Layout": _specs["int"], "ScalarType": _specs["int"],
                "MemoryFormat": _specs["int"], "Generator": TypeSpec(KIND_OBJECT, (), "Generator"),
                "Storage": TypeSpec(KIND_OBJECT, (), "Storage")})
-_VARIABLES = frozenset(["t", "tKey", "tVal", *[f"t{i}" for i in range(10)]])  # types that the argument decides, the same at every place
+_VARIABLES = frozenset(["t", "tKey", "tVal", *[f"t{i}" for i in range(10)]])  # type variables of schemas
 
 
 cdef TypeSpec spec_of_text(str kind):
@@ -53,7 +53,7 @@ cdef TypeSpec spec_of_text(str kind):
         found = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
     elif kind.startswith("Future("):
         found = TypeSpec(KIND_FUTURE, (spec_of_text(kind[7:len(kind) - 1]),), "Future")
-    elif kind.startswith("__torch__."):  # a class that PyTorch defines in C++
+    elif kind.startswith("__torch__."):  # a custom class, defined in C++ in PyTorch
         found = TypeSpec(KIND_OBJECT, (), kind)
     elif kind.startswith("(") and kind.endswith(")"):
         found = tuple_spec(tuple([spec_of_text(part) for part in kind[1:len(kind) - 1].split(", ")]))
@@ -74,7 +74,7 @@ cdef int unbox_arguments(str operator, tuple parameters, tuple args, IValue *r) 
     cdef Py_ssize_t i
     for i in range(len(args)):
         if i >= len(parameters):
-            unbox_shallow(args[i], &value)  # the Tuple of what "..." stands for
+            unbox_shallow(args[i], &value)  # the Tuple of the variadic arguments
         else:
             unbox_argument(operator, parameters[i], args[i], bound, &value)
         r[i] = value
@@ -106,7 +106,7 @@ cdef object mismatch(str operator, object parameter, object x, TypeSpec spec):
 
 cdef TypeSpec bind(TypeSpec spec, object x, dict bound):
     """Return `spec` with type variables solved from argument `x`; None for a mismatch."""
-    if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # a variable by itself
+    if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # a plain type variable
         return bound.setdefault(spec.text, own_spec(x))
     if not any([is_open(child) for child in spec.children]):
         return spec
@@ -125,7 +125,7 @@ cdef bint is_open(TypeSpec spec) except -1:
 cdef TypeSpec bind_parts(TypeSpec spec, object x, dict bound):
     cdef TypeSpec found
     if isinstance(x, (list, dict)) and not x:
-        return solved(spec, bound)  # an empty one may be of any type
+        return solved(spec, bound)  # an empty container fits every element type
     found = own_spec(x)
     return solved(spec, bound) if unify(spec, found, bound) else None
 
@@ -134,7 +134,7 @@ cdef TypeSpec own_spec(object x):
     """Return the inferred type of an argument; Any if inference fails."""
     try:
         return infer_spec(x)
-    except TypeError:  # an empty list, or one of several types
+    except TypeError:  # an empty list, or a list of several types
         return ANY_SPEC
 
 

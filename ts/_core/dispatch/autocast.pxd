@@ -1,4 +1,4 @@
-"""Autocast, as the rest of the core needs it: what holds in a thread goes along to those that work for it."""
+"""Autocast state of a thread, and its transfer to worker threads."""
 
 cdef extern from *:
     """

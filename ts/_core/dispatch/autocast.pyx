@@ -1,16 +1,16 @@
-"""Autocast: operators compute in 16 bits where that is fast, in 32 where it is not safe.
+"""Autocast: operators that are fast in 16 bits compute in 16 bits, those that lose accuracy in 32 bits.
 
-In: an operator, its arguments, and the switches of the thread.  Out: its results, of arguments in other dtypes.
+In: an operator, its arguments, and the thread's autocast state.  Out: the operator's results for the cast arguments.
 
-    set_enabled(0, True)               of the thread, for the backend 0: the CPU
+    set_enabled(0, True)               enables autocast in this thread for backend 0, the CPU
     linear(x, w)                       -> linear(x.to(bfloat16), w.to(bfloat16))
     mse_loss(y, t)                     -> mse_loss(y.to(float32), t.to(float32))
 
 An operator's record defines the cast of its arguments (`Record.autocast`), for all devices or for each:
 
-    lower      the dtype that is set for the device
-    float32    float32, unless the call says its `dtype=`
-    widest     that of the widest among them
+    lower      the device's lower-precision dtype (`set_lower_dtype`)
+    float32    float32, unless the call passes `dtype=`
+    widest     the widest dtype of the arguments
     ...        any other text is the message of the raised error
 
 Only floats on the device are cast, never float64.  Operators inside an operator with a rule are not cast,
@@ -55,15 +55,15 @@ cdef enum Kind:
 cdef dict _KINDS = {"": AS_IS, "lower": LOWER, "float32": FLOAT32, "widest": WIDEST}
 cdef int FLOAT = dtypes.float32.code
 cdef int MAX_NESTING_DEPTH = 1 << 20
-cdef unsigned long long floats = 0     # a bit for each dtype that may be converted
+cdef unsigned long long floats = 0     # bit mask of the dtypes that are cast, by dtype code
 for _dtype in dtypes.ALL:
     if _dtype.is_floating_point and _dtype is not dtypes.float64:
         floats |= 1ULL << <int>_dtype.code
 
 
-# ---------------------------------------------------------------- the switches of a thread
+# ---------------------------------------------------------------- state of a thread
 
-# By device: the dtypes that its operators are cast to, what it chooses first.
+# By device: the supported lower-precision dtypes, the default first.
 LOWER_DTYPES = {"cpu": (dtypes.bfloat16, dtypes.float16), "cuda": (dtypes.float16, dtypes.bfloat16)}
 cdef dict places = {"cpu": BACKEND_CPU, "cuda": BACKEND_CUDA}
 cdef int defaults[MAX_BACKENDS]
@@ -126,7 +126,7 @@ def lower_dtype(int backend):
 
 
 def set_lower_dtype(int backend, dtype not None):
-    """Switch that."""
+    """Set this thread's lower-precision autocast dtype of a backend."""
     check_backend(backend)
     switches_here.dtypes[backend] = dtype.code
 
@@ -211,8 +211,8 @@ cdef inline int dtype_of(int backend) noexcept:
 cdef class CastPolicy:
     """Autocast rule of an operator record, by backend."""
     cdef int kinds[MAX_BACKENDS]
-    cdef int dtype_at                  # the argument that is a `dtype=`, or -1
-    cdef dict said                     # by backend: of what is refused
+    cdef int dtype_at                  # number of the argument `dtype=`, or -1
+    cdef dict said                     # by backend: error message of refused operators
 
 
 cdef CastPolicy casts_of(Operator op):
@@ -307,8 +307,8 @@ cdef Tensor cast_tensor(Tensor t, int to):
     if found is not None and found[1] == version_of(t):
         return found[2]
     made = operator_function("to")(t, dtypes.BY_CODE[to])
-    if casts_here != NULL:             # a hook may have cleared it
-        (<dict>casts_here)[key] = t, version_of(t), made  # with t, or another may get its address
+    if casts_here != NULL:             # not cleared by a hook meanwhile
+        (<dict>casts_here)[key] = t, version_of(t), made  # holds `t`: the key contains its address
     return made
 
 
@@ -340,7 +340,7 @@ cdef list cast_list(Operator op, list values, int backend):
         set_flag(AUTOCAST, before)
 
 
-# ---------------------------------------------------------------- the gate
+# ---------------------------------------------------------------- calls
 
 cdef bint is_left_on(Operator op, int backend) except -1:
     """Return whether autocast stays enabled inside a composite operator."""

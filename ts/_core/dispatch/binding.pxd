@@ -2,8 +2,8 @@
 
     Binder: an operator with its slots, one per parameter
 
-`bind` gives Python values in the order of the schema, for kernels in Python; `call_directly` fills registers and
-runs the kernel in C.
+`bind` returns Python values in schema order, for Python kernels; `call_directly` fills registers and runs the C
+kernel.
 """
 
 cimport cython
@@ -36,37 +36,37 @@ cdef enum Kind:
 
 
 cdef enum:
-    MAX_ARGUMENTS = 16                # of an operator that is called directly
+    MAX_ARGUMENTS = 16                # limit for `call_directly`
 
 
 @cython.final
 cdef class Slot:
-    """A parameter, prepared for binding."""
+    """Parameter of an operator with its kind and default, preprocessed for binding."""
     cdef str name
     cdef Kind kind
     cdef bint optional
     cdef bint keyword_only
     cdef bint has_default
     cdef bint written
-    cdef int size                      # of a fixed-size list, or 0
+    cdef int size                      # length of a fixed-size list, or 0
     cdef object default
-    cdef str words
-    cdef TypeSpec spec                 # of a list
-    cdef IValue given_none             # the default as a kernel in C takes it
+    cdef str words                     # name of the type in PyTorch's error messages
+    cdef TypeSpec spec                 # type of a list parameter
+    cdef IValue given_none             # the default as a register value
 
 
 @cython.final
 cdef class Binder:
-    """An operator with its slots."""
+    """Operator with its slots and the facts that calls from Python need."""
     cdef Operator op
     cdef list slots
-    cdef int positional                # how many may be given by position
-    cdef int int_list_at               # the int[] that integers in a row make up, or -1
+    cdef int positional                # maximum number of positional arguments
+    cdef int int_list_at               # number of the int[] parameter that collects positional integers, or -1
     cdef str required                  # the first keyword-only parameter without a default, or None
-    cdef bint numbers                  # takes numbers for tensors
-    cdef bint gives_dtype              # the result is the number of a dtype
-    cdef bint direct                   # has a kernel in C
-    cdef object results                # the class of several results
+    cdef bint numbers                  # accepts numbers for Tensor parameters
+    cdef bint gives_dtype              # the result is a dtype code
+    cdef bint direct                   # has a C kernel
+    cdef object results                # named-tuple class for several results
 
 
 cdef object FAILED, UNSURE
@@ -75,10 +75,10 @@ cdef Binder binder_of(Operator op)
 cdef bint is_int(object x)
 # Return one value per parameter, or None; append PyTorch's reason to `why` if it is a list.
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why)
-# Whether a call with these keyword names lacks a required keyword argument, such as `out`.
+# Return whether a call with keyword names `names` lacks a required keyword argument, such as `out`.
 cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names) noexcept
 # Convert a result to its Python form: tuples for lists, dtype objects for codes.
 cdef object as_python(Binder b, object result)
-# The result; FAILED where the arguments do not fit, UNSURE where only `bind` can tell.  Names are of those that
-# follow the `given` ones; NULL: there are none.
+# Call the C kernel and return its result; FAILED if the arguments do not match, UNSURE if `bind` must decide.
+# `args` are `given` positional arguments, then one per name in `names` (NULL: no keyword arguments).
 cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names)

@@ -1,11 +1,11 @@
-"""Arguments from Python to an operator: converted and in order, or straight into the registers of its kernel.
+"""Binding of Python arguments to an operator's parameters, as a list of values or in the registers of its C kernel.
 
-In: a Binder, positional and named arguments; out: a list of values, a result, or that they do not fit.
+In: a Binder, positional and keyword arguments; out: a list of values, a result, or a mismatch.
 
     x.sum(1)        bind -> [x, [1], False, None]          call_directly -> registers (x, List[1], False, None)
 
-The direct way takes tensors, Python's own numbers, lists and tuples of them, dtypes and defaults.  Anything else
-(NumPy's numbers, tensors for numbers, devices by name) is left to `bind`, which gives the same values.
+`call_directly` accepts tensors, Python numbers, lists and tuples of both, dtypes and defaults.  Other arguments (NumPy
+scalars, tensors as numbers, device names) need `bind`, which accepts all.
 """
 
 import sys
@@ -51,7 +51,7 @@ cdef extern from "Python.h":
     PyObject **PySequence_Fast_ITEMS(object x) noexcept
     Py_ssize_t PySequence_Fast_GET_SIZE(object x) noexcept
 
-# Kind and the words that PyTorch's messages have for it.
+# By schema type: the kind, and the type's name in PyTorch's error messages.
 _KINDS = {
     "Tensor": (TENSOR, "Tensor"), "Scalar": (SCALAR, "Number"), "int": (INT, "int"), "float": (FLOAT, "float"),
     "bool": (BOOL, "bool"), "str": (STR, "str"), "int[]": (INT_LIST, "tuple of ints"),
@@ -197,7 +197,7 @@ cdef object convert(Slot slot, object x, bint numbers):
             return x
         return x if x is None and slot.optional else FAILED
     if x is None:
-        if kind == INT_LIST and slot.has_default and slot.default == []:  # which are all, or as many as needed
+        if kind == INT_LIST and slot.has_default and slot.default == []:  # None means all dimensions, as `[]` does
             return []
         return None if slot.optional else FAILED
     if kind == SCALAR:
@@ -324,13 +324,13 @@ cdef object as_python(Binder b, object result):
         return dtypes.BY_CODE[result]
     return result
 
-# ---------------------------------------------------------------- straight into registers
+# ---------------------------------------------------------------- direct calls through registers
 
 cdef enum UnboxResult:
-    NO                                 # the argument does not fit
-    MAYBE                              # `bind` knows
-    BORROWED
-    OWNED                              # the register owns what it holds
+    NO                                 # the argument does not match
+    MAYBE                              # `bind` must decide
+    BORROWED                           # the register borrows the argument's reference
+    OWNED                              # the register owns a new reference
 
 
 cdef inline UnboxResult take_int(object x, IValue *out) except *:
@@ -341,7 +341,7 @@ cdef inline UnboxResult take_int(object x, IValue *out) except *:
 
 
 cdef UnboxResult take_items(Slot slot, List made, PyObject **items, Py_ssize_t n, IValue *out) except *:
-    """Into a new List of the core, which has room for them: making it may run code that changes `items`."""
+    """Unbox `n` items into the List `made`, allocated before: allocation may run code that changes `items`."""
     cdef Py_ssize_t i
     cdef IValue item
     cdef object x

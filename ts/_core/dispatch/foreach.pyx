@@ -1,12 +1,12 @@
-"""Operators on lists of tensors: an operator on single tensors for one element after the other.
+"""Foreach operators: kernels that run a single-tensor operator on each element of tensor lists.
 
-In: that operator, and the parameters of the one on lists.  Out: what a record of the latter has for its kernel:
+In: the single-tensor operator, and the parameters of the foreach operator.  Out: the foreach operator's kernel:
 
-    Each(find, "aten::add.Tensor", signature, True).run([x, y], [a, b], 2)       [x + 2 * a, y + 2 * b]
+    ForeachKernel(find, "aten::add.Tensor", parameters, True).run([x, y], [a, b], 2)       [x + 2 * a, y + 2 * b]
 
-A parameter of the operator on tensors is the one of the same name, else the one at the same place, else its default.  Lists
-go by elements, everything else is the same for all.  Each element goes through `invoke`: the tape, profilers and limits see
-operators on single tensors.
+A parameter of the single-tensor operator is matched by name, else by position, else it has its default.  List arguments are
+read by element, other arguments are passed to every call.  Each call goes through `invoke`, so the tape, profilers and
+limits see operators on single tensors.
 """
 
 from libc.stdint cimport int32_t
@@ -18,19 +18,19 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TypeSpec, box, release, set
 
 cdef enum:
     MAX_REGISTERS = 16
-    DEFAULT = -1                       # a parameter that lists say nothing of
+    DEFAULT = -1                       # the foreach operator has no such parameter
 
 
 cdef class ForeachKernel:
-    """The kernel of an operator on lists of tensors."""
+    """Kernel of a foreach operator: calls the operator `base` once per list element."""
     cdef object find
     cdef str key
-    cdef tuple parameters              # of the operator on lists
+    cdef tuple parameters              # of the foreach operator
     cdef Operator base
-    cdef tuple places                  # for each parameter of `base`, where the operator on lists has it
+    cdef tuple places                  # for each parameter of `base`, its number in `parameters`, or DEFAULT
     cdef tuple defaults
-    cdef tuple specs                   # of the parameters of `base`, which its kernel relies on
-    cdef bint gives                    # whether results are wanted: it does not write in place
+    cdef tuple specs                   # types of the parameters of `base`, checked before each call
+    cdef bint gives                    # returns results; False for in-place variants
 
     def __init__(self, find not None, str key not None, tuple parameters not None, bint gives):
         """Initialize the kernel; `find(key)` returns the single-tensor operator on first use."""
@@ -40,7 +40,7 @@ cdef class ForeachKernel:
         self.gives = gives
 
     def run(self, *args):
-        """Run on Python's values, one per parameter; a list of results, or None of what writes in place."""
+        """Run on one Python value per parameter; return a list of results, or None for an in-place variant."""
         if self.base is None:
             self.prepare()
         count = checked_length(self, args)
@@ -84,7 +84,7 @@ cdef class ForeachKernel:
 
 
 cdef int fill(ForeachKernel self, tuple args, Py_ssize_t k, IValue *r) except -1:
-    """Registers of the operator on tensors for element `k`; what they held is released."""
+    """Write the arguments of element `k` to the registers of `base`, releasing their previous values."""
     cdef int i, place
     cdef object x
     for i in range(self.base.nargs):

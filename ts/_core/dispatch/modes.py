@@ -1,10 +1,12 @@
-"""Modes: what sees all functions of tensors that a thread calls (`ts.overrides.TorchFunctionMode`).
+"""Torch function modes: interception of all tensor functions of a thread (`ts.overrides.TorchFunctionMode`).
 
     with mode:            mode.__torch_function__(func, types, args, kwargs) instead of func(*args, **kwargs)
 
-A thread that has modes has the flag MODES; what would ask a tracer then asks `_Modes`, which hands the call
-to the mode that was entered last.  Inside of its handler this mode is off: what it calls goes to the one
-before, and to classes.
+A thread with active modes has the flag MODES.  Its calls then go to `_Modes`, in the role of a tracer, which
+calls
+the innermost mode.  That mode is disabled inside of its handler: calls there go to the next outer mode, then
+to
+`__torch_function__` of the arguments' classes.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ class _Modes:
         """Return `function(*args, **kwargs)` as computed by the innermost mode."""
         kwargs = kwargs or None
         overriding = overriding_arguments([*args, *(kwargs or {}).values()])
-        if not _here.stack:  # a thread that works for one that has modes
+        if not _here.stack:  # a worker thread, which inherits the flag but not the modes
             enter_modes(False)
             return function(*args, **(kwargs or {}))
         with pop_mode() as mode:
@@ -84,7 +86,7 @@ class _Modes:
             return result
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
-        """function(*args), which no mode sees."""
+        """Return function(*args), called without modes."""
         with without_overrides():
             return function(*args)
 

@@ -1,12 +1,12 @@
-"""NumPy's complaints in PyTorch's words and classes.
+"""Translation of NumPy errors to PyTorch's exception classes and messages.
 
-In: the exception that a kernel let through, the operator's name.  Out: the exception to raise instead, or
-None for one that is a kernel's own:
+In: the exception raised by a kernel, and the operator's name.  Out: the exception to raise instead, or
+None if the kernel raised its own error:
 
     ValueError: operands could not be broadcast together with shapes (3,2) (3,)
     RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 1
 
-Kernels check what PyTorch checks first; this is the net below them.
+Kernels make PyTorch's checks first; this translation covers the errors that they do not check.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _no_memory(found: re.Match[str], operator: str) -> Exception:
 def _itemsize(dtype: str) -> int:
     try:
         return np.dtype(dtype).itemsize
-    except TypeError:  # one that NumPy does not know by name: bfloat16
+    except TypeError:  # a dtype name unknown to NumPy: bfloat16
         return 2
 
 

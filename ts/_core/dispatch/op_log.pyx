@@ -21,12 +21,12 @@ from ts._core.thread.context cimport PROFILING, context_flags, set_flag
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, box, copy_value, set_bool
 
-import ts._core.dispatch.recorder  # noqa: F401 -- it sets who sees the operators of other threads
+import ts._core.dispatch.recorder  # noqa: F401 -- sets `invoke_recorded`, which is wrapped here
 
 cdef extern from "Python.h":
     unsigned long PyThread_get_thread_ident() noexcept
 
-cdef dict writers = {}                 # by thread: the one at work
+cdef dict writers = {}                 # thread id -> active log
 cdef int (*record_operator)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 cdef object (*record_call)(Operator op, list args)
 record_operator = operator.invoke_recorded
@@ -34,11 +34,11 @@ record_call = operator.call_recorded
 
 
 cdef class OperatorLog:
-    """Writes down what its thread runs between `with` and its end."""
+    """Context manager that logs the operators that its thread executes."""
 
     cdef readonly list lines           # (operator, arguments, results)
-    cdef object is_group               # of an operator
-    cdef object looks_inside           # whether the tape does, of an operator
+    cdef object is_group               # is_group(operator): it is a fusion group
+    cdef object looks_inside           # looks_inside(operator): the tape records its parts
     cdef bint before
     cdef OperatorLog outer
 
@@ -66,14 +66,14 @@ cdef class OperatorLog:
 cdef class OperatorObserver(OperatorLog):
     """Observer of all non-composite operators inside its `with` block; it writes no log.
 
-    given(operator, arguments)             the results that it has, as one value or a tuple; None: the operator runs
-    seen(operator, arguments, results)     what it gave, a list
+    given(operator, arguments)             returns replacement results (a value or a tuple), or None to run the operator
+    seen(operator, arguments, results)     called after the operator, with a list of its results
     """
 
-    cdef object given                  # or None
+    cdef object given                  # callback or None, likewise `seen`
     cdef object seen
-    cdef object result                 # that is on its way to the registers
-    cdef bint failed                   # an error is on its way: operators that run meanwhile are for its text
+    cdef object result                 # replacement results, until they are written to registers
+    cdef bint failed                   # a callback runs or has raised: other operators are not observed
 
     def __init__(self, given=None, seen=None):
         self.given, self.seen = given, seen
@@ -122,7 +122,7 @@ cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *cod
     cdef int i
     if writer is None:
         return record_operator(op, r, at, code, instruction)
-    if op.record is None:              # of the language: what it computes is known when the lines are written
+    if op.record is None:              # an operator of the language, which is not logged
         return invoke_limited(op, r, at)
     if isinstance(writer, OperatorObserver):
         return invoke_limited(op, r, at) if op.whole else invoke_kept(<OperatorObserver>writer, op, r, at)

@@ -13,9 +13,9 @@ operator is `scalar`: then it touches no Python object unless it fails, and take
 observers of a thread's operators set a flag in the thread's context.  Exception: basic indexing of CPU
 tensors (`subscripts`) without a kernel, for tensors that do not require grad.
 
-    kernels[backend]     of an operator with a record: looked for when the backend is first asked for one
-                         (`Backend.bind_kernel`); `call_python_kernel` where it has none in C
-    kernels[0]           of an operator of the language, which takes no tensor that could choose a backend
+    kernels[backend]     operator with a record: bound on first use (`Backend.bind_kernel`); `call_python_kernel`
+                         if the backend has no C kernel
+    kernels[0]           operator of the language (on numbers, strings, lists): it has no backends
 """
 
 from cpython.object cimport PyObject
@@ -30,10 +30,10 @@ ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
 cdef enum:
     MAX_BACKENDS = 16                 # `ts.backends.register` refuses more
-    NO_LAYERS = 0                      # what `invoke_layered` says: nothing to do ...
-    HAS_RUN = 1
-    OF_TAPE = 2                        # the tape comes first
-    WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST  # flags of who sees every operator
+    NO_LAYERS = 0                      # results of `invoke_layered`: no argument has layers
+    HAS_RUN = 1                        # the operator has run
+    OF_TAPE = 2                        # the tape must record it first
+    WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST  # flags of observers of every operator
 
 
 cdef class Operator:
@@ -42,69 +42,69 @@ cdef class Operator:
     cdef readonly str schema_text      # PyTorch's text
     cdef readonly int nargs
     cdef readonly int nrets
-    cdef readonly bint scalar          # numbers in, numbers out: may run without the GIL
+    cdef readonly bint scalar          # arguments and results are numbers: may run without the GIL
     cdef Kernel kernels[MAX_BACKENDS]
-    cdef PyObject *state[MAX_BACKENDS]  # what such a kernel keeps for this operator
-    cdef list kept                     # ... held, also where it has another by now: threads may be at work in it
-    cdef void *data                    # what the kernel of an operator of the language needs: a C function, say
+    cdef PyObject *state[MAX_BACKENDS]  # data of each kernel for this operator, borrowed from `kept`
+    cdef list kept                     # owns `state`, also of replaced kernels, which other threads may still run
+    cdef void *data                    # data for the kernel of an operator of the language, e.g. a C function
     cdef public object record          # the operator's record in ts.ops, if it has one
-    cdef list implementations          # by backend: itself, its namespace, the record's Python kernel for it
-    cdef object schema_                # the parsed schema, where there is no record to hold it
-    cdef object signature_             # ts._core.dispatch.signature.Signature, read on first use
-    cdef tuple parameters              # its parameters
+    cdef list implementations          # by backend: (backend, array namespace, the record's Python kernel)
+    cdef object schema_                # parsed schema of an operator without record
+    cdef object signature_             # `ts._core.dispatch.signature.Signature`, parsed on first use
+    cdef tuple parameters              # `signature.Parameter` of each argument
     cdef tuple return_specs            # TypeSpec of each result
     cdef tuple takes                   # TypeSpec of each parameter, as `proving` reads them
-    cdef readonly TypeSpec gives       # of its one result, where the schema does not say that; or None
-    cdef bint whole                    # its kernel takes and gives tensors, on whatever devices
-    cdef int tensor_at                 # the first argument that is a tensor or a list of them, or -1
-    cdef int device_at                 # the argument that says on which device to create, or -1
-    cdef list written                  # the arguments that it writes
-    cdef bint reads                    # ... while it reads the others, element by element
+    cdef readonly TypeSpec gives       # TypeSpec of the only result if the schema is less precise, or None
+    cdef bint whole                    # composite: its kernel calls other operators on tensors of any device
+    cdef int tensor_at                 # number of the first tensor or tensor-list argument, or -1
+    cdef int device_at                 # number of the argument `device=` of a factory, or -1
+    cdef list written                  # numbers of the arguments that it writes
+    cdef bint reads                    # it must not write memory that another argument partly overlaps
     cdef tuple layouts                 # memory-layout rules of its results: `ts.ops.result_strides`
     cdef object rule                   # differentiation rule (`ts._core.autograd.rule`), None before use
     cdef object casts                  # autocast rule (`autocast`), None before use
-    cdef int overlap                   # what it does where elements of these are one place: `overlap.pxd`
+    cdef int overlap                   # reaction to overlapping elements in a written argument: `overlap.pxd`
     cdef object __weakref__
 
 
-# General kernel of every backend: the record's own kernel, on arrays.  A C kernel falls back to it.
+# Run the record's Python kernel, on arrays: the default kernel of every backend, and the fallback of C kernels.
 cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1
-# The kernel in C of a backend, and what it keeps for this operator (`state`).
+# Set the C kernel of a backend, and its data for this operator (`state`).
 cdef int set_kernel(Operator op, int backend, Kernel kernel, object kept) except -1
-# Whether a backend has a C kernel.
+# Return whether a backend has a C kernel for `op`.
 cdef bint has_kernel(Operator op, int backend) except -1
-# Check of `ts.limits` before each operator.
+# Check `ts.limits` before an operator runs; set by `work`.
 cdef Kernel before_limited
-# The same for Python values instead of registers.
+# `before_limited` for Python values instead of registers.
 cdef int (*before_limited_call)(Operator op, list args) except -1
 # `invoke_watched` with the profiler, which records start and end times; set by `recorder`.
 cdef int (*invoke_recorded)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# The same for Python values instead of registers.
+# `invoke_recorded` for Python values instead of registers.
 cdef object (*call_recorded)(Operator op, list args)
 # Notify the profiler that an operator runs its record's kernel, on a backend's arrays.
 cdef int (*note_record)(Operator op, int backend) except -1
 # `invoke` with autocast, which casts the arguments; set by `autocast`.
 cdef int (*invoke_cast)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# The same for Python values instead of registers.
+# `invoke_cast` for Python values instead of registers.
 cdef object (*call_cast)(Operator op, list args)
 # Continuation after the casts: `invoke_watched` and related functions on the arguments unchanged.
 cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 cdef object call_uncast(Operator op, list args)
 # `invoke` if a thread flag is set or a tensor requires grad; `code`, `instruction`: the caller, or NULL.
 cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# ... if this thread has an observer.
+# `invoke` if this thread has an observer, such as a profiler or limits.
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# ... if an input or its base requires grad; set by the tape.
+# `invoke` if an input or its base requires grad; set by the tape.
 cdef int (*invoke_taped)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# ... if an input has layers; set by `ts._core.dispatch_layers`.  `wanted`: the tape would record it.
+# `invoke` if an input may have layers; set by `ts._core.dispatch_layers`.  `wanted`: an argument requires grad.
 cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint wanted) except -1
-# Runs operators on tensors with layers: function(operator, Python values).
+# Run an operator on Python values with layers.
 cdef object (*call_layered)(Operator op, list args)
-# Run `function(op, Python's values)` on registers.
+# Run `function(op, Python values)` on the values of registers, and write its results to registers.
 cdef int run_in_python(Operator op, object (*function)(Operator op, list args), IValue *r, const int32_t *at) except -1
 # `invoke` below the tape: the kernel, seen by profilers and limits.
 cdef int invoke_seen(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# ... with limits only.
+# `invoke_seen` with limits only, without the profiler.
 cdef int invoke_limited(Operator op, IValue *r, const int32_t *at) except -1
 cdef object call_limited(Operator op, list args)
 

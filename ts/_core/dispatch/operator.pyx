@@ -4,17 +4,17 @@ In: registers or Python arguments; out: results, wrapped as tensors.
 
     op = Operator("aten::exp(Tensor self) -> Tensor", record)
     op(x)                       called from Python, arguments bound by the schema
-    invoke(op, r, at)           arguments in registers: the interpreter, and Python's calls where it pays
+    invoke(op, r, at)           arguments in registers: the interpreter, and Python calls with a C kernel
 
-`invoke` takes the kernel of the backend that the first tensor is on.  A backend may have one in C; `call_python_kernel` is
-what all have, and what those in C leave to it:
+`invoke` selects the kernel of the first tensor's backend.  A backend may have a C kernel; without one, and for arguments
+that the C kernel does not support, `call_python_kernel` runs:
 
     choose the backend by all tensor arguments, else by the device argument
       -> the record's kernel bound for that backend:  kernel(xp, *arguments), tensors as arrays
-      -> arrays wrapped; a result that the schema says is a written argument is that very tensor
+      -> arrays wrapped; a result that aliases a written argument in the schema is that argument's Tensor object
 
-Only Tensor arguments are looked at on the way: a number where the schema says Tensor reaches the kernel as a number,
-and promotes as one.
+Only Tensor arguments are converted: a number for a Tensor parameter reaches the kernel as a number, with the type
+promotion of numbers.
 """
 
 import warnings
@@ -74,8 +74,8 @@ for _enumerated in (dtypes.dtype, dtypes.layout, dtypes.memory_format):
 cdef enum:
     BACKEND_UNDEFINED = MAX_BACKENDS - 1
 
-# What is no tensor though its type says so, as a gradient before there is one.  Python knows it as None, and no backend
-# has kernels for it.
+# The undefined tensor: a missing value of type Tensor, such as a gradient that was not computed.  In Python it is None; it
+# has a backend number without kernels.
 cdef Tensor undefined = Tensor.__new__(Tensor)
 undefined.array, undefined.scalar_type, undefined.backend = np.empty(0, np.float32), dtypes.float32.code, BACKEND_UNDEFINED
 ivalue_module.register_undefined(undefined)
@@ -101,7 +101,7 @@ def set_schema_parser(parse):
 
 
 cdef class Operator:
-    """One overload of one operator: `repr` shows its schema, calling it runs it."""
+    """One overload of an operator, a callable; `repr` shows its schema."""
 
     def __cinit__(self, *_, **__):
         cdef int i
@@ -127,14 +127,14 @@ cdef class Operator:
 
     @property
     def signature(self):
-        """The schema as far as calling needs it; see `ts._core.dispatch.signature`."""
+        """Schema summary for calls; see `ts._core.dispatch.signature`."""
         if self.signature_ is None:
             read_signature(self)
         return self.signature_
 
     @property
     def schema(self):
-        """The parsed schema."""
+        """Full schema, parsed on first use."""
         if self.record is not None:
             return self.record.schema
         if self.schema_ is None:
@@ -163,7 +163,7 @@ cdef class Operator:
         return complete(self, args, kwargs)
 
     def call_list(self, list args not None):
-        """Run on one Python value per parameter, as `bind_python` gives them."""
+        """Run on one Python value per parameter, in the form that `bind_python` returns."""
         if len(args) != self.nargs:
             raise TypeError(f"{self.name}() takes {self.nargs} arguments, not {len(args)}")
         if self.signature_ is None:
@@ -313,12 +313,12 @@ cdef int first_tensor(str schema_text) except -2:
     return -1
 
 
-cdef object made = WeakSet()           # the operators that look for kernels
+cdef object made = WeakSet()           # operators with bound kernels
 
 
 def forget_kernels():
     """Reset the kernels of all operators after a backend has changed its kernels."""
-    for op in [reference() for reference in list(made.data)]:  # at once: others make operators meanwhile
+    for op in [reference() for reference in list(made.data)]:  # a copy: other threads may create operators
         if op is not None:
             unbind(op)
 
@@ -413,7 +413,7 @@ cdef object call_bound(Operator op, list args):
     return run_at_once(op, args)
 
 
-cdef bint symbolic = False             # whether a thread may have symbols for numbers
+cdef bint symbolic = False             # symbolic sizes may occur as arguments
 
 
 def expect_symbols():
@@ -430,7 +430,7 @@ cdef bint any_symbols(list args):
 
 
 cdef enum:
-    MAX_REGISTERS = 32                # of an operator that Python calls through registers
+    MAX_REGISTERS = 32                # limit for calls from Python through registers
 
 
 cdef object call_in_registers(Operator op, list args):
@@ -443,7 +443,7 @@ cdef object call_in_registers(Operator op, list args):
     try:
         try:
             unbox_arguments(op.name, op.parameters, tuple(args), r)
-        except TypeError:  # lists of several kinds, as of tensors and None
+        except TypeError:  # lists of mixed types, such as tensors and None
             if not (differentiating(context_flags()) and any_wants(args)):
                 return run_at_once(op, args)
             tensors = numbers_as_tensors(op, args)
@@ -478,7 +478,7 @@ cdef list numbers_as_tensors(Operator op, list args):
 
 
 cdef object run_at_once(Operator op, list args):
-    """Run on Python values that do not go through registers; who watches sees it as in `invoke_watched`."""
+    """Run on Python values that registers cannot hold, with the observers of `invoke_watched`."""
     return call_cast(op, args) if context_flags() & AUTOCAST and op.record is not None else call_uncast(op, args)
 
 
@@ -529,7 +529,7 @@ cdef object call_native(Operator op, tuple args, dict kwargs):
     cdef int n = op.nargs, total = n + op.nrets, i
     cdef IValue *r
     cdef int32_t *at
-    if "...) -> " in op.schema_text:           # what stands for the dots is one Tuple
+    if "...) -> " in op.schema_text:           # variadic arguments are packed into one Tuple
         rest = args[n - 1:]
         args = (*args[:n - 1], ivalue_module.to_core(rest, type_of.infer_spec(rest)))
     elif kwargs or len(args) < n:
@@ -556,7 +556,7 @@ cdef object call_native(Operator op, tuple args, dict kwargs):
 # ---------------------------------------------------------------- running a record
 
 cdef object run(Operator op, list args):
-    """Run the record's kernel on Python values: tensors, numbers, lists ... ; tensors come out."""
+    """Run the record's kernel on Python values (tensors, numbers, lists) and return tensors."""
     cdef Py_ssize_t i, n = len(args)
     cdef int backend = -1
     cdef int device = -1
@@ -569,7 +569,7 @@ cdef object run(Operator op, list args):
         x = args[i]
         if isinstance(x, Tensor):
             t = <Tensor>x
-            if t.backend == BACKEND_META and hides_elements(t):  # its level is closed, or another thread's
+            if t.backend == BACKEND_META and hides_elements(t):  # its level is closed or belongs to another thread
                 return call_layered(op, args)
             if backend < 0:
                 backend = t.backend
@@ -586,7 +586,7 @@ cdef object run(Operator op, list args):
         if backend == BACKEND_SPARSE and found.index == BACKEND_CPU:
             return run_on(op, args, backend, device)
         elsewhere = found.index != backend or (found.numbered and place.index is not None and place.index != device)
-        if elsewhere and backend >= 0:  # x.new_zeros(2, device="cuda"): its tensors come along
+        if elsewhere and backend >= 0:  # x.new_zeros(2, device="cuda"): move the tensors
             args = [on_device(x, found, place) if isinstance(x, Tensor) else x for x in args]
         if found.index != backend:
             backend = found.index
@@ -612,8 +612,8 @@ cdef object check_narrow = None, narrow_kernel = None
 def set_narrow(check, kernel):
     """Register the handlers of dtypes without native arithmetic (float8, complex32).
 
-    `check(record, dtype, arguments)` refuses operators on them, or with such results; `kernel(record, kernel,
-    arguments)` is the kernel by which an operator computes with complex numbers of 16-bit floats.
+    `check(record, dtype, arguments)` raises for operators that do not support such arguments or results;
+    `kernel(record, kernel, arguments)` returns the kernel for complex32 arguments.
     """
     global check_narrow, narrow_kernel
     check_narrow, narrow_kernel = check, kernel
@@ -632,7 +632,7 @@ cdef object kernel_of_narrow(Operator op, object kernel, list args):
                 check_narrow(op.record, y.dtype, args)
                 if (<Tensor>y).scalar_type == 8:
                     return narrow_kernel(op.record, kernel, args)
-            elif type(y) is complex:  # with floats of 16 bits it makes complex32
+            elif type(y) is complex:  # complex32 with float16 operands
                 return narrow_kernel(op.record, kernel, args)
     return kernel
 

@@ -4,7 +4,7 @@ In: Python arguments; out: the first overload, in the registry's order, that acc
 
     add = OverloadSet("aten::add", registry.lookup)
     add(x, y);  add(x, 2, alpha=3);  add(input=x, other=y, out=z)
-    x.view(2, 3)                 integers in a row become the one int[] parameter
+    x.view(2, 3)                 positional integers are collected in the int[] parameter
     add(x, "a")                  TypeError: add(): argument 'other' (position 2) must be Tensor, not str
 
 The same object is `ts.add` and, through the descriptor protocol, the method `x.add`.
@@ -54,10 +54,10 @@ cdef extern from "Python.h":
     void PyType_Modified(type t)
 
 
-# Other names under which PyTorch takes a parameter.
+# Alternative parameter names that PyTorch accepts.
 _ALIASES = {
     "input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x2": "other", "x1": "self",
-    "tensor": "self", "split_size_or_sections": "split_size",  # of `torch.split`, a function in Python there
+    "tensor": "self", "split_size_or_sections": "split_size",  # for `split`, whose Python signature in PyTorch has this name
 }
 
 
@@ -70,7 +70,7 @@ cdef class OverloadSet:
     cdef list binders
     cdef bint any_numbers
     cdef set names                     # names of all parameters except `out`
-    cdef void *vectorcall              # where Python looks for `call_vector`
+    cdef void *vectorcall              # address of `call_vector` (vectorcall protocol)
 
     def __cinit__(self, str name not None, lookup):
         self.name = name
@@ -109,7 +109,7 @@ cdef class OverloadSet:
         if self.binders is None:
             self.load()
         if kwargs:
-            if kwargs.get("requires_grad") is True and "requires_grad" not in self.names:  # of what is created
+            if kwargs.get("requires_grad") is True and "requires_grad" not in self.names:  # an option of factories
                 return self.run(args, {k: v for k, v in kwargs.items() if k != "requires_grad"})._marked(True)
             kwargs = self.renamed(kwargs)
             if "out" in kwargs and not self.names.isdisjoint(_OPTIONS):
@@ -176,7 +176,7 @@ cdef class OverloadSet:
         self.binders = binders
 
     def renamed(self, dict kwargs not None):
-        """Keyword arguments under the schema's names; `out=None` is dropped, a tuple of outputs spread."""
+        """Return keyword arguments with the schema's names: drops `out=None`, expands a tuple of outputs."""
         cdef dict result = {}
         cdef Slot slot
         cdef Binder b
@@ -206,7 +206,7 @@ cdef class OverloadSet:
         cdef Binder b
         cdef list why
         shown = [b for b in self.binders if not any([(<Slot>s).written and (<Slot>s).keyword_only for s in b.slots])]
-        for b in shown:                        # the first that takes the list by its first item is what is meant
+        for b in shown:                        # report the first overload that accepts the first item of the list
             why = []
             bind(b, args, kwargs, False, why)
             if why and "failed to unpack the object" in why[0]:
@@ -375,11 +375,11 @@ cdef list settled(list values):
     return [factories.tensor(values[0]), *values[1:]]
 
 
-# ---------------------------------------------------------------- the sets, by name
+# ---------------------------------------------------------------- overload sets by name
 
 cdef dict _sets = {}
-cdef object _lookup = None           # lookup(name): its overloads, in PyTorch's order
-cdef object _documentation = None    # documentation(name, overloads): their text for people
+cdef object _lookup = None           # lookup(name) -> overloads in PyTorch's order
+cdef object _documentation = None    # documentation(name, overloads) -> docstring
 
 
 def set_lookup(function):

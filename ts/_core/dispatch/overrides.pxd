@@ -1,6 +1,6 @@
-"""Classes that override functions: `__torch_function__`."""
+"""Test for arguments whose classes define `__torch_function__`."""
 
 from cpython.object cimport PyObject
 
-# Whether an argument, or an item of its lists and tuples, is of such a class; keyword arguments come last.
+# Return whether an argument, or an item of list and tuple arguments, has a class that defines `__torch_function__`.
 cdef bint any_overrides(PyObject *const *args, Py_ssize_t count) except -1

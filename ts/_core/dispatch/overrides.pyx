@@ -1,6 +1,6 @@
-"""Functions that classes of their arguments override, by PyTorch's protocol: `__torch_function__`.
+"""Function overrides by the classes of arguments, with PyTorch's `__torch_function__` protocol.
 
-In: a function and the arguments of a call.  Out: what the first class of them that knows the function makes of it.
+In: a function and the arguments of a call.  Out: the first handler result that is not NotImplemented.
 
     class Logged(ts.Tensor):
         @classmethod
@@ -11,9 +11,9 @@ In: a function and the arguments of a call.  Out: what the first class of them t
     x = ts.ones(2).as_subclass(Logged)
     x + 1                                           prints "add"; the sum is a Logged, too
 
-Who asks pays for a load and a branch until a class of tensors is defined (`overriding`); classes that are no tensors are
-asked where an argument does not fit.  Operators, and functions and methods in an `Overridable`, are what can be
-overridden.  A `TorchFunctionMode` sees what its thread calls: see `modes.py`.
+Without subclasses of `Tensor`, the check costs a load and a branch (`overriding`); other classes are only searched for
+after an argument mismatch.  Operators can be overridden, and functions and methods in an `Overridable`.  For
+`TorchFunctionMode` see `modes.py`.
 
 Source of the semantics: PyTorch's page "Extending torch", and its outputs.
 """
@@ -47,7 +47,7 @@ cdef extern from "Python.h":
     void PyType_Modified(type t)
 
 
-# ---------------------------------------------------------------- who overrides
+# ---------------------------------------------------------------- arguments with overrides
 
 cpdef bint class_overrides(object cls) except -1:
     found = getattr(cls, "__torch_function__", None)
@@ -98,7 +98,7 @@ def overriding_arguments(list args not None):
     return found
 
 
-# ---------------------------------------------------------------- calls of them
+# ---------------------------------------------------------------- calls of handlers
 
 def call_overridden(function, list overriding not None, args, kwargs):
     """Call the `__torch_function__` handlers of `overriding` in order; TypeError if all decline."""
@@ -132,14 +132,14 @@ def name_of(function):
 
 
 cdef class Overridable:
-    """A function of Python that classes of its arguments, and modes, may override; otherwise the function itself.
+    """Callable around a Python function that argument classes and modes may override.
 
     __wrapped__      the function
-    known_as         what those who override it are told; None: this object
+    known_as         the function that handlers receive; None: this object
     """
     cdef readonly object __wrapped__
     cdef object known_as
-    cdef void *vectorcall              # where Python looks for `call_vector`
+    cdef void *vectorcall              # address of `call_vector` (vectorcall protocol)
     cdef dict __dict__
     cdef object __weakref__
 
@@ -165,7 +165,7 @@ cdef class Overridable:
         return repr(self.__wrapped__)
 
     def __reduce__(self):
-        return self.__wrapped__.__qualname__  # where it stands in its module
+        return self.__wrapped__.__qualname__  # pickled by name
 
     def __get__(self, instance, owner):
         return self if instance is None else PyMethod_New(self, instance)

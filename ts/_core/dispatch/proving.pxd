@@ -3,5 +3,5 @@
 from ts._core.dispatch.operator cimport Operator
 
 
-# The TypeSpec of each result; TypeError where an argument does not fit the schema.
+# Return the TypeSpec of each result; raise TypeError for an argument type that does not match the schema.
 cdef tuple result_specs(Operator op, list found)

@@ -27,9 +27,9 @@ from ts._core.value.spec cimport (
     TypeSpec,
 )
 
-# Types of parameters that only say what sort of object it is; calls from Python look at these by themselves.
+# Parameter types that accept every enum, or every class; the kernels check such arguments of calls from Python.
 cdef dict SORTS = {"AnyEnumType": TypeSpec(KIND_ENUM, (), "enum"), "AnyClassType": TypeSpec(KIND_CLASS, (), "object")}
-cdef TypeSpec REST = TypeSpec(KIND_OBJECT, (), "tuple")  # what stands for the dots of a schema, in one
+cdef TypeSpec REST = TypeSpec(KIND_OBJECT, (), "tuple")  # the tuple of variadic arguments
 
 
 cdef tuple result_specs(Operator op, list found):
@@ -37,7 +37,7 @@ cdef tuple result_specs(Operator op, list found):
     cdef dict bound = {}
     if op.takes is None:
         op.takes = parameter_specs(op)
-    for i in range(min(len(found), len(op.takes))):  # the rest of `prim::tolist(...)` may be anything: it looks itself
+    for i in range(min(len(found), len(op.takes))):  # `prim::tolist(...)` checks its variadic arguments itself
         if not matches(<TypeSpec>op.takes[i], <TypeSpec>found[i], bound):
             raise TypeError(
                 f"{op.key}: argument {i} is of type {(<TypeSpec>found[i]).text}, where "

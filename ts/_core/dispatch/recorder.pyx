@@ -1,10 +1,10 @@
 """Event recorder of the profiler: operators, functions, labels and compiler stages with times.
 
-In: operators that a watched thread runs, functions that it calls, labels, stages of the compiler.  Out: a list of `Event`.
+In: operators, function calls and labels of recorded threads, stages of the compiler.  Out: a list of `Event`.
 
     recorder = Recorder(shapes=True, stacks=False, memory=True)
-    recorder.start()                          from now on, of this thread and of what it forks
-    ts.tanh(x)                                an event: aten::tanh, from 1200 ns to 1900 ns
+    recorder.start()                          records this thread and programs that it forks
+    ts.tanh(x)                                adds an event: aten::tanh, from 1200 ns to 1900 ns
     recorder.stop()
     recorder.events, recorder.most_bytes
 
@@ -53,7 +53,7 @@ cdef extern from *:
     """
     const char *library_at(const void *address) noexcept
 
-cdef Recorder active = None           # the one at work
+cdef Recorder active = None           # the active recorder
 
 
 cdef class Event:
@@ -62,12 +62,12 @@ cdef class Event:
 
 
 cdef class Recorder:
-    cdef readonly list events         # in the order in which they began
+    cdef readonly list events         # ordered by start time
     cdef bint shapes, stacks, memory
     cdef MemoryBudget *allowance
-    cdef dict labels                  # by thread: the events of labels that have not ended, innermost last
+    cdef dict labels                  # thread id -> stack of open label events
     cdef unsigned long thread
-    cdef readonly int64_t most_bytes  # that the thread which started it held at once of what it took since
+    cdef readonly int64_t most_bytes  # peak memory of the starting thread, counted from `start`
 
     def __cinit__(self, bint shapes=False, bint stacks=False, bint memory=False):
         self.shapes, self.stacks, self.memory = shapes, stacks, memory
@@ -78,7 +78,7 @@ cdef class Recorder:
         drop_allowance(self.allowance)
 
     def start(self):
-        """Write down what this thread does; RuntimeError where a recorder is at work already."""
+        """Start recording this thread; raise RuntimeError if another recorder is active."""
         global active
         if active is not None:
             raise RuntimeError("Can't start a profiler while another one is at work: profilers cannot be nested")
@@ -153,7 +153,7 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
     cdef Recorder recorder = active
     cdef Event event
     cdef int i, backend
-    if recorder is None:                # the thread's flag is set still: it works for a program that was recorded
+    if recorder is None:                # stopped meanwhile; the flag of this thread is still set
         return invoke_limited(op, r, at)
     event = recorder.begin("operator", op)
     if code != NULL:
@@ -161,7 +161,7 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
     if recorder.shapes:
         event.inputs = tuple([described(&r[at[i]]) for i in range(op.nargs)])
         event.start = nanoseconds()
-    backend = backend_at(op, r, at)     # now: results may be written where arguments are
+    backend = backend_at(op, r, at)     # before the call: results may overwrite arguments
     try:
         invoke_limited(op, r, at)
     finally:
@@ -188,7 +188,7 @@ cdef object record_call(Operator op, list args):
 
 
 cdef enum:
-    NEAR = 64                         # events, the newest first, among which one of this thread is looked for
+    NEAR = 64                         # number of latest events searched for the current one of this thread
 
 
 cdef int note_by_record(Operator op, int backend) except -1:
@@ -201,7 +201,7 @@ cdef int note_by_record(Operator op, int backend) except -1:
         if event.end == 0 and event.thread == thread:
             if event.what is op:
                 event.backend = backend
-            break                     # else it is a part of that one
+            break                     # otherwise `op` runs inside the kernel of the recorded operator
     return 0
 
 
@@ -211,7 +211,7 @@ def library_of(size_t address):
 
 
 cdef object described(IValue *x):
-    """(sizes, dtype) of a tensor; of a list of tensors a list of these; else None."""
+    """Return (sizes, dtype) of a tensor, a list of such pairs for a list of tensors, else None."""
     cdef List items
     cdef IValue item
     cdef Py_ssize_t i
@@ -253,7 +253,7 @@ def enter_label(str name, str args=None):
 
 
 def leave_label(Py_ssize_t number):
-    """End the label of that number, and those that were begun inside of it and left open."""
+    """End the label with this number, and all labels nested in it that are still open."""
     cdef list open
     if active is None or number < 0:
         return
@@ -296,7 +296,7 @@ def end_call(Event event not None, detail):
 
 
 cdef class Stage:
-    """A stage of the compiler, as a context manager: `with Stage("lower", name): ...`."""
+    """Context manager that records a compiler stage: `with Stage("lower", name): ...`."""
 
     cdef str name
     cdef object detail
@@ -318,7 +318,7 @@ cdef class Stage:
 # ---------------------------------------------------------------- stacks
 
 cdef enum:
-    MAX_STACK_FRAMES = 64                      # frames of a stack that are kept
+    MAX_STACK_FRAMES = 64                      # recorded frames per stack
 
 
 cdef tuple python_stack():

@@ -1,4 +1,4 @@
-"""Several results of one operator: a tuple, with PyTorch's names where the schema has them.
+"""Named tuples for operators with several results, with the names of the schema.
 
 >>> results_class("aten::max", ("values", "indices"))((3, 0))
 torch.return_types.max(

@@ -1,6 +1,6 @@
 """Operator signatures from schema text: parameters, kinds, written arguments.
 
-In: PyTorch's schema text; out: a `Signature`.  The full parser is `ts.ir.schema`, above the core; this
+In: PyTorch's schema text; out: a `Signature`.  The full parser is `ts.ir.schema`, outside of the core; this
 one reads just enough to bind Python arguments and to wrap results, when an operator is first called.
 
     >>> s = signature("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
@@ -19,7 +19,7 @@ from ts.dtypes import DEFAULT_NAMES
 
 # "Tensor(a!)", "t[](a!)", "Tensor(a -> *)"; not the parameter of "Future(t)".
 _ALIAS = r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|][a-z0-9*|]*)(!?)(?: -> [a-z0-9*|]+)?\)"
-_STRUCTURE = r"""'[^']*'|"[^"]*"|[()\[\],]"""  # or a string, which has none
+_STRUCTURE = r"""'[^']*'|"[^"]*"|[()\[\],]"""  # strings are matched first: brackets inside them do not count
 _SIZED = r"^(.*)\[(\d+)\](\??)$"
 
 
@@ -50,9 +50,11 @@ class Parameter:
 
 
 class Return:
-    """One result.
+    """Result of an operator: its type, name and aliasing.
 
-    `alias_of` is the parameter that is written and returned, `view_of` the one that it may view; or -1.
+    `alias_of` is the number of the written parameter that is returned, `view_of` of the parameter that
+    the result
+    may be a view of; -1 if none.
     """
 
     def __init__(self, kind: str, alias_of: int, name: str, view_of: int = -1) -> None:
@@ -63,7 +65,7 @@ class Return:
 
 
 class Signature:
-    """A schema, read for calling."""
+    """Schema of an operator, reduced to the facts that calls need."""
 
     def __init__(
         self,
@@ -81,7 +83,7 @@ class Signature:
 
 
 def arity(text: str) -> tuple[str, str, int, int]:
-    """Name, overload, number of arguments and of results, without reading any of them."""
+    """Return name, overload, number of arguments and number of results, without parsing types."""
     head, arguments, results = _split_schema(text)
     name, _, overload = head.partition(".")
     count = sum(1 for part in _split(arguments) if part not in ("*", "..."))
@@ -89,7 +91,7 @@ def arity(text: str) -> tuple[str, str, int, int]:
 
 
 def signature(text: str) -> Signature:
-    """Read a schema text."""
+    """Parse a schema text."""
     head, arguments, results = _split_schema(text)
     name, _, overload = head.partition(".")
     parameters: list[Parameter] = []

@@ -1,7 +1,7 @@
 """Subclasses of `Tensor`: result conversion and overridable tensor methods.
 
     class Kept(ts.Tensor): ...
-    Kept([1.0]) + 1                 a Kept: `Tensor.__torch_function__` makes results tensors of the class
+    Kept([1.0]) + 1                 a Kept: `Tensor.__torch_function__` converts results to the class
 
 Operators check for subclasses themselves (`overrides.pyx`).  Methods of `Tensor` without an operator (`x[0]`,
 `x.shape`, `x.to(...)`) do not, so that plain tensors avoid the check: a subclass gets its own copies of these
@@ -18,7 +18,7 @@ from ts._core.dispatch.overrides import Overridable, class_overrides
 from ts._core.tensor.tensor import Tensor, set_derived
 from ts._core.thread.context import DisableTorchFunction, count_overriding
 
-# What no class is asked about: how tensors are made, copied, pickled and found ...
+# Members without `__torch_function__` dispatch: creation, copies, pickling, attribute access ...
 _NOT_ASKED: Final = """
     __new__ __init__ __init_subclass__ __torch_function__ as_subclass _make_subclass __getattr__
     __getattribute__ __setattr__ __delattr__ __class__ __dict__ __doc__ __module__ __weakref__ __slots__
@@ -27,7 +27,7 @@ _NOT_ASKED: Final = """
     __dlpack__ __dlpack_device__ __cuda_array_interface__ _marked _host _number _element _dimension
     array base scalar_type backend device_index _base
 """
-# ... and Python's operators, which call ours.
+# ... and Python's operators, whose implementation calls operators that dispatch.
 _OPERATORS: Final = """
     __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__
     __rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__
@@ -45,7 +45,7 @@ def defined(cls: type[Tensor]) -> None:
         if base is Tensor:
             break
         if issubclass(base, Tensor) and class_overrides(base):
-            return  # which has them
+            return  # inherits the copies of that base
     for name, member in Tensor.__dict__.items():
         if name not in cls.__dict__ and name not in _PLAIN:
             asking = _asking(member)
@@ -74,7 +74,7 @@ def _property(member: Any) -> property:
     )
 
 
-# Whose results stay what they are.
+# Functions whose results are not converted to the subclass.
 NOT_CONVERTED: Final = frozenset(vars(Tensor)[name].__get__ for name in ("grad", "_base"))
 
 

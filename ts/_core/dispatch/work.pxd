@@ -5,5 +5,5 @@ from libc.stdint cimport int32_t
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport IValue
 
-# Before a kernel runs on these registers: TimeExceeded when it could not be done in time.
+# Raise TimeExceeded if the operator's estimated time on these arguments exceeds the time left.
 cdef int before_operator(Operator op, IValue *r, const int32_t *at) except -1

@@ -1,11 +1,11 @@
-"""Bounding operators before they start, since nothing interrupts them.
+"""Time checks before operators under `ts.limits`: a running kernel cannot be interrupted.
 
 In: an operator and its arguments.  Out: nothing, or TimeExceeded.
 
-    before_operator(op, r, at)     reads the clock, estimates what the operator takes at least, and compares
+    before_operator(op, r, at)     compares a lower bound of the operator's time with the time left
 
-The estimate of an operator with a record is that of `ts.ops.cost_model`, which looks at sizes only; one of the language's own
-goes through its lists and strings once.
+The estimate of an operator with a record is that of `ts.ops.cost_model`, computed from sizes only; the estimate of an
+operator of the language is proportional to the lengths of its lists and strings.
 """
 
 from libc.stdint cimport int32_t
@@ -18,10 +18,10 @@ from ts._core.tensor.tensor cimport BACKEND_META, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box_shallow
 from ts.errors import LimitExceeded
 
-cdef double ITEM_NS = 0.1   # at least, for an item of a list or a character
+cdef double ITEM_NS = 0.1   # per list item or character, at least
 
 cdef object rule_of_record = None
-cdef dict rules = {}               # Operator -> its rule, or None for no time worth counting
+cdef dict rules = {}               # Operator -> time estimate rule; None: negligible time
 
 
 def set_work_rules(function):
