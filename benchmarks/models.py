@@ -40,7 +40,7 @@ def contestants() -> dict[str, ModuleType]:
 
 
 def tables() -> dict[str, list[Case]]:
-    """A table for each of the three, with a row for each model."""
+    """Return a table for each measured quantity, with a row per model."""
     packages = contestants()
     kinds = ("load", "first call", "first call, kept code", "call")
     found: dict[str, list[Case]] = {f"Models: {kind}": [] for kind in kinds}
@@ -58,7 +58,7 @@ def tables() -> dict[str, list[Case]]:
 
 @contextmanager
 def kept_code(switch: str, folder: str = "") -> Iterator[None]:
-    """Whether code is kept, and where."""
+    """Set the switch and the folder of the code cache."""
     before = {name: os.environ.get(name) for name in ("TS_CACHE", "TS_CACHE_DIR")}
     os.environ.update(TS_CACHE=switch, TS_CACHE_DIR=folder)
     try:
@@ -73,7 +73,7 @@ def kept_code(switch: str, folder: str = "") -> Iterator[None]:
 def timed(
     packages: dict[str, ModuleType], family: str, name: str, archive: bytes, method: str
 ) -> tuple[Any, Any, Any]:
-    """The seconds of a load and of a first call, the best of some, and what calls the model again."""
+    """Return the best times of loading and first calls in seconds, and functions for further calls."""
     best: tuple[dict[str, float], dict[str, float]] = {}, {}
     calls = {}
     for _ in range(ROUNDS):
@@ -91,7 +91,7 @@ def timed(
 
 
 def saved(package: ModuleType, family: str, name: str) -> tuple[bytes, str]:
-    """An archive of a model by one of the packages, and the method that is called."""
+    """Return an archive of a model saved by a package, and the name of the called method."""
     case = models.family(family, package.__name__).CASES[name]
     way = "script" if "script" in case.ways else case.ways[0]
     calls = case.calls()

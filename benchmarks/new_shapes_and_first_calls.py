@@ -34,7 +34,7 @@ PROGRAMS: dict[str, tuple[tuple[str, str], Callable[[int], Shapes], int]] = {
 
 
 def report(rounds: int) -> str:
-    """All figures, each the best of so many rounds."""
+    """Return all figures, each the best of several rounds."""
     ts.set_num_threads(1)
     lines = ["### First calls and new shapes, one thread", ""]
     lines += ["| | steady | first call, in steady ones | ten new shapes, each |", "|---|---|---|---|"]
@@ -53,7 +53,8 @@ def compiled(source: str, function: str) -> Any:
 
 
 def timed(program: tuple[str, str], shapes: Callable[[int], Shapes], n: int) -> tuple[float, float, float]:
-    """Seconds of a steady call, of a first one, and of one of ten on new shapes, with the same weights."""
+    """Return the times in seconds of a steady call, a first call, and a call on a new shape, with equal
+    weights."""
     f = compiled(*program)
     made = cache(lambda i, shape: ts.randn(shape))
     calls = [
@@ -75,7 +76,7 @@ def seconds(run: Callable[[], Any]) -> float:
 
 
 def memory() -> str:
-    """What many shapes leave behind: resident memory, and plans of groups."""
+    """Report the resident memory and number of fused plans after many shapes."""
     f = compiled(*EXPRESSION)
     choose = random.Random(0)
     peaks = []
@@ -90,7 +91,7 @@ def memory() -> str:
 
 
 def threads(rounds: int) -> str:
-    """How many times faster two threads are."""
+    """Report the speedup of two threads."""
     f = compiled(*EXPRESSION)
     run = partial(f, ts.randn(4_000_000), ts.randn(4_000_000))
     found = {}

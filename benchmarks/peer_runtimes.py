@@ -17,17 +17,17 @@ Function = Callable[..., Any]
 
 
 def has_torch() -> bool:
-    """Whether PyTorch is installed."""
+    """Return True if PyTorch is installed."""
     return importlib.util.find_spec("torch") is not None
 
 
 def has_numba() -> bool:
-    """Whether Numba is installed."""
+    """Return True if Numba is installed."""
     return importlib.util.find_spec("numba") is not None
 
 
 def missing() -> dict[str, str]:
-    """The contestants that are not installed, and the package that has them."""
+    """Return the contestants that are not installed, with their package names."""
     there = {"PyTorch": has_torch(), "Numba": has_numba(), "machine code of ts": has_llvm()}
     packages = {"PyTorch": "torch", "Numba": "numba", "machine code of ts": "llvmlite"}
     return {peer: packages[peer] for peer, is_there in there.items() if not is_there}
@@ -51,7 +51,7 @@ def numba_jit(function: Function) -> Function:
 
 
 def has_llvm() -> bool:
-    """Whether `ts` can make machine code."""
+    """Return True if `ts` can compile machine code."""
     return importlib.util.find_spec("llvmlite") is not None
 
 

@@ -1,4 +1,4 @@
-"""Whole steps of training: forward, loss, way back and optimizer of scripted models, in either library.
+"""Training steps of scripted models in both libraries: forward, loss, backward and optimizer.
 
 `STEPS[name](library)` makes a model and gives a call that makes one step.
 """
@@ -37,7 +37,7 @@ def small(x, {names}):
 
 
 def tensor(library: Any, seed: int, *shape: int) -> Any:
-    """The same normal numbers for both."""
+    """Return the same normal numbers in either library."""
     return library.from_numpy(np.random.default_rng(seed).standard_normal(shape).astype("float32") * 0.1)
 
 
@@ -76,7 +76,7 @@ def lstm_layer(library: Any) -> Step:
 
 
 def lstm_cells(library: Any) -> Step:
-    """Written out, in a loop over the steps."""
+    """Train LSTM cells written as a loop over time steps."""
     run = library.jit.CompilationUnit(CELLS).unrolled
     leaves = parameters(library, (HIDDEN, 4 * HIDDEN), (HIDDEN, 4 * HIDDEN), (4 * HIDDEN,))
     x, h, c = tensor(library, 7, LENGTH, BATCH, HIDDEN), *[library.zeros(BATCH, HIDDEN)] * 2
@@ -92,7 +92,7 @@ def small_graph(library: Any) -> Step:
 
 
 def network(library: Any, layers: Callable[[Any], list[Any]], x: tuple[int, ...], classes: int) -> Step:
-    """Layers one behind the other, scripted; cross entropy."""
+    """Train a scripted sequence of layers with cross entropy."""
     library.manual_seed(0)
     model = library.jit.script(library.nn.Sequential(*layers(library.nn)))
     images = tensor(library, 0, *x)

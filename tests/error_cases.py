@@ -31,7 +31,8 @@ _CALL = re.compile(r"^# call: (main\(.*\))$", re.MULTILINE)
 
 
 class Expectation(NamedTuple):
-    """What a file says: the program, its error's class and message, PyTorch's first line where it differs."""
+    """Contents of a case file: the program, the error's class and message, and PyTorch's first line if it
+    differs."""
 
     text: str
     kind: str
@@ -55,7 +56,7 @@ def write(path: Path, kind: str, message: str) -> None:
 
 
 def failure(path: Path, module: str = "ts") -> tuple[str, str] | None:
-    """Class and message of the exception that the program ends with; None if it ends without one."""
+    """Return the class and message of the program's exception, or None."""
     text = read(path).text
     try:
         _run(path.name, as_module(text, module), module)
@@ -81,7 +82,7 @@ def _run(filename: str, text: str, module: str) -> None:
 
 
 def _normal(message: str) -> str:
-    """Without what is another at each run: addresses, the frames of the test around the program."""
+    """Remove text that varies between runs: addresses and frames of the test."""
     message = re.sub(r" \(of Python compilation unit at: 0x[0-9a-f]+\)", "", message)
     message = re.sub(r"(\nAt:\n(?:  \w+\.py\(.*\n)+)(?:  .*\n?)*", r"\1", message)
     return "\n".join(line.rstrip() for line in message.strip("\n").split("\n"))

@@ -127,7 +127,7 @@ def dtypes(record: Any) -> str:
 
 
 def rows(records: list[Any]) -> Iterator[str]:
-    """A line of the table for each record that is not derived from another."""
+    """Yield a table line for each record that is not derived from another record."""
     derived: dict[int, set[str]] = {}
     for record in records:
         if record.base is not None:
@@ -219,7 +219,7 @@ for module in sorted(m.name for m in pkgutil.iter_modules(kernels.__path__)):
 
 
 def kernel_directory() -> str:
-    """The text of the kernels' kernel_index.py: that of the file, with the names as they are."""
+    """Return the text of `kernel_index.py` with the currently registered names."""
     done = subprocess.run([sys.executable, "-c", REGISTERED], capture_output=True, text=True, check=True)
     lines = [line.split() for line in done.stdout.splitlines()]
     declared: dict[str, set[str]] = {}
@@ -241,7 +241,7 @@ def prim_directory() -> str:
 
 
 def _with_names(file: Path, declared: dict[str, set[str]]) -> str:
-    """The text of a directory with these names."""
+    """Return the text of an index file with the given names."""
     table = ["NAMES: Final[dict[str, str]] = {"]
     for home, names in declared.items():
         lines = textwrap.wrap(" ".join(sorted(names)), 100)

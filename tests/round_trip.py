@@ -1,4 +1,4 @@
-"""What graph text and source text must hold: they read back as what they show.
+"""Round-trip checks of graph text and source text.
 
 In: something to run.  Out: the functions that it compiled (`compiled_by`), to be held against their own texts:
 
@@ -44,7 +44,7 @@ _CONSTANT = re.compile(r"^ *%([\w.]+) : (.* = prim::(?:Constant|Uninitialized).*
 
 @contextmanager
 def noting_compiled() -> Iterator[dict[ScriptFunction, str]]:
-    """The functions that are compiled meanwhile, also those that others call, with the text of their graphs."""
+    """Record the functions compiled in the context, including callees, with the text of their graphs."""
     compiled: dict[ScriptFunction, str] = {}
     finish = ScriptFunction.finish
 
@@ -155,7 +155,8 @@ def described(graph: Graph, fold_lists: bool = False) -> str:
 
 
 def _give_tasks_their_constants(graph: Graph) -> None:
-    """Source text does not say whether a constant of a task is made in it or given to it."""
+    """Move constants into the tasks that use them, because source text does not distinguish constants from
+    task inputs."""
     for node in graph.find_all_nodes("prim::fork"):
         task = node["Subgraph"]
         for i, value in reversed(list(enumerate(node.inputs()))):

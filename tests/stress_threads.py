@@ -1,4 +1,5 @@
-"""Eight threads that do everything at once, on shared and on their own things, and check what comes out.
+"""Stress test with eight threads that perform random operations on shared and private objects and check the
+results.
 
     python -m tests.stress_threads                3 seconds
     python -m tests.stress_threads -s 600         ten minutes; the seed is printed, -e seed draws the same work
@@ -198,7 +199,7 @@ def script(draw):
 
 @work
 def script_anew(draw):
-    """A function that nobody has compiled: of text, and of this file with a class of its own."""
+    """Script a new function from text, and one of this file with a local class."""
     n = draw.randrange(1000)
     unit = ts.jit.CompilationUnit(f"def f(x: List[int]) -> int:\n    return g(x) + {n}\ndef g(x: List[int]) -> int:\n    return len(x)")
     expect(unit.f([1, 2]), n + 2)
@@ -356,7 +357,7 @@ def collect(draw):
 
 
 def run(seconds: float, seed: int, only: str = "") -> int:
-    """How many pieces of work were done; raises what the first thread raised that failed."""
+    """Return the number of completed work items; raise the first error of a thread."""
     sys.setswitchinterval(1e-6)
     drawn = [each for each in WORK if only in each.__name__]
     end = time.monotonic() + seconds

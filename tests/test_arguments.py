@@ -1,4 +1,5 @@
-"""What functions take, refuse and warn of: outputs of factories, sizes, lists of subscripts, arrays, wrong sizes."""
+"""Accepted, rejected and deprecated arguments of functions: `out` of factories, sizes, index lists,
+arrays."""
 
 import importlib.util
 import warnings
@@ -100,7 +101,8 @@ def test_refused(call, kind, message):
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
 def test_without_cupy_an_assertion_fails():
-    """As programs expect of a PyTorch without CUDA; a RuntimeError too."""
+    """Without CuPy, a CUDA tensor raises an error that is an AssertionError, as in PyTorch without CUDA, and
+    a RuntimeError."""
     for kind in (AssertionError, RuntimeError):
         with pytest.raises(kind, match="needs CuPy"):
             ts.ones(1, device="cuda")
@@ -129,7 +131,7 @@ def test_warned_of(call, message):
 
 
 def test_nothing_to_warn_of():
-    """The same functions, used as they are meant."""
+    """Correct uses of the functions issue no warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         x = ts.rand(2, 3)

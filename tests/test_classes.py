@@ -120,7 +120,7 @@ def test_exit_when_the_body_fails():
 
 
 def test_inheritance_is_refused():
-    """As in PyTorch, a class that is scripted has no other bases."""
+    """A scripted class cannot have base classes, as in PyTorch."""
 
     class Derived(Point):
         pass
@@ -181,7 +181,8 @@ def test_interface_arguments():
 
 
 def test_interface_errors():
-    """What lacks a method, or has it with other types, is refused at compile time."""
+    """A class that lacks an interface method, or declares it with other types, is rejected at compile
+    time."""
 
     def lacks(h: Holder) -> float:
         return measure(h)
@@ -208,7 +209,7 @@ def test_interface_errors():
 
 
 def test_handle_of_an_object():
-    """`script(instance)` gives a handle: scripts that get it change the object behind it."""
+    """`script(instance)` returns a handle; scripts that receive it change the referenced object."""
     handle = ts.jit.script(Point(3))
     assert (handle.x, handle.y, handle.norm()) == (3, 0.5, 9.5)
     ts.jit.script(double)(handle)

@@ -76,7 +76,7 @@ def run(x, weight, stride, padding, dilation, groups, bias=None):
 @pytest.mark.parametrize("width", [128, 256, 512])
 @pytest.mark.parametrize("name", CASES)
 def test_follows_the_definition(name, width, widest):
-    """For each instruction set that this machine has."""
+    """Convolutions equal their definition for each instruction set of this machine."""
     microkernels.instruction_set(width)
     x, weight, rest = operands(name, np.float64)
     expected = by_definition(x, weight, *rest)
@@ -133,7 +133,7 @@ def test_transposed_is_the_adjoint(name):
 
 
 def test_transposed_leaves_gaps_to_the_bias():
-    """Where the stride is wider than the kernel, nothing but the bias arrives."""
+    """Transposed convolution writes only the bias at positions between strides wider than the kernel."""
     x, weight = ts.ones(1, 1, 2), ts.ones(1, 1, 1)
     found = ts.conv_transpose1d(x, weight, ts.tensor([5.0]), stride=3, output_padding=2)
     assert found.tolist() == [[[6.0, 5.0, 5.0, 6.0, 5.0, 5.0]]]
@@ -156,7 +156,8 @@ def test_complex_numbers():
 
 
 def test_nothing_beyond_the_input_is_read():
-    """The last panel of an input that is read in place ends before the memory does: NaN behind it stays out."""
+    """Convolution does not read beyond its input: NaN values after the last panel do not affect the
+    result."""
     memory = np.full(4 * 9 + 64, np.nan, np.float32)
     memory[: 4 * 9] = 1
     x = memory[: 4 * 9].reshape(1, 4, 3, 3)

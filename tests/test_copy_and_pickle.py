@@ -101,7 +101,7 @@ def test_shared_parameters_of_archives():
 
 @WAYS
 def test_modules_that_hold_scripted_ones(way):
-    """A module of Python with a scripted one in it; with a memo one module is one."""
+    """A Python module with a scripted submodule can be copied and pickled; shared submodules stay shared."""
 
     class Holder(ts.nn.Module):
         pass
@@ -177,7 +177,7 @@ def named(x: int, step: int = 2) -> int:
 
 
 def test_functions_of_modules():
-    """A function that a module has under its name is that function again."""
+    """A scripted function that is a module global pickles to the same object."""
     assert pickled(named) is named
 
 
@@ -247,7 +247,7 @@ def test_save_refuses_them():
     ],
 )
 def test_shuffled_pixels_lie_elsewhere(name, shape, number):
-    """Where nothing moves, too."""
+    """Pixel shuffles copy their input, even if no element moves."""
     x = ts.rand(shape)
     y = getattr(ts.nn.functional, name)(x, number)
     before = y.clone()

@@ -17,7 +17,7 @@ SUBMODULES = ("linalg", "fft", "lib.stride_tricks", "cuda.runtime", "cuda")
 
 
 def dotted(node):
-    """The names of a chain of attributes, or None."""
+    """Return the names of an attribute chain, or None."""
     names = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)
@@ -38,7 +38,7 @@ def mentioned(folder, roots):
 
 
 def known(root, name):
-    """Whether CuPy has it; of a function only the first name counts, what follows are its attributes."""
+    """Return True if CuPy has a name; attributes of a function are not checked."""
     for module in SUBMODULES:
         if root == "cupy" and name.startswith(f"{module}."):
             return name.removeprefix(f"{module}.").partition(".")[0] in API["modules"][f"cupy.{module}"]
@@ -87,7 +87,7 @@ def test_special_functions(cuda):
 
 
 def test_api_list_matches_installed_cupy():
-    """Where CuPy is installed, what was recorded holds for it."""
+    """The recorded API list equals the API of an installed CuPy."""
     code = "import json; from tests.fake_cupy.record_api import record; print(json.dumps(record()))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     if "No module named 'cupy'" in done.stderr:

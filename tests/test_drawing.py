@@ -1,4 +1,4 @@
-"""Pictures of graphs: what is in them, where it is, and that nothing in them does anything."""
+"""Drawings of graphs: content, layout, and escaping of names and texts."""
 
 import re
 import shutil
@@ -72,7 +72,7 @@ def test_what_a_block_takes_leads_to_its_box():
 
 
 def test_constants_are_written_where_they_are_used():
-    """But not those that are a default: `alpha` of `add`."""
+    """Constants are drawn at their use, except default values such as `alpha` of `add`."""
     found = picture(branching)
     lines = {box.text: box.lines for box in boxes(found)}
     assert lines["aten::mul"] == ["other = 2"] and lines["aten::add"] == []
@@ -225,7 +225,7 @@ def test_what_a_stranger_wrote_is_text(tmp_path):
 
 
 def statements(text):
-    """Those of Graphviz's language, if it is that: braces and quotes are closed."""
+    """Check that a text is valid Graphviz (closed braces and quotes) and return it without strings."""
     without = re.sub(r'"(?:[^"\\]|\\.)*"', "S", text)
     assert '"' not in without and without.count("{") == without.count("}")
     return without
@@ -265,7 +265,7 @@ def test_command(tmp_path, capsys):
 
 
 def test_in_a_browser(browser, tmp_path):
-    """It is shown, in the colours of the system, and asks for nothing."""
+    """A browser shows the drawing in light and dark colours without network requests."""
     ts.jit.script(hostile).graph.draw(tmp_path / "g.svg")
     colours = []
     for scheme in ("light", "dark"):

@@ -14,7 +14,7 @@ from ts.ir.types import FLOAT, INT, TENSOR, ListType, OptionalType
 
 
 def compiled(text):
-    """The graph of the first function of a text."""
+    """Return the graph of the first function of a text."""
     return compile.compile_function(parse.module_defs(text)[0])
 
 
@@ -38,7 +38,7 @@ def test_load_takes_the_name(graph):
 
 
 def test_first_without_conversions(graph):
-    """An overload further down that needs no conversion wins over one that does."""
+    """A later overload without conversions is preferred to an earlier one with conversions."""
     x = graph.add_input("x", TENSOR)
     schemas = [parse_schema("t::f.int(int a) -> int"), parse_schema("t::f.Tensor(Tensor a) -> Tensor")]
     index, matched = match_schemas(schemas, graph, None, [x])
@@ -98,7 +98,7 @@ def test_not_on_all_paths():
 
 
 def test_break_of_an_inner_function():
-    """`break` without a loop around it is told before the inner function is refused."""
+    """`break` outside of a loop is reported before the unsupported inner function."""
     source = "def f(n: int):\n  for i in range(n):\n    def g():\n      if n > 1:\n        break\n"
     with pytest.raises(ts.jit.FrontendError, match="SyntaxError: 'break' outside loop"):
         ts.jit.CompilationUnit(source)

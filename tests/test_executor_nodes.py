@@ -73,7 +73,8 @@ def test_who_wants_a_gradient():
 
 
 def test_profiles_pass_on():
-    """What profiles look at goes on; one without results goes away. The function shows its graph as it was."""
+    """`prim::profile` nodes forward their input or, without results, do nothing; the function's graph is
+    unchanged."""
     f = function_of(
         """graph(%x : Tensor, %n : int[]):
   %a : Tensor = prim::profile[profiled_type=FLOAT, seen_none=0](%x)
@@ -92,7 +93,7 @@ def test_profiles_pass_on():
 
 
 def test_guards():
-    """A tensor of another type fails at the guard: nothing is there to go on with."""
+    """A guard raises an error for a tensor of another type."""
     f = function_of(
         """graph(%x : Tensor):
   %a : FLOAT = prim::Guard[profiled_type=FLOAT](%x)
@@ -127,7 +128,8 @@ with prim::FallbackGraph_0 = graph(%y : Tensor):
 
 
 def test_bail_outs_leave_the_graph():
-    """Where a tensor is of another type the node's graph is what remains of the function, from inside a branch."""
+    """A bail-out runs its graph, the rest of the function, for a tensor of another type, even inside a
+    branch."""
     f = function_of(BAIL_OUT)
     assert f(ts.ones(2, 3), True)[0].tolist() == [-2.0] * 3
     assert f(ts.ones(2), True).tolist() == [1.0, 1.0]
@@ -197,7 +199,8 @@ def test_a_pass_puts_them_into_a_function():
 
 
 def test_bail_outs_after_guards_are_eliminated():
-    """Types that follow from a guard do not hold in the graph of its bail-out, and no pass drops it as unused."""
+    """Types derived from a guard are invalid in the graph of its bail-out, and no pass removes the bail-out
+    as unused."""
     seen = "profiled_type=Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)"
     graph = parse_ir(f"""graph(%x : Tensor):
   %a : Tensor = prim::profile[{seen}](%x)

@@ -1,4 +1,4 @@
-"""Sizes, degrees and exponents that nobody can compute by counting to them."""
+"""Extreme sizes, degrees and exponents, which must not be computed by iteration."""
 
 import math
 
@@ -102,7 +102,7 @@ def test_signs_of_zeros():
 
 
 def test_parts_of_the_largest_number():
-    """The length of a part and the number of parts are not added up to more than 64 bits."""
+    """Extreme part lengths and counts cause no 64-bit overflow."""
     x = ts.arange(3.0)
     assert [part.tolist() for part in x.split(INT64_MAX)] == [[0, 1, 2]]
     assert [part.tolist() for part in x.chunk(INT64_MAX)] == [[0], [1], [2]]
@@ -113,7 +113,7 @@ def test_parts_of_the_largest_number():
 
 
 def test_repetitions_that_are_no_size():
-    """Neither is a sum of counts that wraps around a length, nor does anybody count to one of no elements."""
+    """Repeat counts whose sum overflows raise an error; repeats of empty tensors take constant time."""
     counts = ts.tensor([1 << 62] * 4)
     for function in (ts.repeat_interleave, ts.ones(4).repeat_interleave, ts.ones(4, 1).repeat_interleave):
         with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):

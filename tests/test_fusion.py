@@ -232,7 +232,8 @@ class Normal(ts.nn.Module):
 
 
 def test_report_names_lines_of_the_program(machine_code):
-    """Lines are those of the calls into `ts`, not of its own sources; none without a source."""
+    """The optimization report names lines of calls into `ts`, not of its sources, and no line without a
+    source."""
     first = Normal.forward.__code__.co_firstlineno
     for net in (Normal(), ts.nn.Sequential(Normal())):
         plan = str(ts.jit.script(net).plan)
@@ -658,7 +659,7 @@ def test_conversions(x, y):
 
 
 def test_conversion_to_the_same_dtype_returns_its_operand():
-    """A write to one is visible in the other."""
+    """A conversion to the same dtype returns its operand, so that writes to one are visible in the other."""
     f = script("def f(x):\n    y = x.float()\n    z = torch.exp(y) * 2 + y\n    x.add_(1)\n    return y, z\n")
     for dtype in (ts.float32, ts.float64):
         x = ts.randn(50).to(dtype)
@@ -686,7 +687,7 @@ def test_the_default_dtype_is_that_of_the_call():
 
 
 def test_signed_zeros_of_16_bit_floats_with_another_dtype():
-    """The maximum of 0 and -0 depends on the kernel."""
+    """The sign of the maximum of 0 and -0 of 16-bit floats equals that of the unfused kernel."""
     f = script("def f(x: Tensor, y: Tensor):\n    return torch.maximum(x, y) * 1, torch.minimum(y, x) + x\n")
     for x, y in itertools.product(DTYPES, (ts.float16, ts.bfloat16)):
         for shape in ((), (20,)):

@@ -36,7 +36,7 @@ def test_steps_are_those_without_a_scale(parameter, optimizer):
 
 
 def test_scale_follows(parameter, optimizer):
-    """It grows after two steps, and shrinks after one whose gradients are not finite, which is left out."""
+    """The scale grows after two finite steps and shrinks after a non-finite step, which is skipped."""
     s, scales = scaler(), []
     for factor in (1.0, 1.0, float("inf"), 1.0, float("nan"), 1.0, 1.0):
         before = parameter.tolist()
@@ -64,7 +64,7 @@ def test_unscaled_gradients_may_be_clipped(parameter, optimizer):
 
 
 def test_several_optimizers(parameter):
-    """A step is left out for the optimizer whose gradients are not finite; the scale shrinks for all."""
+    """A step is skipped only for the optimizer with non-finite gradients; the scale shrinks for all."""
     other = ts.nn.Parameter(ts.ones(1))
     first, second = ts.optim.SGD([parameter], lr=0.5), ts.optim.SGD([other], lr=0.5)
     s = scaler()
@@ -138,7 +138,7 @@ def test_another_scale(parameter):
 
 
 def test_state(parameter, optimizer):
-    """It may be loaded before and after the first loss."""
+    """The state of a scaler may be loaded before and after the first loss."""
     s = scaler()
     turn(s, optimizer, parameter)
     state = s.state_dict()

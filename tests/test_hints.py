@@ -40,7 +40,7 @@ def test_an_attribute_of_the_class():
 
 
 def test_a_parameter_without_an_annotation():
-    """It is a Tensor: conversions are not what is missing."""
+    """The hint for a parameter without annotation says that it is a Tensor."""
 
     def counted(n):
         total = 0
@@ -122,7 +122,8 @@ def test_keywords_that_there_are_not():
 
 
 def test_keywords_of_calls_from_python():
-    """The message, which is PyTorch's, names one that is unknown only where nothing is missing."""
+    """The error for invalid keywords, with PyTorch's text, names an unknown keyword only if no argument is
+    missing."""
 
     @ts.jit.script
     def scaled(x: int, factor: int = 2):
@@ -327,7 +328,8 @@ INSTEAD = [
 
 @pytest.mark.parametrize(("method", "instead", "result"), INSTEAD, ids=[row[0] for row in INSTEAD])
 def test_methods_of_texts_that_scripts_have_not(method, instead, result):
-    """What the hint says to write compiles, and gives that."""
+    """The hint for an unsupported string method contains a replacement that compiles and returns the expected
+    result."""
     unit = ts.jit.CompilationUnit(
         f"def f(s: str, prefix: str, suffix: str, part: str, begin: int, end: int, other: str):\n    return {instead}\n"
     )

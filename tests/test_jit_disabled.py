@@ -29,7 +29,7 @@ class Color(enum.Enum):
 
 
 def generator(x):
-    """What would not compile."""
+    """A generator, which TorchScript does not support."""
     yield x
 
 
@@ -107,7 +107,7 @@ def test_overloads():
 
 
 def test_the_rest():
-    """What surrounds scripts works as it does outside of them."""
+    """Functions around scripts, such as `fork` and `annotate`, work in Python."""
     assert ts.jit.wait(ts.jit.fork(lambda x: x + 1, 2)) == 3
     assert ts.jit.annotate(List[int], []) == [] and not ts.jit.is_scripting()
     assert ts.jit.script_if_tracing(lambda x: x)(3) == 3
@@ -126,7 +126,7 @@ def test_words(variable, setting, on, monkeypatch):
 
 @pytest.mark.parametrize("setting", ["", "x", "2", " 0", "off"])
 def test_unknown_words(setting, monkeypatch):
-    """Others are refused: somebody who writes `off` wants something."""
+    """An unknown setting of `TS_JIT` raises ValueError."""
     ts.jit.enable()
     monkeypatch.setenv("TS_JIT", setting)
     with pytest.raises(ValueError, match=r"^Unknown setting of TS_JIT\. Try using 0 or 1"):

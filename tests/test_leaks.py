@@ -1,4 +1,4 @@
-"""No operator leaves memory behind: the process holds as much after many calls as after the first few.
+"""Memory leak tests: repeated operator calls must not increase the memory of the process.
 
 Each expression runs eagerly and in a scripted loop.  What Python's allocator and the C library have given out is counted
 exactly, so that a leak of one small object in ten calls is seen after a thousand; the pages of the process count what was
@@ -68,14 +68,14 @@ if MALLINFO is not None:
 
 
 class Memory(NamedTuple):
-    """What the process holds, or by how much that has grown."""
+    """Memory held by the process, or its growth."""
 
     pages: int  # bytes
     malloc: int  # bytes
     blocks: int  # of Python's allocator
 
     def beyond(self, calls):
-        """What is more than caches and the heap may take, however often they are filled."""
+        """Return the values above the allowance for caches and heap growth."""
         most = Memory(256 * 1024 + 16 * calls, 4096 + 2 * calls, 50 + calls // 20)
         return {name: n for name, n, limit in zip(self._fields, self, most, strict=True) if n > limit}
 
@@ -102,7 +102,7 @@ def loop(expression):
 
 
 def leaked(f, calls):
-    """What so many calls leave behind: what leaks grows every time, pages that the system had taken come back once."""
+    """Return the memory that repeated calls leak; a leak grows in each of several attempts."""
     for _ in range(3):
         gc.collect()
         before = held()

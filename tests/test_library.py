@@ -13,7 +13,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(autouse=True)
 def forgotten():
-    """Operators stay where they are declared: other tests look at all that there are."""
+    """Unregister the operators of a test, because other tests iterate over all operators."""
     yield
     registry._forget("custom")
     ts.library._custom.clear()
@@ -155,7 +155,7 @@ def test_unknown_operators():
 
 @pytest.mark.parametrize("saves_output", [False, True])
 def test_scripts_with_gradients_run_the_operator_itself(name, saves_output):
-    """Beside operators that make a differentiable graph: its values are not those of its fake."""
+    """In scripts with gradients, a custom operator runs its implementation, not its fake."""
 
     @ts.library.custom_op(name, mutates_args=())
     def scale(x: Tensor, by: float) -> Tensor:
@@ -207,7 +207,7 @@ def test_results_are_new(name):
 
 
 def test_triton_op():
-    """The function of a triton_op also computes its shapes; without a formula it has no gradient."""
+    """The function of a triton_op computes its fake result; without a formula it has no gradient."""
     name = "tests_triton::twice"
 
     @ts.library.triton_op(name, mutates_args=())

@@ -1,4 +1,4 @@
-"""Threads that use everything at once: each example is a process of its own, whose first uses collide.
+"""Concurrent first uses by several threads, each example in a new process.
 
 What is loaded, declared and compiled when it is first needed must be there for a second thread either not at
 all or as a whole.
@@ -117,7 +117,7 @@ def test_first_uses(uses, tmp_path):
 
 
 def test_everything_at_once():
-    """A moment of `tests.stress_threads`, which is there to be run for as long as one likes."""
+    """The stress test `tests.stress_threads` passes for two seconds."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.stress_threads", "-s", "2", "-e", "1"], capture_output=True, text=True, timeout=400
     )
@@ -191,7 +191,7 @@ class Items(ts.nn.Module):
 
 @pytest.mark.parametrize("numbers", [[1, 9, 2, 8], [1, *range(3, 40), 2]])
 def test_a_sort_that_fails_keeps_the_items(numbers):
-    """Each is there once, whatever the sort had moved: with the few of an insertion sort, and merged."""
+    """A failed sort keeps each item exactly once, for insertion sort and merge sort."""
     items = ts.jit.script(Items(numbers))
     with pytest.raises(RuntimeError, match="no order"):
         items.order()

@@ -38,7 +38,7 @@ def state(tmp_path):
 
 
 def is_mapped(x, path):
-    """Whether the memory of a tensor is in the file's map."""
+    """Return True if the memory of a tensor is in the mapping of a file."""
     with open("/proc/self/maps") as maps:
         areas = [line.split()[0].split("-") for line in maps if str(path) in line]
     return any(int(low, 16) <= x.data_ptr() < int(high, 16) for low, high in areas)
@@ -71,7 +71,7 @@ def test_values(state):
 
 @on_linux
 def test_reading(path):
-    """Without a map, and where there is no path, everything is read."""
+    """Files are read into memory without `mmap`, and file objects always."""
     assert not is_mapped(ts.jit.load(path, mmap=False).large, path)
     with open(path, "rb") as file:
         assert not is_mapped(ts.jit.load(file).large, path)
@@ -132,7 +132,7 @@ def test_memory(tmp_path):
 
 @pytest.mark.parametrize("what", ["signature", "offset", "alignment", "compressed", "size"])
 def test_records_that_are_not_mapped(path, what, tmp_path):
-    """A record that is not where it is said to be, lies askew or is compressed is read, or refused as ever."""
+    """Misplaced, unaligned or compressed records are read into memory or rejected."""
     data = bytearray(path.read_bytes())
     with zipfile.ZipFile(path) as file:
         entry = next(e for e in file.infolist() if e.filename.endswith("data/0"))

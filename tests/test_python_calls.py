@@ -78,7 +78,7 @@ def test_exception_of_python():
 
 
 def test_interrupt_passes():
-    """What is no Exception leaves as it is."""
+    """KeyboardInterrupt propagates unchanged through a script."""
 
     def f(n: int):
         return interrupts(n)
@@ -109,7 +109,8 @@ def test_limit_inside_of_a_call_back():
 
 
 def test_unread_result_is_not_checked():
-    """A function without a return annotation may be called for what it does; containers are copies."""
+    """A Python function without a return annotation may be called for its side effects; container arguments
+    are copies."""
 
     def f(xs: List[int]):
         change(xs)
@@ -129,7 +130,7 @@ def test_unused_raises():
 
 
 def test_marks():
-    """What the marks leave, and what `ignore` refuses."""
+    """Compile directives set the modifier of a function, and `ignore` rejects invalid arguments."""
     assert compile_directives.modifier_of(shout) == "ignore"
     with pytest.warns(FutureWarning, match="has been deprecated"):
         dropped = ts.jit.ignore(drop=True)(lambda x: x)
@@ -220,7 +221,7 @@ def test_script_if_tracing_runs_as_python():
 
 
 def test_errors_of_a_unit_come_together():
-    """All functions of a unit that do not compile are reported at once, and none of them stays."""
+    """All functions of a unit that do not compile are reported together, and none is defined."""
     text = """
     def good(x: int) -> int:
         return x

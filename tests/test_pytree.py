@@ -125,7 +125,7 @@ def test_results_of_operators_met_on_threads():
 
 
 def test_only_registered_types_are_nodes():
-    """What somebody registers with optree for everybody, or for another namespace, is a leaf here."""
+    """Types registered globally with optree or in another namespace are leaves."""
 
     class Box:
         pass
@@ -137,7 +137,7 @@ def test_only_registered_types_are_nodes():
 
 
 def test_several_trees():
-    """The first tree is a prefix of the others; dictionaries fit by their keys."""
+    """The first tree must be a prefix of the other trees; dictionaries match by their keys."""
     assert pytree.tree_map(lambda x, y: (x, y), {"a": 1, "b": 2}, OrderedDict(b=[3], a=4)) == {
         "a": (1, 4), "b": (2, [3]),
     }  # fmt: skip
@@ -182,7 +182,7 @@ def test_json(registered):
 
 
 def test_dataclasses_and_constants():
-    """Fields that are None are part of the spec; a constant is a spec without leaves."""
+    """None fields of a dataclass are part of the spec; a constant is a spec without leaves."""
 
     @dataclass
     class Fields:
@@ -226,7 +226,7 @@ def test_the_table_is_the_registry():
 
 
 def test_deep_trees():
-    """A tree that is too deep is an error, not the end of the process."""
+    """A tree that is too deep raises RecursionError."""
     tree = 1
     for _ in range(100_000):
         tree = [tree]

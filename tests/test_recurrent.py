@@ -17,7 +17,8 @@ SHAPES = [(5, 4, 3, 6), (37, 16, 1, 3), (16, 1, 2, 1)]  # of the cell, the input
 
 
 def random(*shape, dtype):
-    """Of a size at which steps do not blow up."""
+    """Return normal numbers scaled by the square root of the last dimension, so that recurrent steps stay
+    bounded."""
     found = np.random.default_rng(sum(shape)).standard_normal(shape)
     return ts.tensor(found / np.sqrt(shape[-1]), dtype=dtype)
 
@@ -35,7 +36,7 @@ def layer_weights(name, dtype, sizes, biased, layers, directions, projected):
 
 
 def by_record(name, *args):
-    """What the kernel in Python gives."""
+    """Return the result of the Python kernel of a record."""
     return find(name).kernel(namespace, *[arrays(x) for x in args])
 
 
@@ -124,7 +125,8 @@ def test_the_arguments_of_views_may_want_gradients():
 
 
 def test_functions_of_parts():
-    """Of what has gaps, as of what lies in order."""
+    """Pointwise functions of strided views equal those of contiguous tensors, and keep the strides of
+    `empty_like`."""
     x = ts.linspace(-3, 3, 40).reshape(4, 10)
     for part in (*x.chunk(2, 1), x[:, ::3], x[::2], x[1:2, 1:2].expand(3, 4), x.t(), x[:, :0]):
         for name in ("sigmoid", "exp", "relu", "neg", "tanh"):
@@ -136,7 +138,8 @@ def test_functions_of_parts():
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
 @pytest.mark.skipif(simd_level.current_level() == "baseline", reason="weights are packed at the SIMD levels avx2 and avx512")
 def test_weights_are_packed_once(kind):
-    """Layers and cells have the same bits before and after, and see what is written to their weights."""
+    """Recurrent layers and cells have equal bits with and without packed weights, and use weights written
+    afterwards."""
     for batch, steps in ((1, 2), (1, 9), (6, 2), (6, 9)):
         layer = getattr(ts.nn, kind)(48, 64, num_layers=2, bidirectional=True)
         cell, x = getattr(ts.nn, f"{kind}Cell")(48, 64), ts.randn(steps, batch, 48)

@@ -35,7 +35,7 @@ def recursion():
 
 
 def unread_failing_code():
-    """The graph as it was before its passes is kept with it."""
+    """Script a function with failing dead code, which keeps its graph from before the passes."""
 
     def f(n: int) -> int:
         q = 7 // n
@@ -199,7 +199,7 @@ def anything():
 
 
 def failed_function():
-    """What a failed compilation had compiled before goes with it."""
+    """Fail a compilation, whose helper functions must be released too."""
 
     class Counter:
         def __init__(self, start: int):
@@ -259,7 +259,7 @@ def collect():
 
 
 def growth(make):
-    """How many objects more there are after three turns."""
+    """Return the number of additional objects after three calls."""
     collect()
     before = len(gc.get_objects())
     for _ in range(3):
@@ -271,7 +271,7 @@ def growth(make):
 @pytest.mark.usefixtures("quick_collections")
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_dies(make):
-    """What is scripted goes when nobody holds it, and takes everything along that was made for it."""
+    """A scripted object is released with all its compiled data when its last reference is dropped."""
     made = [weakref.ref(make()) for _ in range(3)]
     collect()
     assert [one() for one in made] == [None] * 3

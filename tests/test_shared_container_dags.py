@@ -1,4 +1,4 @@
-"""Values that hold one container many times over: a list doubled sixty times has 61 lists, and more ways to them than anybody walks."""
+"""Values with shared containers: a list doubled sixty times has 61 lists and 2**60 paths."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_dicts_too():
 
 
 def test_what_a_script_does_to_one_it_does_to_both():
-    """As in Python; the list that was given is a copy all the same."""
+    """A mutation in a script affects all references to a shared container, but not the caller's list."""
     row = [1]
     assert first_grows([row, row, [1]]) == [[1, 2], [1, 2], [1]]
     assert row == [1]
@@ -174,7 +174,8 @@ def nest_of(tensor: ts.Tensor, n: int = 60) -> list[Any]:
 
 
 def test_an_example_of_too_many_parts_is_refused():
-    """What is one container in the example may be two in another call, so a trace takes each apart by itself."""
+    """An example input with too many nested parts is rejected by the tracer, which copies shared
+    containers."""
     pairs: Any = ts.ones(1)
     for _ in range(60):
         pairs = (pairs, pairs)
@@ -258,7 +259,7 @@ def test_copies_of_what_is_too_deep_fail_or_come_to_an_end(made, copied):
 
 
 def test_a_limit_that_conversion_meets_is_a_limit():
-    """What does not fit is not of a wrong type."""
+    """A conversion that exceeds a limit raises the limit's error, not a type error."""
     takes = ts.jit.CompilationUnit("def f(x: List[Tuple[int, int]]) -> int:\n    return len(x)\n").f
     with pytest.raises(MemoryExceeded), ts.limits(bytes=1_000_000):
         takes([(i, 2) for i in range(100_000)])

@@ -17,9 +17,8 @@ FLOAT = np.dtype("float32")
 
 @functools.total_ordering
 class Symbol:
-    """A polynomial in named lengths of at least 2; a comparison that this does not decide raises.
-
-    `terms` has a factor for each product of names: {("n",): 2, (): 1} is 2*n + 1.
+    """A polynomial in named lengths of at least 2. A comparison that the bounds do not decide raises an
+    error. `terms` has a factor for each product of names: {("n",): 2, (): 1} is 2*n + 1.
     """
 
     def __init__(self, terms):
@@ -72,7 +71,7 @@ class Symbol:
         return Symbol({(f"({self})//({other})",): 1})
 
     def bounds(self):
-        """The least and the largest that it can be; None where there is no end."""
+        """Return the minimum and maximum value, with None for an unbounded end."""
         low = high = 0
         for names, k in self.terms.items():
             ends = (k * 2 ** len(names), None if names else k)
@@ -116,7 +115,7 @@ def array(*shape):
 
 
 def run(key, *args):
-    """What an operator's record gives on the meta device."""
+    """Return the result of an operator record on the meta device."""
     record = registry.find(f"aten::{key}")
     return META.bind(record)(META.xp, *args)
 
@@ -133,7 +132,8 @@ def test_the_symbol_decides_what_it_can():
 
 
 def test_questions():
-    """What is certain is known, and nothing else: only `equal` insists on an answer."""
+    """Size predicates decide only comparisons valid for all symbol values; only `equal` requires a
+    decision."""
     assert size_guards.known_equal(N * 2, N + N) and not size_guards.known_equal(N, 3) and not size_guards.known_one(N)
     assert size_guards.equal(N * M, M * N) and not size_guards.equal(N, 1)
     assert size_guards.product((2, N, 1, M)) == 2 * N * M and size_guards.product((N, 0)) == 0

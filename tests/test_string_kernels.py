@@ -46,7 +46,7 @@ def last_of(text: str, i: int) -> str:
 
 @pytest.fixture(scope="module")
 def texts() -> list[str]:
-    """Texts of each alphabet, of all lengths around those that are read at once."""
+    """Return random strings of each alphabet, with lengths around the SIMD block sizes."""
     rng = random.Random(7)
     made = ["", "a", " "]
     for alphabet in ALPHABETS:
@@ -86,13 +86,13 @@ def test_each_character_has_its_lower_case() -> None:
 
 
 def test_nul_counts() -> None:
-    """A text that ends with NUL is not the one without."""
+    """Trailing NUL characters are part of a string."""
     script = ts.jit.script(words)
     assert script("ab ab\x00 ab\x00\x00 ab" + " " * 20) == ["ab", "ab\x00", "ab\x00\x00", "ab"]
 
 
 def test_texts_that_are_kept_do_not_grow() -> None:
-    """`s += t` grows a text in place where nobody else has it: who keeps it for later has it."""
+    """`s += t` grows a string in place only if no other reference exists."""
 
     def grown(text: str) -> List[str]:
         made: List[str] = []
@@ -107,7 +107,8 @@ def test_texts_that_are_kept_do_not_grow() -> None:
 
 
 def test_an_index_out_of_range() -> None:
-    """It has the message of Python's error, from the instruction too."""
+    """A string index out of range has the message of Python's error, including the string index
+    instruction."""
     script = ts.jit.script(last_of)
     assert (script("añb", -2), script("añ😀", 2)) == ("ñ", "😀")
     for text, i in (("ab", 2), ("ab", -3), ("", 0)):

@@ -32,7 +32,7 @@ def mistakes() -> set[int]:
 
 
 def mypy() -> Errors:
-    """What mypy refuses, as strict as with `ts` itself; what it has kept of that is of use."""
+    """Return the lines that mypy rejects with the strict settings of `ts`."""
     done = _run([sys.executable, "-m", "mypy", "--no-error-summary", *map(str, FILES.values())])
     found: Errors = {name: set() for name in FILES}
     for name, line in re.findall(r"(\w+)\.py:(\d+): error", done):
@@ -41,7 +41,7 @@ def mypy() -> Errors:
 
 
 def pyright() -> Errors:
-    """What pyright refuses, with its usual rules."""
+    """Return the lines that pyright rejects with its standard settings."""
     command = "basedpyright" if find_spec("basedpyright") is not None else "pyright"
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder, "pyrightconfig.json")
@@ -65,12 +65,12 @@ CHECKERS: dict[str, Callable[[], Errors]] = {"mypy": mypy, "pyright": pyright}
 
 
 def missing(checker: str) -> bool:
-    """Whether it is not installed."""
+    """Return True if the checker is not installed."""
     return not any(find_spec(name) for name in ((checker, "basedpyright") if checker == "pyright" else (checker,)))
 
 
 def problems(checker: str) -> list[str]:
-    """Where a checker says something else than these files."""
+    """Return the differences between a checker's errors and the expected errors of these files."""
     found = CHECKERS[checker]()
     said = []
     for name, lines in found.items():

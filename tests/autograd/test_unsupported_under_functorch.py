@@ -1,4 +1,4 @@
-"""What methods of tensors refuse inside of function transforms, and what hooks and blocks refuse."""
+"""Tensor methods, hooks and contexts that raise errors inside of function transforms."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def _back(register, given):
 
 @pytest.mark.parametrize("name", ["register_hook", "register_prehook"])
 def test_hooks_of_nodes_give_tuples(name):
-    """Of tensors of the gradients' dtypes and shapes, one for each."""
+    """Node hooks must return a tuple of tensors with the gradients' number, dtypes and shapes."""
 
     def register(y):
         return getattr(y.grad_fn, name)
@@ -68,7 +68,7 @@ def test_hooks_of_nodes_give_tuples(name):
 
 
 def test_what_is_unpacked_can_want_gradients():
-    """Where what was saved does."""
+    """An unpack hook must return a tensor that can require gradients if the saved tensor requires them."""
     x = ts.ones(3, requires_grad=True)
     with ts.autograd.graph.saved_tensors_hooks(lambda y: y, lambda y: y.long()):
         y = x.sin()
@@ -93,7 +93,8 @@ def test_cholesky_inverse_reads_one_triangle(upper):
 
 
 def test_tensors_of_a_batch_are_shown_whole():
-    """With the level that they are of; what is the same for all elements is shown as it is."""
+    """The `repr` of a batched tensor contains its level and the whole batch; unbatched tensors are printed
+    plainly."""
     seen = []
 
     def inner(y):

@@ -65,7 +65,7 @@ def cluster(*words, workers=0, python=True):
 
 
 def until(check, seconds=TIMEOUT_SECONDS):
-    """What something gives as soon as it is true; it fails the test if that never comes."""
+    """Return the result of a check as soon as it is true; fail the test after the timeout."""
     end = time.monotonic() + seconds
     while True:
         found = check()
@@ -83,7 +83,7 @@ def is_alive(pid):
 
 
 def answers(to, *args):
-    """The sum of squares as another process gives it, once there is one; None before."""
+    """Return the sum of squares computed by another process, or None while it does not exist."""
     try:
         return rpc.rpc_sync(to, squares, args=(ts.arange(4.0),)).item()
     except RuntimeError:
@@ -102,7 +102,7 @@ def who():
 
 
 def ask(to):
-    """Another process's number, as this one learns it."""
+    """Return the worker number that another process reports for itself."""
     return rpc.rpc_sync(to, number)
 
 
@@ -120,7 +120,7 @@ def look_up(name):
 
 
 def begun():
-    """How many calls of others this process has begun."""
+    """Return the number of calls that this process has started for other processes."""
     return current().executor.tally["begun"]
 
 

@@ -1,4 +1,4 @@
-"""What other processes run in the tests of gradients across calls."""
+"""Functions and classes that remote processes run in the tests of distributed autograd."""
 
 import threading
 
@@ -25,7 +25,7 @@ def gradient_of_w(context_id):
 
 
 def nested(x, to):
-    """A product there of a product that another process has."""
+    """Return a product with `x` of a product computed by another process."""
     return rpc.rpc_sync(to, mul, (x, W)) * x
 
 
@@ -105,7 +105,7 @@ def failing(x):
 
 
 class Slow(ts.autograd.Function):
-    """Its way back waits for nobody who comes."""
+    """Identity function with a slow backward."""
 
     @staticmethod
     def forward(ctx, x):
@@ -131,7 +131,7 @@ def context_that_stays(to, x):
 
 
 class Layer:
-    """A parameter, and what is done with it."""
+    """A parameter and functions of it."""
 
     def __init__(self, *values):
         self.weight = nn.Parameter(ts.tensor(values))

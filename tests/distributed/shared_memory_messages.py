@@ -13,12 +13,12 @@ MARK = b"an end of a test"
 
 
 def part(size, number=0):
-    """Bytes that are told apart by their number."""
+    """Return bytes determined by a number."""
     return (np.arange(size, dtype=np.uint64) * 2654435761 + number).astype(np.uint8)
 
 
 def shared_files():
-    """How many files of segments this process has open."""
+    """Return the number of open shared memory segment files of this process."""
     found = 0
     for each in os.listdir("/proc/self/fd"):
         with contextlib.suppress(FileNotFoundError):  # of the listing itself
@@ -27,13 +27,13 @@ def shared_files():
 
 
 def lent(lender, data):
-    """A reference to a part; the first of its size goes over the socket."""
+    """Return a reference to a part; the first part of a size uses the socket and is sent again."""
     reference = lender.lend(data.data)
     return reference if reference is not None else lender.lend(data.data)
 
 
 def reference(file, size=MIN_SHARED_BYTES):
-    """To a part in a segment of this process."""
+    """Return a reference to a part in a segment of this process."""
     return SHARED_MEMORY_FLAG | file << 40 | size
 
 

@@ -1,4 +1,4 @@
-"""Clusters with certificates: what is made, and who is let in."""
+"""TLS certificates of clusters: creation and peer verification."""
 
 import datetime
 import shutil
@@ -39,7 +39,8 @@ def certificate(path):
 
 
 def test_what_is_made(folder):
-    """By this user alone, for this machine and others, for a year; a second time nothing."""
+    """Certificates are readable only by the user, valid for the host names and one year, and not created
+    twice."""
     assert {path.name for path in folder.iterdir()} == FILES
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
@@ -58,7 +59,7 @@ def test_what_is_made(folder):
 
 
 def test_what_is_missing_is_made(folder, tmp_path):
-    """By the same authority, if its key is there."""
+    """A missing certificate is created by the existing authority if its key exists."""
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     (copy / "cert.pem").unlink()
@@ -89,7 +90,7 @@ def test_processes_that_have_them(cluster, folder):
 
 
 def test_those_of_another_authority(cluster, tmp_path):
-    """Are let in by nobody, and let nobody in."""
+    """Processes with certificates of another authority can neither join a cluster nor accept its members."""
     certificates.make(tmp_path / "other")
     other = certificates.security(tmp_path / "other")
     with pytest.raises(RuntimeError, match=r"no way into the cluster .*(?i:certificate|ssl)"):

@@ -1,4 +1,4 @@
-"""What a scheduler of a cluster is sent by others: it loads no pickles, and goes on."""
+"""Untrusted messages to a cluster scheduler: no pickle is loaded, and the scheduler continues."""
 
 import asyncio
 import pickle
@@ -36,7 +36,7 @@ async def scheduler():
 
 
 async def ask(made, message):
-    """What a scheduler answers; None where it hangs up."""
+    """Return the answer of a scheduler, or None for a closed connection."""
     comm = await connect(made.address, **HOW)
     try:
         await comm.write(message)
@@ -48,7 +48,7 @@ async def ask(made, message):
 
 
 async def joined(made, **more):
-    """The connection of a process that is there."""
+    """Join the cluster and return the connection and the answer."""
     comm = await connect(made.address, **HOW)
     await comm.write({**JOIN, **more})
     answered = await comm.read()
@@ -171,7 +171,7 @@ def test_beats_are_counts():
 
 
 def test_strangers():
-    """Who does not know the secret is heard by nobody; what is too large is not read."""
+    """A peer that does not know the secret is rejected; oversized messages are not read."""
 
     async def main():
         async with scheduler() as made:

@@ -13,12 +13,12 @@ from ts.distributed.optim import DistributedOptimizer
 
 
 def layers():
-    """A layer in each of the two other processes."""
+    """Create a layer in each of the two other processes."""
     return [rpc.remote(f"worker{k}", there.Layer, (1.0, float(k))) for k in (1, 2)]
 
 
 def trained(kind, steps, **options):
-    """Weights after steps of an optimizer across processes, and of the same in this one alone."""
+    """Return weights after steps of a distributed optimizer and of the same local optimizer."""
     remote, x = layers(), ts.tensor([1.0, 2.0])
     across = DistributedOptimizer(kind, [layer.remote().parameter() for layer in remote], **options)
     local = [ts.nn.Parameter(ts.tensor([1.0, float(k)])) for k in (1, 2)]
@@ -48,7 +48,8 @@ def trained(kind, steps, **options):
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_steps_are_those_of_one_process(standing, kind, options):
-    """The same parameters, bit for bit, whose `grad` is untouched."""
+    """A distributed optimizer computes the parameters of a local one bit for bit and leaves `grad`
+    untouched."""
     found, local = trained(kind, 3, **options)
     for (weight, grad), expected in zip(found, local, strict=True):
         assert weight.tolist() == expected.tolist()
@@ -69,7 +70,7 @@ def test_arguments_by_place_and_parameters_here(standing):
 
 
 def test_what_is_refused(standing):
-    """Errors of the class and of a step are raised here; classes that are no optimizers do not travel."""
+    """Errors of the optimizer's constructor and step are raised in the caller; other classes are rejected."""
     handles = [layer.remote().parameter() for layer in layers()]
     with pytest.raises(ValueError, match=r"Invalid learning rate: -0.5"):
         DistributedOptimizer(optim.SGD, handles, lr=-0.5)

@@ -1,4 +1,4 @@
-"""Processes that die, stop, or never come; ports that strangers send to: nobody waits longer than it said."""
+"""Processes that die, stop or never start, and untrusted connections: no call exceeds its timeout."""
 
 import os
 import signal
@@ -68,7 +68,8 @@ def test_a_process_that_stops(together):
 
 
 def test_strangers(together):
-    """Who does not know the secret is heard by nobody; who does, and sends nonsense, gets errors."""
+    """Peers without the secret are rejected; malformed messages of authenticated peers are answered with
+    errors."""
     address = current().peer(1).address
     port = int(address.rpartition(":")[2])
     for data in (b"", b"GET / HTTP/1.0\r\n\r\n", os.urandom(4096)):
@@ -247,7 +248,7 @@ def test_before_and_after():
 
 
 def test_one_process_after_another():
-    """What one agent leaves keeps nothing from the next."""
+    """RPC can be initialized again after a shutdown."""
     for _ in range(3):
         rpc.init_rpc("alone", rank=0, world_size=1, rpc_backend_options=there.options(free_port()))
         assert rpc.rpc_sync("alone", ts.add, args=(1, 2)) == 3
@@ -268,7 +269,7 @@ def test_a_fork_is_none_of_the_processes(together):
 
 
 def test_a_process_that_ends_without_a_word():
-    """It ends at once, and the others are told."""
+    """A process that exits without shutdown ends at once, and its peers get an error."""
     port = free_port()
     code = f"""
 import os, sys

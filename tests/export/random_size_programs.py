@@ -76,7 +76,7 @@ class Random:
         return "\n".join([f"def forward(self, {names}):", *(f"    {line}" for line in self.lines)])
 
     def function(self, library: Any = ts) -> Any:
-        """What the lines say, as a function."""
+        """Return the program's lines compiled as a function."""
         return _compiled(self.source, library)
 
     def arguments(self, shapes: list[tuple[int, ...]], library: Any = ts) -> tuple[Any, ...]:
@@ -84,7 +84,7 @@ class Random:
         return tuple(argument(shape, k, library) for k, shape in enumerate(shapes))
 
     def dynamic_shapes(self, dim: Any = Dim) -> tuple[dict[int, Any], ...]:
-        """What is said of the sizes."""
+        """Return the dynamic shape specification of the program."""
         known: dict[str, Any] = {}
         for name in ("m", "n"):
             for text in [t for each in self.dims for t in each.values() if t.startswith(f"Dim('{name}'")]:
@@ -117,7 +117,7 @@ def _compiled(source: str, library: Any) -> Any:
 
 @dataclass
 class _Writing:
-    """A program that is being written: what its names are in the example."""
+    """A program during its generation, with the example values of its names."""
 
     draw: Any
     scope: dict[str, Any]
@@ -183,7 +183,7 @@ KINDS = (
 
 @st.composite
 def programs(draw: Any) -> Random:
-    """Programs over one or two tensors, what is said of their sizes, and sizes to call them with."""
+    """Generate programs over one or two tensors, dynamic shape specifications, and sizes for calls."""
     shapes, dims = [], []
     n, m = draw(st.integers(3, 8)), draw(st.integers(3, 8))
     numbers = {"n": n, "m": m}

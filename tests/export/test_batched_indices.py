@@ -55,7 +55,8 @@ class Batched(ts.nn.Module):
 
 
 def check(function, in_dims, decomposed=True):
-    """What eager `vmap` gives, which programs give, too, and its arguments."""
+    """Check that exported programs return the result of eager `vmap`, and return this result with the
+    arguments."""
     rows, indices = ts.arange(12.0).reshape(3, 4), ts.tensor([0, 2, 1])
     args = rows if in_dims[0] == 0 else rows[1], indices if in_dims[1] == 0 else indices[1]
     module = Batched(function, in_dims)
@@ -69,7 +70,7 @@ def check(function, in_dims, decomposed=True):
 @pytest.mark.parametrize("in_dims", [(0, 0), (None, 0), (0, None)], ids=["both", "indices", "rows"])
 @pytest.mark.parametrize("name", INDEXED)
 def test_read(name, in_dims):
-    """What a loop over the elements gives; control flow in a batch has no decomposition."""
+    """Batched index reads equal a loop over the elements; control flow in a batch has no decomposition."""
     function = INDEXED[name]
     wanted, (r, i) = check(function, in_dims, name not in ("in a branch", "in a map"))
     each = [function(r[k] if in_dims[0] == 0 else r, i[k] if in_dims[1] == 0 else i) for k in range(3)]
@@ -83,12 +84,13 @@ def test_written(name, in_dims):
 
 
 def test_slices_by_a_size():
-    """Beside numbers that are the same for the batch decompositions have operators without a record."""
+    """A slice bound by an unbatched size is exported, with operators without a record in its
+    decomposition."""
     wanted, (r, i) = check(lambda r, i: r[i:], (0, None))
     assert ts.equal(wanted, r[:, int(i) :])
 
 
 def test_an_end_of_a_slice_is_refused():
-    """As in PyTorch, where the program runs."""
+    """A batched slice bound raises an error in eager mode and export, as in PyTorch."""
     with pytest.raises(RuntimeError, match=r"\.item\(\) on a Tensor"):
         check(lambda r, i: r[i:], (0, 0))

@@ -180,7 +180,8 @@ def test_exports_of_fake_models(inside):
 
 
 def test_gradients_of_tensors_with_elements():
-    """They are fake, as in PyTorch; where a real one would be written to, an error says so."""
+    """Gradients of real tensors in fake mode are fake, as in PyTorch; an error is raised instead of a write
+    to a real `grad`."""
     module = nn.Sequential(nn.Linear(3, 4), nn.Tanh())
     weight = module[0].weight
     with ts.fake():
@@ -269,7 +270,7 @@ def test_devices_that_differ():
 
 
 def test_numbers_of_python():
-    """What is computed of numbers alone is known; PyTorch calls it propagation of constants."""
+    """Fake scalars computed from constants keep their values (constant propagation in PyTorch)."""
     with ts.fake():
         n = ts.tensor(3)
         assert (n + 1).item() == 4 and n.tolist() == 3 and bool(n > 2)
@@ -386,7 +387,7 @@ def test_programs_with_sizes():
 
 
 def test_blocks_that_end_in_crossed_order():
-    """Each ends for itself: what began later goes on, and after the last nobody is left."""
+    """Fake mode contexts may end in any order, and after the last exit fake mode is off."""
     first, second = ts.fake(), ts.fake()
     with ts.fake():
         first.__enter__()
@@ -407,7 +408,8 @@ def test_blocks_that_end_in_crossed_order():
 
 
 def test_blocks_inside_of_a_program():
-    """An export refuses them, in branches, too; it may itself be within one."""
+    """An exported program cannot contain a fake mode context, also not in branches; export itself works
+    within fake mode."""
     pytest.importorskip("sympy")
 
     class Faked(ts.nn.Module):

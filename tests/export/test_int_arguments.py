@@ -1,4 +1,4 @@
-"""Arguments that are ints and may vary: what a program asks of them is looked at when it is called."""
+"""Dynamic int arguments: conditions of the program are checked at each call."""
 
 import io
 
@@ -105,7 +105,7 @@ def test_within_a_dict():
 
 @pytest.mark.parametrize("first", [True, False])
 def test_equal_to_a_size(first):
-    """An int that has to be the length of a tensor, before it or behind it."""
+    """An int argument may be constrained to equal a tensor size, for both argument orders."""
 
     def function(*args):
         n, x = args if first else args[::-1]
@@ -127,7 +127,7 @@ def test_equal_to_a_size(first):
     "given, name", [(7.5, "float"), (True, "bool"), ("a", "str"), (None, "NoneType"), (ts.ones(1), "Tensor")]
 )
 def test_no_int(given, name):
-    """What is no int is refused by its type."""
+    """An argument that is not an int is rejected with its type."""
     program = export(Function(lambda x, n: x * n), (ts.ones(3), 4), dynamic_shapes=(None, Dim.AUTO))
     for each in (program, saved_and_loaded(program)):
         with pytest.raises((AssertionError, ValueError)) as info:
@@ -174,7 +174,7 @@ def test_fixed_by_an_operator(name):
 
 
 def test_fixed_in_part():
-    """A dimension that is computed fixes what it is computed by, no more."""
+    """A dimension computed from an int argument constrains only the computed value."""
     program = export(Function(lambda x, n: x.sum(n % 2)), (ts.ones(2, 3), 4), dynamic_shapes=(None, Dim.AUTO))
     assert program.module()(ts.ones(2, 3), 6).tolist() == [2, 2, 2]
     with pytest.raises(AssertionError, match="Guard failed: b % 2 == 0"):

@@ -1,4 +1,4 @@
-"""Sizes that an operator would refuse if they were others are conditions of the program."""
+"""Size checks of operators become conditions of the exported program."""
 
 import pytest
 
@@ -28,13 +28,13 @@ def test_calls_of_other_sizes():
 
 @pytest.mark.parametrize("layer, least", [(nn.Conv1d(4, 6, 5), 5), (nn.AvgPool1d(3, 2), 3)])
 def test_smallest_inputs(layer, least):
-    """An input is as large as the windows that go over it."""
+    """The minimum size of an input is the window size of the layer."""
     program = export(layer, (ts.ones(2, 4, 8),), dynamic_shapes=({2: Dim.AUTO},))
     assert [int(r.lower) for r in program.range_constraints.values()] == [least]
 
 
 def test_number_of_parts():
-    """A program takes as many parts each time; how long the last one is may vary."""
+    """The number of results of `split` is fixed; the length of the last one may vary."""
 
     class Parts(nn.Module):
         def forward(self, x):
@@ -54,7 +54,7 @@ def test_fixed_by_a_layer():
 
 
 def test_sizes_computed_from_others():
-    """A size that is computed from another one, and is 1 in the example, is broadcast."""
+    """A computed size that is 1 in the example broadcasts."""
     gate = ts.ops.aten.glu_backward
 
     class Gate(nn.Module):

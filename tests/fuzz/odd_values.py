@@ -1,4 +1,4 @@
-"""Tensors, arrays and values as nobody expects them: what the fuzz tests put in the place of an argument.
+"""Unusual tensors, arrays and values that the fuzz tests substitute for arguments.
 
     tensors(ts.float32)     [tensor([1., 1., 1.]), ...]      lying in memory in every way that there is
     arrays()                reversed, not aligned, read only, of foreign byte order, of objects, of other libraries
@@ -47,7 +47,7 @@ def tensors(dtype: ts.dtype) -> list[ts.Tensor]:
 
 
 def mixed() -> list[ts.Tensor]:
-    """Tensors of all dtypes, and some that stand for more memory than there is."""
+    """Return tensors of all dtypes, including expanded tensors larger than the memory."""
     return [
         *tensors(ts.float32), ts.ones(1, 3, 4, 4), ts.ones(1).expand(1 << 40), ts.ones(1, dtype=ts.uint8).expand(1 << 31, 1 << 31),
         ts.arange(5), ts.tensor([1 << 62, -1 << 63]), ts.ones(3, dtype=ts.bool), ts.ones(2, dtype=ts.complex64), ts.ones(2, dtype=ts.bfloat16),
@@ -74,7 +74,7 @@ def arrays() -> list[np.ndarray[Any, Any]]:
 
 
 def values() -> list[Any]:
-    """What no signature names."""
+    """Return values of types that no signature accepts."""
     itself: list[Any] = []
     itself.append(itself)
     among: dict[Any, Any] = {}
@@ -87,7 +87,7 @@ def values() -> list[Any]:
 
 
 def alike(x: ts.Tensor) -> list[ts.Tensor]:
-    """The same elements in the same shape, lying strangely in memory; and, where they have a dimension, on less of it."""
+    """Return tensors with equal elements and shape but unusual strides, and slices of the tensor."""
     array = x.contiguous().array
     raw = np.frombuffer(b"\0" + array.tobytes(), np.uint8)[1:].view(array.dtype).reshape(array.shape)
     gaps = np.zeros([2 * n for n in array.shape], array.dtype)[(..., *[slice(None, None, 2)] * array.ndim)]

@@ -1,4 +1,4 @@
-"""`.pt2` files that somebody has changed are loaded, or refused by ArchiveError, and soon; what is loaded can be used."""
+"""Fuzz tests of mutated `.pt2` files: they load and run, or raise ArchiveError in bounded time."""
 
 import json
 
@@ -45,7 +45,7 @@ def hostile(number):
 @pytest.mark.long
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_hostile_sizes_and_conditions(number):
-    """Every one of them, where random changes would meet a few."""
+    """All combinations of hostile sizes and conditions load or raise an expected error."""
     records = exported_files.originals()[number]
     taken = 0
     for text, tree in hostile(number):
@@ -59,7 +59,7 @@ def test_hostile_sizes_and_conditions(number):
 @pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_command_line_says_what_is_wrong(command, tmp_path, capsys):
-    """In one line, or it does what was asked."""
+    """Commands on mutated files exit with status 0, 1 or 2 and print no traceback."""
     path = tmp_path / "changed.pt2"
     codes = set()
     for seed in range(60):
@@ -73,6 +73,6 @@ def test_the_command_line_says_what_is_wrong(command, tmp_path, capsys):
 
 
 def test_changes_leave_something_to_load():
-    """A fuzz whose files were all refused at once would find nothing wrong."""
+    """Some mutated files still load, so that the fuzz test covers more than rejection."""
     taken = sum(exported_files.loaded(exported_files.file_of(seed)) is not None for seed in range(40))
     assert 2 < taken < 38

@@ -41,12 +41,12 @@ def shown(x):
 
 
 def strides(x):
-    """Where there is a second element to go to."""
+    """Return the strides, with 0 for dimensions of size 1."""
     return tuple(step if length > 1 else 0 for step, length in zip(x.stride(), x.shape, strict=True))
 
 
 def outcome(function, args):
-    """What is returned, its dtypes and strides, and the arguments then; or that it fails."""
+    """Return the results with dtypes and strides and the arguments after the call, or the error message."""
     try:
         results = function(*args)
     except (RuntimeError, ZeroDivisionError, TypeError, ValueError, IndexError) as error:
@@ -74,7 +74,7 @@ def close(first, second, by):
 
 
 def told(where, seed, source, found, expected, args):
-    """What differs, for a person."""
+    """Return a readable description of the difference between two outcomes."""
     tensors = [x for x in args if not isinstance(x, int | float)]
     lines = [f"{where}, seed {seed}", source, str(args[-2:]), *(f"{x.dtype} {x.shape} {x.stride()}" for x in tensors)]
     if isinstance(found, str) or isinstance(expected, str):
@@ -93,7 +93,7 @@ def groups(function):
 
 
 def check(seed, pytorch=None):
-    """How often groups ran as one, and how often they were left."""
+    """Check a random program and return the counts of fused runs and side exits."""
     source = program(seed)
     function = ts.jit.CompilationUnit(source).f
     with ts.jit.optimized_execution(False):

@@ -43,7 +43,7 @@ TYPING_NAMES = "Any Callable Dict Final Generic Iterable Iterator List Literal N
 
 @dataclasses.dataclass
 class Rule:
-    """A program and the expressions that are evaluated in it."""
+    """A program and the expressions evaluated in it."""
 
     name: str
     title: str
@@ -72,7 +72,7 @@ def all_rules() -> list[Rule]:
 
 
 class ScriptedOnUse:
-    """A plain function that is scripted at its first use, and whose graph is then recorded."""
+    """A function that is scripted at its first use with its graph recorded."""
 
     def __init__(self, function: Any, package: Any, graphs: dict[str, str]):
         self._function, self._package, self._graphs = function, package, graphs
@@ -124,7 +124,7 @@ def differences(rule: Rule, ours: list[Any], theirs: list[Any]) -> list[str]:
 
 
 def shown(outcome: Any) -> Any:
-    """Return an outcome with only the first class of its error."""
+    """Return an outcome with the first class of its error only."""
     return ("error", outcome[1][0], *outcome[2:]) if outcome[0] == "error" else outcome
 
 
@@ -161,7 +161,7 @@ def outcomes(rule: Rule, package: Any) -> list[Any]:
 
 
 def outcome(action: Any, package: Any) -> Any:
-    """Return the value of an action, or its error, and what it printed."""
+    """Return the value or error of an action with its printed output."""
     with tempfile.TemporaryFile("w+") as stream:
         sys.stdout.flush()
         saved = os.dup(1)

@@ -1,4 +1,4 @@
-"""Forward mode beside PyTorch's for the calls in its database of operators; prints what differs.
+"""Compare forward-mode derivatives with PyTorch's for the calls of OpInfo and print differences.
 
     python -m tests.pytorch_parity.opinfo_forward_mode 2 6        every sixth entry, from the third on
 
@@ -53,7 +53,7 @@ def tensors_in(x, library):
 
 
 def tangents(library, name, args, options):
-    """Of the results, None where one has none."""
+    """Return the tangents of the results, with None for results without a tangent."""
     args, options = carried(args, library), carried(options, library)
     library.manual_seed(0)
     with library.autograd.forward_ad.dual_level():
@@ -63,7 +63,8 @@ def tangents(library, name, args, options):
 
 
 def compare(entry, dtype, most):
-    """How many samples of an entry were compared, some `most` of the first twelve, and how the first that differs does."""
+    """Compare up to `most` of the first twelve samples of an entry; return their number and the first
+    difference."""
     torch.manual_seed(0)
     count = 0
     samples = list(itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=True), 12))
@@ -91,7 +92,7 @@ def compare(entry, dtype, most):
 
 
 def main(part, parts, samples):
-    """The number of entries that were compared, and of those that differ."""
+    """Return the numbers of compared and of differing entries."""
     entries = [e for e in op_db if e.supports_forward_ad and not any(kind in e.name for kind in OTHER_KINDS)]
     compared = wrong = 0
     for entry in entries[part::parts]:

@@ -1,4 +1,4 @@
-"""Autocast beside PyTorch's: what each operator computes in, on the CPU and on CUDA devices, and what training makes of it.
+"""Autocast compared with PyTorch's: compute dtypes of operators on the CPU and on CUDA devices, and training.
 
 PyTorch has no GPU here: the dtypes of its operators there come from tensors without elements that say they are on one.
 """
@@ -90,7 +90,7 @@ def casting(package, device):
 
 
 def torch_says(operator, args, device, on):
-    """The dtypes of the results; None where it fails."""
+    """Return the dtypes of PyTorch's results, or None for an operator that fails."""
     with warnings.catch_warnings(), FakeTensorMode() if device == "cuda" else contextlib.nullcontext():
         warnings.simplefilter("ignore")
         try:
@@ -165,7 +165,7 @@ def test_records_say_what_pytorch_does(device):
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_what_pytorch_casts_is_cast(device):
-    """Every operator with a kernel of its own for autocast in PyTorch has a class here."""
+    """Every operator with an autocast kernel in PyTorch has an autocast class."""
     key = f"Autocast{device.upper()}"
     names = {name for name in torch._C._dispatch_get_all_op_names() if _has_kernel(name, key)}
     assert len(names) > 100
@@ -215,7 +215,7 @@ def test_training_in_bfloat16():
 
 
 def test_training_in_float16_with_a_scale():
-    """The scale is too large at first: steps are left out until it fits, in the same places as PyTorch's."""
+    """Training in float16 skips the same steps as PyTorch until the scale has decreased to a valid value."""
     ours, theirs = (trained(package, "float16", 40, True) for package in (ts, torch))
     assert ours[1] == theirs[1] and len(set(theirs[1])) > 2
     assert ours[0] == pytest.approx(theirs[0], rel=1e-2)

@@ -55,7 +55,7 @@ def wrapped(T, function):
 @pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values_and_gradients(name):
-    """Eager code computes the same, and the gradients of what it gives are the same."""
+    """Eager control flow operators return PyTorch's results and gradients."""
     made, found = PROGRAMS[name], {}
     for T, H in OPERATORS.items():
         f, args = made.make(T, H)
@@ -81,7 +81,7 @@ def exported(T, H, made):
 
 
 def readable(program):
-    """The code of a program, without the lines where it was written and the numbers of symbols."""
+    """Return the code of a program without source comments and symbol numbers."""
     text = program.graph_module.print_readable(print_output=False)
     text = re.sub(r"\n\s*#[^\n]*|\n\s*(?=\n)", "", text)
     text = re.sub(r"sym_size(_int)?(_\d+)?\b", "sym_size", text)
@@ -100,7 +100,7 @@ def test_exported_graphs(name):
 
 
 def told(error):
-    """What an error says, without what differs: addresses, hints, the tensors that it shows."""
+    """Return an error message without addresses, hints and printed tensors."""
     text = str(error).split("Developer debug context")[0].split("from user code")[0]
     if "differ in" in text or "same number of outputs" in text:
         return text.split("\n")[0].split(" but got lhs")[0]
@@ -115,7 +115,7 @@ def told(error):
 
 @pytest.mark.parametrize("name", some(REFUSED))
 def test_refusals(name):
-    """What PyTorch refuses is refused with the same class and words, in eager code and in exports."""
+    """Invalid calls raise PyTorch's class and message, in eager mode and in export."""
     found = {}
     for T, H in OPERATORS.items():
         f, args = REFUSED[name](T, H)

@@ -70,7 +70,7 @@ def made(spec, library):
 
 
 def outcome(function, *args):
-    """What a function gives, or how it fails."""
+    """Return the result of a function, or its error."""
     try:
         return function(*args)
     except Exception as error:
@@ -78,7 +78,7 @@ def outcome(function, *args):
 
 
 def check_same(ours, theirs, tolerance=2e-5):
-    """The two have one shape and nearly the same elements; or are equal; or are errors of one kind."""
+    """Check equal shapes and approximately equal elements, equal values, or errors of one class."""
     if isinstance(theirs, torch.Tensor):
         assert not isinstance(ours, Exception), ours
         assert tuple(ours.shape) == tuple(theirs.shape)
@@ -135,7 +135,7 @@ def test_distribution(spec):
 
 
 def test_exponential_families():
-    """The classes that PyTorch derives from it, by their parameters and by what follows from them."""
+    """The exponential family classes equal PyTorch's, with their parameters and entropies."""
     for spec in SPECS:
         ours, theirs = made(spec, ts), made(spec, torch)
         family, their_family = (library.distributions.ExponentialFamily for library in (ts, torch))
@@ -165,7 +165,8 @@ def test_divergence_by_gradients_is_that_of_the_formula():
 
 
 def test_divergences_of_wishart():
-    """One by one they are PyTorch's; in a batch too, where PyTorch adds up what belongs to each."""
+    """Divergences of single Wishart distributions equal PyTorch's; batched ones are computed per element,
+    while PyTorch sums over the batch."""
     degrees, other = [3.0, 4.5], ("Wishart", (T(4.0),), {"covariance_matrix": torch.eye(2)})
     each = []
     for df in degrees:

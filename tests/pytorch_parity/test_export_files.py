@@ -138,7 +138,7 @@ def case(request):
 
 
 def ours(x):
-    """The same values as tensors of `ts`."""
+    """Convert a tree of PyTorch tensors to tensors of `ts`."""
     return torch.utils._pytree.tree_map(
         lambda v: ts.from_numpy(v.numpy()) if isinstance(v, torch.Tensor) else v, x
     )
@@ -187,7 +187,7 @@ def _theirs(x):
 
 
 def test_files_go_there_and_back(case):
-    """What was loaded and saved here PyTorch loads as what it wrote: the same graph, ranges, guards and numbers."""
+    """PyTorch loads a file resaved by `ts` with the original graph, ranges, guards and results."""
     data, _, calls, refused = case
     file = io.BytesIO()
     ts.export.save(ts.export.load(io.BytesIO(data)), file, extra_files={"notes.txt": "hello"})
@@ -229,7 +229,8 @@ class Ours(ts.nn.Module):
 
 
 def test_our_file_runs_there():
-    """What `ts` exported and saved: PyTorch gives the same numbers, at other sizes too, and refuses the same calls."""
+    """PyTorch loads a file exported by `ts` with equal results for other sizes, and rejects the same
+    calls."""
     ts.manual_seed(0)
     x, y = ts.arange(27.0).reshape(9, 3), ts.ones(4)
     shapes = {
@@ -270,7 +271,7 @@ class Numbers(nn.Module):
 
 
 def test_their_loop_over_numbers_runs_here():
-    """Numbers that follow from sizes are written beside tensors."""
+    """A PyTorch loop that carries symbolic numbers loads, runs and saves in `ts`."""
     shapes = ({0: torch.export.Dim.DYNAMIC},)
     file = io.BytesIO()
     torch.export.save(torch.export.export(Numbers(), (torch.ones(3),), dynamic_shapes=shapes), file)

@@ -14,7 +14,7 @@ SHAPES = [(3, 4), (2, 3, 4), (2, 3, 4, 5), (8, 3, 2, 2)]
 
 
 def ways(x):
-    """The same elements in each order of dimensions, with gaps, and repeated."""
+    """Yield the tensor in each order of dimensions, with gaps, and expanded."""
     for order in itertools.permutations(range(x.dim())):
         yield x.permute(order)
     yield x[..., ::2]
@@ -31,7 +31,7 @@ def both(shape, seed, most):
 
 
 def outcome(function, *operands):
-    """What comes out, or the class and the first line of the error."""
+    """Return the result, or the class and the first line of the error."""
     try:
         return function(*operands)
     except (RuntimeError, IndexError) as error:
@@ -39,7 +39,7 @@ def outcome(function, *operands):
 
 
 def check(ours, theirs, what):
-    """The same dtype, elements and strides, but of dimensions of length 1; or the same error."""
+    """Check equal dtypes, elements and strides (except in dimensions of size 1), or equal errors."""
     if isinstance(ours, tuple) or isinstance(theirs, tuple):
         assert ours == theirs, what
         return
@@ -86,7 +86,7 @@ def test_two_operands(name, shape):
 
 @pytest.mark.parametrize("shape", SHAPES[1:])
 def test_rows(shape):
-    """What is computed along the last dimension, of tensors in any order."""
+    """Operators along the last dimension agree with PyTorch for tensors in any order of dimensions."""
     n = shape[-1]
     for x, y in both(shape, 0, 12):
         if y.shape[-1] != n:

@@ -37,7 +37,7 @@ class Convolutions(nn.Module):
 
 
 class Sequences(nn.Module):
-    """One of each layer that gives another grid."""
+    """Contains one layer of each kind that changes the quantization parameters."""
 
     def __init__(self):
         super().__init__()
@@ -166,7 +166,7 @@ def test_runs(name, how):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("frozen", [False, True])
 def test_goes_back(name, frozen):
-    """What `ts` writes of it gives in PyTorch the bits of the archive that `ts` read."""
+    """A quantized archive rewritten by `ts` has the original results in PyTorch, bit for bit."""
     model, x = MODELS[name][0]()
     data = archive(torch.jit.script(model))
     loaded = load(data).eval()
@@ -230,7 +230,7 @@ torch.tensor([int(q.is_quantized), int(q.dequantize().is_quantized)])
 
 @pytest.fixture(scope="module")
 def functions():
-    """A module of PyTorch with a method for each source, and the same module read here."""
+    """Return a PyTorch module with a method for each source, and the module loaded by `ts`."""
     module = torch.jit.ScriptModule()
     for i, source in enumerate(SOURCES):
         module.define(f"""
@@ -285,7 +285,7 @@ class Traced(nn.Module):
 
 
 def test_state_of_convolutions_is_pytorchs():
-    """What `ts` writes of packed parameters are PyTorch's records, byte for byte."""
+    """Packed parameters written by `ts` equal PyTorch's records byte for byte."""
     model, _ = MODELS["convolutions-fbgemm"][0]()
     frozen = torch.jit.freeze(torch.jit.script(model.eval()))
     data = archive(frozen)

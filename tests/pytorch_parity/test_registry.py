@@ -65,7 +65,7 @@ def tensors(value, t):
 
 
 def namespace(t, name):
-    """What calls are made of."""
+    """Return the names used in call expressions."""
     dtype = getattr(t, name)
 
     def x(*shape, k=0):
@@ -89,7 +89,8 @@ def namespace(t, name):
 
 
 def described(value, given, t):
-    """What can be compared of a result: strides where they say something, and which arguments share its memory."""
+    """Return comparable facts of a result: values, meaningful strides, and arguments that share its
+    memory."""
     if isinstance(value, (list, tuple)):
         return [described(item, given, t) for item in value]
     if not isinstance(value, t.Tensor):
@@ -177,7 +178,7 @@ def test_overload(key):
 
 
 def test_every_excuse_is_needed():
-    """What is excused is different in some call."""
+    """Every exception in `EXCUSED` differs in at least one call."""
     for excuse in EXCUSED:
         key, names = (excuse[0], excuse[1:]) if isinstance(excuse, tuple) else (excuse, DTYPES)
         assert any(differ(key, call, dtype) for call in CALLS[key] for dtype in names), excuse
@@ -276,7 +277,7 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("key", ELSEWHERE)
 def test_operators_of_other_devices(key):
-    """PyTorch refuses them on the CPU; what they compute is said by others."""
+    """Operators that PyTorch supports only on other devices equal a reference computation."""
     ours, theirs = ELSEWHERE[key]
     mine, wanted = ours(ts.ops.aten), theirs()
     for a, b in zip(tensors([mine], ts), tensors([wanted], torch), strict=True):

@@ -1,4 +1,4 @@
-"""What transforms, hooks, layers, loaders and optimizers refuse or pass on is what PyTorch's do."""
+"""Invalid arguments of transforms, hooks, layers, loaders and optimizers raise PyTorch's errors."""
 
 import importlib
 import warnings
@@ -54,7 +54,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refusals(name):
-    """The same class and text."""
+    """Invalid calls raise PyTorch's error class and message."""
     found = []
     for m in (ts, torch):
         with pytest.raises(Exception) as error:
@@ -64,7 +64,7 @@ def test_refusals(name):
 
 
 def test_step_hooks_are_given_the_optimizer_among_the_arguments():
-    """Those of all optimizers, and those of one."""
+    """Step hooks, global and per optimizer, get the optimizer as first argument."""
     seen = {}
     for m in (ts, torch):
         p = m.nn.Parameter(m.ones(2))
@@ -142,7 +142,8 @@ def test_sizes_of_scripts_of_which_one_is_no_int(program):
 
 
 def test_what_a_plateau_scheduler_saves():
-    """The same names and values, so that checkpoints are exchanged."""
+    """The state of a plateau scheduler has PyTorch's keys and values, so that checkpoints are
+    interchangeable."""
     saved = []
     for m in (ts, torch):
         optimizer = m.optim.SGD([m.nn.Parameter(m.ones(1))], lr=1.0)

@@ -99,7 +99,7 @@ def test_whole_modules(writer, reader):
 
 
 def test_values_of_trusted_files():
-    """What a file of tensors holds is the same, trusted or not."""
+    """A file of tensors loads with equal values for `weights_only` True and False."""
     data = saved(torch, value(torch)).getvalue()
     assert str(ts.load(io.BytesIO(data), weights_only=False)) == str(ts.load(io.BytesIO(data)))
 
@@ -161,7 +161,7 @@ def test_views_with_a_mark(old):
 
 
 def test_tensors_without_elements():
-    """They keep their strides; on the device meta they have a shape only."""
+    """Empty tensors keep their strides, meta tensors their shapes."""
     for tensor in (
         torch.empty(0, 3),
         torch.empty(2, 0, 4).transpose(0, 2),
@@ -196,14 +196,14 @@ def test_quantized_tensors_are_dequantised():
     ],
 )
 def test_tensors_that_are_not_there(make, what):
-    """The refusal says what the file holds, whether it is trusted or not."""
+    """Unsupported tensors in a file raise ArchiveError with their kind, for `weights_only` True and False."""
     for trusted in (False, True):
         with pytest.raises(ArchiveError, match=f"holds {what}, which ts does not have"):
             ts.load(saved(torch, make()), weights_only=not trusted)
 
 
 def test_load_of_a_scripted_module():
-    """Where code may run `load` hands it to `jit.load`, with PyTorch's warning."""
+    """`load` with `weights_only=False` passes a TorchScript archive to `jit.load` with PyTorch's warning."""
 
     def found(library):
         file = io.BytesIO()

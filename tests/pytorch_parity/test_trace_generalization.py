@@ -50,7 +50,8 @@ def inputs(t, text, lengths):
         return t.from_numpy(np.array(array))
 
     def padding(*shape):
-        """True for the last two of each row, but not for the first."""
+        """Return a padding mask that is True for the last two elements of each row, except the first
+        element."""
         return tensor(np.broadcast_to(np.arange(shape[-1]) >= max(shape[-1] - 2, 1), shape))
 
     names = {
@@ -67,7 +68,7 @@ def inputs(t, text, lengths):
 
 
 def made(t, module, expression):
-    """What is traced: a function of tensors, or a module around the one that the expression calls `m`."""
+    """Return the function to trace: an expression of tensors, or a module with a submodule `m`."""
     t.manual_seed(0)
     names = {"t": t, "F": t.nn.functional, "nn": t.nn, "R": t.nn.utils.rnn, "math": math}
     function = eval(f"lambda m, x=None, y=None, z=None, w=None: {expression}", names)
@@ -88,14 +89,14 @@ def made(t, module, expression):
 
 
 def flat(value):
-    """The arrays of all tensors in a result."""
+    """Return the arrays of all tensors in a result."""
     if isinstance(value, (tuple, list)):
         return [array for each in value for array in flat(each)]
     return [] if value is None else [value.detach().numpy()]
 
 
 def result(function, given):
-    """What comes of a call, or the error."""
+    """Return the result of a call as arrays, or the error."""
     try:
         return flat(function(*given))
     except Exception as error:

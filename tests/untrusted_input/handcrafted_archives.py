@@ -27,7 +27,7 @@ def load(data):
 
 
 def module(body, definitions="", attributes="", parameters=""):
-    """The source of a module whose `forward` has that body, behind other definitions."""
+    """Return the source of a module with the given `forward` body and preceding definitions."""
     lines = [f"  {line}" for line in attributes.splitlines()]
     lines += [f"  def forward(self: __torch__.M{parameters}):", *(f"    {line}" for line in body.splitlines())]
     head = f"{definitions}class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
@@ -40,13 +40,13 @@ def text(value):
 
 
 def state(**attributes):
-    """The pickle of a module whose attributes are these pieces of one."""
+    """Return the pickle of a module with the given pickled attribute values."""
     items = b"".join(text(name) + piece + b"s" for name, piece in attributes.items())
     return b"\x80\x02c__torch__\nM\n)\x81}" + items + b"b."
 
 
 def doubled(times=60):
-    """A pair of a pair of a pair ..., each twice the same: small in the pickle, without end for who follows it."""
+    """Return a pickle of nested pairs of one shared value: small, but with exponentially many paths."""
     return b"K\x01" + b"".join(b"q%ch%c\x86" % (i, i) for i in range(times))
 
 
@@ -55,5 +55,5 @@ def doubled_lists(times=60):
 
 
 def nested(opening, closing, times=100_000, inside=b"K\x01"):
-    """A value in a container in a container ..."""
+    """Return a pickle of deeply nested containers."""
     return opening * times + inside + closing * times

@@ -26,12 +26,12 @@ class CheckedArray(np.ndarray):
 
 
 def floating(x: Any) -> bool:
-    """Whether it is an array that can hold NaN."""
+    """Return True if a value is an array of a dtype with NaN."""
     return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
 
 
 def plain(x: Any) -> Any:
-    """Arrays of this device as NumPy's own, on the same memory; lists of them too."""
+    """Convert arrays of this device, also in lists, to NumPy arrays on the same memory."""
     if isinstance(x, CheckedArray):
         return x.view(np.ndarray)
     return [plain(y) for y in x] if isinstance(x, list) else x
@@ -54,7 +54,7 @@ def arrays(xs: Any) -> Iterator[NDArray[Any]]:
 
 
 class CheckedBackend(Backend):
-    """One device in host memory, whose kernels are the records' own with a look at what they give."""
+    """A device in host memory that runs the kernels of the records and checks their results."""
 
     name = "checked"
     xp = np
@@ -74,7 +74,7 @@ class CheckedBackend(Backend):
     # ---- kernels
 
     def bind(self, record: Any) -> Kernel:
-        """What `ts` calls for an operator: the record's kernel between plain arrays, then the look."""
+        """Return the kernel of a record with conversion to plain arrays and a check of the results."""
         kernel = super().bind(record)
         wide = (record.base or record).name in WIDENED
 
