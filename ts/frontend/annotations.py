@@ -82,13 +82,13 @@ _KEY_TYPES = (
 
 
 def to_type(annotation: ast.expr | object, resolver: Resolver, ranges: Ranges | None = None) -> Type:
-    """The type that an annotation means, given as syntax or as a Python object."""
+    """Return the type of an annotation, given as syntax or as a Python object."""
     reader = Reader(resolver, ranges)
     return reader.read(annotation) if isinstance(annotation, ast.expr) else reader.of_object(annotation)
 
 
 def object_type(annotation: object) -> Type | None:
-    """The type that a Python object means as an annotation (`List[int]`); None if it means none."""
+    """Return the type of a Python object used as annotation (`List[int]`), or None if it is not valid."""
     try:
         return Reader(Resolver(), None).of_object(annotation)
     except FrontendError:
@@ -96,7 +96,7 @@ def object_type(annotation: object) -> Type | None:
 
 
 def _tensor_of_old(annotation: object) -> Type | None:
-    """`Tensor` for `ts.LongTensor` and its like."""
+    """Return `Tensor` for legacy tensor types such as `ts.LongTensor`, with a warning; else None."""
     if getattr(annotation, "__ts_annotation__", None) != "Tensor":
         return None
     warnings.warn(
@@ -367,7 +367,7 @@ class Reader:
 
 
 def union(types: list[Type]) -> Type:
-    """`Union[types]`; with None among two it is an Optional, and every number is a Scalar."""
+    """Return the union of types; the union of int, float and complex is Scalar."""
     if set(types) == {ir.INT, ir.FLOAT, ir.COMPLEX}:
         return ir.NUMBER
     return types[0] if len(types) == 1 else ir.UnionType(types)

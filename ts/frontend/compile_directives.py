@@ -31,15 +31,15 @@ BOOLEAN_DISPATCH: Final = "__ts_boolean_dispatch__"
 
 
 def annotate(the_type: Any, the_value: T) -> T:
-    """`the_value`; compiled code takes its type to be `the_type`."""
+    """Return `the_value`; compiled code assigns it the type `the_type`."""
     return the_value
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A future of `func(*args, **kwargs)`; in a trace, a task of its own.
+    """Start `func(*args, **kwargs)` asynchronously and return a future; a trace records it as a fork.
 
-    A scripted function runs as a program of its own, on another thread if need be; in compiled code any
-    function does.  A function of Python has run when this returns.
+    A scripted function, or any function in compiled code, runs as a separate task, possibly on another
+    thread.  A Python function runs to completion before `fork` returns.
     """
     from ts._core.vm.function import Function
     from ts._core.vm.future import Future
@@ -131,7 +131,10 @@ def _mark(function: F, marker: str) -> F:
 
 
 def not_compiled(instead: str) -> Callable[[F], F]:
-    """A decorator for functions of `ts` that compiled code cannot call; `instead` is what to write."""
+    """Return a decorator for functions that compiled code cannot call.
+
+    `instead` names the alternative in the error message.
+    """
 
     def marked(function: F) -> F:
         setattr(function, _INSTEAD, instead)
@@ -149,7 +152,7 @@ def instead_of(function: Any) -> str | None:
 
 
 def special_form(form: str) -> Callable[[F], F]:
-    """A decorator for functions of `ts` whose calls the compiler knows as a special form."""
+    """Return a decorator for functions of `ts` that the compiler handles as the special form `form`."""
 
     def marked(function: F) -> F:
         setattr(function, _FORM, form)
@@ -193,7 +196,10 @@ def boolean_dispatch(
     module_name: str | None = None,
     func_name: str | None = None,
 ) -> Callable[..., Any]:
-    """A function that is `if_true` or `if_false` by a bool argument; in compiled code that is a constant."""
+    """Return a function that calls `if_true` or `if_false`, depending on a bool argument.
+
+    In compiled code, the argument must be a constant.
+    """
 
     def dispatch(*args: Any, **kwargs: Any) -> Any:
         flag = args[arg_index] if arg_index < len(args) else kwargs.get(arg_name, default)
@@ -210,7 +216,7 @@ def boolean_dispatch(
 
 
 def script_if_tracing(function: F) -> F:
-    """A function that is compiled when a trace is being recorded, and runs as Python otherwise."""
+    """Decorate a function so that it is scripted while a trace is recorded; otherwise it runs in Python."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:

@@ -30,7 +30,7 @@ _Field = dataclasses.Field[Any]
 
 
 def generated_method(cls: type, name: str) -> ParsedFunction:
-    """The definition of a method that `@dataclass` generated."""
+    """Return the definition of a method that `@dataclass` generated."""
     names: dict[str, object] = {}
     all_fields: tuple[_Field, ...] = dataclasses.fields(cls)  # type: ignore[arg-type]
     compared = [f for f in all_fields if f.compare]

@@ -112,7 +112,7 @@ def enum_constant(em: Emitter, member: Enum, range: SourceRange) -> SimpleValue:
 
 
 def enum_attribute(em: Emitter, value: Value, name: str) -> SimpleValue | None:
-    """`value.name` or `value.value`; None for any other attribute."""
+    """Emit `value.name` or `value.value` of an enum; return None for any other attribute."""
     type = value.type()
     assert isinstance(type, EnumType)
     result: Type

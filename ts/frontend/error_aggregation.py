@@ -49,7 +49,7 @@ def compilation(key: Hashable = None) -> Iterator[None]:
 
 
 def together(errors: Iterable[FrontendError]) -> FrontendError:
-    """One error that reports all; one place may keep several functions from compiling, and counts once."""
+    """Combine errors into one; errors with equal message and location are reported once."""
     found: dict[tuple[str, str], FrontendError] = {}
     for error in errors:
         for each in (error, *error.others):
@@ -62,9 +62,9 @@ def together(errors: Iterable[FrontendError]) -> FrontendError:
 
 
 def for_users(error: FrontendError) -> FrontendError:
-    """The error without the compiler's own frames, which say nothing about the program.
+    """Remove the compiler's frames from the error's traceback.
 
-    TS_SHOW_INTERNAL=1 keeps them, for those who work on the compiler.
+    TS_SHOW_INTERNAL=1 keeps them, for work on the compiler itself.
     """
     return error if os.environ.get("TS_SHOW_INTERNAL", "0") != "0" else error.with_traceback(None)
 

@@ -66,7 +66,7 @@ def is_observed(function: FunctionType) -> bool:
 
 
 def annotation_of_value(value: Any) -> Any:
-    """The annotation of a parameter that takes this value: `list[int]` for [1, 2]."""
+    """Return an annotation whose type includes the value: `list[int]` for [1, 2]."""
     if isinstance(value, DType):
         return int
     if type(value) is tuple:

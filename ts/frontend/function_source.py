@@ -33,7 +33,7 @@ class FunctionText:
         self.first_line = first_line
 
     def source(self) -> Source:
-        """The text as errors show it."""
+        """Return the source text with file name and first line, for error messages."""
         from ts.ir.source import Source
 
         indent = len(self.text.split("\n", 1)[0]) - len(self.dedented.split("\n", 1)[0])

@@ -83,7 +83,7 @@ _NOT_ANNOTATED = "a parameter without an annotation is a Tensor; annotate it if 
 
 
 def similar(name: str, known: Iterable[str]) -> str:
-    """A known name that is spelled like this one."""
+    """Return "did you mean ...?" with the known name closest to `name`, or an empty string."""
     found = closest(name, [other for other in known if not other.startswith("$")])
     return f"did you mean '{found}'?" if found else ""
 

@@ -28,7 +28,7 @@ from ts.ir.types import InterfaceType
 
 
 def interface_type(cls: type, is_module_interface: bool = False) -> InterfaceType:
-    """The interface that a class declares; the class remembers it."""
+    """Create the interface type of a class and store it as an attribute of the class."""
     type = InterfaceType(unique_name(qualified_name(cls)), None, is_module_interface, cls)
     setattr(cls, ATTRIBUTE, type)
     try:

@@ -50,7 +50,7 @@ def asked_for(hint: Type | None, kind: type[Kind], range: SourceRange | None) ->
 
 
 def only_one(hint: Type | None, options: Sequence[Kind], range: SourceRange | None) -> Kind:
-    """The type of an empty literal."""
+    """Return the type of an empty literal; CompilationError if several types are possible."""
     if len(options) == 1:
         return options[0]
     assert hint is not None

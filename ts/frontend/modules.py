@@ -146,7 +146,7 @@ class ConcreteModule:
         return found
 
     def entry_points(self) -> Iterator[Any]:
-        """The methods that scripting a module compiles: `forward`, exported ones, properties, hooks."""
+        """Yield the methods that scripting a module compiles: `forward`, exports, properties, hooks."""
         names = []
         forward = self.python_function("forward")
         if forward is not None and not _is_abstract(forward) and modifier_of(forward) is None:
@@ -316,7 +316,7 @@ class _Description:
         return annotation is typing.Final or typing.get_origin(annotation) is typing.Final
 
     def _annotated(self, name: str) -> Type | None:
-        """The type that the class's annotations give an attribute."""
+        """Return the type of an attribute annotated in the class, or None."""
         annotation = self.annotations.get(name)
         if annotation is None or self._is_final(annotation):
             return None
@@ -482,7 +482,7 @@ def _constant(name: str, value: Any, owner: str) -> object:
 
 
 def _resolver(cls: type) -> Resolver:
-    """The names around a class: those that its methods see."""
+    """Return the resolver of the names that the methods of a class see."""
     import sys
 
     for member in vars(cls).values():

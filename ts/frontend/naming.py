@@ -47,7 +47,10 @@ def make_function(name: str, qualified_name: str, parse_it: Callable[[], ParsedF
 
 
 def qualified_name(named: Any) -> str:
-    """`__torch__.package.module.Name` of a class or a function; what `__main__` defines stands at the top."""
+    """Return the qualified name `__torch__.package.module.Name` of a class or a function.
+
+    The module is omitted for definitions in `__main__`.
+    """
     module = own_name(named.__module__) or "__main__"
     if module.startswith("ts."):  # the modules of `ts.nn` have PyTorch's names, also in archives
         module = f"torch.{module.removeprefix('ts.')}"

@@ -106,7 +106,7 @@ class ParsedFunction:
         self.defaults: dict[str, object] = {}  # values of the arguments' defaults
 
     def range(self, node: ast.AST) -> SourceRange:
-        """The source range of a node of this definition."""
+        """Return the source range of a node of this definition."""
         return self.ranges.of(node)
 
     @property
@@ -324,7 +324,7 @@ def _live_defaults(function: FunctionType) -> dict[str, object]:
 
 
 def _written_defaults(parsed: ParsedFunction) -> dict[str, object]:
-    """Values of the defaults in a text: constants and what the names around it give."""
+    """Evaluate the defaults of parameters in source text, in the scope of the definition."""
     args = parsed.node.args
     positional = [*args.posonlyargs, *args.args]
     pairs = list(zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True))
@@ -474,7 +474,7 @@ _GROUPS: Final = (ast.keyword, ast.comprehension, ast.withitem)
 
 
 def _parts(node: ast.AST) -> list[Any]:
-    """The expressions and statements directly under a node, in source order."""
+    """Return the expressions and statements directly below a node, in source order."""
     kind = type(node)
     names = _fields.get(kind)
     if names is None:

@@ -22,7 +22,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def module(text: str) -> ast.Module:
-    """The tree of statements."""
+    """Parse source text to the tree of a module."""
     with _parser:
         return ast.parse(text)
 

@@ -35,12 +35,15 @@ class Resolver:
 
     @classmethod
     def of_function(cls, function: FunctionType) -> Resolver:
-        """The scope of a live function.  It knows itself, also while its decorator still runs."""
+        """Return the scope of a live function.
+
+        It contains the function's own name, even while its decorator runs.
+        """
         return cls(closure_of(function), function.__globals__, fallback={function.__name__: function})
 
     @classmethod
     def of_frame(cls, depth: int = 0) -> Resolver:
-        """The scope of the caller's frame, `depth` frames further up."""
+        """Return the scope of the caller's frame, or of the frame `depth` levels above it."""
         frame: FrameType = sys._getframe(depth + 1)
         return cls(frame.f_locals, frame.f_globals)
 
@@ -86,14 +89,14 @@ class Resolver:
 
 
 def attribute(base: object, name: str) -> object:
-    """`base.name`, with PyTorch's objects replaced by those of `ts`; raises AttributeError."""
+    """Return `base.name`, with PyTorch's objects replaced by those of `ts`; AttributeError if missing."""
     return of_ts(getattr(base, name))
 
 
 def of_ts(value: object) -> object:
-    """The namesake in `ts` of an object of PyTorch; any other object itself.
+    """Return the equivalent in `ts` of an object of PyTorch; any other object unchanged.
 
-    PyTorch is never imported for this: its objects are known by the name of their module.
+    PyTorch is never imported for this: its objects are recognized by the name of their module.
     """
     if isinstance(value, ModuleType):
         return _namesake(value.__name__, "") if _is_torch(value.__name__) else value
@@ -151,7 +154,7 @@ def _ts() -> ModuleType:
 
 
 def closure_of(function: FunctionType) -> dict[str, object]:
-    """The values of a function's free variables; those not yet assigned are left out."""
+    """Return the values of a function's free variables, except those not yet assigned."""
     captured = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:

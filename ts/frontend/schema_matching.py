@@ -72,13 +72,13 @@ class MatchedSchema(NamedTuple):
 
 
 def construct_tuple(graph: Graph, values: list[Value], type: TupleType | None = None) -> Value:
-    """A `prim::TupleConstruct` of values."""
+    """Insert a `prim::TupleConstruct` of values."""
     node = graph.insert_node(graph.create("prim::TupleConstruct", values))
     return node.output().set_type(type or TupleType(tuple(v.type() for v in values)))
 
 
 def construct_list(graph: Graph, elem: Type, values: Sequence[Value]) -> Value:
-    """A `prim::ListConstruct` of values."""
+    """Insert a `prim::ListConstruct` of values."""
     node = graph.insert_node(graph.create("prim::ListConstruct", values))
     return node.output().set_type(ListType(elem))
 
@@ -122,7 +122,7 @@ _FROM_NUMBER: dict[Type, str] = {FLOAT: "aten::Float", COMPLEX: "aten::Complex",
 def convert_to_type(
     range: SourceRange | None, graph: Graph, target: Type, value: Value, allow_conversions: bool
 ) -> Value:
-    """`value` made fit for `target` where the language converts by itself; else `value` as it is."""
+    """Insert the implicit conversion of `value` to `target`; return `value` if there is none."""
     type = value.type()
     if type is target:
         return value
@@ -548,7 +548,7 @@ def emit_builtin_statement(range: SourceRange, graph: Graph, name: str, args: Se
 def insert_operator(
     graph: Graph, name: str, matched: MatchedSchema, range: SourceRange | None, operator: Any
 ) -> Node:
-    """A node for a matched operator."""
+    """Insert a node for a call of an operator with matched arguments."""
     node = graph.create(name, matched.inputs, 0)
     node.range = range
     graph.insert_node(node)

@@ -110,7 +110,7 @@ class SerializedResolver(Resolver):
         self.terms.admit(graph)
 
     def evaluate(self, node: ast.expr) -> object:
-        """The type of a dotted name, the member of an enum, or a constant; raises KeyError."""
+        """Return the type, enum member or constant that an expression names; KeyError if unknown."""
         match node:
             case ast.Constant(value=value):
                 return value
@@ -193,7 +193,7 @@ class Constants(SugaredValue):
         return SimpleValue(constant.set_type(unshaped(constant.type())))
 
     def value(self, name: str) -> object:
-        """The constant of a name; raises KeyError."""
+        """Return the constant called `name`, such as `c0`; KeyError if unknown."""
         number = name.removeprefix("c")
         if not (number.isdecimal() and len(number) < 10 and int(number) < len(self.values)):
             raise KeyError(name)

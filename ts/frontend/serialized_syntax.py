@@ -29,7 +29,7 @@ _FOREIGN: Final = re.compile(
 
 
 def parse(text: str) -> ast.Module:
-    """The syntax tree of printed source; SyntaxError as `ast.parse` raises it."""
+    """Parse printed source to a syntax tree; SyntaxError as from `ast.parse`."""
     foreign = [match for match in _FOREIGN.finditer(text) if match.lastgroup is not None]
     if not foreign:
         return python_syntax.module(text)

@@ -117,7 +117,7 @@ def _state_type(parsed: ParsedFunction) -> SizedType | None:
 
 
 def _observed_type(reader: Reader, parsed: ParsedFunction, name: str) -> SizedType | None:
-    """The type that example calls have shown for a parameter."""
+    """Return the type of a parameter observed in example calls, or None."""
     annotation = annotation_of(parsed.function, name)
     return None if annotation is None else (reader.of_object(annotation), None)
 
@@ -240,7 +240,7 @@ def _type_of_default(value: object) -> Type | None:
 
 
 def _default_node(parsed: ParsedFunction, arg: ast.arg) -> ast.expr | None:
-    """The expression that a parameter's default is made by."""
+    """Return the expression of a parameter's default, or None."""
     args = parsed.node.args
     positional = [*args.posonlyargs, *args.args]
     written = [None] * (len(positional) - len(args.defaults)) + [*args.defaults, *args.kw_defaults]

@@ -143,7 +143,7 @@ class ArchiveUnit:
         return owner.methods.get(last) if isinstance(owner, ClassType) else self.find(name)
 
     def type(self, text: str) -> Type:
-        """The type that an annotation in an archive means."""
+        """Return the type of an annotation in an archive."""
         return to_type(python_syntax.expression(text), self.names)
 
     def _file(self, prefix: str) -> PrintedFile | None:
@@ -280,7 +280,10 @@ _DEFINE: Final[dict[str, _Define]] = {
 
 
 def _attributes(node: ast.ClassDef, file: PrintedFile) -> Iterator[tuple[str, ast.expr, ast.expr | None]]:
-    """Name, annotation and value of what a class body assigns; marks have no annotation of their own."""
+    """Yield name, annotation and value of each assignment in a class body.
+
+    Special assignments (`_MARKS`) have no annotation; their value is yielded instead.
+    """
     for member in node.body:
         match member:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=value):
@@ -315,7 +318,7 @@ def _names(node: ast.expr, file: PrintedFile) -> list[str]:
 
 
 def _declared(parsed: ParsedFunction) -> FunctionSchema:
-    """The schema of an interface's method."""
+    """Return the schema of an interface's method."""
     parameters, returns = signature(parsed)
     if returns is None:
         raise CompilationError("a method of an interface has a type", parsed.range(parsed.node))

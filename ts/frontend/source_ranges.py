@@ -45,20 +45,20 @@ class Ranges:
         self._spans: dict[ast.AST, tuple[int, int]] = {}
 
     def offset(self, line: int, column: int) -> int:
-        """The offset in the text of a position that `ast` gives."""
+        """Return the text offset of a line and column from `ast`."""
         return self.source.offset_at(line, column)
 
     def token(self, node: ast.stmt | ast.expr | ast.arg, length: int = 1, back: int = 0) -> SourceRange:
-        """`length` characters from where the node begins; `back` moves the beginning to the left."""
+        """Return the range of `length` characters at the start of a node, extended by `back` to the left."""
         start = self.offset(node.lineno, node.col_offset)
         return self.between(start - back, start + length)
 
     def between(self, start: int, end: int) -> SourceRange:
-        """The range between two offsets of the text."""
+        """Return the range between two offsets of the text."""
         return SourceRange(self.source, start, end)
 
     def of(self, node: ast.AST) -> SourceRange:
-        """The range of an expression, statement, argument or keyword."""
+        """Return the range of an expression, statement, argument or keyword."""
         return NodeRange(self, node)
 
     def span(self, node: ast.AST) -> tuple[int, int]:

@@ -149,7 +149,7 @@ def _bool_operation(node: ast.BoolOp) -> Tree:
 
 
 def _comparison(node: ast.Compare) -> Tree:
-    """`a < b < c` is `a < b and b < c`."""
+    """Return the tree of a comparison; `a < b < c` becomes `a < b and b < c`."""
     operands = [node.left, *node.comparators]
     tree: Tree = ()
     for left, operator, right in zip(operands, node.ops, operands[1:], strict=False):
@@ -174,7 +174,7 @@ def _call(node: ast.Call) -> Tree:
 
 
 def _formatted(node: ast.JoinedStr) -> Tree:
-    """An f-string is a call of `format`."""
+    """Return the tree of an f-string: a call of `format`."""
     text, values = "", []
     for part in node.values:
         if isinstance(part, ast.FormattedValue):

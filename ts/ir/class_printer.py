@@ -101,7 +101,7 @@ class DefinitionPrinter:
     """Prints the definitions of one file."""
 
     def __init__(self, names: ArchiveNamespace, constants: list[Any], check: Callable[[Any], None]) -> None:
-        """`check` is called with each function to print, and raises an error if it cannot be printed."""
+        """Set up a printer; `check` raises an error for each function that cannot be printed."""
         self.names = names
         self.constants = constants
         self.check = check

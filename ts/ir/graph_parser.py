@@ -88,7 +88,7 @@ class _Reader:
         return graph
 
     def read_subgraphs(self) -> None:
-        """``with prim::Group_0 = graph(...)`` for each node that prints as ``prim::Group_0``."""
+        """Parse the sections ``with prim::Group_0 = graph(...)`` for nodes printed as ``prim::Group_0``."""
         tokens = self.tokens
         while tokens.accept("with"):
             name = tokens.next()

@@ -595,7 +595,7 @@ def _make_room(node: Node, end: Node) -> None:
 
 
 def _typed_accessors(kind: str) -> None:
-    """PyTorch's accessors by kind of attribute: ``node.i("value")``, ``node.i_("value", 3)``."""
+    """Define PyTorch's accessors of one attribute kind: ``node.i("value")``, ``node.i_("value", 3)``."""
 
     def read(self: Node, name: str) -> Any:
         return self[name]

@@ -117,7 +117,7 @@ class SourceRange:
         return self.source.text[self.start : self.end]
 
     def location(self) -> str:
-        """``file.py:3:4``; empty where the source has no file name."""
+        """Return ``file.py:3:4``, or an empty string if the source has no file name."""
         origin = self.origin()
         if origin is not None:
             return origin.location()

@@ -188,7 +188,7 @@ def parse_type(text: str, find_class: ClassLookup = ClassType) -> Type:
 
 
 def plain(t: Type) -> Type:
-    """`t` as values have it: ``SymInt``, ``ScalarType``, ``Layout`` and ``MemoryFormat`` are ints."""
+    """Return the type of values of `t`: int for ``SymInt``, ``ScalarType``, ``Layout``, ``MemoryFormat``."""
     direct = PLAIN_TYPES.get(t)
     if direct is not None:
         return direct

@@ -79,7 +79,10 @@ def _key(arrays: Sequence[Array | None]) -> tuple[Any, ...]:
 
 
 def _out_of_range(error: IndexError, arrays: Sequence[Array | None]) -> IndexError:
-    """NumPy's message in PyTorch's words, which counts dimensions among those that are indexed."""
+    """Convert NumPy's IndexError to PyTorch's message.
+
+    PyTorch numbers a dimension among the indexed dimensions, NumPy among all dimensions.
+    """
     found = re.fullmatch(r"(index -?\d+ is out of bounds for) axis (\d+) (with size \d+)", str(error))
     if found is None:
         return error
@@ -128,7 +131,7 @@ def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> 
 @op("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="f")
 @shared_fields(work=_PICKED)
 def indexed(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
-    """The elements that the indices name."""
+    """Return the elements selected by a list of index tensors, one or None per dimension."""
     arrays = index_arrays(self, indices)
     if all(a is None for a in arrays):
         raise ValueError("At least one indices should be defined")
@@ -147,7 +150,7 @@ def _indexed_ndim(self: Array, arrays: Sequence[Array | None]) -> int:
 def _write_at(
     xp: Any, target: Array, indices: Sequence[Array | None], values: Array, accumulate: bool
 ) -> None:
-    """target[indices] = values, or += values."""
+    """Write `target[indices] = values` in place, or with `accumulate`, `+= values`."""
     if target.dtype != values.dtype:
         shape = target[_key(index_arrays(target, indices))].shape
         lengths = zip(reversed(values.shape), reversed(shape), strict=False)

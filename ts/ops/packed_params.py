@@ -68,7 +68,7 @@ class Packed:
 
     @classmethod
     def from_state(cls, state: Any) -> Packed:
-        """The object of a state in a file; raises ArchiveError."""
+        """Build the object from the state in an archive; ArchiveError if the state is invalid."""
         try:
             return cls._read(state)
         except (TypeError, ValueError, KeyError, IndexError, RuntimeError) as error:

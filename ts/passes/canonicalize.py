@@ -20,7 +20,10 @@ from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, walk_nodes
 
 
 def canonicalize(graph: Graph, keep_unique_names: bool = True) -> Graph:
-    """A copy of `graph`, numbered from 0; without `keep_unique_names`, only inputs of blocks keep names."""
+    """Return a copy of `graph` with values numbered from 0.
+
+    Without `keep_unique_names`, only inputs of blocks keep their names.
+    """
     copy = graph.copy()
     if keep_unique_names:
         return copy
@@ -95,7 +98,7 @@ def _node_is_before(first: Node, second: Node) -> bool:
 
 
 def _path(node: Node) -> list[Node]:
-    """The nodes around `node`, outermost first, and itself."""
+    """Return the nodes whose blocks contain `node`, outermost first, followed by `node`."""
     path = [node]
     while (owner := path[-1].owning_block().owning_node()) is not None:
         path.append(owner)

@@ -73,16 +73,16 @@ def _number(value: Any) -> Any:
 
 
 def _evaluate_type_question(node: Any, value: Any) -> Any:
-    """A cast or a test of a value's type.
+    """Evaluate a cast or type test of a constant; NOT_EVALUATED if undecided.
 
-    Where a refinement does not hold its branch is never reached, but its nodes are there: a cast that the
-    value does not fit stays.
+    A branch whose type refinement is false is never reached, but its nodes are evaluated here: a cast to a
+    type that the value does not have remains in the graph.
     """
     type = type_of_constant(value)
     if type is None:
         return NOT_EVALUATED
     if node.kind() == "prim::unchecked_cast":
         return [value] if type.is_subtype_of(node.output().type()) else NOT_EVALUATED
-    if isinstance(value, list | dict | tuple):  # an empty one does not tell what it is
+    if isinstance(value, list | dict | tuple):  # an empty container has no known element type
         return NOT_EVALUATED
     return [any(type.is_subtype_of(tested) for tested in node.get("types"))]

@@ -157,7 +157,7 @@ class _ContinueLoops:
                 node.destroy()
 
     def _replace_continue(self, node: Node) -> None:
-        """`continue` evaluates the loop's condition on the spot."""
+        """Replace `continue` by a copy of the loop's condition."""
         assert self._loop is not None
         continuation = self._graph.create("prim::LoopContinuation", (), 0)
         continuation.insert_after(node)

@@ -55,7 +55,7 @@ def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> boo
 
 
 def _differentiated(block: Block) -> set[Value]:
-    """The values whose gradients, or whose history, nodes in the block ask for."""
+    """Return the values whose gradient or autograd history nodes of the block read."""
     found: set[Value] = set()
     for node in block.nodes():
         for inner in node.blocks():

@@ -155,7 +155,7 @@ class Elements:
         return False
 
     def operands(self, node: Node) -> list[Value]:
-        """The elements and numbers that a converted node computes with."""
+        """Return the elements and numbers that a converted node reads."""
         values = node.inputs()
         if node.kind() in ASSIGNMENTS:
             return list(values[1:2])
@@ -260,7 +260,7 @@ class Elements:
         return self.kind(target)
 
     def _kind_of_made(self, node: Node) -> Kind | None:
-        """A number that is written to an element: `aten::tensor(number, dtype(x), device(x), False)`."""
+        """Return the kind of `aten::tensor(number, dtype(x), device(x), False)`, a number to be stored."""
         number, dtype, device, wants_grad = node.inputs()
         if dtype.node().kind() != "prim::dtype" or device.node().kind() != "prim::device":
             return UNKNOWN
@@ -370,7 +370,7 @@ class Elements:
                 self._unite(output, [value])
 
     def _unite(self, value: Value, others: Iterable[Value]) -> None:
-        """A value is one of others: numbers stay numbers where all are, and else become tensors."""
+        """Merge a value with its possible sources: it is a number if all are, else a tensor."""
         kind = self.kinds.get(value)
         for other in others:
             if kind is NUMBER:
@@ -434,7 +434,7 @@ def _is_for(value: Value, loop: Node) -> bool:
 
 
 def views_in(block: Block) -> Iterator[Node]:
-    """The nodes that find what one index stands for."""
+    """Return the nodes of a block that select an element or slice by one index."""
     return (node for node in walk_nodes(block) if _selects(node))
 
 

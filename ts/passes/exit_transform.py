@@ -440,7 +440,7 @@ class _Merger:
 
 
 def _blocks_of_with(block: Block) -> None:
-    """`prim::Enter(%c) body prim::Exit(%c)` to a `prim::With` of two blocks: the body, and the exit."""
+    """Convert `prim::Enter(%c) body prim::Exit(%c)` to a `prim::With` with two blocks: body and exit."""
     entered: list[Node] = []
     for node in block.nodes():
         for inner in node.blocks():

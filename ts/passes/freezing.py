@@ -82,10 +82,10 @@ def freeze_module(
     freeze_interfaces: bool = True,
     preserve_parameters: bool = False,
 ) -> Any:
-    """A module that computes what `module`'s `forward`, and the methods among `preserved_attrs`, compute now.
+    """Return a frozen copy of `module` with `forward` and the methods in `preserved_attrs`.
 
-    RuntimeError for names that are nothing's, for modules that return themselves, and where a container that
-    a method writes to holds memory that is another attribute's too.
+    RuntimeError for unknown names, for modules that return themselves, and if a method writes to a container
+    that shares memory with another attribute.
     """
     assert _assemble is not None
     freezer = _Freezer(module.archived(), freeze_interfaces, preserve_parameters)
@@ -290,7 +290,7 @@ class _Freezer:
     # ---- constants -----------------------------------------------------------------------------------
 
     def _named_by(self, *kinds: str) -> set[Attribute]:
-        """The attributes that the nodes of some kinds name, in all graphs."""
+        """Return the attributes accessed by nodes of the given kinds in all graphs."""
         return {
             (id(self.out.owners.get(node.inputs()[0])), node.get("name"))
             for graph in self._graphs()
@@ -598,7 +598,7 @@ def storages(value: Any) -> Iterator[int]:
 
 
 def _detached(value: Any) -> Any:
-    """The value without gradients: PyTorch refuses constants that ask for some, in containers too."""
+    """Detach the tensors of a value and of its containers: PyTorch rejects constants that require grad."""
     if hasattr(value, "detach"):
         return value.detach()
     if isinstance(value, dict):

@@ -116,7 +116,7 @@ def _join(graph: Graph) -> bool:
 
 
 def _remove_implied(graph: Graph) -> bool:
-    """A guard of a result whose operator gives just that for the guarded inputs."""
+    """Remove guards whose type follows from the operator and its guarded inputs."""
     changed = False
     for node in list(walk_nodes(graph.block())):
         if node.kind() != _GUARD or not _is_implied(node) or not optimization_allowed("guards"):

@@ -125,7 +125,7 @@ class _Inliner:
         return True
 
     def _body(self, callee: Any, call: Node) -> Graph | None:
-        """The graph to copy for `call`; None if the function calls itself."""
+        """Return the graph to copy for `call`; None if the function calls itself."""
         constants = self._constants(callee, call)
         key = callee, constants
         if key not in self._bodies:
@@ -153,7 +153,7 @@ class _Inliner:
         return graph
 
     def _constants(self, callee: Any, call: Node) -> _Constants:
-        """The arguments that may decide which way a function takes, where the call gives constants."""
+        """Return the constant arguments of a call that may decide branches of the callee."""
         if not self._specialize or not self._graph(callee)[1]:
             return ()
         return tuple(

@@ -337,7 +337,7 @@ class _LoopVersion:
     # ---- nodes -----------------------------------------------------------------------------------------
 
     def _view(self, node: Node) -> None:
-        """A view's indices; an element is loaded here, since an index may be wrong."""
+        """Record a view's indices; elements are loaded here because an index may be out of range."""
         value, base = node.output(), self.elements.kind(node.input())
         before = self._indices_of(node.input()) if isinstance(base, View) else []
         self.indices[value] = [*before, node.input(2)]
@@ -447,7 +447,7 @@ class _LoopVersion:
         return choice.output().set_type(INT)
 
     def _no_int(self, node: Node, number: Value) -> Value:
-        """A float where an int is wanted: the operator on tensors refuses it."""
+        """Insert operators that raise PyTorch's error for a float where an int is required."""
         member = self.elements.member(node.input())
         assert member is not None
         with self.graph.inserting_before(node), self.graph.at_range(node.range):

@@ -30,7 +30,7 @@ NOT_CONSTANT: Final = _NotConstant()
 
 
 def constant_value(value: Value) -> Any:
-    """The Python value of a `prim::Constant`'s output, NOT_CONSTANT for any other value."""
+    """Return the Python value of a `prim::Constant`'s output, or NOT_CONSTANT for any other value."""
     node = value.node()
     if node.kind() != "prim::Constant":
         return NOT_CONSTANT
@@ -65,7 +65,7 @@ def inline_block_before(block: Block, node: Node) -> None:
 
 
 def walk_nodes(block: Block) -> Iterator[Node]:
-    """All nodes of a block and of the blocks inside, in program order."""
+    """Yield all nodes of a block and of nested blocks, in program order."""
     for node in block.nodes():
         yield node
         for inner in node.blocks():

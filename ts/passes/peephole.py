@@ -105,12 +105,12 @@ class _Rewriter:
         return True
 
     def constant(self, node: Node, value: Any) -> Value:
-        """A new constant before `node`."""
+        """Insert a constant before `node`."""
         with self.graph.inserting_before(node):
             return self.graph.insert_constant(value)
 
     def call(self, node: Node, kind: str, inputs: list[Value], type: Type) -> Value:
-        """A new operator call in the place of `node`."""
+        """Insert an operator call before `node`, with the metadata of `node`."""
         call = self.graph.create(kind, inputs, 1)
         call.copy_metadata(node)
         call.insert_before(node)
@@ -143,7 +143,10 @@ def _same_number_type(node: Node) -> bool:
 
 
 def _constant_to_the_right(node: Node) -> None:
-    """One order for commutative operators: instructions have a form with a constant second operand."""
+    """Move the constant operand of a commutative operator to the right.
+
+    Instructions have a form with a constant second operand.
+    """
     left, right = (constant_value(value) for value in node.inputs())
     if left is not NOT_CONSTANT and right is NOT_CONSTANT:
         node.permute_inputs((1, 0))
@@ -280,7 +283,7 @@ _MAY_BE_NONE: Final = frozenset({"OptionalType", "AnyType", "UnionType", "VarTyp
 
 
 def _derive_index(rewriter: _Rewriter, node: Node) -> Value | None:
-    """The i-th number of range(start, _, step) is start + i * step."""
+    """Simplify the i-th number of range(start, _, step) for step 1: start + i."""
     index, start, step = node.inputs()
     if not _is_number(step, 1):
         return None

@@ -22,7 +22,7 @@ from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 
 
 def fact(node: Node) -> Any:
-    """The result of a question about a tensor, NOT_CONSTANT where its type does not tell."""
+    """Return a tensor property known from the type, or NOT_CONSTANT."""
     ask = _is_on if node.kind() in _PLACES else _FACTS.get(node.kind())
     if ask is None or not node.inputs():
         return NOT_CONSTANT
@@ -70,7 +70,7 @@ def converted(node: Node) -> Value | None:
 
 
 def real(node: Node) -> Value | None:
-    """The tensor itself, where its numbers are real: its conjugate, its real part."""
+    """Return the operand of a conjugate or real part if its dtype is real, else None."""
     own = node.input().type()
     dtype = _dtype(own) if isinstance(own, TensorType) else None
     return None if dtype is None or dtype.is_complex else node.input()

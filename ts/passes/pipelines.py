@@ -134,5 +134,5 @@ def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
 
 
 def pass_name(run: Pass) -> str:
-    """The name that switches know a pass by: its file."""
+    """Return the name of a pass in switches: that of its module."""
     return run.__module__.rpartition(".")[2]

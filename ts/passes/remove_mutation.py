@@ -153,7 +153,10 @@ def _is_structural(node: Node) -> bool:
 
 
 def functional_form(node: Node) -> str | None:
-    """`aten::add` for `aten::add_`, if its schemas take the same arguments."""
+    """Return the functional variant, such as `aten::add` for `aten::add_`.
+
+    None if no schema of the variant has the same arguments.
+    """
     kind = node.kind()
     name = kind[:-1]
     if not kind.endswith("_") or kind.endswith("__"):

@@ -133,7 +133,7 @@ class Analysis:
         self.visit(self.graph.block())
 
     def blank(self, known: TensorType) -> Any:
-        """A sample of a type whose number of dimensions is known."""
+        """Return a meta tensor for a type with known rank and dtype."""
         lengths = [self.unknown_length() if n is None else n for n in known._sizes or ()]
         dtype = BY_CODE[known.scalar_type]  # type: ignore[index]
         strides = known.strides()
@@ -371,7 +371,7 @@ def _outputs_given(graph: Graph) -> list[Value]:
 
 
 def tensors_in(samples: Sequence[Any]) -> Iterator[Any]:
-    """The tensors among samples, and in lists and tuples of them."""
+    """Yield the tensors in samples, including those in nested lists and tuples."""
     for sample in samples:
         if isinstance(sample, _CONTAINERS):
             yield from tensors_in(sample)

@@ -43,7 +43,7 @@ _MAX_ROUNDS: Final = 4  # each decides what the one before has made known
 
 
 def asked_arguments(graph: Graph) -> list[int]:
-    """The arguments, by number, whose kind decides something in the graph."""
+    """Return the indices of the arguments whose type decides a branch of the graph."""
     return _TypeQueries(graph).arguments()
 
 
@@ -141,9 +141,9 @@ class _TypeQueries:
         self._number = {value: i for i, value in enumerate(graph.inputs())}
 
     def arguments(self) -> list[int]:
-        """The arguments that decide some question, in order."""
+        """Return the indices of arguments that decide a type query, in order."""
         if not may_ask(self.graph) or any(node.kind() in _CALLS for node in self.graph.all_nodes()):
-            return []  # others may make other views of tensors that they are given
+            return []  # callees may create further views of their tensor arguments
         asked: set[int] = set()
         for node in self.graph.all_nodes():
             if (not _asks_of_tensor(node) and not _asks_of_argument(node)) or not _decides(node):
@@ -207,7 +207,7 @@ class _TypeQueries:
 
 
 def type_queries(graph: Graph) -> Iterator[Node]:
-    """The nodes that ask what types may answer, where the answer reaches a branch."""
+    """Return the nodes that query types, if the result reaches a branch."""
     return filter(_is_question, graph.all_nodes())
 
 

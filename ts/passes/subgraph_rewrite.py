@@ -56,7 +56,10 @@ def _graph(text: str | Graph) -> Graph:
 
 
 def find_matches(pattern: Graph, block: Block) -> list[dict[Value, Value]]:
-    """The occurrences in one block, in program order, each as values of the pattern to values found."""
+    """Return the matches of a pattern in one block, in program order.
+
+    A match maps the values of the pattern to values of the block.
+    """
     matches: list[dict[Value, Value]] = []
     taken: set[Node] = set()
     for node in block.nodes():

@@ -191,7 +191,7 @@ def _list(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
 
 
 def _dict(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    """A literal argument and the keywords become one list of pairs; another argument is copied.
+    """Emit `dict(...)`: a literal argument and keywords become one list of pairs; a dict is copied.
 
     dict(a=1)        aten::dict([("a", 1)])         dict(d, a=1)     aten::dict(%d), then aten::_set_item
     """
@@ -239,7 +239,7 @@ def _is_empty_literal(node: ast.expr | None) -> bool:
 
 
 def _dict_of_pairs(em: Emitter, node: ast.Call, pairs: Sequence[ast.expr]) -> Value:
-    """`dict([...])` of written pairs, followed by the keywords."""
+    """Emit `dict([...])` of literal pairs, followed by pairs from the keywords."""
     elements = list(pairs)
     for keyword in node.keywords:
         name = ast.copy_location(ast.Constant(keyword.arg), keyword.value)
@@ -274,7 +274,7 @@ def _annotate(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None)
 
 
 def _fork(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    """`fork(f, x, k=y)`: the call is emitted into a closure, which a pass makes a graph of its own."""
+    """Emit `fork(f, x, k=y)` as a closure with the call; a later pass moves it to its own graph."""
     range = em.range(node)
     if not node.args:
         raise CompilationError("Expected at least one argument to fork()", range)

@@ -119,7 +119,7 @@ def _short_circuit(
 
 
 def _comparison(em: Emitter, node: ast.Compare) -> Condition:
-    """A chain `a < b < c` is `a < b and b < c`."""
+    """Emit a comparison; a chain `a < b < c` is emitted as `a < b and b < c`."""
     operands = [node.left, *node.comparators]
     if len(node.ops) > 1:
         operands = [_evaluated_once(em, operand) for operand in operands[:-1]] + operands[-1:]
@@ -136,7 +136,10 @@ def _comparison(em: Emitter, node: ast.Compare) -> Condition:
 
 
 def _evaluated_once(em: Emitter, node: ast.expr) -> ast.expr:
-    """The operand, or a name for its value if evaluating it twice might show.  PyTorch evaluates it twice."""
+    """Return the operand, or the name of a temporary if it contains a call.
+
+    PyTorch evaluates such an operand of a chained comparison twice.
+    """
     if not any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
         return node
     name = em.temporary("$operand_")
@@ -200,7 +203,7 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def to_bool(em: Emitter, range: SourceRange, value: Value) -> Value:
-    """`bool(value)` as conditions need it."""
+    """Emit the conversion of a condition's value to bool."""
     try:
         cast = GLOBALS["bool"].call(em, range, [value], {}, 0).as_value(em, range)
     except CompilationError as error:
@@ -219,7 +222,7 @@ def to_bool(em: Emitter, range: SourceRange, value: Value) -> Value:
 def _special_condition(
     em: Emitter, node: ast.Call, callee: ast.expr, args: Sequence[ast.expr]
 ) -> Condition | None:
-    """`isinstance(...)`.  Else None; PyTorch has emitted the callee then, to see what it is."""
+    """Emit an `isinstance` condition; return None for other calls."""
     if isinstance(callee, ast.Name) and callee.id == "isinstance" and not em.scope.is_defined("isinstance"):
         if len(args) != 2:
             raise CompilationError(
@@ -233,7 +236,7 @@ def _special_condition(
 
 
 def isinstance_condition(em: Emitter, obj: ast.expr, classes: ast.expr) -> Condition:
-    """A test of a value's type: decided at compile time, or a `prim::isinstance`."""
+    """Emit a type test: a compile-time constant or a `prim::isinstance`."""
     value = em.expr(obj)
     test = type_test(value.type(), _classes(em, classes, value.type()))
     if_true: list[Refinement] = []
@@ -336,7 +339,10 @@ def branch(
     if_true: Callable[[], None],
     if_false: Callable[[], None],
 ) -> None:
-    """An `if` statement.  A variable assigned in it lives on if all paths that go on assign it."""
+    """Emit an `if` statement.
+
+    A variable assigned in it is defined afterwards if every branch that continues assigns it.
+    """
     if cond.static is not None:
         if cond.static:
             refine(em, range, cond.if_true)

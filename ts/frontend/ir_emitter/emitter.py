@@ -197,7 +197,7 @@ class Emitter:
         return value
 
     def type_of(self, annotation: ast.expr) -> Type:
-        """The type that an annotation means."""
+        """Return the type of an annotation."""
         return to_type(annotation, self.resolver, self.parsed.ranges)
 
     # ---- names ---------------------------------------------------------------------------------------
@@ -288,23 +288,23 @@ class Emitter:
     def insert(
         self, kind: str, inputs: Iterable[Value] = (), outputs: int = 1, range: SourceRange | None = None
     ) -> Node:
-        """A new node at the insertion point."""
+        """Create a node at the insertion point."""
         node = self.graph.create(kind, inputs, outputs)
         if range is not None:
             node.range = range
         return self.graph.insert_node(node)
 
     def mark(self, event: str, inputs: Iterable[Value] = (), range: SourceRange | None = None) -> None:
-        """A place where the debugger may stop; the conversion to SSA gives it the variables."""
+        """Insert a stop point of the debugger; the conversion to SSA adds the variables to it."""
         self.insert("prim::Line", inputs, 0, range).set("event", event)
 
     def constant(self, value: object, range: SourceRange | None = None, type: Type | None = None) -> Value:
-        """A constant at the insertion point."""
+        """Insert a constant at the insertion point."""
         return self.graph.insert_constant(value, range, type)
 
     def number(self, value: complex, range: SourceRange | None) -> Value:
-        """A constant int, float or complex: one a function, at its very beginning."""
-        key = repr(value)  # -0.0 is another one than 0.0
+        """Insert a constant int, float or complex, once per function, at its start."""
+        key = repr(value)  # distinguishes -0.0 from 0.0
         found = self._numbers.get(key)
         if found is None:
             saved = self.graph.insert_point()
@@ -320,11 +320,11 @@ class Emitter:
         return self.insert("prim::unchecked_cast", (value,)).output().set_type(type)
 
     def tuple(self, values: Iterable[Value]) -> Value:
-        """A tuple of values."""
+        """Insert a tuple of values."""
         return construct_tuple(self.graph, list(values))
 
     def list(self, elem: Type, values: Iterable[Value]) -> Value:
-        """A list of values."""
+        """Insert a list of values."""
         return construct_list(self.graph, elem, list(values))
 
 

@@ -211,7 +211,7 @@ def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
 def _element_type(
     em: Emitter, node: ast.List, values: Sequence[Value], hint: Type | None, options: Sequence[ListType]
 ) -> Type:
-    """The type of the elements of a list literal."""
+    """Return the element type of a list literal."""
 
     def holds(option: ListType) -> bool:
         return all(value.type().is_subtype_of(option.elem) for value in values)

@@ -109,7 +109,7 @@ def emit_list_comprehension(em: Emitter, node: ast.ListComp | ast.GeneratorExp, 
 def list_comprehension(
     em: Emitter, range: SourceRange, iterable: ast.expr, target: ast.expr, elt: ast.expr, hint: Type | None
 ) -> Value:
-    """A list filled by a loop, whose variables end with it."""
+    """Emit a list comprehension as a loop with its own scope that appends to a list."""
     options = asked_for(hint, ListType, range)
     wanted = options[0] if len(options) == 1 else None
     result = em.insert("prim::ListConstruct").output().set_type(wanted or ListType(TENSOR))

@@ -194,7 +194,7 @@ def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
 
 
 def _augmented(em: Emitter, node: ast.AugAssign, value: Value, range: SourceRange) -> Value:
-    """`value` changed by the statement's operator and operand."""
+    """Emit the operator of an augmented assignment, such as `value += operand`."""
     operand = em.expr(node.value)
     found = augmented(em, range, MAGIC[node.op.__class__], value, operand)
     if found is not None:

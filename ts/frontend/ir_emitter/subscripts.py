@@ -117,7 +117,7 @@ def _index_tensor(em: Emitter, range: SourceRange, value: Value, indices: Sequen
 
 
 def index_list(em: Emitter, indices: Sequence[Value]) -> Value:
-    """The `Tensor?[]` that `aten::index` takes."""
+    """Insert a list of type `Tensor?[]`, the indices of `aten::index`."""
     return construct_list(em.graph, _OPTIONAL_TENSOR, indices)
 
 
@@ -205,7 +205,7 @@ def _positions(start: int, end: int) -> Sequence[int]:
 
 
 def _bounds(em: Emitter, node: ast.expr) -> SliceValue:
-    """The bounds of a written slice."""
+    """Emit the bounds of a slice expression."""
     assert isinstance(node, ast.Slice)
     bounds = (node.lower, node.upper, node.step)
     return SliceValue(*(None if bound is None else em.expr(bound) for bound in bounds))
@@ -276,7 +276,7 @@ def _selected(bounds: slice, length: int) -> Sequence[int]:
 
 
 def assign(em: Emitter, target: ast.Subscript, value: Value, range: SourceRange) -> None:
-    """`target = value`."""
+    """Emit the subscript assignment `target = value`."""
     container = em.expr(target.value)
     if container.type().is_subtype_of(TENSOR):
         _assign_tensor(em, target, container, value, range)

@@ -159,12 +159,12 @@ class MethodValue(SugaredValue):
             self._schema(em, range, self.value.type())
 
     def _schema(self, em: Emitter, range: SourceRange, type: Any) -> FunctionSchema:
-        """The method's schema; compiles it."""
+        """Compile the method and return its schema."""
         return _schema_of(em, range, type, type.methods[self.name])
 
 
 def _schema_of(em: Emitter, range: SourceRange, type: Any, method: Any) -> FunctionSchema:
-    """The schema of a method of `type`; compiles it."""
+    """Compile a method of `type` and return its schema."""
     try:
         return method if isinstance(method, FunctionSchema) else method.schema  # type: ignore[no-any-return]
     except FrontendError as error:
@@ -175,7 +175,7 @@ def _schema_of(em: Emitter, range: SourceRange, type: Any, method: Any) -> Funct
 
 
 def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
-    """A class of Python as a script class."""
+    """Compile a Python class to a script class."""
     try:
         is_interface = isinstance(vars(cls).get(ATTRIBUTE), InterfaceType)
         return ClassValue(compile_class(cls) if is_interface else class_type(cls))  # the former raises
@@ -187,7 +187,7 @@ def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
 
 
 def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> SugaredValue:
-    """`value.name`, where the value is an object."""
+    """Emit the attribute access `value.name` for an object."""
     type: Any = value.type()
     if isinstance(type, ModuleType):
         from ts.frontend.sugared_values.modules import ModuleValue
@@ -264,7 +264,7 @@ def set_attribute(
     assigned: Value,
     annotated: Type | None = None,
 ) -> None:
-    """`base.name = assigned`; `annotated` is the type that the assignment declares."""
+    """Emit `base.name = assigned`; `annotated` is the type declared by the assignment."""
     value = base.simple or base.receiver
     type = value.type() if value is not None else None
     if isinstance(type, ClassType) and not _is_constructing(em, type) and _is_frozen(type.python_class):
@@ -376,7 +376,7 @@ def shown(em: Emitter, range: SourceRange, value: Value) -> Value:
 
 
 def delete_item(em: Emitter, range: SourceRange, statement: SourceRange, value: Value, index: Value) -> None:
-    """`del value[index]`, where the value is an object."""
+    """Emit `del value[index]` for an object."""
     type: Any = value.type()
     if _has_only_own_method(type, "__delitem__") or type.find_method("__delitem__") is None:
         raise CompilationError("Class does not define __delitem__", range)

@@ -129,7 +129,10 @@ class ModuleValue(SugaredValue):
         return self._method(em, range, name)
 
     def _method(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue | None:
-        """A method that Python has a function for: compiled on demand, unless it stays in Python."""
+        """Return a method defined in Python, or None.
+
+        It is compiled at its first use, unless it is marked to stay in Python.
+        """
         from ts.frontend.sugared_values.python_functions import PythonFunction
 
         function = self.concrete.python_function(name)
@@ -202,7 +205,7 @@ class ModuleValue(SugaredValue):
         return self.concrete is not None and self.concrete.container is not None
 
     def entries(self) -> list[str]:
-        """The names of what a container holds, in order."""
+        """Return the names of a container's elements, in order."""
         concrete = self.concrete
         if concrete.container in ("parameter list", "parameter dict"):
             return list(concrete.parameters)
@@ -340,7 +343,7 @@ def _items(em: Emitter, module: ModuleValue, range: SourceRange) -> list[Sugared
 
 
 def _tree(em: Emitter, module: ModuleValue, prefix: str = "") -> list[tuple[str, ModuleValue]]:
-    """The module and all below it, with dotted names."""
+    """Return the module and all its submodules, with dotted names."""
     found = [(prefix, module)]
     for name in module.concrete.submodules:
         below = module.slot(em, name)

@@ -236,7 +236,9 @@ class _KeywordOnlyAdapter:
 def python_schema(
     function: Callable[..., Any], count: int, n_binders: int, self_type: Type | None = None
 ) -> FunctionSchema:
-    """The schema of a function that stays in Python: by its annotations, else of tensors only.
+    """Return the schema of a function that stays in Python.
+
+    Parameters without annotations are tensors.
 
     `self_type` is the type of the first argument of a method.
     """

@@ -111,7 +111,7 @@ class SugaredValue:
         return None
 
     def static_len(self) -> int | None:
-        """The number of iterations of an unrolled loop over it."""
+        """Return the number of iterations of an unrolled loop over this value, or None."""
         return None
 
 
@@ -276,7 +276,7 @@ def _maybe(em: Emitter, value: Value) -> str:
 
 
 def tuple_index(graph: Graph, value: Value, index: Value, type: Type) -> Value:
-    """A `prim::TupleIndex`."""
+    """Insert a `prim::TupleIndex`."""
     node = graph.insert_node(graph.create("prim::TupleIndex", (value, index)))
     return node.output().set_type(type)
 
@@ -495,7 +495,7 @@ class FunctionValue(SugaredValue):
         return self.call_matched(em, range, match_schema(schema, em.graph, range, args, kwargs))
 
     def call_matched(self, em: Emitter, range: SourceRange, matched: MatchedSchema) -> SugaredValue:
-        """The call with arguments that were matched to the function's schema."""
+        """Insert the call of the function with matched arguments."""
         constant = em.insert("prim::Constant")
         constant.set("name", self.function.name)
         constant.output().set_type(ir.FunctionType(self.function))

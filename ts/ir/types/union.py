@@ -113,7 +113,7 @@ def _place(t: Type) -> tuple[int, str]:
 
 
 def unshaped(t: Type) -> Type:
-    """`t` with every tensor type in it widened to plain ``Tensor``."""
+    """Replace every tensor type in `t` by plain ``Tensor``."""
     if isinstance(t, TensorType):
         return TENSOR
     parts = t.contained_types()

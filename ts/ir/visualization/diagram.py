@@ -314,7 +314,7 @@ def _literal(value: Any) -> str:
 
 
 def _declared(value: Value, columns: int = 30) -> str:
-    """``%y.1 : Tensor``"""
+    """Return a value's name and type, such as ``%y.1 : Tensor``, cut to `columns`."""
     type = value.type()
     text = type.qualified_name().rpartition(".")[2] if isinstance(type, ClassType) else type.str()
     return f"%{cut(value.debug_name(), columns)} : {cut(text, columns)}"

@@ -80,13 +80,13 @@ def of_gelu(grad: Tensor, self: Tensor, approximate: str) -> Tensor:
 
 
 def of_silu(grad: Tensor, self: Tensor) -> Tensor:
-    """Of x * sigmoid(x)."""
+    """Return the gradient of silu, x * sigmoid(x)."""
     s = ts.sigmoid(self)
     return grad * (s * (self * (1 - s) + 1)).conj()
 
 
 def of_mish(grad: Tensor, self: Tensor) -> Tensor:
-    """Of x * tanh(softplus(x))."""
+    """Return the gradient of mish, x * tanh(softplus(x))."""
     t = ts.tanh(ts.nn.functional.softplus(self))
     return grad * (t + self * ts.sigmoid(self) * (1 - t * t))
 
@@ -146,7 +146,7 @@ def of_softmax(grad: Tensor, result: Tensor, dim: int) -> Tensor:
 
 
 def of_log_softmax(grad: Tensor, result: Tensor, dim: int) -> Tensor:
-    """The gradient without its sum's part."""
+    """Return the gradient of log_softmax along `dim` from its result."""
     return grad - result.exp() * grad.sum(dim, True)
 
 

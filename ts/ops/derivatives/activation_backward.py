@@ -105,7 +105,7 @@ def elu_bend(
 
 
 def gelu_bend(self: Tensor, approximate: str) -> Tensor:
-    """The second derivative of gelu."""
+    """Return the second derivative of gelu."""
     square = self * self
     if approximate == "tanh":
         t = ts.tanh((self + self * square * 0.044715) * ROOT_2_BY_PI)
@@ -117,20 +117,20 @@ def gelu_bend(self: Tensor, approximate: str) -> Tensor:
 
 
 def silu_bend(self: Tensor) -> Tensor:
-    """The second derivative of silu."""
+    """Return the second derivative of silu."""
     s = ts.sigmoid(self)
     return s * (1 - s) * (self * (1 - s * 2) + 2)
 
 
 def mish_bend(self: Tensor) -> Tensor:
-    """The second derivative of mish."""
+    """Return the second derivative of mish."""
     s, t = ts.sigmoid(self), ts.tanh(ts.nn.functional.softplus(self))
     slope = (1 - t * t) * s
     return slope * 2 + self * slope * (1 - s - t * s * 2)
 
 
 def softplus_bend(self: Tensor, beta: int | float | complex, threshold: int | float | complex) -> Tensor:
-    """The second derivative of softplus."""
+    """Return the second derivative of softplus."""
     x = self * beta
     s = ts.sigmoid(x)
     return ts.where(x > threshold, 0, s * (1 - s) * beta)
@@ -176,7 +176,7 @@ def of_glu_gradient(grad: Tensor, self: Tensor, dim: int) -> Tensor:
 
 
 def of_glu_halves(grad: Tensor, grad_output: Tensor, self: Tensor, dim: int) -> Tensor:
-    """The second derivatives of glu."""
+    """Return the gradient of glu_backward for the input of glu."""
     through, bent = grad.chunk(2, dim)
     left, right = self.chunk(2, dim)
     gate = ts.sigmoid(right)

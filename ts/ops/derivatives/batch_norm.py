@@ -39,7 +39,10 @@ def _instance_norm(
     momentum: float,
     eps: float,
 ) -> Tensor:
-    """Every channel of every image as a channel of one image; running moments are means over the images."""
+    """Compute instance norm as batch norm of one image whose channels are those of all images.
+
+    Running moments are means over the images.
+    """
     n, c = input.size(0), input.size(1)
     scale = weight if weight is None else weight.repeat(n)
     shift = bias if bias is None else bias.repeat(n)

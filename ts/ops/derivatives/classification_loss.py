@@ -48,7 +48,7 @@ def nll(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ign
 def of_probabilities(
     scores: Tensor, target: Tensor, weight: Tensor | None, reduction: int, label_smoothing: float
 ) -> Tensor:
-    """The cross entropy of two distributions over the classes, of scores in logarithms."""
+    """Return the cross entropy for class probabilities as targets; `scores` are log-probabilities."""
     dim = 0 if scores.dim() == 1 else 1
     classes = scores.size(dim)
     if label_smoothing > 0:
@@ -71,7 +71,7 @@ def per_class(weight: Tensor, scores: Tensor) -> Tensor:
 def smoothed(
     scores: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
 ) -> Tensor:
-    """The loss of a label that is every class alike."""
+    """Return the label-smoothing term of the cross entropy: the loss for a uniform target."""
     dim = 0 if scores.dim() == 1 else 1
     terms = -scores if weight is None else -scores * per_class(weight, scores)
     ignored = target == ignore_index

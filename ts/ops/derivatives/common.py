@@ -7,14 +7,14 @@ from ts import Tensor
 
 
 def scaled(x: Tensor, factor: int | float | complex) -> Tensor:
-    """x times the conjugate of a number; x itself where that is 1."""
+    """Return x times the conjugate of a number; x itself if the number is 1."""
     if isinstance(factor, complex):
         return (x.conj() * factor).conj()
     return x if factor == 1 else x * factor
 
 
 def underivable(what: str) -> Tensor:
-    """Raise: for an argument that an operator cannot be differentiated by."""
+    """Raise NotImplementedError for an argument without a derivative."""
     raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
 
 
@@ -44,7 +44,7 @@ def placed(grad: Tensor, sizes: list[int], dim: int, indices: Tensor, keepdim: b
 
 
 def chosen(x: Tensor, dim: int, indices: Tensor, keepdim: bool) -> Tensor:
-    """The elements that a reduction along `dim` chose."""
+    """Return the elements that a reduction along `dim` selected, given their indices."""
     if x.dim() == 0:
         return x
     if not keepdim:

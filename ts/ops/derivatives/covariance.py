@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import compose
 
 
 def covariance(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor | None) -> Tensor:
-    """Of the rows, whose columns count as often as their weights say."""
+    """Return the weighted covariance matrix of the rows of `self`."""
     if self.dim() > 2:
         raise RuntimeError(
             "cov(): expected input to have two or fewer dimensions but got an input with "

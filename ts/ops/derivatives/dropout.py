@@ -13,7 +13,7 @@ SELU_LIMIT: Final = -1.7580993408473766
 
 
 def kept(input: Tensor, p: float, channels: bool) -> Tensor:
-    """1 where something is kept; whole channels have one place each."""
+    """Return a dropout mask of zeros and ones; with `channels`, one element per channel."""
     if not channels:
         return ts.empty_like(input).bernoulli_(1 - p)
     if input.dim() < 2:

@@ -15,7 +15,7 @@ def _other(norm: str | None) -> str:
 
 
 def _fitted(x: Tensor, n: int, dim: int) -> Tensor:
-    """Cut, or followed by zeros, to a length of n."""
+    """Truncate or zero-pad dimension `dim` to length n."""
     have = x.size(dim)
     if have > n:
         return x.narrow(dim, 0, n)
@@ -38,7 +38,11 @@ def _of_half(grad: Tensor, sizes: list[int], n: int | None, dim: int, norm: str 
 
 
 def _of_real(grad: Tensor, sizes: list[int], dim: int, norm: str | None, is_complex: bool) -> Tensor:
-    """Of real numbers by half the frequencies: all but the ends stand for two."""
+    """Return the gradient of an inverse real FFT along `dim`.
+
+    All frequencies except the first and the Nyquist frequency count twice, because the half spectrum
+    omits their conjugates.
+    """
     found = ts.fft.rfft(grad, None, dim, _other(norm))
     twice = grad.size(dim) - found.size(dim)
     middle = found.narrow(dim, 1, twice) * 2
@@ -81,7 +85,7 @@ def _length(s: list[int] | None, i: int) -> int | None:
 def _all(
     x: Tensor, s: list[int] | None, dims: list[int], norm: str | None, forward: bool, count: int
 ) -> Tensor:
-    """The complex transform along the first dimensions of a list."""
+    """Apply the complex FFT, or its inverse, along the first `count` dimensions of `dims`."""
     for i in range(count):
         n = _length(s, i)
         x = ts.fft.fft(x, n, dims[i], norm) if forward else ts.fft.ifft(x, n, dims[i], norm)

@@ -21,12 +21,12 @@ def even(self: Tensor, spacing: list[float], axes: list[int]) -> list[Tensor]:
 
 
 def uneven(self: Tensor, spacing: list[Tensor]) -> list[Tensor]:
-    """The gaps between coordinates."""
+    """Return the differences of adjacent coordinates, for each dimension."""
     return [(at[1:] - at[:-1]).to(self.dtype) for at in spacing]
 
 
 def along(x: Tensor, gaps: Tensor, edge_order: int) -> Tensor:
-    """The derivative along the last dimension."""
+    """Return finite differences along the last dimension for uneven spacing."""
     before, after = gaps[:-1], gaps[1:]
     both = before + after
     slopes = (x[..., 1:] - x[..., :-1]) / gaps

@@ -216,7 +216,7 @@ def _renamed(row: Derivative | None, before: OperatorRecord, record: OperatorRec
 
 
 def rows() -> Mapping[str, Derivative]:
-    """All rows, by key."""
+    """Return all derivative records by operator key."""
     from ts.ops import registry
 
     for family in registry.FAMILIES:

@@ -10,7 +10,10 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def reflected(packed: Tensor, tau: Tensor, x: Tensor, turned: bool) -> Tensor:
-    """Q x, or its adjoint's product, for the Q whose reflectors stand below the diagonal of `packed`."""
+    """Return Q @ x, or with `turned`, Q^H @ x.
+
+    Q is the product of the Householder reflectors stored below the diagonal of `packed`.
+    """
     count = tau.size(-1)
     rows = packed.size(-2)
     ones = ts.eye(rows, count, dtype=packed.dtype, device=packed.device)
@@ -30,7 +33,7 @@ def orthogonal(packed: Tensor, tau: Tensor) -> Tensor:
 
 
 def product(packed: Tensor, tau: Tensor, x: Tensor, left: bool, turned: bool) -> Tensor:
-    """Q x or x Q, of Q or its adjoint."""
+    """Return Q @ x or x @ Q; with `turned`, with the adjoint of Q."""
     if left:
         return reflected(packed, tau, x, turned)
     return adjoint(reflected(packed, tau, adjoint(x), not turned))

@@ -52,7 +52,7 @@ derive(
 
 
 def along(x: Tensor, indices: Tensor, dim: int | None) -> Tensor:
-    """`take_along_dim`, of `gather`."""
+    """Compute `take_along_dim` by `gather` on broadcast operands."""
     if dim is None:
         return x.take(indices.reshape(-1))
     mine, theirs = x.size(), indices.size()

@@ -91,7 +91,7 @@ compose(
 
 
 def divergence(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> Tensor:
-    """The divergence of distributions."""
+    """Return the Kullback-Leibler divergence loss."""
     if log_target:
         return reduced(target.exp() * (target - self), reduction)
     return reduced(ts.xlogy(target, target) - target * self, reduction)
@@ -100,7 +100,7 @@ def divergence(self: Tensor, target: Tensor, reduction: int, log_target: bool) -
 def poisson_nll(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
-    """The likelihood of counts; in full, with Stirling's approximation of their factorials."""
+    """Return the Poisson loss; with `full`, including Stirling's approximation of log(target!)."""
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         stirling = target * target.log() - target + (target * (2 * math.pi)).log() * 0.5
@@ -119,7 +119,7 @@ def weighted(grad: Tensor, self: Tensor, weight: Tensor | None, reduction: int) 
 
 
 def of_probability(self: Tensor, target: Tensor) -> Tensor:
-    """Of a probability's cross entropy."""
+    """Return the derivative of the binary cross entropy with respect to the probability."""
     return (self - target) / (self * (1 - self)).clamp_min(MIN_DENOMINATOR)
 
 

@@ -38,7 +38,7 @@ def bent_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> T
 
 
 def bent_probability(self: Tensor, target: Tensor) -> Tensor:
-    """The second derivative of a probability's cross entropy."""
+    """Return the second derivative of the binary cross entropy for the probability."""
     spread = self * (1 - self)
     return (spread - (self - target) * (1 - self * 2)) / (spread * spread)
 

@@ -45,7 +45,7 @@ compose(
 
 
 def _norm(self: Tensor, ord: float | None, dim: list[int] | None, keepdim: bool, dtype: int | None) -> Tensor:
-    """Of vectors, unless an order is given and there are two dimensions."""
+    """Compute `linalg.norm`: a matrix norm if `ord` is given for two dimensions, else a vector norm."""
     if ord is not None and (self.dim() == 2 if dim is None else len(dim) == 2):
         return _matrix_norm(self, ord, [-2, -1] if dim is None else dim, keepdim, dtype)
     return ts.linalg.vector_norm(self, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)

@@ -53,7 +53,7 @@ def trilinear(
     i1: Tensor, i2: Tensor, i3: Tensor, expand1: list[int], expand2: list[int], expand3: list[int],
     sumdim: list[int],
 ) -> Tensor:  # fmt: skip
-    """The sum of products of three, each with new dimensions."""
+    """Return the sum over `sumdim` of the product of three tensors, with new dimensions `expand*`."""
     rank = i1.dim() + len(expand1)
     product = spaced(i1, expand1, rank) * spaced(i2, expand2, rank) * spaced(i3, expand3, rank)
     return product if len(sumdim) == 0 else product.sum(sumdim)

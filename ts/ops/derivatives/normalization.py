@@ -12,7 +12,10 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def normalised(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor]:
-    """x with mean 0 and variance 1 over dimensions, and 1 / its standard deviation; `rstd` is its value."""
+    """Normalize x over `dims`; return it and the inverse standard deviation.
+
+    The inverse has the value `rstd`, but is differentiable with respect to x.
+    """
     centred = x - x.mean(dims, True)
     variance = (centred * centred).mean(dims, True)
     inverse = (variance + (1 / (rstd * rstd) - variance).detach()).rsqrt()

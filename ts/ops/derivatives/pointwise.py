@@ -90,7 +90,7 @@ derive(
 
 
 def widest(x: Tensor, other_is_complex: bool) -> Tensor:
-    """x in the dtype that `float_power` computes in."""
+    """Convert x to the dtype in which `float_power` computes."""
     return x.to(ts.complex128) if x.is_complex() or other_is_complex else x.to(ts.float64)
 
 
@@ -133,7 +133,7 @@ derive(
 
 
 def atan2_grad(grad: Tensor, opposite: Tensor, adjacent: Tensor) -> Tensor:
-    """`grad * adjacent / (opposite² + adjacent²)`, and 0 at the origin."""
+    """Return `grad * adjacent / (opposite² + adjacent²)`, and 0 at the origin."""
     square = opposite * opposite + adjacent * adjacent
     return ts.where(square == 0, 0, grad * adjacent / square)
 

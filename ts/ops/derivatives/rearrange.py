@@ -96,7 +96,7 @@ def pairs(tensors: list[Tensor]) -> Tensor:
 
 
 def choices(x: Tensor, r: int, with_replacement: bool) -> Tensor:
-    """All ways to take r elements of a vector."""
+    """Return all combinations of r elements of a vector, one per row."""
     places = ts.combinations(ts.arange(x.size(0), device=x.device), r, with_replacement)
     return x.index_select(0, places.reshape(-1)).reshape(places.size())
 

@@ -41,7 +41,10 @@ derive(
 
 
 def of_mean(grad: Tensor, sizes: list[int], count: int, dim: list[int] | None, keepdim: bool) -> Tensor:
-    """The gradient of a mean of tensors of `count` elements: divided, then spread."""
+    """Return the gradient of a mean: divided by the number of averaged elements, then broadcast.
+
+    `count` is the number of elements of the operand.
+    """
     return spread(grad / (count // max(grad.numel(), 1)), sizes, dim, keepdim)
 
 

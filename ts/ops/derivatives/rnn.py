@@ -107,7 +107,10 @@ def _layers(
     train: bool,
     bidirectional: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(time, batch, features), or packed with the rows of each time; the states of all layers at the end."""
+    """Run all layers of a recurrent network; return the output and the final states.
+
+    `x` is (time, batch, features), or packed rows with `sizes`, the batch size of each time step.
+    """
     directions = 2 if bidirectional else 1
     size = len(params) // (num_layers * directions)
     plain = 4 if has_biases else 2

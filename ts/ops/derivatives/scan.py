@@ -73,7 +73,7 @@ derive(
 
 
 def differences(x: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> Tensor:
-    """`diff`, of slices."""
+    """Compute `diff` by subtraction of slices."""
     parts = [x]
     if prepend is not None:
         parts = [prepend] + parts
@@ -87,13 +87,13 @@ def differences(x: Tensor, n: int, dim: int, prepend: Tensor | None, append: Ten
 
 
 def heights(y: Tensor, dim: int) -> Tensor:
-    """The sums of neighbours."""
+    """Return the sums of neighbouring elements along `dim`."""
     count = max(y.size(dim) - 1, 0)
     return y.narrow(dim, min(1, y.size(dim)), count) + y.narrow(dim, 0, count)
 
 
 def areas(y: Tensor, x: Tensor, dim: int) -> Tensor:
-    """The areas of the trapezoids between neighbours, twice."""
+    """Return twice the areas of the trapezoids between neighbours."""
     at = dim - y.dim() if dim >= 0 else dim  # from the end
     if x.dim() == 1:
         return heights(y, dim) * x.diff().reshape([-1] + [1] * (-1 - at))

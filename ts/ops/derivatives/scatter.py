@@ -78,7 +78,7 @@ def of_product(
 
 
 def of_mean(grad: Tensor, dim: int, index: Tensor, include_self: bool) -> tuple[Tensor, Tensor]:
-    """Of means: a share."""
+    """Return the gradients of `scatter_reduce` with mean, for the target and the source."""
     ones = ts.ones_like(index, dtype=grad.dtype)
     counts = ts.ones_like(grad) if include_self else ts.zeros_like(grad)
     share = grad / counts.scatter_add(dim, index, ones).clamp(min=1)

@@ -39,7 +39,7 @@ def ranks(values: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
 
 
 def between(values: Tensor, at: Tensor, interpolation: str) -> Tensor:
-    """The values at some ranks, which need not be whole numbers."""
+    """Return the values at fractional ranks, by the given interpolation."""
     if interpolation == "lower":
         return values.gather(-1, at.floor().to(ts.int64))
     if interpolation == "higher":
@@ -55,7 +55,7 @@ def between(values: Tensor, at: Tensor, interpolation: str) -> Tensor:
 def among_sorted(
     x: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool
 ) -> Tensor:
-    """Of sorted values; the quantiles come first, unless it is one number."""
+    """Compute quantiles from sorted values; unless `q` is 0-dim, the quantiles are the first dimension."""
     rows = x.reshape(-1) if dim is None or x.dim() == 0 else x.movedim(dim, -1)
     values = rows.sort(-1)[0]
     found = between(values, ranks(values, q.reshape(-1), ignore_nan), interpolation)
@@ -68,7 +68,7 @@ def among_sorted(
 
 
 def number(q: float, x: Tensor) -> Tensor:
-    """A quantile's number as a tensor."""
+    """Return a quantile as a tensor of the dtype and device of `x`."""
     return ts.tensor(q, dtype=x.dtype, device=x.device)
 
 

@@ -17,7 +17,7 @@ def _window(window: Tensor | None, length: int, n_fft: int, like: Tensor) -> Ten
 
 
 def _padded(x: Tensor, half: int, mode: str) -> Tensor:
-    """The signals with half a transform more on both sides."""
+    """Pad the signals by half a window on both sides."""
     signals = x.reshape([1] * (3 - x.dim()) + x.size())
     made = ts.nn.functional.pad(signals, [half, half], mode)
     return made.reshape(x.size()[:-1] + [made.size(-1)])
@@ -47,7 +47,7 @@ def _stft(
 
 
 def _added(frames: Tensor, hop: int) -> Tensor:
-    """The sum of frames (batch, count, width), each `hop` samples after the one before."""
+    """Add overlapping frames (batch, count, width); each starts `hop` samples after its predecessor."""
     length = (frames.size(1) - 1) * hop + frames.size(2)
     return ts.ops.aten.unfold_backward(frames, [frames.size(0), length], 1, frames.size(2), hop)
 

@@ -26,7 +26,7 @@ def of_sgn(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
 
 
 def of_angle(grad: Tensor, self: Tensor) -> Tensor:
-    """Only complex elements turn; zero has no direction."""
+    """Return the gradient of `angle`; 0 for real elements and at zero."""
     if not self.is_complex():
         return ts.zeros_like(self)
     return ts.where(self == 0, 0, grad * 1j / self.conj())
@@ -40,13 +40,16 @@ def of_acosh(grad: Tensor, self: Tensor) -> Tensor:
 
 
 def of_sinc(grad: Tensor, self: Tensor) -> Tensor:
-    """(cos(pi x) - sinc(x)) / x, which is 0 at 0."""
+    """Return the gradient of sinc, (cos(pi x) - sinc(x)) / x, and 0 at 0."""
     x = self * math.pi
     return ts.where(x * self == 0, 0, grad * ((x * x.cos() - x.sin()) / (x * self)).conj())
 
 
 def of_bessel(first: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    """The derivative of i1, and of i1e without its sign: i0 - i1 / x; a half where x is next to nothing."""
+    """Return the derivative of i1, i0(x) - i1(x) / x, or of i1e without its term for the sign.
+
+    It is 0.5 near 0.
+    """
     nothing = self.abs() < 1e-30
     return ts.where(nothing, 0.5, first - result / ts.where(nothing, 1, self))
 

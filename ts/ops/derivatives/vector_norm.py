@@ -16,7 +16,11 @@ def of_norm(
     dim: list[int] | None,
     keepdim: bool,
 ) -> Tensor | None:
-    """Of (sum |x|^p)^(1/p): x |x|^(p - 2) / norm^(p - 1); the extremes share theirs; a count has none."""
+    """Return the gradient of a p-norm, x |x|^(p - 2) / norm^(p - 1).
+
+    For p = inf, elements with the largest magnitude share it. None for p = 0, which counts nonzero
+    elements.
+    """
     whole, norm = restored(grad, dim, keepdim), restored(result, dim, keepdim)
     if p == 0:
         return None
@@ -53,7 +57,7 @@ for _overload, _dims, _name in (
 
 
 def of_distance(grad: Tensor, x: Tensor, p: float, result: Tensor) -> tuple[Tensor | None, Tensor | None]:
-    """Of both points, by their difference."""
+    """Return the gradients of a distance for both points, from their difference x."""
     found = of_norm(grad, x, p, result, None, False)
     return found, None if found is None else -found
 

@@ -26,7 +26,10 @@ def unfolded(x: Tensor, size: int, dim: int = 0) -> Any:
 
 
 def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
-    """An operator on planes of so many dimensions; arguments `sizes` are the input's sizes."""
+    """Return the batching rule of an operator on planes with `spatial` dimensions.
+
+    The arguments named in `sizes` are sizes of the operator's input.
+    """
 
     def rule(call: Call) -> Any:
         values = list(call.values)
@@ -56,7 +59,7 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
 def convolved(
     input: Tensor, of_input: bool, weight: Tensor, of_weight: bool, size: int, how: list[Any]
 ) -> Any:
-    """A convolution without bias; `how` is what follows the bias in its schema."""
+    """Compute a batched convolution without bias; `how` holds its arguments after the bias."""
     groups = how[5]
     if not of_weight:
         return unfolded(ts.convolution(folded(input), weight, None, *how), size)

@@ -64,7 +64,10 @@ def _index(call: Call) -> Any:
 
 
 def _index_put(call: Call) -> Any:
-    """One index for the batch; meanwhile the dimensions that have one come first, as among the values."""
+    """Batch `index_put` with an additional index for the batch dimension.
+
+    Indexed dimensions are moved to the front during the call, as in the values.
+    """
     made, first, rank = _indices(call, 1)
     places = [k + 1 for k, m in enumerate(made) if m is not None]
     x = call.expanded(0)
@@ -132,7 +135,7 @@ def _index_rows(call: Call) -> Any:
 
 
 def _fill(call: Call) -> Any:
-    """fill, copy: the target's shape holds."""
+    """Batch `fill` and `copy`: the result has the shape of the target."""
     x, value = call.expanded(0), call.values[1]
     if isinstance(value, Tensor):
         value = padded(value, x.dim()) if call.wholes[1] else value

@@ -63,7 +63,7 @@ def _vdot(call: Call) -> Any:
 
 
 def _added(call: Call, found: Tensor) -> Any:
-    """beta * self + alpha * product, where a `beta` of 0 leaves self out."""
+    """Return beta * self + alpha * product; with `beta` 0, self is not read."""
     beta, alpha = call["beta"], call["alpha"]
     found = found if alpha == 1 else found * alpha
     if beta == 0:

@@ -12,7 +12,7 @@ from ts.ops.vmap_rules.rules import one_by_one, padded, pointwise
 
 
 def _layer_norm(call: Call) -> Any:
-    """The last dimensions are normalized; weights of the batch multiply afterwards."""
+    """Batch layer norm; batched weights and biases are applied after it."""
     _, shape, weight, bias, eps = call.values
     x = call.expanded(0)
     if not call.is_whole("weight") and not call.is_whole("bias"):
@@ -86,7 +86,7 @@ def _targets(call: Call) -> tuple[Any, Any, Any]:
 
 
 def _nll(call: Call) -> Any:
-    """The negative elements at the targets, weighted."""
+    """Batch the negative log-likelihood loss: weighted negative elements at the target classes."""
     x, reduction = call.expanded(0), call["reduction"]
     safe, each, counts = _targets(call)
     single = call.rank(0) == 1

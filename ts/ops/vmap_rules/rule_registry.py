@@ -37,7 +37,7 @@ def _load() -> None:
 
 
 def rows() -> dict[str, Rule]:
-    """All of them."""
+    """Return all batching rules by operator key."""
     _load()
     return _rows
 

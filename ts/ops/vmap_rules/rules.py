@@ -120,7 +120,10 @@ def padded(x: Tensor, rank: int) -> Tensor:
 
 
 def promoted(call: Call, tensors: list[int], i: int) -> Tensor:
-    """A batch of numbers has a dimension, but counts as a number where dtypes are promoted."""
+    """Convert a batch of 0-dim tensors to the dtype of type promotion without the batch dimension.
+
+    Type promotion treats a 0-dim tensor like a number, but the batch dimension makes it a vector.
+    """
     x: Tensor = call.values[i]
     if call.rank(i) > 0:
         return x
@@ -167,7 +170,7 @@ def _shapes(result: Any) -> Any:
 
 
 def element(call: Call, k: int) -> list[Any]:
-    """The arguments of element `k`."""
+    """Return the arguments of the call for batch element `k`."""
 
     def of(x: Any, whole: Any) -> Any:
         if isinstance(x, list):
