@@ -1,4 +1,4 @@
-"""Recording: what one tiny operator costs more where a gradient is wanted, and what its way back costs.
+"""Benchmark of autograd recording: overhead of small operators and of their backward.
 
 In: nothing.  Out: a table; each row is `c = a * b` of three floats, called from Python, with the last result
 freed by the next: where no tensor of the process has wanted a gradient yet, where another one has, where
@@ -48,7 +48,7 @@ def passes(a: Any, b: Any, gradient: Any, length: int) -> Callable[[], object]:
 
 
 def contestants(make: Callable[[Any], Callable[[], object]]) -> dict[str, Callable[[], object]]:
-    """The same in both libraries."""
+    """Return the function for each library, with one thread."""
     ts.set_num_threads(1)
     made = {"ts": make(ts)}
     if peer_runtimes.has_torch():
@@ -82,7 +82,7 @@ def pass_case(name: str, length: int) -> Case:
 
 
 def difference(name: str, more: Case, less: Case) -> Case:
-    """What one row takes longer than another."""
+    """Return the difference between the times of two rows."""
     return Case(name, {}, seconds={who: more.seconds[who] - less.seconds[who] for who in more.seconds})
 
 

@@ -57,7 +57,7 @@ class Echo(Server):
 
 
 def serve(security: Security, pipe: Any) -> None:
-    """The process of the other end: at an address of ours, and at one of dask's."""
+    """Run the echo server at a `ts` and a dask address."""
     logging.disable()
 
     async def main() -> None:
@@ -79,7 +79,7 @@ def best_of(times: int, call: Callable[[], object]) -> float:
 
 
 def measured(small: Callable[[], object], there: Callable[[], object], both: Callable[[], object]) -> Times:
-    """A way's times for one call after the other."""
+    """Return the times of sequential calls of one transport."""
     best_of(50, small)
     return {
         "small": best_of(500, small),
@@ -132,7 +132,7 @@ class Ways:
         return self.in_loop(run())
 
     def waiting(self) -> Times:
-        """A thread with a connection of its own."""
+        """Time calls of a thread over a separate connection."""
         call, data = self.channel.call, memoryview(self.data)
         return measured(
             lambda: call({"op": "echo", "x": 1}),

@@ -56,7 +56,7 @@ def longest_collatz(below: int) -> int:
 
 
 def heat(plate: ts.Tensor, turns: int) -> ts.Tensor:
-    """The heat of a plate spreads, element by element, as nobody would write it for plain Python."""
+    """Simulate heat diffusion on a plate, element by element."""
     for _ in range(turns):
         for i in range(1, plate.size(0) - 1):
             for j in range(1, plate.size(1) - 1):
@@ -75,7 +75,7 @@ def triangle(n: int) -> int:
 def best_seconds(
     function: Callable[..., object], arguments: Callable[[], Tuple[Any, ...]], rounds: int
 ) -> float:
-    """The shortest of `rounds` runs, in seconds; each has arguments of its own, which it may write to."""
+    """Return the shortest of `rounds` runs in seconds; each run has new arguments, which it may modify."""
     times = []
     for _ in range(rounds):
         given = arguments()
@@ -127,7 +127,7 @@ def archive() -> None:
 
 
 def picture(pixels: List[List[int]], digit: int) -> List[str]:
-    """An image in letters, and what was read."""
+    """Return an image as characters, with the predicted digit."""
     rows = ["".join(" .:-=+*#@"[pixel // 2] * 2 for pixel in row) for row in pixels]
     return [*rows, f"{f'-> {digit}':^16s}"]
 

@@ -26,7 +26,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture(autouse=True)
 def switches():
-    """As they were for the next test: operators that switch gradients off, or begin a block of autocast, are tested, too."""
+    """Restore grad mode and autocast after each test, because operators that change them are tested too."""
     yield
     from ts._core.dispatch import autocast
     from ts.autograd.grad_mode import set_grad_enabled
@@ -37,7 +37,7 @@ def switches():
 
 @pytest.fixture(scope="module")
 def browser():
-    """Chromium, without windows and without calls of its own to other hosts."""
+    """Start headless Chromium without background network requests."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:

@@ -1,4 +1,4 @@
-"""What PyTorch has and `ts` has not imports, and refuses when it is used."""
+"""Unsupported PyTorch names can be imported and raise an error at their use."""
 
 import subprocess
 import sys
@@ -97,7 +97,7 @@ def test_marks_give_back_what_they_mark():
 
 
 def test_placeholders_are_stable():
-    """A placeholder is one object under all its paths."""
+    """A placeholder for an unsupported name is one object under all its paths."""
     assert ts.onnx.OnnxExporterError is ts.onnx.errors.OnnxExporterError
     assert ts.quantization.QConfig is ts.ao.quantization.QConfig is ts.ao.quantization.qconfig.QConfig
     from ts.unsupported import placeholders

@@ -82,7 +82,7 @@ def test_other_layouts_and_dtypes(name):
 
 
 def test_leaky_relu_of_its_result():
-    """Of a negative slope the result does not say what was put in."""
+    """`leaky_relu_backward` of the result rejects a negative slope, for which the input's sign is unknown."""
     g, x = ts.ones(3), ts.tensor([-1.0, 0.0, 2.0])
     assert ts.ops.aten.leaky_relu_backward(g, x, 0.5, True).tolist() == [0.5, 0.5, 1.0]
     with pytest.raises(RuntimeError, match="negative slope"):
@@ -116,7 +116,7 @@ FORWARD = {
 @pytest.mark.parametrize("name", FORWARD)
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
 def test_long_rows_have_the_bits_of_single_elements(name, dtype):
-    """However many vectors there are, and where in them an element stands."""
+    """Activations have equal bits for vectors and single elements, independent of length and position."""
     function = getattr(ts.nn.functional, name)
     x = pairs(dtype)[1]
     found = function(x, *FORWARD[name]).numpy()

@@ -85,7 +85,7 @@ def test_objects(annotation, expected):
     ],
 )
 def test_syntax(text, expected):
-    """The same as text, where `List` and `torch` need no import."""
+    """An annotation in source text is parsed without imports of `List` and `torch`."""
     (parsed,) = parse.module_defs(
         f"def f(x: {text}):\n    return x\n", Resolver({"Point": Point, "Alias": Alias})
     )
@@ -239,7 +239,7 @@ def test_refused_defaults():
 
 
 def test_count_of_types_in_a_comment():
-    """The count is checked before the types; that of a method is without its object."""
+    """The number of types in a type comment is checked before the types; `self` is not counted."""
 
     class Net(ts.nn.Module):
         def forward(self, x, y):

@@ -77,7 +77,7 @@ def test_names_of_types(value, name):
 
 @pytest.mark.parametrize(("value", "name"), [*NAMES[:7], (ts.ones(2), "Tensor"), (True, "bool"), (1.5, "float")])
 def test_lists_of_integers(value, name):
-    """The first element decides whether it is such a list; of the later ones the position is shown."""
+    """The first element selects an integer list; errors show the position of a later invalid element."""
     with pytest.raises(TypeError) as error:
         ts.zeros([value, 1])
     found = f"but found element of type {name} at pos 0"
@@ -90,5 +90,6 @@ def test_lists_of_integers(value, name):
 
 
 def test_bool_after_an_integer():
-    """PyTorch looks at the type of the first element only, and takes a bool as 0 or 1 after it."""
+    """A bool after a first integer element counts as 0 or 1, as in PyTorch, which checks the first element
+    only."""
     assert ts.zeros([2, True]).shape == (2, 1)

@@ -101,7 +101,8 @@ def test_versions_compare(other):
 
 
 def test_modules_classes_and_functions_have_pytorchs_names():
-    """`__name__` and `__module__` of all that is public, of modules imported before and after."""
+    """Public names have PyTorch's `__name__` and `__module__`, for modules imported before and after
+    `install_as_torch`."""
     run(
         """
         import ts, ts.nn
@@ -161,7 +162,7 @@ def test_renamed_classes_are_scripted_saved_and_pickled(tmp_path):
 @pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
 @pytest.mark.parametrize("installed_by", ["module", "package"])
 def test_child_processes_import_torch(tmp_path, method, installed_by):
-    """Processes that a program starts find `torch`, too, whoever installed it."""
+    """Child processes can import `torch` for every start method."""
     text = f"""
         import sys
         import torch

@@ -99,7 +99,7 @@ def values():
 
 @pytest.mark.parametrize("value", list(values()), ids=str)
 def test_values_travel(value):
-    """As JSON and back: kinds, dtypes, sizes and numbers."""
+    """Values survive JSON encoding with types, dtypes, sizes and elements."""
     found = bench_worker.decoded(json.loads(json.dumps(bench_worker.encoded(value, ts))), ts)
     assert bench.difference(found, value) == 0
 
@@ -139,7 +139,8 @@ def test_durations(seconds, text):
 
 
 def test_an_engine_answers_in_lines(program, tmp_path):
-    """What the program prints is not among the answers; its errors are answers; it goes on after one."""
+    """A bench worker answers one line per request; program output is separate, errors are answers, and later
+    requests succeed."""
     values = [bench_worker.encoded([ts.ones(2)], ts)]
     path = tmp_path / "many.pt"
     output_of = ts.jit.CompilationUnit(PROGRAM[PROGRAM.index("def many") : PROGRAM.index("def forever")]).many

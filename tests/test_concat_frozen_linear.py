@@ -36,7 +36,8 @@ def kinds(graph):
 
 
 def test_layers_of_one_input_become_one():
-    """With the weights of both; each result is its part, as it was."""
+    """Linear layers of one input are merged with concatenated weights; each result is a slice with equal
+    values."""
     module = frozen(Layers)
     graph = module.graph
     before = kinds(graph).count("aten::linear")
@@ -65,6 +66,6 @@ def test_what_is_written_stays():
 
 
 def test_on_the_cpu_nothing_is_joined():
-    """As by PyTorch's pass of that name."""
+    """`_jit_pass_concat_frozen_linear` leaves CPU graphs unchanged, as in PyTorch."""
     graph = frozen(Layers).graph
     assert not ts._C._jit_pass_concat_frozen_linear(graph)

@@ -91,7 +91,7 @@ ACCEPTED = [
 
 @pytest.mark.parametrize(("spec", "given", "expected"), ACCEPTED, ids=lambda x: repr(x)[:30])
 def test_accepted(spec: TypeSpec, given: object, expected: object) -> None:
-    """What PyTorch converts at a call is converted, to a value of exactly the declared type."""
+    """Values that PyTorch converts at a call are converted to the declared type."""
     result = from_core(to_core(given, spec))
     assert result == expected
     assert type(result) is type(expected)
@@ -123,7 +123,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("spec", "given", "message"), REFUSED, ids=lambda x: repr(x).partition(" at 0x")[0][:30])
 def test_refused(spec: TypeSpec, given: object, message: str) -> None:
-    """What PyTorch refuses is refused, naming the expected and the found type."""
+    """Values that PyTorch rejects are rejected with the expected and the actual type."""
     with pytest.raises(TypeError) as error:
         to_core(given, spec)
     assert message in str(error.value)

@@ -46,7 +46,7 @@ def test_current_device(two):
 
 
 def test_wrong_devices(cuda):
-    """Numbers without a device, and devices that are none of CUDA's."""
+    """Invalid device numbers and devices of other types raise errors."""
     with pytest.raises(RuntimeError, match="invalid device ordinal"):
         ts.zeros(1, device="cuda:99")
     with pytest.raises(ValueError, match="Expected a cuda device, but got: cpu"):
@@ -293,7 +293,7 @@ def test_bfloat16_is_computed_in_float32(cuda):
 
 
 def test_cpu_fallback_warns_once(cuda):
-    """What CuPy lacks runs on the CPU, says so once, and gives the right result on the device."""
+    """A function missing in CuPy runs on the CPU, warns once, and returns its result on the device."""
     from ts.backends.cuda import cpu_fallback
 
     cpu_fallback._warned.clear()

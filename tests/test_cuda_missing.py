@@ -9,7 +9,7 @@ pytestmark = pytest.mark.skipif("cuda" in backends.available(), reason="a GPU is
 
 
 def test_asking_without_a_device():
-    """There are no devices, nothing is in use, nothing is pinned."""
+    """Without a device, queries report no devices and no memory in use."""
     assert not ts.cuda.is_available() and ts.cuda.device_count() == 0 and not ts.cuda.is_initialized()
     assert ts.cuda.memory_allocated() == ts.cuda.max_memory_allocated() == ts.cuda.memory_reserved() == 0
     assert ts.cuda.memory_stats() == {} and not ts.cuda.is_bf16_supported() and not ts.ones(1).is_pinned()
@@ -26,7 +26,7 @@ def test_asking_without_a_device():
      ts.cuda.get_device_name, lambda: ts.zeros(1, device="cuda")],
 )  # fmt: skip
 def test_using_without_a_device(use):
-    """What needs a device says what to install, or that there is no GPU."""
+    """Operations that need a device raise an error with the package to install or a missing GPU."""
     with pytest.raises(RuntimeError, match="device 'cuda'"):
         use()
 

@@ -148,7 +148,7 @@ def maybe(d: Dict[str, Optional[int]], key: str, other: Optional[int]) -> Option
 
 
 def test_defaults_are_objects_too():
-    """`get` gives the list that is in the dict, or the one that it was given, and not a copy of it."""
+    """`get` returns the stored list or the given default object, not a copy."""
     scripted = fresh(first_or)
     assert scripted({"a": [1]}, "a", [2]) == [1]
     assert scripted({"a": [1]}, "b", [2]) == [2]
@@ -157,7 +157,7 @@ def test_defaults_are_objects_too():
 
 
 def test_what_was_found_last_is_forgotten_when_it_moves():
-    """The place of the key that was asked for last is no longer its place when the table has grown."""
+    """The cached position of the last key is invalid after the table has grown."""
 
     def grow(n: int) -> List[int]:
         d: Dict[str, int] = {}

@@ -47,7 +47,7 @@ def test_equations():
 
 
 def test_operands_of_other_orders_and_dtypes():
-    """A plan is for shapes: what else there is of operands is looked at in each call."""
+    """A cached einsum plan depends only on shapes; strides and dtypes are checked in each call."""
     a, b = np.arange(24.0, dtype="f").reshape(2, 3, 4), np.arange(20.0, dtype="f").reshape(4, 5)
     for _ in range(2):
         for x in (ts.from_numpy(a), ts.from_numpy(a.transpose(2, 1, 0).copy()).permute(2, 1, 0)):
@@ -63,7 +63,7 @@ def test_operands_of_other_orders_and_dtypes():
 
 
 def test_the_same_bits_each_time():
-    """The first call, which checks, and those that follow."""
+    """Einsum returns equal bits in the first and in later calls."""
     ts.manual_seed(0)
     x, y = ts.randn(3, 40, 50), ts.randn(3, 50, 60)
     first = ts.einsum("bij,bjk->bik", x, y)

@@ -190,7 +190,7 @@ def test_runtime_error(function, arguments, kind, message):
 
 
 def test_float_division_by_zero_is_infinite():
-    """As in PyTorch, unlike Python."""
+    """Float division by zero returns infinity, as in PyTorch."""
     assert quotient(1.0, 0.0) == float("inf")
 
 
@@ -241,7 +241,7 @@ def test_script_stack():
 
 
 def test_hints():
-    """The last line says what to write: a name that is spelled alike, what to do about None."""
+    """The last line of an error contains a hint: a similar name, or a fix for an Optional."""
     unit = ts.jit.CompilationUnit()
     with pytest.raises(ts.jit.FrontendError, match=r"undefined value lenght:(?s:.*)\nHint: did you mean 'length'\?$"):
         unit.define("def f(length: int) -> int:\n    return lenght\n")

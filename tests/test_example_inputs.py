@@ -9,7 +9,7 @@ from ts.frontend.example_types import annotation_of_value
 
 
 def test_annotations_of_values():
-    """A value's type is what would be written for it."""
+    """`annotation_of_value` returns the annotation of a value's type."""
     assert annotation_of_value([1, 2]) == list[int] and annotation_of_value((1, "a")) == tuple[int, str]
     assert annotation_of_value({"a": [True]}) == dict[str, list[bool]]
     assert annotation_of_value([1, "a"]) == list[Any] and annotation_of_value(()) == tuple[()]
@@ -61,7 +61,7 @@ class Counter:
 
 
 def test_methods_of_a_class():
-    """Examples may be given by what is called with them."""
+    """Example inputs of a class may be given by method."""
     cls = ts.jit.script(Counter, example_inputs={Counter().most: [(["a", "b"],)]})
     assert cls().most(["a", "a", "c"]) == 2
 

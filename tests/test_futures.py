@@ -64,7 +64,8 @@ def test_an_exception_is_for_all():
 
 
 def test_callbacks(capsys):
-    """They run once, in order, at once when there is a result; a failure stays with the callback."""
+    """Callbacks run once, in order, immediately for a finished future; an exception in a callback is
+    contained."""
     seen = []
     future = Future()
     future.add_done_callback(lambda f: seen.append(f.value()))
@@ -80,7 +81,7 @@ def test_callbacks(capsys):
 
 
 def test_collect():
-    """All results, or the first exception; none at all is finished."""
+    """`collect_all` returns all results or the first exception; an empty list is finished."""
     assert wait_all([finished(1), finished("a")]) == [1, "a"]
     assert collect_all([]).wait() == []
     late, bad = Future(), Future()

@@ -1,4 +1,4 @@
-"""What scripts set at their top: it is remembered, and what cannot be given is refused."""
+"""Global flags that scripts set: valid settings are stored, unsupported settings raise errors."""
 
 import subprocess
 import sys
@@ -98,7 +98,7 @@ def test_who_wants_nothing_compiled_is_told_nothing():
 
 
 def test_hooks_of_all_modules_go_away():
-    """Also with the block that made them, and a call without hooks is direct again."""
+    """Global module hooks are removed at the end of their context, after which calls bypass hooks."""
     from ts.nn import hooks
 
     with ts.nn.modules.module.register_module_forward_pre_hook(lambda module, args: (args[0] + 1,)):

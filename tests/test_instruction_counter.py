@@ -59,7 +59,7 @@ def counted(function, *arguments):
 
 
 def test_loop_counts():
-    """Instructions of a loop run once in each iteration, those around it once."""
+    """Instructions of a loop count once per iteration."""
     found = counted(total, 10).instructions()
     assert found["MUL_I64"] == found["ADD_I64"] == found["LOOP_STEP"] == 10
     assert found["RETURN"] == 1 and "BREAK" not in found
@@ -67,7 +67,7 @@ def test_loop_counts():
 
 
 def test_pairs():
-    """Every instruction but the first follows another one, the last of a loop is followed by its first."""
+    """Pairs count consecutive instructions, including the last and first of a loop."""
     counter = counted(total, 10)
     pairs = counter.pairs()
     assert sum(pairs.values()) == sum(counter.instructions().values()) - 1

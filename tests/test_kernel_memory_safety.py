@@ -1,4 +1,4 @@
-"""What kernels in C read and write is there: with as many dimensions as NumPy has, and while other threads bind tensors anew."""
+"""Memory safety of C kernels: maximum number of dimensions, and tensors rebound by other threads."""
 
 import subprocess
 import sys
@@ -102,7 +102,8 @@ def test_as_many_dimensions_as_there_can_be(n):
 
 @pytest.mark.parametrize("join", [lambda x: ts.stack([x, x]), lambda x: x.unsqueeze(0), lambda x: x[None], lambda x: x[ts.zeros(1, 1, dtype=ts.int64)]])
 def test_one_dimension_too_many(join):
-    """PyTorch stops at 64 as well, but for views; nothing is written beyond."""
+    """Operators that would exceed the maximum of 64 dimensions raise an error without out-of-bounds
+    writes."""
     x = ts.ones([1] * MAX_DIMS)
     with pytest.raises((RuntimeError, ValueError, IndexError)):
         join(x)

@@ -1,4 +1,4 @@
-"""Where the elements of results lie in memory: the rules, and operators that follow them."""
+"""Strides of results: layout rules, and operators that follow them."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ from ts.ops import result_strides
     ],
 )  # fmt: skip
 def test_rules(rule, shape, given, order):
-    """The dimensions from the outermost to the innermost."""
+    """A layout rule returns the dimensions from outermost to innermost."""
     assert result_strides.RULES[rule](shape, given) == order
 
 

@@ -32,7 +32,7 @@ NUMBERS = {
 
 
 def turned(x):
-    """The same elements, the first dimension innermost in memory."""
+    """Copy tensors to strides with the first dimension innermost."""
     if isinstance(x, (list, tuple)):
         return type(x)(map(turned, x))
     return x.transpose(0, -1).contiguous().transpose(0, -1) if isinstance(x, ts.Tensor) and x.ndim > 1 else x
@@ -126,7 +126,7 @@ def test_large_tensors_take_no_memory(name):
 
 
 def test_errors_are_the_kernels():
-    """Shapes and dtypes that do not fit are refused as on the CPU."""
+    """Invalid shapes and dtypes raise the CPU's errors on the meta device."""
     calls = [
         lambda d: ts.linalg.svd(ts.ones(3, device=d)),
         lambda d: ts.linalg.inv(ts.ones(2, 3, device=d)),

@@ -54,7 +54,7 @@ def call_all(operator):
 
 
 def accepted(parameter, value):
-    """Whether a value is plainly of a parameter's type."""
+    """Return True if a value has exactly a parameter's type."""
     plain = {
         "int": int, "float": float, "str": str, "bool": bool, "complex": complex, "Scalar": (int, float),
         "Tensor": ts.Tensor, "AnyEnumType": enum.Enum, "Device": ts.device,
@@ -127,7 +127,7 @@ def test_lists_of_another_length():
 
 
 def test_methods_check_their_object():
-    """A method of a class of the core is for its own objects: another one was read as if it were one."""
+    """Methods of core classes raise TypeError for objects of other classes."""
     for method in (ts.Tensor.dim, ts.Tensor.numel, ts.Tensor.size, Operator.call_list, Operator.bind_python):
         for other in (3, "text", None, object(), [ts.ones(2)]):
             with pytest.raises(TypeError):

@@ -96,7 +96,7 @@ def described(x):
 
 
 def same(a, b, places=0.0):
-    """Whether two results are equal, NaN included."""
+    """Return True if two results are equal within `places`; NaN equals NaN."""
     first, second = host(a), host(b)
     return described(a) == described(b) and all(
         np.allclose(x, y, rtol=places, atol=places, equal_nan=True) if places else np.array_equal(x, y, equal_nan=True)
@@ -271,7 +271,7 @@ def test_all_profiles_are_needed_or_the_table_is():
 
 
 def strange(x):
-    """The same arguments, no views, but that True is some other byte than 1 in bools."""
+    """Copy arguments with True values stored as bytes other than 1 in bool tensors."""
     if isinstance(x, (list, tuple)):
         return [strange(y) for y in x]
     if not isinstance(x, ts.Tensor) or x.dtype != ts.bool:
@@ -297,7 +297,7 @@ def test_bools_of_other_bytes(profile, monkeypatch):
 
 
 def test_bools_of_other_bytes_in_reductions_and_casts():
-    """Where more than the sample arguments say which loop runs."""
+    """Reductions and casts treat every nonzero byte of a bool tensor as True, in all loops."""
     bytes = ts.tensor([0, 1, 2, 255, 128, 3, 0, 4] * 8, dtype=ts.uint8)
     x, plain = bytes.view(ts.bool), bytes != 0
     square, plain_square = x.view(8, 8), plain.view(8, 8)

@@ -28,7 +28,7 @@ def test_the_directory_is_current():
 
 
 def test_the_directory_of_the_language_is_current():
-    """What is imported for an operator that is written in C is what has it."""
+    """The import index of built-in operators equals the modules that define them."""
     assert generate_operator_index.PRIMS.read_text() == generate_operator_index.prim_directory()
 
 
@@ -38,7 +38,7 @@ def test_the_directory_of_kernels_is_current():
 
 
 def test_operators_are_the_same_however_they_are_asked_for():
-    """Each name alone, in a process that has imported nothing else: the overloads in the order in which all are declared."""
+    """The overload order of an operator does not depend on the operators loaded before."""
     program = (
         "import sys\n"
         "from ts.ops import registry\n"
@@ -86,7 +86,7 @@ print(*sys.modules)
 
 
 def test_what_a_first_line_imports(tmp_path, monkeypatch):
-    """Each module takes its part of a millisecond: how many there are is known, also where the code is there already."""
+    """The number of modules imported for a first script call is fixed, with and without cached code."""
     monkeypatch.setenv("TS_CACHE", "1")
     monkeypatch.setenv("TS_CACHE_DIR", str(tmp_path / "kept"))
     program = tmp_path / "program.py"

@@ -112,7 +112,7 @@ def test_hooks_of_states():
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_copies(copied):
-    """A copy goes on by itself, with parameters and a memory of its own."""
+    """A copied optimizer has separate parameters and state."""
     x = parameter(1.0, 2.0)
     optimizer = Adam([x])
     optimizer.step()
@@ -134,7 +134,7 @@ def test_names_of_parameters():
 
 
 def test_sequences_of_sequences():
-    """A sequence of schedules may be one of another's."""
+    """SequentialLR schedules can be nested."""
     optimizer = SGD([parameter(1.0)], lr=1.0)
     inner = lr_scheduler.SequentialLR(
         optimizer,

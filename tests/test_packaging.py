@@ -1,4 +1,4 @@
-"""What gets installed is what the tree holds."""
+"""The contents of distributions equal the tree."""
 
 import fcntl
 import shutil
@@ -59,12 +59,12 @@ def test_a_source_distribution_is_the_tree(shipped, folder):
 
 
 def test_a_source_distribution_builds(shipped):
-    """What the build reads, and what a reader looks for first."""
+    """A source distribution contains the build files and the project's documents."""
     assert shipped >= {"setup.py", "pyproject.toml", "Makefile", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"}
 
 
 def test_sources_that_are_not_built_say_so(tmp_path):
-    """In a clone beside an installed package, `import ts` finds the sources first: the error is one line, and says how."""
+    """Importing unbuilt sources raises a one-line ImportError with the build command."""
     (tmp_path / "ts" / "_core" / "vm").mkdir(parents=True)
     shutil.copy(ROOT / "ts" / "__init__.py", tmp_path / "ts")
     done = subprocess.run([sys.executable, "-c", "import ts"], cwd=tmp_path, capture_output=True, text=True)

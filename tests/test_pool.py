@@ -14,7 +14,7 @@ NAN, INF = math.nan, math.inf
 
 
 def by_definition(x, kernel, stride, padding, dilation):
-    """The largest element of each window of a plane, and its place; NaN before all, the last one."""
+    """Return the maximum and its index of each window of a plane; the last NaN takes precedence."""
     sizes = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(x.shape, kernel, stride, padding, dilation)]
     values, places = np.full(sizes, -INF), np.zeros(sizes, np.int64)
     for place in np.ndindex(*sizes):
@@ -120,7 +120,7 @@ def test_same_bits_for_every_number_of_threads(monkeypatch):
 
 
 def test_windows_that_see_nothing():
-    """A dilated window can have all its elements in the padding."""
+    """A dilated window entirely in the padding has the maximum -inf."""
     values, places = ts.nn.functional.max_pool1d(ts.ones(1, 1, 3), 2, 1, 1, 4, return_indices=True)
     assert values.tolist() == [[[-INF]]]
     assert places.shape == (1, 1, 1)

@@ -238,7 +238,8 @@ def test_sorting_floats_puts_nan_last(values: list[float]) -> None:
 
 @pytest.mark.parametrize(("kind", "item"), [("int", INT), ("float", FLOAT), ("bool", BOOL), ("str", STR)])
 def test_lists_without_items(kind: str, item: Any) -> None:
-    """They have no memory, which no function of C may be given as some."""
+    """List functions accept empty lists, which have no memory, without passing null pointers to C
+    functions."""
     empty = core([], list_of(item))
     assert call(f"aten::sorted.{kind}", empty) == call("aten::slice.t", empty, 0, 3, 1) == call("aten::copy.t", empty) == []
     assert BY_KEY[f"aten::sort.{kind}"](empty) is None and from_core(empty) == []
@@ -388,7 +389,7 @@ def test_hash() -> None:
 
 
 def test_sorting_what_has_no_order():
-    """None has no order, and is no 0; an int and a float compare by value."""
+    """Sorting a list with None raises an error; ints and floats compare by value."""
     unit = ts.jit.CompilationUnit(
         "def optional(xs: List[Optional[int]]) -> List[Optional[int]]:\n  xs.sort()\n  return xs\n"
         "def union(xs: List[Union[int, float]]) -> List[Union[int, float]]:\n  xs.sort()\n  return xs\n"
@@ -402,7 +403,7 @@ def test_sorting_what_has_no_order():
 
 
 def test_lists_of_sizes_release_nothing() -> None:
-    """Sizes and strides go into fresh memory: what a list of tensors left there before is nobody's any more."""
+    """`size` and `stride` create lists in uninitialized memory without releasing its previous contents."""
     held = ts.ones(2)
     before = sys.getrefcount(held)
     for key, x in (("aten::stride", ts.ones(2, 3, 4)), ("aten::size", ts.empty(2, 3, 4, device="meta"))):

@@ -41,7 +41,8 @@ def told(error):
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=NAMES)
 def test_scripted(path, capfd):
-    """The scripted program prints what is expected, or fails where and how it is expected to."""
+    """A scripted program prints the expected output, or fails with the expected error at the expected
+    line."""
     program = read(path)
     main = program.load()
     if program.compile_error is not None:
@@ -67,7 +68,7 @@ def test_scripted(path, capfd):
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=NAMES)
 def test_plain(path, capfd):
-    """The same program does the same without being scripted, where it is legal Python."""
+    """A program without compile errors behaves identically as plain Python."""
     program = read(path)
     if program.compile_error is not None:
         pytest.skip("does not compile")

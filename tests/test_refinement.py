@@ -1,4 +1,4 @@
-"""What tests of types tell about variables, and what Python may give for a union or an `Any`."""
+"""Type refinement of variables, and Python values accepted for unions and `Any`."""
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
@@ -38,7 +38,7 @@ def test_without_none():
 
 
 def test_a_union_takes_its_members_only():
-    """An int is no bool, a bool no float: what is given for a union is not converted."""
+    """A union accepts only values of its member types, without conversion: a bool is not an int."""
 
     @ts.jit.script
     def f(x: Union[int, List[str], Tuple[int, int]]):
@@ -78,7 +78,7 @@ def test_isinstance_of_any_at_run_time():
 
 
 def test_the_graph_of_a_refinement():
-    """Each branch begins with a cast to what is known there."""
+    """Each branch of a refinement begins with a cast to the refined type."""
 
     @ts.jit.script
     def f(x: Union[int, str, None]):

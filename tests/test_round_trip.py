@@ -40,7 +40,7 @@ def test_departures(name):
 
 
 def printed(text, *functions):
-    """The source that the last function of a text shows, and that of those before it."""
+    """Return the printed source of several functions of a text."""
     unit = ts.jit.CompilationUnit(text)
     return [getattr(unit, name).code for name in functions]
 
@@ -63,7 +63,7 @@ def uses_of(operator):
 
 
 def test_operators_with_several_results():
-    """What they give reads back, whatever becomes of it."""
+    """Operators with several results print as source that can be parsed back."""
     registry.load()
     checked = 0
     for name in registry.names():
@@ -76,7 +76,7 @@ def test_operators_with_several_results():
 
 
 def test_tasks_keep_their_order():
-    """What is waited for before a task is defined is not moved behind its definition."""
+    """A `wait` before the definition of a task stays before it in printed source."""
     (source,) = printed(
         "def g(x: int) -> int:\n  return x\n"
         "def f(x: int) -> int:\n"

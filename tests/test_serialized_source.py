@@ -35,7 +35,7 @@ class Mode(Enum):
 
 
 def whole(text):
-    """Each definition and method as the parse of the whole text has it, with all places."""
+    """Return each definition and method with locations, from a parse of the whole text."""
     found = {}
     for node in parse.syntax_tree(Source(text)).body:
         if isinstance(node, ast.ClassDef):
@@ -78,7 +78,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_same_as_whole(text):
-    """The same syntax at the same places, whatever the layout."""
+    """Parsing definitions separately returns the syntax and locations of a whole parse."""
     assert by_parts(text) == whole(text)
 
 
@@ -90,7 +90,7 @@ def test_attributes():
 
 
 def test_errors_are_where_they_stand():
-    """A method that is no Python is refused when it is parsed, with its line in the file."""
+    """A syntax error in a method is raised when the method is parsed, with its line in the file."""
     text = PRINTED.replace("torch.add(x, 1)\n  def other", "torch.add(x, 1))\n  def other")
     file = PrintedFile(Source(text, "code/net.py"))
     file.definition("Net")

@@ -18,7 +18,7 @@ PHONE, SCREEN = {"width": 375, "height": 740}, {"width": 1280, "height": 740}
 
 
 def is_current():
-    """Whether `make docs` has just built it."""
+    """Return True if the site is newer than its sources."""
     made = SITE / "index.html"
     sources = [ROOT / "mkdocs.yml", *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*"), *(ROOT / "ts").rglob("*.py")]
     return made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in sources)
@@ -26,7 +26,7 @@ def is_current():
 
 @pytest.fixture(scope="module")
 def site():
-    """The address of the site, built if it is not."""
+    """Return the address of the site, building it if necessary."""
     if find_spec("material") is None or find_spec("mkdocstrings") is None:
         pytest.skip("needs the extra `docs`")
     if not is_current():
@@ -97,7 +97,7 @@ def test_search(visit):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_dark_mode(visit, scheme):
-    """As the system says, the picture with the page; the switch changes both."""
+    """Page and drawings follow the colour scheme of the system, and the switch changes both."""
     tab = visit("tutorials/getting-started.html", color_scheme=scheme)
 
     def colours():

@@ -19,7 +19,7 @@ EULER = 0.5772156649015329
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_as_the_c_library(name, function, dtype):
-    """To the last places, also where elements are not side by side."""
+    """Special functions equal the C library's to a few ulps, for strided elements too."""
     x = np.linspace(0.1, 4, 79).astype(dtype)[::2]
     wanted = np.array([function(v) for v in x.tolist()])
     assert np.allclose(UFUNCS[name](x), wanted, rtol=4 * np.finfo(dtype).eps, atol=1e-15)
@@ -59,7 +59,7 @@ def test_digamma_has_poles():
 
 
 def test_products_with_a_logarithm():
-    """Zero wins over what has no logarithm, but for nan."""
+    """Products with a logarithm are 0 for a zero factor, except with NaN."""
     x, y = ts.tensor([0.0, 0.0, 2.0]), ts.tensor([0.0, math.nan, math.e])
     assert ts.xlogy(x, y).nan_to_num(-1).tolist() == [0.0, -1.0, pytest.approx(2.0)]
     assert ts.special.entr(ts.tensor([0.0, 1.0, -1.0])).tolist() == [0.0, 0.0, -math.inf]
@@ -116,7 +116,7 @@ except ImportError as error:
 
 
 def test_transforms_agree_with_scipy():
-    """Whether SciPy is installed changes no result beyond rounding."""
+    """Fourier transforms without SciPy equal SciPy's up to rounding."""
     scipy_fft = pytest.importorskip("scipy.fft")
     from ts.backends.cpu.namespace import NumpyTransforms
 

@@ -74,7 +74,7 @@ def test_a_package_has_what_its_stub_has(package):
 
 
 def test_tensors_have_what_their_stub_has():
-    """Every attribute of the class, and no other."""
+    """The stub of Tensor lists exactly the attributes of the class."""
     registry.load()
     import ts._core.autograd.tensor_methods
 
@@ -90,7 +90,7 @@ def test_tensors_have_what_their_stub_has():
 
 
 def test_the_right_uses_run():
-    """What type checkers must let pass is right: it runs."""
+    """The valid uses for type checkers run without errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         runpy.run_path(str(type_checkers.FILES["valid_uses"]))

@@ -52,7 +52,7 @@ def waits(x: ts.jit.Future[int]) -> int:
 
 
 def test_steps():
-    """A program runs a number of steps at a time, and its result is the same."""
+    """A program suspended after every 100 steps returns the result of an uninterrupted run."""
     program = count.start(10_000)
     turns = 0
     while not program.run(steps=100):
@@ -106,7 +106,7 @@ def test_failures_are_the_futures():
 
 
 def test_waiting_by_hand():
-    """A program that waits is run to its end when the result is there."""
+    """`run` of a program that waits for a future continues when its result is set."""
     late = Future()
     program = waits.start(late)
     threading.Timer(0.02, late.set_result, [4]).start()
@@ -114,7 +114,7 @@ def test_waiting_by_hand():
 
 
 def test_unfinished_programs_are_freed():
-    """Frames give back what they hold when nobody can go on with the program."""
+    """A suspended program without references releases its frames."""
     late = Future()
     program = waits.start(late)
     future = program.future

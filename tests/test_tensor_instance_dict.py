@@ -1,4 +1,4 @@
-"""What users hang on tensors: a dictionary that is there once they do, and goes with the tensor."""
+"""The instance dictionary of tensors, created by the first attribute and released with the tensor."""
 
 import copy
 import gc
@@ -75,7 +75,7 @@ def test_only_a_dictionary_can_take_its_place():
 
 
 def test_backward_hooks_of_a_tensor_without_gradient():
-    """The table can be set and is called by nobody."""
+    """`_backward_hooks` of a tensor without gradient can be set and are not called."""
     x = ts.ones(2)
     assert x._backward_hooks is None
     x._backward_hooks = {"refused": lambda: 1 / 0}

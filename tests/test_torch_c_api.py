@@ -51,7 +51,7 @@ def test_options():
 
 
 def test_passes_are_logged_and_limited():
-    """As in a pipeline: by the name of the pass's file."""
+    """Passes called through `ts._C` are logged and limited by the name of the pass's file."""
     stream = io.StringIO()
     pass_logging.configure("cse", "cse=0", stream)
     try:
@@ -89,7 +89,7 @@ def test_what_is_not_there():
 
 
 def test_scripts_reach_operators_under_private_names():
-    """As before there was such a module."""
+    """Scripts can call operators by private names such as `ts._C._nn.gelu`."""
 
     @ts.jit.script
     def f(x):
@@ -148,7 +148,7 @@ def test_functions_with_the_names_of_their_modules():
 
 
 def test_private_functions_of_initialization():
-    """Names that programs call beside the public ones, as PyTorch's private `_calculate_correct_fan`."""
+    """Private functions of `ts.nn.init` equal PyTorch's."""
     init, x = ts.nn.init, ts.nn.Parameter(ts.ones(3, 4, 5))
     assert (init._calculate_correct_fan(x, "fan_in"), init._calculate_correct_fan(x, "FAN_OUT")) == (20, 15)
     with pytest.raises(ValueError, match=r"Mode x not supported, please use one of \['fan_in', 'fan_out'\]"):

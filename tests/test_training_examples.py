@@ -20,7 +20,7 @@ WRITTEN = {
 
 
 def run(example, out, *more):
-    """What an example prints."""
+    """Run an example and return its output."""
     command = [sys.executable, ROOT / "examples" / example, "--out", out, *more]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
@@ -55,7 +55,7 @@ def test_what_is_missing_is_one_line(example, needs, tmp_path):
 
 
 def test_digits_are_read(tmp_path):
-    """At least 97 % of the unseen ones, and by the archive that is left, too."""
+    """The digits example has a test accuracy of at least 97 %, and so does its saved archive."""
     printed = run("digits.py", tmp_path)
     share = float(printed.partition(", ")[2].partition(" %")[0])
     assert share >= 97

@@ -33,7 +33,7 @@ def test_foreign_names_are_refused():
 
 
 def test_buffers_and_arrays():
-    """`frombuffer` and `asarray` share memory; wrong lengths are told."""
+    """`frombuffer` and `asarray` share memory; invalid lengths raise errors."""
     data = bytearray(b"\x01\x00\x02\x00")
     x = ts.frombuffer(data, dtype=ts.int16)
     x[0] = 7
@@ -96,7 +96,7 @@ def test_one_memory_under_two_types_is_not_saved():
 
 
 def test_values_in_a_row(tmp_path):
-    """Reading the old format leaves an open file behind the value."""
+    """Loading a legacy file leaves the file position after the loaded value."""
     for file in (io.BytesIO(), open(tmp_path / "values", "w+b")):
         with file:
             for value in ("head", ts.ones(3), [ts.zeros(2)]):

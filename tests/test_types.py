@@ -93,7 +93,7 @@ def test_subtyping(a, b, expected):
 
 
 def test_unify():
-    """What a variable may be that is assigned on two paths."""
+    """`unify` returns the common type of a variable assigned on two paths, or None."""
     assert unify(INT, NONE) == OptionalType(INT)
     assert unify(INT, STR) is None
     assert unify(INT, STR, default_to_union=True) == UnionType([INT, STR])
@@ -115,7 +115,7 @@ def test_type_variables():
 
 
 def test_interfaces_are_structural():
-    """A class is a subtype of an interface when it has the methods."""
+    """A class with the methods of an interface is a subtype of the interface."""
     wanted = parse_schema("one(Any self, Tensor x) -> Tensor")
     interface = InterfaceType("__torch__.I", {"one": wanted})
     assert ClassType("__torch__.A", methods={"one": wanted}).is_subtype_of(interface)
@@ -129,7 +129,7 @@ def test_single_instances():
 
 
 def test_a_list_of_no_type():
-    """The type of None is `NoneType`; None itself is no type."""
+    """`ListType` requires a type: NoneType is accepted, None is not."""
     with pytest.raises(RuntimeError, match="Can not create ListType with None type"):
         ts.types.ListType(None)
     assert ts.types.ListType(ts.types.NoneType.get()).str() == "NoneType[]"

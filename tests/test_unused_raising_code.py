@@ -1,4 +1,4 @@
-"""A failing expression whose value nobody reads runs, but an edited graph is what runs then."""
+"""Raising expressions without uses: they run, except in an edited graph."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def test_not_in_the_graph_but_run():
 
 
 def test_edited_graph_runs():
-    """Who changes `fn.graph` before the first call gets what the graph says."""
+    """An edited `fn.graph` runs as edited if the edit precedes the first call."""
     f = divided()
     total = f.graph.find_node("aten::add")
     with f.graph.inserting_before(total):
@@ -29,7 +29,7 @@ def test_edited_graph_runs():
 
 
 def test_items_of_another_list():
-    """The turns of a loop are those of the list that it goes through: an item of another may not be there."""
+    """An index into another list than the iterated one keeps its bounds check."""
     unit = ts.jit.CompilationUnit("""
 def f(xs: List[int], ys: List[int]):
     for i, x in enumerate(xs):

@@ -140,7 +140,7 @@ def slope_from(f: Function, x: mpmath.mpf) -> Function:
 
 
 def moved(powers: Column, by: mpmath.mpf) -> Column:
-    """A polynomial of x as one of x - by."""
+    """Return the coefficients of a polynomial shifted by `by`."""
     return [sum(mpmath.binomial(j, k) * powers[j] * by ** (j - k) for j in range(k, len(powers))) for k in range(len(powers))]
 
 
@@ -176,7 +176,7 @@ def logarithms(kind: type, shift: int, bits_of_inverse: int, bits_of_log: int) -
 
 
 def written(name: str, kind: type, rows: Iterable[list[float]]) -> str:
-    """A table as C has it: rows of coefficients, then the same with rows of intervals."""
+    """Return a C table: rows of coefficients, and their transposition by intervals."""
 
     def text(v: float) -> str:
         return repr(v) if kind is Doubles else str(np.float32(v)) + "f"

@@ -18,13 +18,13 @@ from ts.distributed.optim import DistributedOptimizer
 
 
 def half(inputs: int, outputs: int, seed: int) -> nn.Module:
-    """One half of the model, made where it is to stay."""
+    """Create one half of the model in the process that keeps it."""
     torch.manual_seed(seed)
     return nn.Sequential(nn.Linear(inputs, outputs), nn.Tanh())
 
 
 def parameters(module: rpc.RRef) -> list[rpc.RRef]:
-    """Handles on the parameters of a module, made where it is."""
+    """Return references to the parameters of a module, created by its owner."""
     return [rpc.RRef(parameter) for parameter in module.local_value().parameters()]
 
 
@@ -50,7 +50,7 @@ def train(steps: int) -> tuple[float, float]:
 
 
 def process(rank: int, steps: int) -> None:
-    """One of the processes: the first trains, the others have the halves."""
+    """Run one process; rank 0 trains and the other ranks own the halves."""
     options = rpc.TensorPipeRpcBackendOptions(allow_python=True)
     name = ["trainer", "first", "second"][rank]
     rpc.init_rpc(name, rank=rank, world_size=3, rpc_backend_options=options)

@@ -27,7 +27,8 @@ DRAWING = {
 
 @pytest.mark.parametrize("name", DRAWING)
 def test_the_same_for_all_or_different_for_each(name):
-    """Elements that are equal stay so where the draw is one, and only there."""
+    """Equal elements stay equal with `randomness="same"` and differ with "different"; the default raises an
+    error."""
     x = ts.ones(3, 16)
     same = ts.vmap(DRAWING[name], randomness="same")(x)
     assert (same == same[:1]).all() and same.shape[0] == 3
@@ -37,7 +38,7 @@ def test_the_same_for_all_or_different_for_each(name):
 
 
 def test_one_draw_is_that_of_one_element():
-    """With one seed a batch has the mask that an element has by itself."""
+    """With one seed, `randomness="same"` draws the mask of an unbatched call."""
     ts.manual_seed(5)
     alone = F.dropout(ts.ones(16), 0.5)
     ts.manual_seed(5)
@@ -45,7 +46,7 @@ def test_one_draw_is_that_of_one_element():
 
 
 def test_what_is_not_of_the_batch_has_a_mask_for_each_element():
-    """Where it is made anew; a tensor that exists has room for one draw only."""
+    """An unbatched tensor gets a mask per element if the result is new; in-place draws raise an error."""
     one, x = ts.ones(16), ts.zeros(3, 1)
     found = ts.vmap(lambda y: F.dropout(one, 0.5) + y, randomness="different")(x)
     assert len({str(y.tolist()) for y in found}) > 1

@@ -20,7 +20,7 @@ RECONNECT_TIMEOUT_SECONDS = 2.0  # instead of 30
 
 
 class Nursery:
-    """Workers of one program, forked by a process of their own."""
+    """Client of a fork server for workers of one program."""
 
     def __init__(self):
         command = [sys.executable, "-m", "tests.distributed.fork_server"]
@@ -34,7 +34,7 @@ class Nursery:
         return int(self._ask(f"start {port} {rank} {world_size}"))
 
     def ended(self, pid):
-        """How a process ended: 0, or the signal below 0; "running" where it has not."""
+        """Return the exit status of a process (0 or a negative signal number), or "running"."""
         found = self._ask(f"ended {pid}")
         return found if found == "running" else int(found)
 
@@ -76,7 +76,7 @@ def work(port, rank, world_size):
 
 
 def wait(pid):
-    """How a process ended."""
+    """Return the exit status of a child process, or "running" after the timeout."""
     until = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < until:
         found, status = os.waitpid(pid, os.WNOHANG)

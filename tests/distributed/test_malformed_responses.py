@@ -15,7 +15,7 @@ from ts.distributed.rpc.callable_registry import UnknownCodeError
 
 @pytest.mark.parametrize("how", ["exit", "interrupt", "silent", "group", "surrogate"])
 def test_odd_errors(standing, how):
-    """Whatever a function raises is told at once, in all three ways."""
+    """Every exception of a remote function is reported without delay by all kinds of calls."""
     asked = (
         lambda: rpc.rpc_sync("worker1", there.fail_oddly, args=(how,), timeout=20),
         lambda: rpc.rpc_async("worker1", there.fail_oddly, args=(how,), timeout=20).wait(),
@@ -27,7 +27,7 @@ def test_odd_errors(standing, how):
 
 
 def test_code_that_never_arrives(standing, monkeypatch):
-    """Who always says that it has not got the code is not asked for longer than a call may take."""
+    """Requests for missing code end with the timeout of the call."""
 
     @ts.jit.script
     def doubled(x: ts.Tensor) -> ts.Tensor:
@@ -51,7 +51,7 @@ def test_code_that_never_arrives(standing, monkeypatch):
 
 
 def test_errors_of_scripts_name_the_function(standing):
-    """As they do where it is called here."""
+    """Errors of remote scripts name the function as local errors do."""
 
     @ts.jit.script
     def picky(x: ts.Tensor) -> ts.Tensor:

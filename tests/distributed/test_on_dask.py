@@ -1,4 +1,4 @@
-"""Agents in the workers of a cluster of dask that is there."""
+"""RPC agents in the workers of an existing dask cluster."""
 
 from types import SimpleNamespace
 
@@ -41,7 +41,7 @@ def test_calls_go_to_its_processes(client):
 
 
 def test_again_and_with_limits(client):
-    """Once it has ended it can be begun again; this process has the name that it is given."""
+    """`on_dask` can be entered again after it ends, with another name and limits."""
     with on_dask(client, name="me", bytes="64M", allowed_ops=["aten::add", "aten::zeros"]):
         assert rpc.get_worker_info().name == "me"
         assert rpc.rpc_sync("worker0", ts.add, args=(ts.ones(1), 1)).item() == 2.0
@@ -52,7 +52,7 @@ def test_again_and_with_limits(client):
 
 
 def test_what_fails_leaves_nothing(client):
-    """This process is one of others already: the agents are stopped."""
+    """A failed `on_dask` stops its agents."""
     with there.cluster(python=False) as other, there.joined(other.address):
         with pytest.raises(RuntimeError, match="RPC is already initialized"):
             on_dask(client)

@@ -1,4 +1,4 @@
-"""What programs use of PyTorch's although its name is private."""
+"""Private names of PyTorch's RPC that programs use."""
 
 import pytest
 
@@ -72,7 +72,7 @@ def test_types(standing):
 
 
 def test_types_of_strangers():
-    """What an owner says of a type imports nothing where Python is not allowed."""
+    """A type name received from an owner imports nothing unless Python is allowed."""
     from ts.distributed.rpc.callable_registry import ReceivedCode
 
     known = ReceivedCode(allow_python=False)
@@ -85,7 +85,7 @@ def test_types_of_strangers():
 
 
 def test_backward_of_handles(standing):
-    """From the owner, whoever has the handle, into the context; without one into `grad`."""
+    """`RRef.backward` accumulates gradients at the owner, in the context or, without one, in `grad`."""
     weight = ts.tensor([1.0, 2.0], requires_grad=True)
     with dist_autograd.context() as context_id:
         far = rpc.remote("worker1", there.half_square, args=(weight,))

@@ -48,7 +48,7 @@ searchsorted(x, y) | 4 3,5 | a b,c
 
 
 def cases() -> list[tuple[str, list[list[int]], str]]:
-    """What is called, the shapes of the arguments, and the sizes in the program."""
+    """Return the calls, argument shapes and expected sizes in the exported program."""
     found = []
     for line in TEXT.strip().splitlines():
         call, shapes, sizes = (part.strip() for part in line.split("|"))
@@ -57,7 +57,7 @@ def cases() -> list[tuple[str, list[list[int]], str]]:
 
 
 def sizes_of(library: Any, call: str, shapes: list[list[int]]) -> str:
-    """The sizes of the arguments in the exported program, as a line here has them."""
+    """Export a call and return the sizes of its arguments as text."""
     names = ", ".join("xyzw"[: len(shapes)])
     module: Any = type("M", (library.nn.Module,), {})
     scope: dict[str, Any] = {"lib": library, "aten": library.ops.aten}

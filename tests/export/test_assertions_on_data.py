@@ -137,7 +137,7 @@ def test_all_of_a_tensor():
 
 
 def test_assertions_of_a_decomposition():
-    """They are inserted again, and those of another form stay: `u0 > 2` beside `2 < u0`."""
+    """Decompositions reinsert assertions and keep equivalent ones of another form (`u0 > 2` and `2 < u0`)."""
 
     def program(n):
         k = n.item()
@@ -180,7 +180,7 @@ def test_a_number_of_an_assertion_is_computed_once():
 
 
 def test_range_of_a_size_of_a_user_operator_is_kept():
-    """The fake of an operator runs again in a decomposition: the size's range is that of the program."""
+    """The range of a custom operator's dynamic size is kept when a decomposition runs its fake again."""
 
     @ts.library.custom_op("assertions_on_data::positive", mutates_args=())
     def positive(x: ts.Tensor) -> ts.Tensor:

@@ -53,7 +53,7 @@ def test_run_refuses(model, capsys, words, code, said):
 
 
 def test_info_says_what_is_in_a_program(model, capsys):
-    """What it takes, sizes, conditions, tensors, operators."""
+    """`info` prints inputs, sizes, conditions, tensors and operators of a program."""
     _, text, _ = output(capsys, "info", model)
     for part in (
         "producer     ts",
@@ -68,7 +68,7 @@ def test_info_says_what_is_in_a_program(model, capsys):
 
 
 def test_graph_and_code_are_printed(model, capsys):
-    """The graph with its signature; the code with what is known of each value."""
+    """`graph` prints the graph with its signature, `code` the code with types of values."""
     _, graph, _ = output(capsys, "graph", model)
     assert "torch.ops.aten.linear.default" in graph
     assert "p_fc_weight: PARAMETER target='fc.weight'" in graph

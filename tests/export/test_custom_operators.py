@@ -27,7 +27,7 @@ def scale():
 
 @pytest.fixture(scope="module")
 def positive():
-    """Where elements are positive: a size that follows from them."""
+    """Define an operator whose result size depends on its data: indices of positive elements."""
 
     @custom_op("checks::positive", mutates_args=())
     def positive(x: ts.Tensor) -> ts.Tensor:
@@ -94,7 +94,7 @@ def test_what_is_no_operator(scale):
 
 
 def test_sizes_that_follow_from_elements(positive, tmp_path):
-    """The size is a symbol without an example, in the graph and in the file."""
+    """A data-dependent size is an unbacked symbol in the graph and in the file."""
 
     class Rows(ts.nn.Module):
         def forward(self, x):
@@ -216,7 +216,8 @@ def test_what_writes_becomes_an_operator_on_copies(tmp_path):
 
 
 def test_what_writes_in_a_branch():
-    """An operator that gives nothing, in a function of `cond`, before and after `run_decompositions`."""
+    """A mutating operator without results works in a branch of `cond`, before and after
+    `run_decompositions`."""
 
     def bump(x: ts.Tensor, k: int) -> None:
         x.add_(k)

@@ -1,4 +1,4 @@
-"""Gradients inside of exported programs: the way back is nodes, and gives what eager code gives."""
+"""Gradients inside of exported programs: backward is a part of the graph and equals eager mode."""
 
 import re
 
@@ -268,7 +268,7 @@ def test_what_the_tape_does_not_say(function, message):
 
 
 def test_writes_beside_the_way():
-    """Writes to what the gradient does not depend on."""
+    """In-place writes to tensors independent of the gradient are exported."""
 
     def function(net, x):
         y = _leaf(x)

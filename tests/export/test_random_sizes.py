@@ -39,7 +39,7 @@ def same(found, wanted):
 
 
 def is_refusal(error):
-    """Whether it is what a program says of arguments that it does not take."""
+    """Return True if an error is a failed guard or assertion of the program."""
     told = str(error)
     return (isinstance(error, AssertionError) and told.startswith("Guard failed")) or (
         isinstance(error, RuntimeError) and told.startswith("Runtime assertion failed")
@@ -90,7 +90,7 @@ def check(program: Random, with_file: bool) -> None:
 
 
 def check_what_is_known(exported, arguments):
-    """What an exported program says of the shapes of its values holds at other sizes."""
+    """Check that the shapes in an exported program hold for other sizes."""
     from ts.export import sympy_functions
     from ts.fx.interpreter import Interpreter
     from ts.utils._pytree import tree_leaves

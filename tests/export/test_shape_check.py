@@ -1,4 +1,4 @@
-"""Programs of files have the shapes that they say, for all sizes; what is known of symbols is told."""
+"""Shape checks of exported files for all sizes, and descriptions of symbols."""
 
 import io
 
@@ -124,7 +124,7 @@ def test_assertions_that_cannot_hold(program):
 
 
 def test_limits_do_not_fix_sizes():
-    """What limits count of work is not asked of symbols."""
+    """Work counts for limits add no constraints on symbolic sizes."""
 
     class Products(ts.nn.Module):
         def forward(self, x):

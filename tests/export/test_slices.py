@@ -25,7 +25,7 @@ FROM_THE_END = {
 
 @pytest.mark.parametrize("text", FROM_THE_END)
 def test_ends_that_are_negative(text):
-    """Their lengths are those of the results, in the example and elsewhere, or a condition says no."""
+    """Slices with negative ends have the actual lengths for all sizes, or a condition rejects the size."""
     function = FROM_THE_END[text]
 
     def of_lengths(x, y):
@@ -47,7 +47,7 @@ def test_ends_that_are_negative(text):
 
 
 def test_as_many_as_there_are():
-    """A size from the end is at most the whole length."""
+    """A size used as distance from the end is bounded by the length."""
     program = export(
         Function(lambda x, y: x[-y.shape[0] :].shape[0]), (rows(12), rows(4)),
         dynamic_shapes=(None, {0: Dim.AUTO}),
@@ -58,7 +58,7 @@ def test_as_many_as_there_are():
 
 
 def test_last_keys_of_a_query():
-    """Both lengths vary: the last of one as many as the other has, and those before."""
+    """Slices by another tensor's dynamic size, from the end of a dynamic dimension, equal eager slices."""
 
     def both(k, q):
         return k[:, -q.shape[1] :] + q, k[:, : -q.shape[1]]

@@ -1,4 +1,4 @@
-"""What answered wrongly once: each program gives what eager code gives, or is refused."""
+"""Soundness regressions: an exported program equals eager mode or is rejected."""
 
 import copy
 import io
@@ -282,7 +282,7 @@ def test_gradients_inside_of_a_program():
 
 
 def test_a_number_of_data_that_is_said_to_be_a_size():
-    """What was said is looked at, though the size is taken in the place of the number from then on."""
+    """A data-dependent number declared equal to a size is checked at run time before the size replaces it."""
 
     def forward(self, x, k):
         n = k.item()

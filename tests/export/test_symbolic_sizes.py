@@ -25,7 +25,7 @@ QUANTIZED = re.compile(r"quantized::|aten::(quantized?_|q_|int_repr|fake_quantiz
 
 
 def needs_elements(record):
-    """Whether a record's rule says that elements decide what it gives."""
+    """Return True if a record's result shape depends on element values."""
     return isinstance(record.shape, DataDependentShapeError) and record.shape.rule is None
 
 
@@ -63,7 +63,7 @@ OF_NOTHING = {"aten::linalg_pinv.rcond_tensor"}
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS))
 def test_elsewhere(part):
-    """At other sizes than those of the example, too."""
+    """Symbolic shapes hold for other sizes than the example's."""
     wrong = {}
     for record in RECORDS[part::PARTS]:
         if record.variant == "out" or record.key in EXCUSED or record.name in TRUTHS:

@@ -1,4 +1,4 @@
-"""A double of CuPy for machines without a GPU: NumPy's elements behind CuPy's face.
+"""A fake CuPy for machines without a GPU, with NumPy arrays as elements.
 
     with installed():                        `import cupy` and `import cupyx` find the double
         backends.get("cuda")
@@ -21,7 +21,7 @@ from contextlib import contextmanager
 
 
 def missing():
-    """Why the double cannot be used here; None where it can."""
+    """Return the reason why the fake CuPy cannot be used, or None."""
     from tests.fake_cupy.kernels import COMPILER
 
     return None if COMPILER else "needs a C++ compiler, which runs the kernels of the double of CuPy"
@@ -29,7 +29,7 @@ def missing():
 
 @contextmanager
 def installed():
-    """The block in which the double is CuPy, and its devices are those of `ts`."""
+    """Install the fake CuPy and its devices within the context."""
     from tests.fake_cupy.functions import modules
     from ts import backends
 

@@ -17,7 +17,7 @@ current_device = [0]
 
 
 class Pool:
-    """What is allocated, by device, as CuPy's pool counts it."""
+    """Counts allocated bytes by device, as CuPy's memory pool does."""
 
     def __init__(self):
         self.used = {}
@@ -38,7 +38,7 @@ allocator = [lambda size: None]
 
 
 class Memory:
-    """A piece of device memory, given back when nobody uses it."""
+    """A block of device memory, released with its last reference."""
 
     def __init__(self, host):
         self.device = current_device[0]
@@ -51,7 +51,7 @@ class Memory:
 
 
 class MemoryPointer:
-    """A place in a piece of memory, to which bytes can be added."""
+    """A pointer into a memory block, with an offset in bytes."""
 
     def __init__(self, mem, ptr):
         self.mem, self.ptr = mem, ptr

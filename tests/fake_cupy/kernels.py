@@ -132,7 +132,7 @@ inline half_bits to_half(float x) { _Float16 y = (_Float16)x; half_bits z; memcp
 
 
 def translated(code, space):
-    """The source in a namespace of its own, with a way in for each kernel."""
+    """Return the kernel source in a separate namespace, with an entry function for each kernel."""
     names = re.findall(r"__global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\(", code)
     waits = str("__syncthreads" in code).lower()
     half = "half_bits" in code
@@ -153,7 +153,7 @@ _known = {}  # source -> (library, namespace)
 
 
 def compile_all(sources):
-    """Compile many sources at once, which is much faster than one by one."""
+    """Compile many sources as one unit, which is faster than single compilations."""
     new = list(dict.fromkeys(s for s in sources if s not in _known))
     if not new:
         return
@@ -191,7 +191,7 @@ def _library(text):
 
 
 class RawKernel:
-    """A kernel of a source; compiled when it is first launched."""
+    """A kernel compiled at its first launch."""
 
     def __init__(self, code, name, options=(), backend="nvrtc"):
         self._code, self._name = code, name

@@ -31,7 +31,7 @@ def parameters(function):
 
 
 def documented_parameters(method):
-    """Names of the parameters of a method of a Cython class, from the first line of its docstring."""
+    """Return the parameter names of a Cython method from the first line of its docstring."""
     head = (method.__doc__ or "").partition("\n")[0]
     if "(" not in head:
         return None
@@ -55,7 +55,7 @@ def described(name, x):
 
 
 def public_names(module):
-    """The names of a module; of one that needs libraries of CUDA to be imported, from its source."""
+    """Return the public names of a module, from its source if its import needs CUDA libraries."""
     try:
         found = importlib.import_module(module)
         return {n: described(n, getattr(found, n)) for n in dir(found) if not n.startswith("_")}

@@ -171,7 +171,7 @@ def using_allocator(allocate=None):
 
 
 class PinnedMemoryPointer(bytearray):
-    """What the elements of a pinned array belong to."""
+    """The memory that owns the elements of a pinned array."""
 
 
 def empty_pinned(shape, dtype=float, order="C"):
@@ -189,7 +189,7 @@ def properties(device):
 
 
 def module():
-    """`cupy.cuda`, of which only names are there that CuPy has."""
+    """Create the fake `cupy.cuda`, which contains only names that CuPy has."""
     runtime = types.ModuleType("cupy.cuda.runtime")
     cuda = types.ModuleType("cupy.cuda")
     mine = {

@@ -54,7 +54,7 @@ _END = struct.Struct("<4s4H2IH")
 
 
 def changed(archives: list[bytes], generator: random.Random) -> bytes:
-    """One of the archives, with one to three changes of a kind."""
+    """Return an archive with one to three mutations of one kind."""
     data = generator.choice(archives)
     is_zip = data.startswith(b"PK")
     kinds = ["source", "source", "source", "pickle", "pickle", "records", "zip", "bytes"] if is_zip else ["pickle", "bytes"]
@@ -208,7 +208,7 @@ def _exchange(records: list[tuple[str, bytes]], i: int, j: int, generator: rando
 
 
 def _with_a_field_changed(data: bytes, generator: random.Random) -> bytes:
-    """A number of a header or of the directory."""
+    """Change a number of a zip header or directory."""
     signature = generator.choice(list(FIELDS))
     places = [found.start() for found in re.finditer(re.escape(signature), data)]
     if not places:
@@ -226,7 +226,7 @@ def _with_a_field_changed(data: bytes, generator: random.Random) -> bytes:
 
 
 def _with_the_directory_changed(data: bytes, generator: random.Random) -> bytes:
-    """Another directory, whose own numbers are right, or something before or behind the archive."""
+    """Change the zip directory consistently, or add data before or after the archive."""
     end = data.rfind(b"PK\x05\x06")
     if not 0 <= end <= len(data) - _END.size:
         return data

@@ -90,7 +90,7 @@ class GroupWriter:
         return [f"    {line}" for line in (f"r = {self.pick(self.names)}", *form.splitlines(), f"t{i} = r")]
 
     def parts(self, i: int) -> list[str]:
-        """What a group reads parts of."""
+        """Return lines that create views read by a group."""
         form = self.pick(PARTS).format(x=self.pick(self.names), y=self.pick(self.names), t=f"t{i}")
         return [f"    {line}" for line in form.splitlines()]
 
@@ -110,7 +110,7 @@ def shape_of(choose: Callable[[int], int], whole: tuple[int, ...]) -> tuple[int,
 
 
 def laid_out(choose: Callable[[int], int], x: Any) -> Any:
-    """The same elements, elsewhere in memory; of an array or of a part of one."""
+    """Return an array or slice with equal elements and a random memory layout."""
     kind = choose(6)
     if kind == 0 and x.ndim > 1:
         order = sorted(range(x.ndim), key=lambda d: choose(97))

@@ -146,7 +146,7 @@ def _size(tree: Any, generator: random.Random) -> None:
 
 
 def _expression(generator: random.Random, depth: int = 0) -> str:
-    """One of those listed, or a random one."""
+    """Return a listed or a random symbolic expression."""
     if depth == 0 and generator.random() < 0.5:
         return generator.choice(SIZES)
     if depth > generator.choice([2, 3, 5]):
@@ -233,7 +233,7 @@ def _order(tree: Any, generator: random.Random) -> None:
 
 
 def _entry(tree: Any, generator: random.Random) -> None:
-    """One entry dropped, or that of another place."""
+    """Remove an entry, or replace it by another entry."""
     path = _one(tree, generator, lambda path, value: True)
     assert path is not None
     if generator.random() < 0.4:

@@ -236,7 +236,7 @@ def records() -> list[Any]:
 
 
 def main(first: str, last: str, *place: str) -> None:
-    """Make the calls of the seeds first to last."""
+    """Run the calls of the seeds from `first` to `last`."""
     chosen = records()
     samples_of: dict[str, bool] = {}
     calls = subprocess_watchdog.Calls(*place, seconds=15 * SECONDS, bytes=3 << 30)
@@ -257,7 +257,7 @@ def main(first: str, last: str, *place: str) -> None:
 
 
 def problems(first: int, last: int) -> list[str]:
-    """Return what went wrong with the calls of the seeds first to last."""
+    """Return the problems found with the calls of the seeds from `first` to `last`."""
     return subprocess_watchdog.problems(__spec__.name, first, last)
 
 

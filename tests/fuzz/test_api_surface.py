@@ -18,14 +18,15 @@ def test_entries(part):
 
 
 def test_all_modules_have_entries():
-    """The walk sees what there is: an empty one would find nothing wrong."""
+    """The enumeration of entry points finds all extension modules."""
     names = [name for name, _, _ in api_surface.entries(api_surface.modules())]
     assert len(names) > 300
     assert {"ts._core.dispatch.operator.Operator.call_list", "ts.backends.cpu.kernels.conv.correlate"} <= set(names)
 
 
 def test_objects_that_nothing_has_filled():
-    """Python makes none of the classes that only C makes, and what it makes of the others has nothing but defaults."""
+    """Classes without a Python constructor cannot be created uninitialized; uninitialized objects of other
+    classes hold defaults."""
     sealed, empty = [], []
     for name in api_surface.modules():
         for owner in vars(importlib.import_module(name)).values():

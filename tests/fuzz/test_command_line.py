@@ -1,4 +1,4 @@
-"""Archives that somebody has changed on the command line: a result, or an error of ours, and never an accident."""
+"""Commands on mutated archives print a result or an error of `ts`."""
 
 from tests.fuzz import archives
 from tests.test_cli import output
@@ -12,7 +12,8 @@ LIMITS = ["--seconds", "20", "--bytes", "256M"]
 
 
 def test_changed_archives(tmp_path, capsys, monkeypatch):
-    """Every command ends with its own exit codes; what is no error of a program or of ts was told as one of a file."""
+    """Every command on a mutated archive exits with a documented status, and its errors have source
+    locations."""
     accidents = []
     told = main.format_error
 

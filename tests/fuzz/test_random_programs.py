@@ -27,14 +27,15 @@ def test_same_as_python(source):
 @settings(max_examples=how_many(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(ContainerProgramWriter))
 def test_containers_same_as_python(source):
-    """The same of programs over strings, dicts and optionals."""
+    """Random programs over strings, dicts and optionals behave as in Python."""
     compare(source, CONTAINER_ARGUMENTS)
 
 
 @settings(max_examples=how_many(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(ClassProgramWriter))
 def test_classes_same_as_python(source):
-    """The same of programs over script classes, enums, named tuples, unions, `with` and exceptions."""
+    """Random programs over classes, enums, named tuples, unions, `with` and exceptions behave as in
+    Python."""
     python = as_functions(source)["f"]
     scripted = ts.jit.script(python)
     for arguments in CONTAINER_ARGUMENTS:

@@ -1,4 +1,5 @@
-"""Programs that ask what their arguments are: specialised to these, for all, as they are written, and PyTorch's agree.
+"""Fuzz tests of programs that query types of arguments: specialized, general, unoptimized and PyTorch results
+agree.
 
 `python -m tests.fuzz.test_type_query_programs COUNT [SEED]` tries more.
 """
@@ -36,7 +37,7 @@ def arguments(seed, kind, package):
 
 
 def outcome(function, given):
-    """What is returned, and what the arguments are then; 0 for None."""
+    """Return the results, with 0 for None, and the arguments after the call."""
     found = test_tensor_passes.outcome(function, given)
     return found if isinstance(found, str) else [0 if x is None else x for x in found]
 
@@ -61,7 +62,7 @@ def in_python(source, torch):
 
 
 def check(seed, pytorch=None):
-    """Whether all agree; how many plans there are."""
+    """Check that all executions of a random program agree and return the number of specializations."""
     source = program(seed)
     function = ts.jit.CompilationUnit(source).f
     for_all = ForAll(function)

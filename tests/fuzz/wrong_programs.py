@@ -39,7 +39,7 @@ def mutated(text: str, generator: random.Random) -> str:
 
 
 def with_a_word_changed(text: str, generator: random.Random, others: list[str]) -> str:
-    """The text with a word dropped, doubled, or one of the others in its place or behind it."""
+    """Return the text with one token dropped, doubled, replaced, or followed by another token."""
     words = [
         token
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
@@ -62,7 +62,8 @@ def with_a_word_changed(text: str, generator: random.Random, others: list[str]) 
 
 
 def check(text: str, name: str) -> bool:
-    """Whether Python takes the text; any outcome that is no result and no proper error is raised."""
+    """Return True if Python compiles the text; raise any outcome that is neither a result nor a proper
+    error."""
     filename = f"<{name}>"
     text = as_module(text, "ts")
     try:

@@ -22,7 +22,7 @@ class Net(ts.nn.Module):
 
 
 def test_import_is_lazy():
-    """Who does not ask for it does not load it."""
+    """`ts.fx` is imported only on use."""
     code = "import sys, ts; ts.relu(ts.ones(1)); print([m for m in sys.modules if m.startswith('ts.fx')])"
     assert (
         subprocess.run(
@@ -181,7 +181,7 @@ def test_many_nodes():
 
 
 class Index:
-    """What is no tensor, and says what functions of tensors make of it."""
+    """A non-tensor class with `__torch_function__`."""
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):

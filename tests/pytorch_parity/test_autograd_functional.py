@@ -26,7 +26,7 @@ def two(m):
 
 
 def vectors(m, name):
-    """What each product is asked."""
+    """Yield the calls of a vector product function."""
     x, y = two(m)
     ask = getattr(m.autograd.functional, name)
     of_rows = m.tensor([1.0, 2.0]) if name == "vjp" else y.detach()
@@ -66,12 +66,12 @@ def matrices(m):
 
 
 def detached(found):
-    """PyTorch's forward mode over reverse leaves histories behind."""
+    """Detach results, because PyTorch's forward-over-reverse results keep an autograd graph."""
     return type(found)(map(detached, found)) if isinstance(found, (tuple, list)) else found.detach()
 
 
 def plain(found):
-    """Values with their nesting, and whether they may be differentiated again."""
+    """Return nested values with their `requires_grad` flags."""
     if isinstance(found, (tuple, list)):
         return type(found)(plain(x) for x in found)
     return found.tolist(), found.requires_grad

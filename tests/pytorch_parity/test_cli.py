@@ -25,7 +25,7 @@ class Net(torch.nn.Module):
 
 @pytest.fixture
 def model(tmp_path):
-    """The module, its archive, an input as a file, and what the module makes of it."""
+    """Return a module, its archive, an input file and the expected results."""
     torch.manual_seed(0)
     net = Net()
     net(torch.randn(8, 2, 6))  # running means
@@ -64,7 +64,7 @@ def test_check(model, capsys):
 
 @pytest.mark.parametrize("options", [[], ["--strip-debug"], ["--freeze", "--strip-debug"]])
 def test_archives_for_pytorch(model, tmp_path, capsys, options):
-    """PyTorch reads what is written, and computes the same with it."""
+    """PyTorch loads converted archives with equal results."""
     _, path, x, expected = model
     made = tmp_path / "made.pt"
     assert output(capsys, "convert", path, made, *options)[0] == 0
@@ -98,7 +98,8 @@ def test_weights_for_pytorch(model, tmp_path, capsys):
 
 
 def test_diff(model, tmp_path, capsys):
-    """What PyTorch wrote and what is written of it have the same weights; without debug records all is the same."""
+    """`diff` reports equal weights for a converted PyTorch archive, and no difference without debug
+    records."""
     _, path, _, _ = model
     made = tmp_path / "made.pt"
     assert output(capsys, "convert", path, made, "--strip-debug")[0] == 0

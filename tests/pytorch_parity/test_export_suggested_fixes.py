@@ -1,4 +1,4 @@
-"""What an export says of sizes that were said to vary freely: PyTorch's lines, in its order, and its fixes."""
+"""Export errors for unconstrained dynamic sizes: PyTorch's lines in order, with suggested fixes."""
 
 import pytest
 
@@ -40,7 +40,7 @@ PROGRAMS = {
 
 
 def _told(package, function, sizes):
-    """What the export's error says, up to the advice at its end; the ranges where there is none."""
+    """Return the export error without its final advice, or the ranges of a successful export."""
 
     class Module(package.nn.Module):
         def forward(self, batch, other):
@@ -64,7 +64,7 @@ def test_violated_constraints(name):
 
 
 def test_a_size_that_is_the_sum_of_two():
-    """It is looked at when the program runs."""
+    """A size that is the sum of two sizes is checked when the program runs."""
 
     class Module(ts.nn.Module):
         def forward(self, x, y, z):

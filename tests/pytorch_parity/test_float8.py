@@ -1,4 +1,4 @@
-"""Floats of 8 bits beside PyTorch's: every pattern, every rounding, what is refused and how, files and scripts."""
+"""Float8 dtypes compared with PyTorch's: all bit patterns, rounding, errors, files and scripts."""
 
 import io
 import warnings
@@ -160,7 +160,7 @@ def test_answers(question):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_files(name):
-    """Each reads what the other has written; PyTorch does not read its own of the old format."""
+    """Files of float8 tensors load in the other library; PyTorch does not load its own legacy format."""
 
     def written(lib, old=False):
         x = of_patterns(lib, name).reshape(16, 16)
@@ -208,7 +208,7 @@ def test_modules_in_files(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_gradients(name):
-    """They go through conversions, each in the dtype of what it is the gradient of."""
+    """Gradients pass through float8 conversions and have the dtype of their tensors."""
 
     def gradients(lib):
         d = getattr(lib, name)

@@ -22,7 +22,7 @@ class Net(torch.nn.Module):
 
 @pytest.mark.parametrize("scripted", [False, True])
 def test_modules(scripted):
-    """A module as it is, or as PyTorch has scripted it; the numbers are PyTorch's, and nothing is shared."""
+    """`from_torch` converts an eager or scripted module with equal results and separate memory."""
     net = Net().eval()
     taken = ts.jit.from_torch(torch.jit.script(net) if scripted else net)
     assert isinstance(taken, ts.jit.ScriptModule)
@@ -36,7 +36,7 @@ def test_modules(scripted):
 
 
 def test_functions():
-    """A scripted function is a module with it as its `forward`."""
+    """A scripted PyTorch function becomes a module with this function as `forward`."""
 
     @torch.jit.script
     def scaled(x, n: int):
@@ -51,7 +51,7 @@ def test_traces():
 
 
 def test_other_objects(monkeypatch):
-    """What is no module of PyTorch is refused by its type; so is everything where PyTorch is not imported."""
+    """`from_torch` rejects other objects by type, and any object if PyTorch is not imported."""
     for other in (ts.nn.Linear(1, 1), torch.ones(1), "text", None):
         with pytest.raises(
             TypeError, match="from_torch takes a module or a scripted function of PyTorch, not"

@@ -56,7 +56,7 @@ MODELS = [pytest.param(family, name, id=f"{family}-{name}") for family, name in 
 
 
 def traced(package, family, name):
-    """The code and the graph of a model; None where it cannot be traced."""
+    """Return the code and the graph of a traced model, or None for an untraceable model."""
     model = models.family(family, package.__name__).CASES[name].make()
     try:
         module = package.fx.symbolic_trace(model)
@@ -67,7 +67,7 @@ def traced(package, family, name):
 
 @pytest.mark.parametrize(("family", "name"), MODELS)
 def test_models(family, name):
-    """What PyTorch traces of a model is traced here, to the same code."""
+    """`symbolic_trace` returns PyTorch's code for every model that PyTorch traces."""
     theirs = traced(torch, family, name)
     if theirs is not None:
         assert traced(ts, family, name) == theirs
@@ -105,7 +105,8 @@ def signatures():
 
 @pytest.mark.parametrize("name", sorted(signatures()))
 def test_functions_in_python(name):
-    """How PyTorch's functions in Python hand on a call, which `functional_calls` says in a table."""
+    """The table of forwarded arguments in `torch_function_forwarding` equals the behaviour of PyTorch's
+    Python functions."""
     count, names, defaults = ts.fx.torch_function_forwarding._row(signatures()[name])
     space = "nn.functional" if name in ts.fx.torch_function_forwarding._FUNCTIONAL else "functional"
     found = {}

@@ -49,7 +49,7 @@ LAYOUTS = ("contiguous", "mixed", "transposed", "swapped", "channels_last", "exp
 
 
 def relaid(x, layout, first):
-    """The tensor with other strides; None where it cannot have this layout."""
+    """Return the tensor with other strides, or None for an impossible layout."""
     if layout == "transposed" and x.ndim:
         return x.transpose(0, -1).contiguous().transpose(0, -1)
     if (layout == "swapped" or (layout == "mixed" and first)) and x.ndim > 1:
@@ -75,7 +75,7 @@ def with_layout(args, layout):
 
 
 def pytorchs(x):
-    """The same value for PyTorch, with the same strides."""
+    """Convert a value to PyTorch with equal strides."""
     if isinstance(x, list):
         return [pytorchs(y) for y in x]
     if isinstance(x, ts.Tensor):
@@ -222,7 +222,7 @@ def test_channels_last_stays_in_volumes(line):
 
 @pytest.mark.parametrize("line", IMAGES)
 def test_channels_last_stays(line):
-    """What a convolutional network does to images leaves their channels where PyTorch does."""
+    """Operators of convolutional networks preserve channels-last strides as PyTorch does."""
     found = []
     for t in (torch, ts):
         names = {

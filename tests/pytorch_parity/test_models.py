@@ -25,7 +25,7 @@ def some(here):
 
 
 class Record(NamedTuple):
-    """What PyTorch makes of a model in one way: its archive, the results of the calls, and the state that they leave."""
+    """PyTorch's archive of a model, results of its calls, and state after the calls."""
 
     archive: bytes
     results: list
@@ -139,7 +139,7 @@ def plain(value):
 
 
 def differences(got, want, where="result"):
-    """A line for each place where two plain values are not the same, or not close."""
+    """Yield a description of each difference between two plain values."""
     if type(got) is not type(want):
         yield f"{where}: {type(got).__name__}, expected {type(want).__name__}"
     elif isinstance(want, Plain):
@@ -189,7 +189,7 @@ def compare(got, want, with_state=True):
 
 
 def check_back(module, case, way, want, with_state=True):
-    """What is saved here runs in PyTorch."""
+    """Check that PyTorch loads a module saved by `ts` with equal results."""
     back = loaded(torch, saved(ts, module))
     assert compare(outcome(torch, back, case, way), want, with_state) == [], f"{way}, back"
 

@@ -46,7 +46,7 @@ NO_KERNEL = "Could not run"  # of PyTorch on the CPU
 
 
 def written(record):
-    """The outputs: the arguments that are written and must be named."""
+    """Return the keyword-only output parameters of an operator."""
     return [p for p in samples.operator(record).signature.parameters if p.written and p.keyword_only]
 
 
@@ -86,7 +86,7 @@ def described(x, lib, values):
 
 
 def outcome(function, given, outs, lib, values):
-    """The outputs after a call, or the error."""
+    """Return the outputs after a call, or the error."""
     lib.manual_seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -98,7 +98,7 @@ def outcome(function, given, outs, lib, values):
 
 
 def cases(record):
-    """How the outputs are made, and how the inputs are changed."""
+    """Yield names, output factories and input changes."""
     for dtype in DTYPES:
         yield dtype, lambda lib, dtype=dtype: lib.empty(0, dtype=getattr(lib, dtype)), lambda x: x
     yield "columns", lambda lib: lib.empty(0), turned

@@ -56,7 +56,7 @@ DIFFERENT = [
 
 
 def excused(record, dtype):
-    """Why the record may differ; "" where it may not."""
+    """Return the reason why a record may differ, or an empty string."""
     key, name = record.key.removeprefix("aten::"), record.name.removeprefix("aten::")
     return next(
         (why for why, names, dtypes in DIFFERENT if dtype in dtypes and {key, name} & {*names.split()}), ""
@@ -148,7 +148,7 @@ def outcome(function, args):
 
 
 def difference(want, got):
-    """Where two results differ, in words; "" where they do not."""
+    """Return a description of the difference of two results, or an empty string."""
     (a, name), (b, own) = numbers(want), numbers(got)
     if name != own or a.shape != b.shape:
         return f"{name} {a.shape} became {own} {b.shape}"
@@ -176,7 +176,7 @@ def difference(want, got):
 
 
 def problems(record, dtype):
-    """What differs, of one record in one dtype."""
+    """Return the differences of one record in one dtype."""
     packet = getattr(torch.ops.aten, record.name.removeprefix("aten::"))
     theirs = getattr(packet, record.overload or "default")
     found = []

@@ -21,7 +21,7 @@ NEAR = 1e-3  # how far a loss may be from PyTorch's after all steps
 
 @pytest.fixture(autouse=True, scope="module")
 def _importable():
-    """Examples import what stands beside them, as a script does."""
+    """Add the folder of the examples to `sys.path` and use one thread."""
     sys.path.insert(0, str(EXAMPLES))
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -87,7 +87,8 @@ def second_half(library, made, path):
 
 @pytest.mark.parametrize("made", MADE)
 def test_curves_and_checkpoints(made, tmp_path):
-    """One curve, whoever trains, and whoever goes on from whose checkpoint in the middle."""
+    """Training curves agree between the libraries, also after resuming from the other library's
+    checkpoint."""
     ours = halves(ts, made, tmp_path / "ours.pt")
     theirs = halves(torch, made, tmp_path / "theirs.pt")
     assert np.mean(theirs[-20:]) < 0.8 * theirs[0]  # something has been learnt
@@ -100,7 +101,7 @@ def test_curves_and_checkpoints(made, tmp_path):
 
 
 def test_archives_of_trained_nets(tmp_path):
-    """What the example saves loads in PyTorch, and reads the same digits."""
+    """PyTorch loads the archive saved by the digits example with equal predictions."""
     example, model, optimizer, data = digits(ts)
     example.trained(ts, model, optimizer, data, 60)
     model.eval()

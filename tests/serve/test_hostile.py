@@ -42,7 +42,7 @@ def memory(pids):
 
 
 def family(pid):
-    """Return the ids of a process and all of its descendants."""
+    """Return the process IDs of a process and its descendants."""
     parents = {}
     for each in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -121,7 +121,7 @@ def test_hostile_requests_to_a_model(busy, batch):
 
 
 def test_hostile_programs():
-    """Hostile programs of the playground, each in a process of its own."""
+    """Hostile playground programs run in separate processes and do not slow other clients."""
     with attacked(hostile_clients.playground, ("playground", 5), ("playground", 1), "--seconds", 1) as (process, kept, new):
         time.sleep(4)
         values = metrics_of(process.port)
