@@ -1,11 +1,11 @@
-"""PyTorch's private module, as far as programs that look at graphs use it: `torch._C._jit_pass_*`.
+"""Part of PyTorch's private module `torch._C` for programs that inspect graphs: `torch._C._jit_pass_*`.
 
     graph = ts._C.parse_ir(text)
     ts._C._jit_pass_cse(graph)                  a pass of `ts.passes`: logged and limited as in a pipeline
     ts._C._jit_set_fusion_strategy([("STATIC", 2)])
 
 A pass says whether it changed the graph, where PyTorch's mostly say nothing. Names are looked up on first
-use.
+A pass returns whether it changed the graph; most of PyTorch's return None. Names are resolved on first use.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def __getattr__(name: str) -> Any:
     if name in _NAME_TO_MODULE:
         found = _named(_NAME_TO_MODULE[name])
     elif name in _OPERATORS:
-        found = importlib.import_module(f"ts._C.{name}")  # which `operator_module` makes
+        found = importlib.import_module(f"ts._C.{name}")  # created by `operator_module`
     elif name.removeprefix(_PREFIX) in _PASSES and name.startswith(_PREFIX):
         file, _, function = _PASSES[name.removeprefix(_PREFIX)].partition(".")
         found = partial(_run, _named(f"ts.passes.{file}.{function or file}"))
@@ -176,7 +176,7 @@ def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> An
     def with_options(graph: Any) -> Any:
         return run(graph, *options, **named)
 
-    if not hasattr(graph, "nodes"):  # of a module: the pass runs on the graphs of its methods
+    if not hasattr(graph, "nodes"):  # a module: run the pass on its methods' graphs
         from ts.runtime import module_handle
 
         on_module = getattr(module_handle, run.__name__, module_handle.run_on_methods)

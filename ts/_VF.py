@@ -1,6 +1,6 @@
 """Operators under their schema names, even if a function has the same name (`torch._VF`).
 
-    ts.unique_consecutive(x)          the function: the values, what else is asked for
+    ts.unique_consecutive(x)          the function: values, and results selected by flags
     ts._VF.unique_consecutive(x)      the operator: always three tensors
 
 Scripts have it too (`ts.frontend.sugared_values.python_objects.OperatorModule`).

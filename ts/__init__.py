@@ -12,8 +12,8 @@
     clamp_sum(ts.ones(2, 3), 0.5)      # 6.0
     clamp_sum.graph, clamp_sum.code, clamp_sum.bytecode
 
-Names are looked up on first use (`__getattr__` below), so that importing the package costs next to nothing:
-first the tables of classes, types and functions written here, then the operators of `ts.ops`.
+Names are resolved on first use (`__getattr__` below), so that importing the package is fast: first in the
+tables of classes, types and functions, then among the operators of `ts.ops`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ts.import_hook import install as _install_finder
 
 
 def _require_built() -> None:
-    """In a clone Python finds the sources before an installed `ts`: they may not have been built."""
+    """Raise an ImportError with build instructions if the compiled modules of a clone are missing."""
     loop = "ts._core.vm.interp", [os.path.join(__path__[0], "_core", "vm")]
     for name, places in (loop, ("ts.backends", __path__)):
         if not any(finder.find_spec(name, places) for finder in sys.meta_path):
@@ -40,7 +40,7 @@ def _require_built() -> None:
 
 _require_built()
 
-# Where the public names that are no operators live.
+# Module -> public names that it defines, apart from operators.
 _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts._core.tensor.tensor": ("Tensor", "Size"),
     "ts._core.tensor.factories": ("tensor", "as_tensor", "from_numpy"),

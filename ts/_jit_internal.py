@@ -1,4 +1,4 @@
-"""`torch._jit_internal`: names that packages take from there; most have their home in `ts.jit`."""
+"""PyTorch's private module `torch._jit_internal`; most of its names are defined in `ts.jit`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def _qualified_name(obj: Any, mangle_name: bool = True) -> str:
-    """The name by which scripts know a class or a function: `__torch__.package.module.Name`."""
+    """Return the script name of a class or function: `__torch__.package.module.Name`."""
     found = getattr(obj, "qualified_name", None)
     return found if isinstance(found, str) else qualified_name(obj)
 

@@ -1,4 +1,4 @@
-"""PyTorch's private module of the text of tensors: the helpers that programs use.
+"""PyTorch's private module for tensor formatting: the helpers that other packages use.
 
 >>> _tensor_str(ts.ones(2), 0), _add_suffixes("tensor(1", ["a=1"], 0, False)
 ('[1., 1.]', 'tensor(1, a=1)')
@@ -21,13 +21,13 @@ __getattr__ = names_for(__name__)
 
 
 def get_printoptions() -> dict[str, Any]:
-    """Return the options for printing by their names."""
+    """Return the print options as a dictionary."""
     return asdict(PRINT_OPTS)
 
 
 @contextmanager
 def printoptions(**kwargs: Any) -> Iterator[None]:
-    """Set options for printing within a `with` block."""
+    """Set print options within a `with` block."""
     before = get_printoptions()
     set_printoptions(**kwargs)
     try:
@@ -37,20 +37,20 @@ def printoptions(**kwargs: Any) -> Iterator[None]:
 
 
 def _tensor_str(self: Tensor, indent: int) -> str:
-    """Return the text of the elements."""
+    """Return the formatted elements of a tensor."""
     return elements_text(self, indent)
 
 
 def _str_intern(inp: Tensor, *, tensor_contents: str | None = None) -> str:
-    """Return the text of a tensor."""
+    """Return the `repr` of a tensor."""
     return tensor_text(inp)
 
 
 def _str(self: Tensor, *, tensor_contents: str | None = None) -> str:
-    """Return the text of a tensor."""
+    """Return the `repr` of a tensor."""
     return tensor_text(self)
 
 
 def _add_suffixes(tensor_str: str, suffixes: list[str], indent: int, force_newline: bool) -> str:
-    """Append suffixes to a text, on new lines where it would become too long, and close the bracket."""
+    """Append suffixes, on new lines if the line becomes too long, and the closing parenthesis."""
     return with_suffixes(tensor_str, suffixes, indent, first_on_new_line=force_newline)

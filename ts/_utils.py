@@ -1,4 +1,4 @@
-"""PyTorch's private module `torch._utils`: the helpers that programs use.
+"""PyTorch's private module `torch._utils`: the helpers that other packages use.
 
 >>> flat = _flatten_dense_tensors([ts.ones(2), ts.zeros(1, 2)])
 >>> [t.shape for t in _unflatten_dense_tensors(flat, [ts.ones(2), ts.zeros(1, 2)])]
@@ -79,7 +79,7 @@ def _get_all_device_indices() -> list[int] | None:
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
     """Return the index of a device, -1 for the CPU with `allow_cpu`.
 
-    None, or a device without an index, is the current device with `optional`; otherwise ValueError.
+    With `optional`, None or a device without an index means the current device; otherwise ValueError.
     """
     if isinstance(device, str):
         device = ts.device(device)
@@ -96,7 +96,7 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
 
 
 def _get_device_module(device: Any) -> Any:
-    """Return the module of a type of device."""
+    """Return the module of a device type, such as `ts.cuda`."""
     return get_device_module(device)
 
 
@@ -120,14 +120,14 @@ def _rebuild_tensor_v2(
     backward_hooks: Any,
     metadata: Any = None,
 ) -> Tensor:
-    """Return the tensor at a place of a storage, as pickles of tensors call it."""
+    """Return a tensor view of a storage; called by pickles of tensors."""
     made = _rebuild_tensor(storage, storage_offset, size, stride)
     made.requires_grad_(bool(requires_grad))
     return made
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:
-    """Return a parameter, as pickles of parameters call it."""
+    """Return a parameter; called by pickles of parameters."""
     return ts.nn.Parameter(data, requires_grad)
 
 

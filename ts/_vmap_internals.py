@@ -1,4 +1,4 @@
-"""PyTorch's first home of `vmap`, from which programs still import it."""
+"""PyTorch's former module of `vmap`, which some packages still import."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _vmap(
     out_dims: Any = 0,
     allow_none_pass_through: bool = False,
 ) -> Callable[..., Any]:
-    """Return a function over a batch; with `allow_none_pass_through` results that are None stay so."""
+    """Vectorize a function over a batch; with `allow_none_pass_through`, None results stay None."""
     if not allow_none_pass_through:
         return vmap(func, in_dims, out_dims)
 

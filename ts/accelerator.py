@@ -34,24 +34,24 @@ def _needed() -> None:
 
 
 def current_device_index() -> int:
-    """The number of the device that new tensors go to."""
+    """Return the index of the device on which this thread creates tensors."""
     _needed()
     return cuda.current_device()
 
 
 def set_device_index(device: Any, /) -> None:
-    """Let new tensors go to a device."""
+    """Select the device on which this thread creates tensors."""
     _needed()
     cuda.set_device(device)
 
 
 def synchronize(device: Any = None, /) -> None:
-    """Wait for everything queued on a device."""
+    """Wait for all work queued on a device."""
     _needed()
     cuda.synchronize(device)
 
 
 def empty_cache() -> None:
-    """Give memory that is kept for new tensors back."""
+    """Release unused memory of the pool to the device."""
     _needed()
     cuda.empty_cache()

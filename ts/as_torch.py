@@ -1,18 +1,17 @@
-"""`import torch` gives `ts`, in this process: packages that were written for PyTorch run as they are.
+"""Installation of `ts` as `torch` in this process, for packages written for PyTorch.
 
     import ts
     ts.install_as_torch()
-    import timm                                 what it takes from torch, torch.nn ... is of ts
+    import timm                                 its imports of torch, torch.nn ... return modules of `ts`
 
-    python -m ts.as_torch program.py ARGUMENTS          the same for a program, from its first line on
+    python -m ts.as_torch program.py ARGUMENTS          install before the program starts
     python -m ts.as_torch -m module ARGUMENTS
 
-`torch` and all modules in it are those of `ts`, not copies.  `torch.__version__` says which version of
-PyTorch they behave as, and so does the metadata of the distribution `torch`, whether one is installed or
-not.  What `ts` has not refuses when it is used (`ts.unsupported`).
+`torch` and its submodules are the module objects of `ts`, not copies.  `torch.__version__` and the metadata
+of the distribution `torch` state the PyTorch version that `ts` implements, installed or not.  Missing
+features raise an error when they are used (`ts.unsupported`).
 
-Not everything goes: extensions in C++ that are linked with PyTorch's libraries do not load, and neither do
-packages that ask for its compiler.
+C++ extensions linked with PyTorch's libraries and packages that require its compiler do not work.
 """
 
 from __future__ import annotations
@@ -62,9 +61,9 @@ class _Same(importlib.abc.Loader):
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.spec  # the import has put that of `torch` there
+        module.__spec__ = self.spec  # the import has set the spec of `torch`
         module.__loader__ = None if self.spec is None else self.spec.loader
-        # Modules that it imported are there: to import one again would put it in place of an object of its
+        # Register the modules imported meanwhile: a second import would replace an attribute of the same
         # name, such as the function `torch.multiprocessing.spawn`.
         for name, loaded in list(sys.modules.items()):
             if name.startswith(f"{module.__name__}.") and name.startswith("ts."):
@@ -72,13 +71,13 @@ class _Same(importlib.abc.Loader):
 
 
 class _Finder(importlib.metadata.DistributionFinder):
-    """First on the path of imports: `torch.x` is the module `ts.x`."""
+    """Meta path finder that resolves `torch.x` to the module `ts.x`."""
 
     def find_spec(
         self, name: str, path: Any = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
         package = name.partition(".")[0]
-        if package not in ("torch", "functorch"):  # PyTorch installs both
+        if package not in ("torch", "functorch"):  # the top-level packages of PyTorch
             return None
         own = f"ts{name[5:]}" if package == "torch" else f"ts.{name}"
         try:
@@ -103,7 +102,7 @@ _FINDER = _Finder()
 
 
 class _Module:
-    """Unpickles as the module of a name."""
+    """Object that unpickles as the module of a given name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -113,23 +112,23 @@ class _Module:
 
 
 class _SearchPath:
-    """Unpickles by giving a process the search path of this one, on which `ts` may be found alone."""
+    """Object whose unpickling extends the child's search path by this process's, to find `ts`."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return setattr, (_Module("sys"), "path", list(sys.path))
 
 
 class _Installation:
-    """Unpickles by calling `ts.install_as_torch`."""
+    """Object whose unpickling calls `ts.install_as_torch`."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return operator.methodcaller("install_as_torch"), (_Module("ts"),)
 
 
 def _install_in_child_processes() -> None:
-    """Install in the processes that `multiprocessing` starts, before they import the main module.
+    """Install `ts` as `torch` in `multiprocessing` children before they import the main module.
 
-    A forked process has everything; `spawn` and `forkserver` send what `get_preparation_data` returns.
+    Forked processes inherit it; for `spawn` and `forkserver`, `get_preparation_data` is extended.
     """
     prepare: Callable[[str], dict[str, Any]] = multiprocessing.spawn.get_preparation_data
 
@@ -176,7 +175,7 @@ def main(arguments: list[str]) -> None:
     elif len(arguments) > 1:
         sys.argv = arguments[1:]
         name = arguments[1]
-        own = f"ts{name[5:]}" if name.startswith("torch.") else name  # runpy asks for code, as of a file
+        own = f"ts{name[5:]}" if name.startswith("torch.") else name  # runpy requires a code object
         runpy.run_module(own, run_name="__main__", alter_sys=True)
     else:
         raise SystemExit("python -m ts.as_torch: -m needs the name of a module")

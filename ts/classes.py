@@ -1,4 +1,4 @@
-"""Classes that extensions in C++ register: `ts.classes.namespace.Name`; there are none.
+"""Namespaces of C++ extension classes, `ts.classes.namespace.Name`: `ts` has none.
 
 ts.classes.pyg.HashMap      RuntimeError: the class does not exist
 """
@@ -15,7 +15,7 @@ __all__ = ["load_library", "loaded_libraries"]
 
 
 class _ClassNamespace(ModuleType):
-    """Classes of one namespace."""
+    """Namespace without classes."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -81,23 +81,23 @@ def is_exporting() -> bool:
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """A function that is never compiled: itself.  Without one, a decorator."""
+    """Return the function unchanged; without one, a decorator: `ts` compiles only on request."""
     return (lambda fn: fn) if fn is None else fn
 
 
 def allow_in_graph(fn: Any) -> Any:
-    """The function itself."""
+    """Return the function unchanged."""
     return fn
 
 
 def assume_constant_result(fn: Any) -> Any:
-    """The function itself."""
+    """Return the function unchanged."""
     return fn
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Mark the start of a step; no operation, for compatibility."""
+    """Do nothing: provided for compatibility."""
 
 
 def reset() -> None:
-    """Reset compiled code: no operation."""
+    """Do nothing: no compiled code is cached here."""

@@ -1,6 +1,6 @@
-"""Devices and streams.
+"""Device and stream objects.
 
-In: what a `device=` argument may hold; out: the device object.
+In: a value of a `device=` argument; out: the device object.
 
     >>> from ts.devices import device
     >>> device("cuda:0"), device("cuda", 1).index, device("cpu") == device(device("cpu"))
@@ -9,9 +9,9 @@ In: what a `device=` argument may hold; out: the device object.
     >>> with device("meta"): ts.ones(2).device
     device(type='meta')
 
-A device is a name and a number only; `ts.backends` knows whether arrays can be created there.
-A stream is a number on a device; the CPU has one, which runs everything in order.
-This module is vocabulary: it imports nothing of `ts` until a `with` block, and every stage may import it.
+A device is a type name and an index; `ts.backends` determines whether arrays can be created on it.
+A stream is a number on a device; the CPU has a single stream.
+This module has no dependencies (a `with` block imports one lazily), so that every stage may import it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _SPELLING = r"([a-zA-Z_]+)(?::([1-9]\d*|0))?\Z"
 
 @final
 class device:
-    """`device("cuda:1")`, `device("cuda", 1)`, `device(0)` (an accelerator's number), `device(other)`."""
+    """Device of a tensor: `device("cuda:1")`, `device("cuda", 1)`, `device(0)` (accelerator),
+    `device(other)`."""
 
     __slots__ = ("index", "type")
 
@@ -116,7 +117,7 @@ def _check_type(type: str, text: str) -> None:
 
 
 def _installed() -> list[str]:
-    """Device types of installed packages, which are looked for only where a name is not known."""
+    """Return the device types of installed backend packages; searched only for unknown names."""
     from importlib.metadata import entry_points  # here, because the module is slow to import
 
     return sorted({entry.name for entry in entry_points(group="ts.backends")} - set(TYPES))

@@ -1,6 +1,6 @@
-"""Element types: PyTorch's dtype objects, their ScalarType codes and NumPy's types for them.
+"""Element types: PyTorch's dtype objects with ScalarType codes and NumPy dtypes.
 
-In: a name, a code or a NumPy dtype; out: the one object that stands for it.
+In: a name, a code or a NumPy dtype; out: the unique dtype object.
 
     >>> from ts import dtypes
     >>> dtypes.float32, dtypes.float32.code, dtypes.float32.numpy_dtype
@@ -8,10 +8,10 @@ In: a name, a code or a NumPy dtype; out: the one object that stands for it.
     >>> dtypes.from_numpy_dtype("int64") is dtypes.int64 is dtypes.BY_CODE[4]
     True
 
-The codes are PyTorch's `ScalarType` numbers: graphs, archives and kernels carry those.
-NumPy has no bfloat16, no floats of 8 bits and no complex32: `ml_dtypes` has.  As its import is slow,
+The codes are PyTorch's `ScalarType` numbers, as stored in graphs and archives and used by kernels.
+bfloat16, 8-bit floats and complex32 are dtypes of `ml_dtypes`, not of NumPy.  As its import is slow,
 it is deferred to the first use of `bfloat16.numpy_dtype`.
-This module is vocabulary: it imports nothing of `ts`, and every stage may import it.
+This module imports nothing of `ts`, so that every stage may import it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 @final
 class dtype:
-    """One element type.  There is exactly one object per type, so `is` compares them."""
+    """Element type of tensors; each type is a unique object, compared with `is`."""
 
     __slots__ = (
         "category",
@@ -45,7 +45,7 @@ class dtype:
     ) -> None:
         self.name: Final = name
         self.code: Final = code  # PyTorch's ScalarType
-        if numpy_type is not None:  # those of `ml_dtypes` come with the first look at one
+        if numpy_type is not None:  # dtypes of `ml_dtypes` are loaded on first use
             self.numpy_dtype = np.dtype(numpy_type)
         self.category: Final = category  # 0 bool < 1 integral < 2 floating < 3 complex: promotion's order
         self.type_name: Final = type_name  # "Float" as in `FloatTensor` and in graph text
@@ -67,7 +67,7 @@ class dtype:
 
     @property
     def abbr(self) -> str:
-        """The short name: f32, i64, b8 ..."""
+        """Short name: f32, i64, b8 ..."""
         if self.name.startswith("bf"):
             return "bf16"
         if self.itemsize == 1 and self.is_floating_point:
@@ -87,11 +87,11 @@ class dtype:
         return self
 
     def to_real(self) -> dtype:
-        """The real type of a complex type's parts; any other type itself."""
+        """Return the real type of a complex type's parts; other types unchanged."""
         return TO_REAL.get(self, self)
 
     def to_complex(self) -> dtype:
-        """The complex type whose parts have this type."""
+        """Return the complex type whose parts have this type."""
         if self.is_complex:
             return self
         if self not in TO_COMPLEX:
@@ -123,34 +123,34 @@ uint32 = dtype("uint32", 28, np.uint32, INTEGRAL, "UInt32")
 uint64 = dtype("uint64", 29, np.uint64, INTEGRAL, "UInt64")
 float8_e8m0fnu = dtype("float8_e8m0fnu", 44, None, FLOATING, "Float8_e8m0fnu", itemsize=1)
 
-# Which store and convert, and do little else.
+# Storage formats: few operators compute with them.
 FLOAT8: Final = (float8_e5m2, float8_e4m3fn, float8_e5m2fnuz, float8_e4m3fnuz, float8_e8m0fnu)
 
 ALL: Final = (
     uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128, bool_, bfloat16,
     uint16, uint32, uint64, *FLOAT8, complex32,
 )  # fmt: skip
-_BAREBONES: Final = (uint16, uint32, uint64)  # which PyTorch promotes to floats only
+_BAREBONES: Final = (uint16, uint32, uint64)  # promoted only with floats, as in PyTorch
 BY_CODE: Final[dict[int, dtype]] = {d.code: d for d in ALL}
 TO_REAL: Final = {complex32: float16, complex64: float32, complex128: float64}
 TO_COMPLEX: Final = {float16: complex32, bfloat16: complex64, float32: complex64, float64: complex128}
 
-# Every name under which the package offers a dtype (`ts.float`, `ts.int` ... included).
+# All names of dtypes in the package, including aliases such as `ts.float` and `ts.int`.
 NAMES: Final[dict[str, dtype]] = {
     **{d.name: d for d in ALL},
     "short": int16, "int": int32, "long": int64, "half": float16, "float": float32, "double": float64,
     "chalf": complex32, "cfloat": complex64, "cdouble": complex128,
 }  # fmt: skip
-BORROWED: Final = (bfloat16, *FLOAT8, complex32)  # whose arrays `ml_dtypes` knows
+BORROWED: Final = (bfloat16, *FLOAT8, complex32)  # NumPy dtypes defined by `ml_dtypes`
 OF_NUMPY: Final = tuple(d for d in ALL if d not in BORROWED)
 _BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in OF_NUMPY}
-_tables: list[Callable[[dtype, np.dtype[Any]], object]] = []  # what enters them in tables by NumPy's dtypes
+_tables: list[Callable[[dtype, np.dtype[Any]], object]] = []  # callbacks of tables by NumPy dtype
 _brought: dict[dtype, np.dtype[Any]] = {}
 _BY_PYTHON: Final[dict[Any, dtype]] = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
 def by_name(name: str) -> dtype:
-    """The dtype with PyTorch's name `name`, without the `torch.`."""
+    """Return the dtype with the PyTorch name `name`, without `torch.`."""
     return NAMES[name]
 
 
@@ -203,7 +203,7 @@ def with_bfloat16(enter: Callable[[np.dtype[Any]], object]) -> None:
     with_borrowed(lambda d, found: enter(found) if d is bfloat16 else None)
 
 
-_OTHERS: Final = tuple(d for d in BORROWED if d is not complex32)  # which comes alone, as it is warned of
+_OTHERS: Final = tuple(d for d in BORROWED if d is not complex32)  # loaded separately, as its creation warns
 
 
 def _bring(some: tuple[dtype, ...]) -> None:
@@ -211,7 +211,7 @@ def _bring(some: tuple[dtype, ...]) -> None:
     import ml_dtypes
 
     found = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in some}
-    _brought = _brought | found  # from now on, new tables enter them themselves
+    _brought = _brought | found  # tables created later read this dictionary
     for enter in _tables:
         for d in some:
             enter(d, found[d])
@@ -232,7 +232,7 @@ def as_dtype(x: Any) -> dtype:
 
 
 def promote(a: dtype, b: dtype) -> dtype:
-    """The smallest dtype that holds both: the higher category's, or NumPy's choice within a category."""
+    """Return the promoted dtype: that of the higher category, or NumPy's promotion within a category."""
     if a is b:
         return a
     if a in FLOAT8 or b in FLOAT8:
@@ -261,12 +261,12 @@ _default = float32
 
 
 def get_default_dtype() -> dtype:
-    """The type of `ts.tensor(1.5)`, and of integers that meet a float."""
+    """Return the default floating-point dtype: that of `ts.tensor(1.5)` and of integers promoted to float."""
     return _default
 
 
 def set_default_dtype(d: dtype) -> None:
-    """Make `d` (a floating type) the default."""
+    """Set the default floating-point dtype."""
     global _default
     if not isinstance(d, dtype):
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
@@ -277,7 +277,7 @@ def set_default_dtype(d: dtype) -> None:
     _default = d
 
 
-_DEFAULT_TYPE: Final = object()  # the default dtype; None is refused
+_DEFAULT_TYPE: Final = object()  # sentinel for the default dtype, as None is an error
 
 
 def _read_type(function: str, type: Any) -> dtype:
@@ -290,7 +290,7 @@ def _read_type(function: str, type: Any) -> dtype:
 
 
 class finfo:
-    """Limits of a floating (or complex: of its parts) type, as `torch.finfo`."""
+    """Limits of a floating-point type, or of the parts of a complex type, as `torch.finfo`."""
 
     def __init__(self, type: Any = _DEFAULT_TYPE) -> None:
         d = get_default_dtype() if type is _DEFAULT_TYPE else _read_type("finfo", type)
@@ -305,7 +305,7 @@ class finfo:
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
         self.resolution = float(f"1e-{int(info.precision)}")
-        if real in FLOAT8:  # not a digit is sure, and of this one PyTorch says half of the step after 1
+        if real in FLOAT8:  # no exact digit; PyTorch halves eps of e5m2fnuz
             self.resolution = 1.0
             self.eps = self.eps / 2 if real is float8_e5m2fnuz else self.eps
 
@@ -322,7 +322,7 @@ def _borrowed_info(real: dtype) -> Any:
 
 
 class iinfo:
-    """Limits of an integral type, as `torch.iinfo`."""
+    """Limits of an integer type, as `torch.iinfo`."""
 
     def __init__(self, type: Any) -> None:
         type = _read_type("iinfo", type)
@@ -341,7 +341,7 @@ class iinfo:
 
 
 class _Enumerated:
-    """A named constant with a code, as layouts and memory formats are."""
+    """Named constant with an integer code; base of layouts and memory formats."""
 
     __slots__ = ("code", "name")
 
@@ -361,11 +361,11 @@ class layout(_Enumerated):
 
 
 class memory_format(_Enumerated):
-    """The order of dimensions in storage."""
+    """Order of the dimensions of a tensor in memory."""
 
 
 strided = layout("strided", 0)
-# Layouts of sparse tensors; no tensor of `ts` has a block layout (`sparse_bsr`, `sparse_bsc`).
+# Layouts of sparse tensors; block layouts (`sparse_bsr`, `sparse_bsc`) are unsupported.
 sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = (
     layout(f"sparse_{kind}", code)
     for kind, code in (("coo", 1), ("csr", 2), ("csc", 4), ("bsr", 5), ("bsc", 6))
@@ -377,8 +377,8 @@ channels_last = memory_format("channels_last", 2)
 channels_last_3d = memory_format("channels_last_3d", 3)
 MEMORY_FORMATS = (contiguous_format, preserve_format, channels_last, channels_last_3d)  # by code
 
-# Names that stand for defaults in schemas, by PyTorch's numbers: dtypes, layouts, formats, reductions.
-# `aten::mse_loss(Tensor self, Tensor target, int reduction=Mean)` has a reduction of 1.
+# Named default values of schemas, as PyTorch's codes: dtypes, layouts, formats, reductions.
+# In `aten::mse_loss(Tensor self, Tensor target, int reduction=Mean)`, the default is 1.
 DEFAULT_NAMES: Final[dict[str, Any]] = {
     "None": None,
     "True": True,

@@ -1,12 +1,12 @@
-"""Every exception of ``ts``. This module imports nothing, so that every stage may raise.
+"""Exceptions of ``ts``; this module imports nothing of ``ts``, so that every stage may raise them.
 
 Three families:
 
-* the user's program is wrong: `FrontendError` and its subclasses, found while compiling, located by a range;
-* the program failed while running: `ScriptRuntimeError`, `LimitExceeded`, located by the script-level stack;
-* ``ts`` itself is wrong: `InternalError`, which names the pass and holds the graph.
+* compile-time errors of the user's program: `FrontendError` and subclasses, located by a source range;
+* run-time errors of the program: `ScriptRuntimeError`, `LimitExceeded`, located by the script-level stack;
+* bugs of ``ts``: `InternalError`, which contains the pass name and the graph text.
 
-All of them are `RuntimeError`, which is what PyTorch raises for most of them. A located message reads::
+All of them are subclasses of `RuntimeError`, as in PyTorch. Example of a message with a location::
 
     undefined value y:
       File "model.py", line 3
@@ -31,14 +31,14 @@ class Located(Protocol):
 
 
 class TsError(RuntimeError):
-    """Base of everything that ``ts`` raises on purpose."""
+    """Base class of the exceptions of ``ts``."""
 
 
 # --- the user's program is wrong -------------------------------------------------------------------
 
 
 class FrontendError(TsError):
-    """The program cannot be compiled. Raised by the frontend with the place in the user's source."""
+    """Compile-time error of the user's program, with a source location."""
 
     def __init__(self, message: str, range: Located | None = None, hint: str = "") -> None:
         super().__init__(message)
@@ -47,15 +47,15 @@ class FrontendError(TsError):
         self.hint = hint  # what to write instead
         self.calls: list[tuple[str, str, Located | None]] = []
         self.others: list[FrontendError] = []
-        self.left_function = False  # whether it is an error of a function that another one calls
+        self.left_function = False  # True once `add_call` has recorded a caller
 
     @property
     def msg(self) -> str:
-        """The bare message, under the name that PyTorch's exception has."""
+        """Message without location; PyTorch's name of `message`."""
         return self.message
 
     def add_call(self, callee: str, caller: str, range: Located | None = None) -> FrontendError:
-        """Note that `callee` was compiled because `caller` calls it at `range`. Innermost call first."""
+        """Record that `callee` was compiled because `caller` calls it at `range`; innermost call first."""
         self.left_function = True
         for error in (self, *self.others):
             error.calls.append((callee, caller, range))
@@ -101,11 +101,11 @@ class UnsupportedNodeError(NotSupportedError):
 
 
 class CompilationError(FrontendError):
-    """Types, names or calls do not fit together."""
+    """Error of types, names or calls in a program."""
 
 
 class UnresolvedAnnotationError(CompilationError, AssertionError, ValueError):
-    """A part of an annotation is not a type; PyTorch raises AssertionError or ValueError."""
+    """Error of an annotation that is not a type; PyTorch raises AssertionError or ValueError."""
 
 
 class NestingError(FrontendError):
@@ -113,7 +113,7 @@ class NestingError(FrontendError):
 
 
 class SchemaMatchError(CompilationError):
-    """No overload of an operator or function takes these arguments."""
+    """Error of a call whose arguments match no overload of the operator or function."""
 
 
 class ParseError(TsError):
@@ -141,7 +141,7 @@ _FAILED = "The following operation failed in the TorchScript interpreter."
 
 
 class ScriptRuntimeError(TsError):
-    """A running program failed: ``raise``, ``assert`` or an operator's error. Public as ``ts.jit.Error``.
+    """Run-time error of a script: ``raise``, ``assert`` or an operator's error. Public as ``ts.jit.Error``.
 
     `stack` holds (function name, source range) pairs, outermost first; `class_name` is the exception's
     class as the program would name it (``builtins.ValueError``, ``RuntimeError``).
@@ -194,13 +194,13 @@ def _lines(stack: Sequence[tuple[str, Located | None]]) -> str:
 
 
 class LimitExceeded(TsError):
-    """A program used more than `ts.limits` allows. `message` holds the limit and the amount used.
+    """Error of a program that exceeded a limit of `ts.limits`; `message` contains limit and usage.
 
     `stack` holds (function name, source range) pairs, outermost first; the text shows them in the original
     source if the program came from an archive that records it.
     """
 
-    _SHOWN = 10  # calls at either end of a long stack
+    _SHOWN = 10  # number of calls shown at either end of a long stack
 
     def __init__(self, message: str, stack: Sequence[tuple[str, Located | None]] = ()) -> None:
         super().__init__(message)
@@ -219,23 +219,23 @@ class LimitExceeded(TsError):
 
 
 class FuelExceeded(LimitExceeded):
-    """More instructions than ``ts.limits(fuel=...)``."""
+    """Error of a program that executed more instructions than ``ts.limits(fuel=...)``."""
 
 
 class TimeExceeded(LimitExceeded):
-    """More time than ``ts.limits(seconds=...)``."""
+    """Error of a program that ran longer than ``ts.limits(seconds=...)``."""
 
 
 class MemoryExceeded(LimitExceeded):
-    """More memory than ``ts.limits(bytes=...)``."""
+    """Error of a program that allocated more memory than ``ts.limits(bytes=...)``."""
 
 
 class StackExceeded(LimitExceeded):
-    """More nested calls than the interpreter keeps frames for."""
+    """Error of a program that exceeded the maximum call depth."""
 
 
 class LinAlgError(TsError):
-    """A matrix that a function of `ts.linalg` cannot work with: it is singular, or not positive-definite."""
+    """Error of a singular or not positive-definite matrix in `ts.linalg`."""
 
 
 class DebuggerQuit(TsError):
@@ -252,7 +252,7 @@ class _Suggestion(str):
 
     def __str__(self) -> str:
         text = str.__str__(self)
-        others = [name for name in self.known() if name != self.name]  # a property that failed is listed
+        others = [name for name in self.known() if name != self.name]  # its property raised an error
         found = closest(self.name, others, 0.6 if len(self.name) < 5 else 0.7)
         return f"{text}. Did you mean: '{found}'?" if found else text
 
@@ -297,7 +297,7 @@ def no_such_argument(name: str, known: Iterable[str]) -> str:
 
 
 class MissingCudaError(AssertionError, RuntimeError):
-    """CuPy is not installed: for PyTorch a failed assertion ("Torch not compiled with CUDA enabled")."""
+    """Error of a CUDA call without CuPy; in PyTorch an AssertionError."""
 
 
 class ArchiveError(TsError):
@@ -308,7 +308,7 @@ class ArchiveError(TsError):
 
 
 class InternalError(TsError):
-    """An invariant of ``ts`` does not hold: a bug in ``ts``, never the user's. Holds pass and graph text."""
+    """Violated invariant, a bug in ``ts``; contains the pass name and the graph text."""
 
     def __init__(self, message: str, pass_name: str = "", graph_text: str = "") -> None:
         super().__init__(message)
@@ -327,7 +327,7 @@ class InternalError(TsError):
 
 
 class PassError(TsError):
-    """A pass cannot establish its postcondition, because the program does not allow that form."""
+    """Error of a pass that cannot establish its postcondition for a program."""
 
 
 class GradcheckError(RuntimeError):
@@ -338,7 +338,7 @@ class GradcheckError(RuntimeError):
 
 
 class GuardOnDataDependentSymNode(TsError):
-    """The way that a program takes follows from data. Raised while it is exported."""
+    """Error of an exported program whose control flow depends on tensor elements."""
 
 
 class ConstraintViolationError(TsError):
@@ -359,7 +359,7 @@ class UserErrorType(enum.Enum):
 
 
 class UserError(TsError):
-    """The program or its specification cannot be exported.
+    """Error of a program or specification that cannot be exported.
 
     error_type  category of the error
     msg         message
@@ -378,11 +378,11 @@ class UncapturedHigherOrderOpError(TsError):
 
 
 class TorchRuntimeError(TsError):
-    """Functions that control flow was given do not fit together."""
+    """Error of incompatible functions given to a control flow operator."""
 
 
 class DataDependentOutputException(TsError):
-    """An operator gives Python a value that follows from data."""
+    """Error of an operator that converts unknown tensor elements to a Python value."""
 
 
 class DynamicOutputShapeException(TsError):
@@ -390,4 +390,4 @@ class DynamicOutputShapeException(TsError):
 
 
 class FakeTensorDeviceMismatchError(RuntimeError):
-    """Fake tensors on several devices are arguments of one operator."""
+    """Error of an operator call with fake tensors on different devices."""

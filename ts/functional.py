@@ -1,11 +1,11 @@
-"""Functions of the package that are written over operators, in the scripted subset: `torch.functional`.
+"""Functions implemented by operators in the scripted subset of Python: `torch.functional`.
 
     ts.norm(x, "nuc")                            aten::linalg_matrix_norm
-    ts.unique(x, return_counts=True)             aten::_unique2; two of its three results
+    ts.unique(x, return_counts=True)            aten::_unique2; two of its three results
     ts.tensordot(a, b, dims=2)                   aten::tensordot with lists of dimensions
 
-A function whose flags decide what it returns is a tree of `boolean_dispatch`, so that scripts know the type.
-Other names are those of the package: `ts.functional.einsum` is `ts.einsum`.
+A function whose result type depends on flags is a tree of `boolean_dispatch`, so that scripts can infer the
+type.  Other names are operators of the package: `ts.functional.einsum` is `ts.einsum`.
 """
 
 # ruff: noqa: F811  overloads are declared under one name
@@ -26,7 +26,7 @@ else:
     from ts.frontend.overloads import overload
 
 __all__ = ["cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"]
-WRITTEN = frozenset(__all__)  # in the scripted subset; other names are those of operators
+WRITTEN = frozenset(__all__)  # functions in the scripted subset; other names are operators
 
 
 def __getattr__(name: str) -> Any:
@@ -92,7 +92,7 @@ def norm(
 def norm(
     input: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, out: Any = None, dtype: Any = None
 ) -> Any:
-    """A vector norm (a number `p`, or "fro") or the nuclear norm of matrices ("nuc")."""
+    """Return a vector norm (`p` a number or "fro") or the nuclear norm of matrices (`p` "nuc")."""
     dims = [dim] if isinstance(dim, int) else dim
     if isinstance(p, str):
         if p == "nuc":
@@ -302,7 +302,7 @@ def _lu_with_infos(
     get_infos: bool = False,
     out: tuple[Tensor, Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """L and U in one matrix, the row swaps, and on request where a zero stands on the diagonal."""
+    """Return the LU factors in one matrix, the pivots, and with `get_infos` the zero-pivot infos."""
     factors, pivots, infos = ts._VF._lu_with_info(A, pivot, not get_infos)
     if out is not None:
         return _into(out[0], factors), _into(out[1], pivots), _into(out[2], infos)
@@ -334,7 +334,7 @@ def stft(
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
 ) -> Tensor:
-    """The short-time Fourier transform: frequencies in rows, frames in columns."""
+    """Return the short-time Fourier transform, with frequencies in rows and frames in columns."""
     return ts._VF.stft(
         input,
         n_fft,
@@ -369,6 +369,6 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(reversed(found))
 
 
-# Classes of their arguments, and modes, may override them; scripts see what is inside.
+# Overridable by argument classes and modes (`__torch_function__`); scripts compile the wrapped function.
 for _name in ("cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"):
     globals()[_name] = Overridable(globals()[_name])

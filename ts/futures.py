@@ -1,4 +1,4 @@
-"""`ts.futures`: asynchronous results, and combinations of several.
+"""Asynchronous results (`ts.futures`) and their combination.
 
 f = ts.jit.fork(work, x)                 a Future
 f.wait()                                 the result of f

@@ -1,7 +1,7 @@
 """Model hub: loads models from local folders and weights from the cache; downloads are unsupported.
 
 ts.hub.load("path/to/repository", "resnet18", source="local")     calls resnet18() of its hubconf.py
-ts.hub.load_state_dict_from_url(url)                              the file of that name in the cache
+ts.hub.load_state_dict_from_url(url)                              read the cached file of that name
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ENV_TORCH_HOME = "TORCH_HOME"
 ENV_XDG_CACHE_HOME = "XDG_CACHE_HOME"
 DEFAULT_CACHE_DIR = "~/.cache"
 ENV_GITHUB_TOKEN = "GITHUB_TOKEN"
-HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # in the names of files of weights
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # hash in the name of a weights file
 READ_DATA_CHUNK = 128 * 1024
 MODULE_HUBCONF = "hubconf.py"
 VAR_DEPENDENCY = "dependencies"
@@ -49,10 +49,10 @@ class _Silent:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Nothing to close."""
+        """Do nothing: a silent bar needs no cleanup."""
 
     def update(self, n: float = 1) -> None:
-        """Nothing to show."""
+        """Ignore the progress."""
 
 
 def __getattr__(name: str) -> Any:
@@ -63,7 +63,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _get_torch_home() -> str:
-    """The folder that PyTorch keeps its files in: $TORCH_HOME, or `torch` in the user's cache."""
+    """Return PyTorch's folder for files: $TORCH_HOME, or `torch` in the user's cache folder."""
     cache = os.getenv(ENV_XDG_CACHE_HOME, DEFAULT_CACHE_DIR)
     return os.path.expanduser(os.getenv(ENV_TORCH_HOME, os.path.join(cache, "torch")))
 
@@ -76,7 +76,7 @@ def get_dir() -> str:
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
-    """Keep such files in another folder."""
+    """Set the hub folder."""
     global _chosen
     _chosen = os.path.expanduser(d)
 
@@ -94,7 +94,7 @@ def load(
 
 
 def list(github: str | os.PathLike[str], *args: Any, source: str = "github", **kwargs: Any) -> Any:
-    """The names of the functions in a folder's `hubconf.py`."""
+    """Return the names of the entry points in a folder's `hubconf.py`."""
     module = _hubconf(github, source, f"list({github!r})")
     return [name for name, f in vars(module).items() if callable(f) and not name.startswith("_")]
 
@@ -102,7 +102,7 @@ def list(github: str | os.PathLike[str], *args: Any, source: str = "github", **k
 def help(
     github: str | os.PathLike[str], model: str, *args: Any, source: str = "github", **kwargs: Any
 ) -> str | None:
-    """The docstring of a function in a folder's `hubconf.py`."""
+    """Return the docstring of an entry point in a folder's `hubconf.py`."""
     found: str | None = _entry(_hubconf(github, source, f"help({github!r}, {model!r})"), model).__doc__
     return found
 
@@ -140,7 +140,7 @@ def _entry(module: ModuleType, name: str) -> Callable[..., Any]:
 def download_url_to_file(
     url: str, dst: str, hash_prefix: str | None = None, progress: bool = True
 ) -> NoReturn:
-    """Refused: nothing is downloaded."""
+    """Raise NotImplementedError: downloads are unsupported."""
     raise NotImplementedError(
         f"hub.download_url_to_file({url!r}) is not implemented: nothing is downloaded; save it as {dst}"
     )
@@ -155,9 +155,9 @@ def load_state_dict_from_url(
     file_name: str | None = None,
     weights_only: bool = True,
 ) -> Mapping[str, Any]:
-    """The weights in the file of that name in `model_dir`, by default `checkpoints` of `get_dir()`.
+    """Return the weights of the file with the URL's name in `model_dir`, by default `get_dir()/checkpoints`.
 
-    NotImplementedError where it is not there: nothing is downloaded.
+    NotImplementedError if the file does not exist: downloads are unsupported.
     """
     folder = Path(get_dir(), "checkpoints") if model_dir is None else Path(model_dir)
     path = folder / (file_name or os.path.basename(urlparse(url).path))

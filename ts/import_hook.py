@@ -82,7 +82,7 @@ def rename(module: ModuleType) -> None:
     """Set the PyTorch names (`__name__`, `__module__`) of a module, its classes and its functions."""
     name = vars(module)["__spec__"].name
     for each, value in list(vars(module).items()):
-        function = value.__wrapped__ if "__wrapped__" in vars(type(value)) else value  # of an `Overridable`
+        function = value.__wrapped__ if "__wrapped__" in vars(type(value)) else value  # an `Overridable`
         own = isinstance(function, FunctionType | type) or "__module__" in getattr(function, "__dict__", ())
         if not own or function.__module__ not in (name, "ts"):
             continue

@@ -5,8 +5,8 @@
         return x * by
 
     ts.ops.mine.scale(x)                     in eager code, scripts and graphs
-    scale.register_fake(lambda x, by=2.0: ts.empty_like(x))         its result on the meta device
-    scale.register_autograd(backward, setup_context=setup)          its gradients
+    scale.register_fake(lambda x, by=2.0: ts.empty_like(x))         shape and dtype of its result
+    scale.register_autograd(backward, setup_context=setup)          its backward function
 
 `Library` declares and implements in steps, device by device.  Features of PyTorch's compiler (Triton kernels,
 dispatch below operators) raise an error that names them.
@@ -50,7 +50,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------- what computes an operator
+# ---------------------------------------------------------------- implementations
 
 
 _ALIASES: Final = (
@@ -62,7 +62,7 @@ _ALIASES: Final = (
 
 
 class _Implementations:
-    """The functions that compute one operator, by PyTorch's names of dispatch keys."""
+    """Functions that implement a custom operator, by PyTorch's dispatch key names."""
 
     def __init__(self, schema: str) -> None:
         self.schema = schema
@@ -70,8 +70,8 @@ class _Implementations:
         self.by_key: dict[str, Callable[..., Any]] = {}
         self.backward: Callable[..., Any] | None = None
         self.setup_context: Callable[..., Any] | None = None
-        self.batching_rule: Callable[..., Any] | None = None  # by `register_vmap`
-        self.of_function: Callable[..., Any] | None = None  # what `custom_op` made it of
+        self.batching_rule: Callable[..., Any] | None = None  # set by `register_vmap`
+        self.of_function: Callable[..., Any] | None = None  # function of `custom_op`
         self.recorded: Any = None  # autograd function class, created on first use
         declared = signature(schema)
         self.only_writes = not declared.returns and any(p.written for p in declared.parameters)
@@ -109,7 +109,7 @@ class _Implementations:
         return result
 
     def _recorded_call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        """Return the results of a call, as those of a node that runs the operator's backward function."""
+        """Return the results of a call, connected to a backward node that runs the registered backward."""
         if self.recorded is None:
             name = self.name.replace("::", "_").replace(".", "_")
             self.recorded = type(f"GeneratedBackwardFor_{name}_default", (_AutogradCall,), {})
@@ -143,7 +143,7 @@ class _Implementations:
         if self.only_writes:
             return None
         function: Any = self.of_function
-        made: set[Any] = set()  # sizes that follow from elements
+        made: set[Any] = set()  # data-dependent sizes
         asked = get_ctx()
 
         def new_size(least: int, most: Any) -> Any:
@@ -154,7 +154,7 @@ class _Implementations:
         try:
             with FakeContext(FakeImplCtx(self.name, new_size, asked.new_number)):
                 result = function(*args)
-        except Exception as error:  # whatever the program's function does without elements
+        except Exception as error:  # the user's function may raise anything without elements
             raise self._no_fake() from error
         for x in pytree.tree_leaves(result) if made else ():
             sizes = x.array.shape if isinstance(x, Tensor) else (x,)
@@ -261,7 +261,7 @@ _custom: dict[str, _Implementations] = {}
 
 
 def _declare(schema: str) -> _Implementations:
-    """Enter an operator by its schema, `namespace::name(...) -> ...`."""
+    """Register an operator by its schema, `namespace::name(...) -> ...`."""
     made = _Implementations(schema)
     if made.name in _custom or registry.lookup(made.name.partition(".")[0]):
         raise RuntimeError(f"operator {made.name} is declared already")
@@ -278,13 +278,13 @@ def _found(name: Any) -> _Implementations:
     return _custom[name]
 
 
-# ---------------------------------------------------------------- step by step
+# ---------------------------------------------------------------- declaration in steps
 
 
 class Library:
-    """Declares operators of a namespace (`"DEF"`), or computes those that are there (`"IMPL"`).
+    """Declares operators of a namespace (`"DEF"`), or implements existing ones (`"IMPL"`).
 
-    dispatch_key    what functions of `impl` are for, where it says nothing
+    dispatch_key    default dispatch key of `impl`
     """
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
@@ -312,7 +312,7 @@ class Library:
         allow_override: bool = False,
         **options: Any,
     ) -> None:
-        """Let a function compute an operator, for a dispatch key."""
+        """Register a function as implementation of an operator for a dispatch key."""
         name = op_name if isinstance(op_name, str) else op_name.qualified_name
         name = name if "::" in name else f"{self.ns}::{name}"
         _implement(name, fn, dispatch_key or self.dispatch_key or "CompositeImplicitAutograd")
@@ -334,7 +334,7 @@ def fallthrough_kernel() -> None:
 def define(qualname: Any, schema: str, *args: Any, lib: Library | None = None, tags: Any = ()) -> Any:
     """Declare the operator `namespace::name` by a schema without the name: `(Tensor x) -> Tensor`.
 
-    `define(library, "name(Tensor x) -> Tensor")` returns a decorator for the function that computes it.
+    `define(library, "name(Tensor x) -> Tensor")` returns a decorator for its implementation.
     """
     if isinstance(qualname, Library):
         library = qualname
@@ -355,7 +355,7 @@ def define(qualname: Any, schema: str, *args: Any, lib: Library | None = None, t
 def impl(
     qualname: Any, types: str | Sequence[str], func: Any = None, *, lib: Library | None = None
 ) -> Any:
-    """Let a function compute an operator on devices: "cpu", "cuda", "default", or dispatch keys.
+    """Register an implementation of an operator for devices ("cpu", "cuda", "default") or dispatch keys.
 
     `impl(library, "name", dispatch_key)` returns a decorator that calls `library.impl`.
     """
@@ -381,7 +381,7 @@ def impl(
 
 
 def register_kernel(op: Any, device_types: Any, func: F | None = None, /, *, lib: Any = None) -> Any:
-    """Let a function compute an operator on some devices."""
+    """Register a function as implementation of an operator on some device types."""
     return impl(op, "default" if device_types is None else device_types, func)
 
 
@@ -394,7 +394,7 @@ def register_fake(op: Any, func: F | None = None, /, *, lib: Any = None, allow_o
             _implement(str(name), func, "Meta")
         elif registry.lookup(str(name)):
             raise RuntimeError(f"register_fake: {name} has a shape already")
-        return func  # an operator in C++ that is not loaded
+        return func  # the operator belongs to a C++ extension that is not loaded
 
     return register if func is None else register(func)
 
@@ -410,16 +410,16 @@ def register_autograd(
     setup_context: Callable[..., Any] | None = None,
     lib: Library | None = None,
 ) -> None:
-    """Say how it is differentiated: `setup_context(ctx, inputs, output)`, `backward(ctx, *gradients)`."""
+    """Register an operator's gradient: `setup_context(ctx, inputs, output)`, `backward(ctx, *gradients)`."""
     custom = _found(op)
     custom.backward, custom.setup_context = backward, setup_context
 
 
 def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None) -> Any:
-    """Let `vmap` call func(info, in_dims, *args) for an operator; it returns (output, out_dims).
+    """Register the batching rule func(info, in_dims, *args) of an operator, which returns (output, out_dims).
 
-    `info` has `batch_size` and `randomness`; `args` are whole batches, with the batch at the dimension that
-    `in_dims` has for them.
+    `info` has the attributes `batch_size` and `randomness`; `args` are batched tensors with the batch at the
+    dimension given in `in_dims`.
     """
     if not isinstance(op, str | OpOverload | CustomOpDef):
         raise ValueError(f"register_vmap({op}): got unexpected type for op: {type(op)}")
@@ -446,11 +446,11 @@ def opcheck(
 ) -> dict[str, Any]:
     """Run consistency checks on a custom operator; return the outcome of each check.
 
-    test_utils    the checks, or one: `test_schema` (writes and memory), `test_autograd_registration`,
-                  `test_faketensor`, `test_aot_dispatch_dynamic` (exported); all of these by default
+    test_utils    names of checks, by default all: `test_schema` (mutation and aliasing),
+                  `test_autograd_registration`, `test_faketensor`, `test_aot_dispatch_dynamic` (export)
 
-    OpCheckError for what is wrong, or that error in what is returned with `raise_exception=False`; ValueError
-    for what is no operator of the program.
+    A failed check raises OpCheckError; with `raise_exception=False` the error is its outcome in the result.
+    ValueError if `op` is not a custom operator.
     """
     from ts.export import opcheck_tests
 
@@ -469,11 +469,11 @@ def opcheck(
     )
 
 
-# ---------------------------------------------------------------- as a function
+# ---------------------------------------------------------------- decorator
 
 
 class CustomOpDef:
-    """An operator that is declared by a function with types; called, it is `ts.ops.namespace.name`."""
+    """Custom operator defined by an annotated function; a call calls `ts.ops.namespace.name`."""
 
     def __init__(self, name: str, function: Callable[..., Any], schema: str) -> None:
         self._qualname = name
@@ -494,7 +494,7 @@ class CustomOpDef:
         return f"<CustomOpDef({self._qualname})>"
 
     def register_kernel(self, device_types: Any, fn: F | None = None, /) -> Any:
-        """Let another function compute it on some devices."""
+        """Register an implementation of the operator on some device types."""
         return register_kernel(self._qualname, device_types, fn)
 
     def register_fake(self, fn: F, /) -> F:
@@ -503,7 +503,7 @@ class CustomOpDef:
         return fn
 
     def register_vmap(self, func: Callable[..., Any] | None = None) -> Any:
-        """Let `vmap` call a function for the operator: see `ts.library.register_vmap`."""
+        """Register a batching rule; see `ts.library.register_vmap`."""
         return register_vmap(self, func)
 
     def register_autograd(
@@ -523,13 +523,13 @@ def custom_op(
     schema: str | None = None,
     tags: Any = None,
 ) -> Any:
-    """Make an operator of a function whose parameters and results have types.
+    """Define an operator by a function with annotated parameters and results.
 
-    mutates_args    the parameters that it writes to
-    device_types    where the function computes it; None: everywhere
-    schema          what it takes and gives, where the types do not say it
+    mutates_args    names of the parameters that the function writes to
+    device_types    device types that the function supports; None: all
+    schema          schema to use instead of the annotations
 
-    ValueError for types that operators do not take.
+    ValueError for types that operators do not support.
     """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
@@ -550,7 +550,7 @@ def triton_op(
     mutates_args: str | Iterable[str],
     schema: str | None = None,
 ) -> Any:
-    """Return an operator of a function that calls Triton kernels; the function also computes its shapes."""
+    """Define an operator by a function that calls Triton kernels; it also serves as fake implementation."""
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
         made: CustomOpDef = custom_op(name, function, mutates_args=mutates_args, schema=schema)

@@ -1,4 +1,4 @@
-"""Functions that classes and modes override: `__torch_function__`, as PyTorch's module of this name has it.
+"""Overriding of functions by classes and modes with `__torch_function__`: `torch.overrides`.
 
     class Logging(TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):
@@ -9,7 +9,7 @@
         ts.ones(2) + 1                                prints torch.ones, torch.Tensor.add
 
 Operators, the functions of `ts.nn.functional` and the methods of tensors can be overridden, in eager code.
-Scripts and what runs inside of operators are not seen.
+Calls within scripts and operators are not intercepted.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-# ---------------------------------------------------------------- asking
+# ---------------------------------------------------------------- queries
 
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
@@ -51,12 +51,12 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
 
 
 def has_torch_function_unary(argument: Any) -> bool:
-    """`has_torch_function` of one argument."""
+    """Return `has_torch_function` for a single argument."""
     return has_torch_function((argument,))
 
 
 def has_torch_function_variadic(*arguments: Any) -> bool:
-    """`has_torch_function` of the arguments."""
+    """Return `has_torch_function` for the given arguments."""
     return has_torch_function(arguments)
 
 
@@ -97,7 +97,7 @@ def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..
     return decorate
 
 
-# ---------------------------------------------------------------- which functions
+# ---------------------------------------------------------------- lists of functions
 
 
 _SPACES = ("", "nn.functional", "linalg", "fft", "special")
@@ -112,7 +112,7 @@ _IGNORED_METHODS = frozenset(_IGNORED.split())
 @functools.cache
 def _spaces() -> dict[Any, dict[str, Any]]:
     """Return the overridable functions by namespace (modules and `Tensor`) and full name."""
-    ts.zeros(1).add(1)  # tensors have the methods of all operators then
+    ts.zeros(1).add(1)  # a first call adds the methods of all operators to Tensor
     found: dict[Any, dict[str, Any]] = {}
     for path in _SPACES:
         space: Any = ts
@@ -156,7 +156,7 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
 
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
-    """Functions whose results `Tensor.__torch_function__` leaves as they are."""
+    """Return the functions whose results `Tensor.__torch_function__` does not convert."""
     return set(NOT_CONVERTED)
 
 
@@ -185,9 +185,9 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 
 
 class TorchFunctionMode:
-    """Inside of `with mode:` its `__torch_function__` is called for all functions that the thread calls.
+    """Context manager whose `__torch_function__` handles all functions that the thread calls in the block.
 
-    In the handler the mode is off: what it calls goes to the mode around it, and to classes that override it.
+    The mode is disabled within its handler: calls there go to the enclosing mode, then to overriding classes.
     """
 
     inner: TorchFunctionMode
@@ -209,13 +209,13 @@ class TorchFunctionMode:
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
-        """An instance; deprecated in PyTorch, too."""
+        """Return an instance; deprecated, as in PyTorch."""
         warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`")
         return cls(*args, **kwargs)
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):
-    """A mode that lets everything pass."""
+    """Mode that calls each function unchanged."""
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: Any = None
@@ -248,5 +248,5 @@ _pop_mode_temporarily = modes.pop_mode
 
 
 def enable_reentrant_dispatch() -> DisableTorchFunction:
-    """A context manager: inside, classes see functions again that are called in a handler of theirs."""
+    """Return a context manager that enables overrides by classes within a `__torch_function__` handler."""
     return DisableTorchFunction(False)

@@ -1,9 +1,9 @@
 """Sobol sequences: points that fill the unit cube more evenly than random ones.
 
     engine = SobolEngine(dimension=3, scramble=True, seed=1)
-    engine.draw(8)                        a tensor (8, 3); the next call goes on where this one ended
+    engine.draw(8)                        a tensor (8, 3); the next call continues the sequence
 
-The direction numbers are those of Joe and Kuo, which SciPy brings along.
+The direction numbers of Joe and Kuo are read from SciPy's data file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Numbers = NDArray[np.int64]
 
 
 class SobolEngine:
-    """Draws a Sobol sequence point by point, scrambled where that is asked for."""
+    """Generator of Sobol sequences, optionally scrambled."""
 
     MAXBIT: Final = _BITS
     MAXDIM: Final = _DIMENSIONS
@@ -44,7 +44,7 @@ class SobolEngine:
         self.num_generated = 0
 
     def draw(self, n: int = 1, out: Tensor | None = None, dtype: Any = None) -> Tensor:
-        """The next `n` points, one a row."""
+        """Return the next `n` points as a tensor (n, dimension)."""
         if n < 0:
             made = [n, self.dimension]
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {made}")
@@ -57,7 +57,7 @@ class SobolEngine:
         return out
 
     def draw_base2(self, m: int, out: Tensor | None = None, dtype: Any = None) -> Tensor:
-        """The next 2**m points, if 2**k were drawn by then in all."""
+        """Return the next 2**m points; the total number of points drawn must be a power of 2."""
         n = 2**m
         total = self.num_generated + n
         if total & (total - 1):
@@ -70,19 +70,19 @@ class SobolEngine:
         return self.draw(n, out, dtype)
 
     def reset(self) -> SobolEngine:
-        """Begin again."""
+        """Restart the sequence at its first point."""
         self.quasi.copy_(self.shift)
         self.num_generated = 0
         return self
 
     def fast_forward(self, n: int) -> SobolEngine:
-        """Leave the next `n` points out."""
+        """Skip the next `n` points."""
         if n > 0:
             self._go_on(n)
         return self
 
     def _go_on(self, n: int) -> Numbers:
-        """The next points as integers below 2**30: the one before with a direction number flipped."""
+        """Advance by `n` points and return them as 30-bit integers, by XOR with a direction number each."""
         first = self.num_generated
         flips = self.sobolstate.numpy()[:, _lowest_zeros(max(first - 1, 0), n - (first == 0))]
         start = self.quasi.numpy()
@@ -93,7 +93,7 @@ class SobolEngine:
         return points[:, points.shape[1] - n :].T
 
     def _scramble(self, directions: Numbers) -> Numbers:
-        """Drawn shifts, and the direction numbers times drawn lower triangular matrices of bits."""
+        """Draw random shifts, and multiply the direction numbers by random lower triangular bit matrices."""
         generator = ts.Generator()
         if self.seed is None:
             generator = ts.default_generator
@@ -104,7 +104,7 @@ class SobolEngine:
         drawn = ts.randint(2, (self.dimension, _BITS, _BITS), generator=generator).tril()
         matrices = drawn.numpy()
         matrices[:, range(_BITS), range(_BITS)] = 1
-        places = np.arange(_BITS - 1, -1, -1)  # the first row and column are those of the highest bit
+        places = np.arange(_BITS - 1, -1, -1)  # row and column 0 belong to the highest bit
         columns = (directions[:, None, :] >> places[:, None]) & 1
         result: Numbers = ((matrices @ columns & 1) << places[:, None]).sum(1)
         return result

@@ -1,12 +1,12 @@
-"""Random state: seeding, and generators of one's own.
+"""Random state: seeding, and explicit generators.
 
     ts.manual_seed(0)
-    ts.rand(2, generator=ts.Generator().manual_seed(0))     # the same numbers as the default generator's
-    with ts.random.fork_rng():                              # whatever is drawn inside leaves no trace
+    ts.rand(2, generator=ts.Generator().manual_seed(0))     # equal to numbers of the default generator
+    with ts.random.fork_rng():                              # restores the state at its end
         ts.rand(2)
 
-The streams themselves are in `ts.ops.generator`; on the CPU they are PyTorch's, and so is their state, which
-can be taken from one to the other.
+The generators are implemented in `ts.ops.generator`; CPU generators produce PyTorch's numbers and have the
+same state format, so that states can be exchanged with PyTorch.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Seed the default generator from the system's entropy; the seed."""
+    """Seed the default generator from system entropy and return the seed."""
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The default generator's seed."""
+    """Return the seed of the default generator."""
     return default_generator.initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """The default generator's state: a tensor of bytes."""
+    """Return the state of the default generator as a uint8 tensor."""
     state: Tensor = default_generator.get_state()
     return state
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Put the default generator into `new_state`."""
+    """Restore a state of the default generator."""
     default_generator.set_state(new_state)
 
 

@@ -1,6 +1,6 @@
-"""Classes of operators' named results: `type(ts.max(x, 0)) is ts.return_types.max`.
+"""Named tuple classes of operator results: `type(ts.max(x, 0)) is ts.return_types.max`.
 
-Each is a tuple with names for its fields, and a node of `ts.utils._pytree`, found by its operator's name.
+Each class has the name of its operator and is a node type of `ts.utils._pytree`.
 """
 
 from __future__ import annotations

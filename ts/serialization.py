@@ -1,6 +1,6 @@
 """Serialization under the names of `torch.serialization`.
 
-ts.serialization.add_safe_globals([Config])      objects of Config are read from files, too
+ts.serialization.add_safe_globals([Config])      permit objects of Config in files
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ def load(
     mmap: bool | None = None,
     **pickle_load_args: Any,
 ) -> Any:
-    """The value that a file of `torch.save` or `ts.save` holds.
+    """Read a value from a file of `torch.save` or `ts.save`.
 
-    `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
-    file to others, or a function of a storage's elements and its device that gives a tensor or None.
-    Unless `weights_only` is False, nothing but the listed types is built.  With `mmap`, large tensors of a
-    file are mapped into memory: they take none before they are read; writing to them leaves the file alone.
-    `encoding` is that of texts which Python 2 wrote; "bytes" leaves them as they are.
+    `map_location` selects the device of tensors: a device, a dictionary from devices in the file to others,
+    or a function of a storage's elements and its device that returns a tensor or None.  Unless `weights_only`
+    is False, only the listed types are constructed.  With `mmap`, large tensors of a file are mapped into
+    memory: pages are read on first access, and writes do not change the file.  `encoding` decodes strings
+    written by Python 2; "bytes" leaves them as bytes.
 
-    Files of `jit.save` go to `jit.load`, with a warning, where `weights_only` is False.
+    With `weights_only=False`, files of `jit.save` are read by `jit.load`, with a warning.
     """
     begin = _position(f)
     try:
@@ -66,7 +66,7 @@ def load(
 def default_restore_location(storage: Any, location: str) -> Any:
     """Return the storage on the device that a file names; RuntimeError if there is no such device.
 
-    This is what `load` does without `map_location`, for functions that are given as one.
+    It is the default behaviour of `load`, for use within `map_location` functions.
     """
     if not isinstance(location, str):
         raise TypeError(f"expected string or bytes-like object, got {type(location).__name__!r}")
@@ -115,7 +115,7 @@ def is_zipfile(f: str | os.PathLike[str] | IO[Any]) -> bool:
 
 
 _is_zipfile = is_zipfile
-DEFAULT_PROTOCOL = 2  # of the pickles in files
+DEFAULT_PROTOCOL = 2  # pickle protocol of files
 
 
 __getattr__ = names_for(__name__)

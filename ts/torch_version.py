@@ -1,4 +1,4 @@
-"""PyTorch's version that `ts` behaves as, as text that compares with texts and tuples of numbers.
+"""Version of PyTorch that `ts` implements, as a string that compares with strings and tuples.
 
 >>> TorchVersion("2.13.0+ts") >= (2, 1), TorchVersion("2.13.0") < "2.9"
 (True, False)

@@ -1,4 +1,4 @@
-"""Types and schemas of the language, as objects.
+"""Types and schemas of TorchScript as objects.
 
 In: element types, or the text of a schema.  Out: the type objects used by `graph`, `schema` and the passes:
 
@@ -76,7 +76,7 @@ _size = Size | list[int] | tuple[int, ...]
 _Number = (int, float, bool)
 _TensorOrTensors = Tensor | Sequence[Tensor]
 _TensorOrOptionalTensors = Tensor | Sequence[Tensor | None]
-IntLikeType, FloatLikeType, BoolLikeType = int, float, bool  # of PyTorch's without its symbols
+IntLikeType, FloatLikeType, BoolLikeType = int, float, bool  # without symbolic types, unlike PyTorch
 
 __all__ = [
     "AliasInfo",

@@ -1,9 +1,9 @@
-"""Version numbers: of `ts`, and of the PyTorch release that it implements.
+"""Version numbers of `ts` and of the PyTorch release that it implements.
 
 >>> ts.version.__version__ == f"2.13.0+ts{ts.version.ts}"
 True
 
-`cuda` is None, as nothing is compiled for CUDA (CuPy brings its own).
+`cuda` is None: `ts` contains no compiled CUDA code, and CuPy uses its own version.
 """
 
 from __future__ import annotations

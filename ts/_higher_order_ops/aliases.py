@@ -24,8 +24,8 @@ class Aliases:
     """Alias and mutation record of one execution."""
 
     def __init__(self) -> None:
-        self._roots: dict[int, int] = {}  # by id: of the tensor that owns the memory
-        self._kept: list[Tensor] = []  # an id is that of a tensor as long as the tensor lives
+        self._roots: dict[int, int] = {}  # id of a tensor -> id of the owner of its memory
+        self._kept: list[Tensor] = []  # keeps tensors alive, so that ids stay unique
         self.written: list[int] = []
 
     def root(self, x: Tensor) -> int:
@@ -33,13 +33,13 @@ class Aliases:
         return self._roots.get(id(x), id(x))
 
     def join(self, x: Tensor, other: Tensor) -> None:
-        """Note that `x` is on the memory of `other`."""
+        """Record that `x` shares the memory of `other`."""
         if x is not other:
             self._kept += [x, other]
             self._roots[id(x)] = self.root(other)
 
     def part(self, x: Tensor) -> None:
-        """Let `x` count as one with memory of its own."""
+        """Record that `x` has separate memory."""
         self._roots.pop(id(x), None)
 
     def note(self, op: Any, values: list[Any], result: Any) -> None:

@@ -33,9 +33,9 @@ def associative_scan(
 ) -> Any:
     """Combine, for each slice of `xs` along `dim`, all slices up to it.
 
-    combine_fn     takes two trees like `xs` and returns one
-    reverse        from the last to the first
-    combine_mode   "pointwise", which is for CUDA, or "generic"
+    combine_fn     combines two trees like `xs` into a third
+    reverse        combine from the last slice to the first
+    combine_mode   "pointwise" (CUDA only) or "generic"
     """
     leaves, spec = pytree.tree_flatten(xs)
     dim = canonical(leaves[0].ndim, dim)
@@ -98,7 +98,7 @@ def _part(x: Tensor, start: int, end: int | None, step: int = 1) -> Tensor:
 
 
 def _interleaved(a: Tensor, b: Tensor) -> Tensor:
-    """Rows of `a` and `b` by turns; `a` may have one more."""
+    """Interleave the rows of `a` and `b`; `a` may have one row more."""
     longer = a.shape[0] == b.shape[0] + 1
     if longer:
         b = functional.pad(b, [0] * ((b.ndim - 1) * 2 + 1) + [1])
@@ -107,7 +107,7 @@ def _interleaved(a: Tensor, b: Tensor) -> Tensor:
 
 
 class AssociativeScanOp(HigherOrderOperator):
-    """`torch.ops.higher_order.associative_scan(graph, xs, additional_inputs)`"""
+    """Higher-order operator `torch.ops.higher_order.associative_scan(graph, xs, additional_inputs)`."""
 
     name = "associative_scan"
 

@@ -1,4 +1,4 @@
-"""`cond`: one of two functions, by a truth that may follow from data.
+"""`cond`: call of one of two functions, by a predicate that may depend on tensor elements.
 
     cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
 
@@ -25,12 +25,12 @@ from ts.utils import _pytree as pytree
 
 @not_compiled("write `if` and `else`, which compiled code keeps")
 def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ()) -> Any:
-    """`true_fn(*operands)` where `pred` holds, else `false_fn(*operands)`.
+    """Return `true_fn(*operands)` if `pred` is true, otherwise `false_fn(*operands)`.
 
     pred      a bool, or a tensor with one element
     operands  a tuple of trees of tensors; captured tensors need not be included
 
-    A bool of Python decides at once, also while the program is exported, which then has that branch alone.
+    A Python bool selects the branch at once; an export then contains that branch only.
     """
     if isinstance(pred, bool | int | float):
         if recorder() is not None:
@@ -133,7 +133,7 @@ def _previewed(preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, o
 
 
 class CondOp(HigherOrderOperator):
-    """`torch.ops.higher_order.cond(pred, true_graph, false_graph, operands)`"""
+    """Higher-order operator `torch.ops.higher_order.cond(pred, true_graph, false_graph, operands)`."""
 
     name = "cond"
 

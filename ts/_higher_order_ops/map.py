@@ -1,4 +1,4 @@
-"""`map`: a function on each slice along the first dimension, its results side by side.
+"""`map`: application of a function to each slice along the first dimension, with stacked results.
 
 map(lambda row, y: (row @ y).relu(), xs, y)
 """
@@ -23,7 +23,7 @@ UNEQUAL = "Leading dimensions of mapped xs must be consistent."
 
 @not_compiled("write a loop over the rows, and `torch.stack` what it gives")
 def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
-    """`f(x, *args)` for each slice x of `xs` along the first dimension, stacked.
+    """Return `f(x, *args)` for each slice x of `xs` along the first dimension, stacked.
 
     xs   a tensor, or a tree of tensors of equal length
     """
@@ -73,7 +73,7 @@ def _previewed(preview: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
 
 
 class MapOp(HigherOrderOperator):
-    """`torch.ops.higher_order.map_impl(graph, xs, args)`"""
+    """Higher-order operator `torch.ops.higher_order.map_impl(graph, xs, args)`."""
 
     name = "map_impl"
 

@@ -38,13 +38,13 @@ def look(
     operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]
 ) -> None:
     """Check an operator's functions for operands of these kinds, once per kind."""
-    if current_tracer() is not None:  # of `ts.jit.trace`, or inside of another operator that is looked at
+    if current_tracer() is not None:  # within `ts.jit.trace`, or within another evaluation
         return
     try:
         key = (operator, *map(_kind_of, functions), *map(_kind, pytree.tree_leaves(operands)))
         key = (*key, ts.is_grad_enabled())
         known = key in _seen
-    except TypeError:  # something has no hash
+    except TypeError:  # an unhashable argument
         return
     if known:
         return
@@ -53,7 +53,7 @@ def look(
             check(MetaEvaluator())
     except (UncapturedHigherOrderOpError, TorchRuntimeError):
         raise
-    except Exception as error:  # of the program: it is raised again where that runs, if it does
+    except Exception as error:  # the program raises it again when it runs
         _seen[key] = error.with_traceback(None)
     else:
         _seen[key] = None
@@ -76,7 +76,7 @@ def _kind_of(function: Any, depth: int = 3) -> Any:
     for cell in cells if depth else ():
         try:
             inside = cell.cell_contents
-        except ValueError:  # not filled yet
+        except ValueError:  # an empty closure cell
             continue
         is_function = isinstance(inside, types.FunctionType | types.MethodType)
         found.append(_kind_of(inside, depth - 1) if is_function else _kind(inside))
@@ -84,10 +84,10 @@ def _kind_of(function: Any, depth: int = 3) -> Any:
 
 
 class MetaEvaluator(MetaTracer):
-    """Computes on tensors of the meta device in place of those of the program, as a tracer of this thread."""
+    """Tracer that replaces the program's tensors by meta tensors."""
 
     def __init__(self) -> None:
-        self._metas: dict[int, tuple[Tensor, Tensor]] = {}  # of the program's tensors, by id
+        self._metas: dict[int, tuple[Tensor, Tensor]] = {}  # id -> program tensor and its meta tensor
         self._own: dict[int, Tensor] = {}
         self._made: set[int] = set()  # ids in `_metas` of tensors created by functions (numbers, `y.data`)
         self._aliases = Aliases()
@@ -161,7 +161,7 @@ class MetaEvaluator(MetaTracer):
         return [self._lowered(y) for y in x] if isinstance(x, list) else self.like(x)
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
-        """Another operator inside: its result."""
+        """Evaluate a nested higher-order operator on meta tensors."""
         return operator.previewed(self, *args)
 
     def constructed(self, x: Tensor, function: str) -> None:
@@ -182,7 +182,7 @@ class MetaEvaluator(MetaTracer):
         raise DataDependentError(kind)
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """x.to(...)"""
+        """Return `x.to(...)` of a meta tensor."""
         given = arguments_of_to(args, dict(kwargs))
         other, dtype = given.get("other"), given.get("dtype")
         wanted = other.dtype if other is not None else x.dtype if dtype is None else dtypes.as_dtype(dtype)

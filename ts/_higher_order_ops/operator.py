@@ -1,4 +1,4 @@
-"""Operators on functions: `torch.ops.higher_order.cond` and its like, which nodes of graphs call.
+"""Operators with functions as arguments, such as `torch.ops.higher_order.cond`; called by graph nodes.
 
     operators.cond(pred, true_graph, false_graph, (x,))       a tuple: the result of the branch's graph
 
@@ -37,14 +37,14 @@ class HigherOrderOperator:
 
     def __call__(self, *args: Any) -> Any:
         leaves = tuple(pytree.tree_leaves(args))
-        if has_torch_function(leaves):  # `ts.fx` traces code that calls it
+        if has_torch_function(leaves):  # `ts.fx` traces the caller
             return handle_torch_function(self, leaves, *args)
         self.check(*args)
         asked = recorder()
         return self.run(*args) if asked is None else asked.higher_order(self, args)
 
     def check(self, *args: Any) -> None:
-        """AssertionError or RuntimeError for arguments that it does not take."""
+        """Raise AssertionError or RuntimeError for unsupported arguments."""
 
     def run(self, *args: Any) -> Any:
         """Run on real tensors."""
@@ -74,13 +74,13 @@ _OPERATOR_TO_MODULE: Final = {  # module of each operator, imported on first acc
 
 
 class _Operators:
-    """`torch.ops.higher_order`"""
+    """Namespace `torch.ops.higher_order`."""
 
     name = "higher_order"
 
     def __getattr__(self, name: str) -> Any:
         if (home := _OPERATOR_TO_MODULE.get(name)) is not None:
-            import_module(f"ts._higher_order_ops.{home}")  # which puts its operators here
+            import_module(f"ts._higher_order_ops.{home}")  # registers its operators here
             return vars(self)[name]
         raise missing_attribute("'_OpNamespace' 'higher_order' object", name, lambda: list(vars(self)))
 

@@ -1,6 +1,6 @@
 """`scan`: application of a function that carries a state from slice to slice and returns outputs.
 
-scan(lambda carry, x: (carry + x, carry * x), ts.zeros(3), xs)       the last carry, and all results
+scan(lambda carry, x: (carry + x, carry * x), ts.zeros(3), xs)       the last carry, and all outputs
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
     init      the first carry: a tensor, or a tree of tensors
     xs        a tensor, or a tree of tensors
     dim       dimension of the slices
-    reverse   from the last to the first
+    reverse   scan from the last slice to the first
     """
     first, init_spec = pytree.tree_flatten(init)
     leaves, xs_spec = pytree.tree_flatten(xs)
@@ -77,7 +77,7 @@ class _Trees:
 
 
 def canonical(ndim: int, dim: Any) -> int:
-    """Return the dimension as a nonnegative number."""
+    """Return a dimension as a non-negative number; IndexError if it is out of range."""
     low, high = (-ndim, ndim - 1) if ndim > 0 else (-1, 0)
     if dim >= 0 and dim <= high:
         return int(dim)
@@ -139,7 +139,7 @@ def _previewed(preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any) -> A
 
 
 class ScanOp(HigherOrderOperator):
-    """`torch.ops.higher_order.scan(graph, init, xs, additional_inputs)`"""
+    """Higher-order operator `torch.ops.higher_order.scan(graph, init, xs, additional_inputs)`."""
 
     name = "scan"
 

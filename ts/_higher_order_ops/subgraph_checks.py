@@ -101,7 +101,7 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
 
 
 def check_memory(operator: str, found: SubgraphResult, writable: Callable[[Tensor], bool]) -> None:
-    """UncapturedHigherOrderOpError where memory from outside is written to, or shared by a result."""
+    """Raise UncapturedHigherOrderOpError if captured memory is written to or aliased by a result."""
     aliases = found.aliases
     roots = {aliases.root(x) for x in found.outside}
     if any(aliases.root(x) in aliases.written and not writable(x) for x in found.outside):
@@ -127,7 +127,7 @@ def check_memory(operator: str, found: SubgraphResult, writable: Callable[[Tenso
 
 
 def check_numbers(operator: str, leaves: Iterable[Any]) -> None:
-    """UncapturedHigherOrderOpError for results that are neither tensors, whole numbers nor None."""
+    """Raise UncapturedHigherOrderOpError for results other than tensors, ints and None."""
     for x in leaves:
         if not isinstance(x, Tensor | int | SymInt | None):
             raise uncaptured(
@@ -141,7 +141,7 @@ def check_numbers(operator: str, leaves: Iterable[Any]) -> None:
 def check_same(
     operator: str, left: Sequence[Any], right: Sequence[Any], left_name: str, right_name: str
 ) -> None:
-    """UncapturedHigherOrderOpError where tensors that take each other's place differ."""
+    """Raise UncapturedHigherOrderOpError if corresponding tensors have different metadata."""
     end = f"\n  Higher Order Operator: {SHOWN[operator]}"
     if len(left) != len(right):
         raise UncapturedHigherOrderOpError(

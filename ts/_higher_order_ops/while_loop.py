@@ -26,7 +26,7 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
     """Apply `body_fn` to the carried values while `cond_fn` returns true; return the final values.
 
     cond_fn          returns a bool or a 0-dimensional bool tensor
-    carried_inputs   a tuple of trees of tensors and whole numbers
+    carried_inputs   a tuple of trees of tensors and ints
     """
     leaves, spec = pytree.tree_flatten((carried_inputs, ()))
     if not callable(cond_fn) or not callable(body_fn):
@@ -82,7 +82,7 @@ def _is_writable(x: Tensor, carried: list[Any]) -> bool:
 def _previewed(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
     """Run condition and body on meta tensors, check them and return the body's result."""
     if any(not isinstance(x, Tensor) for x in carried):
-        raise DataDependentError("while_loop")  # a number that changes
+        raise DataDependentError("while_loop")  # an int that changes in the loop
     given = [preview.fresh(x) for x in carried]
     first, second = preview.outcome(cond_fn, given), preview.outcome(body_fn, given)
     check_functions(first, second, given)
@@ -113,7 +113,7 @@ def _truth(pred: Any) -> bool:
 
 
 class WhileLoopOp(HigherOrderOperator):
-    """`torch.ops.higher_order.while_loop(cond_graph, body_graph, carried_inputs, additional_inputs)`"""
+    """Higher-order operator `while_loop(cond_graph, body_graph, carried_inputs, additional_inputs)`."""
 
     name = "while_loop"
 

@@ -17,18 +17,18 @@ from ts.autograd.grad_mode import set_grad_enabled
 
 
 class _WrapWithSetGradEnabled(HigherOrderOperator):
-    """A function with gradients on or off."""
+    """Higher-order operator that calls a function with gradients enabled or disabled."""
 
     name = "wrap_with_set_grad_enabled"
 
     def run(self, enabled: bool, function: Callable[..., Any], *operands: Any) -> Any:
-        """function(*operands) with that"""
+        """Return `function(*operands)`, called with gradients enabled or disabled."""
         with set_grad_enabled(enabled):
             return function(*operands)
 
 
 class _WrapWithAutocast(HigherOrderOperator):
-    """A function inside of autocast."""
+    """Higher-order operator that calls a function within an autocast block."""
 
     name = "wrap_with_autocast"
 
@@ -41,7 +41,7 @@ class _WrapWithAutocast(HigherOrderOperator):
         function: Callable[..., Any],
         *operands: Any,
     ) -> Any:
-        """function(*operands) inside of it"""
+        """Return `function(*operands)`, called within an autocast block."""
         with autocast(device_type, dtype, enabled, cache_enabled):
             return function(*operands)
 

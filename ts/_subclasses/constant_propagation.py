@@ -2,8 +2,8 @@
 
 with ts.fake():
     n = ts.tensor(3)
-    (n + 1).item()              4: learning rates, counters and the like decide as they would
-    n.add_(ts.ones(()))         n and its views are unknown from now on
+    (n + 1).item()              4: branches on learning rates or counters work
+    n.add_(ts.ones(()))         n and its views become unknown
 """
 
 from __future__ import annotations
@@ -86,6 +86,6 @@ def computed(op: Any, given: list[Any]) -> Any:
 
 
 def number(x: Constant) -> Any:
-    """Return the only element."""
+    """Return the element of a one-element constant as a Python number."""
     with TracingScope(None), level_stack.no_transforms():
         return x.tensor.item()

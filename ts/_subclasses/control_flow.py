@@ -4,7 +4,7 @@
     while_loop     the body runs once; carried values keep their shapes
 
 Functions that PyTorch refuses are refused, as in eager code and in exports.  `map` and `scan` run as they
-are.
+Functions that PyTorch rejects are rejected, as in eager code and in exports.  `map` and `scan` need no rule.
 """
 
 from __future__ import annotations

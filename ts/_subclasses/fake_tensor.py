@@ -1,7 +1,7 @@
 """Fake tensors: programs on tensors with shape, dtype and device, without memory for elements.
 
     with ts.fake():
-        model = Huge()                      parameters with shapes, dtypes and devices, and no memory
+        model = Huge()                      parameters without memory for elements
         y = model(ts.empty(8, 4096, device="cuda"))
     sum(p.nbytes for p in model.parameters())
 
@@ -64,7 +64,7 @@ class _FakeOfMode(Fake):
     """Layer of a mode's fake tensors; operators check for the layer while any of them is alive."""
 
     alive: ClassVar = 0
-    entered: ClassVar = 0  # blocks of modes
+    entered: ClassVar = 0  # number of entered `with` blocks
 
     def __init__(self, inner: Tensor, device: devices.device, mode: FakeTensorMode) -> None:
         super().__init__(inner, device, mode)
@@ -100,7 +100,7 @@ def _numbered(place: devices.device) -> devices.device:
 
 
 def _check_written(values: list[Any], name: str) -> None:
-    """RuntimeError where a tensor with elements would be written to."""
+    """Raise RuntimeError if an operator would write to a tensor with elements."""
     if any(not x.is_meta or getattr(layer_of(x), "of_real", False) for x in tensors_in(values)):
         raise RuntimeError(f"{name} writes to a tensor with elements, among tensors without")
 
@@ -110,14 +110,14 @@ def _runs_others(op: Any) -> bool:
     """Return True if an operator calls other operators, which may create tensors on the device of its
     arguments.
     """
-    if op.record is None:  # `sym_size` and its like, as programs call them
+    if op.record is None:  # such as `sym_size`
         return False
     row = Inputs(op.record).derivative
     return op.record.whole or (row is not None and bool(row.decomposition))
 
 
 class _FakeCounterpart(ts.autograd.Function):
-    """A fake tensor in the place of one with elements; its gradient is that one's."""
+    """Autograd function from a real tensor to its fake counterpart; the gradient passes through."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, mode: FakeTensorMode) -> Tensor:
@@ -135,7 +135,7 @@ class _FakeCounterpart(ts.autograd.Function):
 
 
 def _named(op: Any) -> str:
-    """An operator as PyTorch's errors name it: aten.equal.default"""
+    """Return an operator's name in the form of PyTorch's errors, such as aten.equal.default."""
     return f"{op.name.replace('::', '.')}.{op.overload or 'default'}"
 
 
@@ -172,10 +172,11 @@ def _let_see(recorder: Any) -> None:
 
 
 class FakeTensorMode(MetaTracer):
-    """A context manager: within it, tensors that are made have no elements, and operators compute shapes.
+    """Context manager in which tensors are created without elements and operators compute only metadata.
 
-    allow_non_fake_inputs    whether tensors of outside may be arguments; they are read as fake ones, and
-                             cannot be written to
+    allow_non_fake_inputs    whether real tensors may be arguments; they are converted to fake ones, and
+    cannot be
+                             written to
     """
 
     refuses_traces = (
@@ -278,7 +279,7 @@ class FakeTensorMode(MetaTracer):
         with TracingScope(None), _bare(given):
             result = _run_bare(op, given, known)
         found = self._standing(op, given, result, place)
-        if op.name == "aten::scalar_tensor":  # of a number, as `ts.tensor`
+        if op.name == "aten::scalar_tensor":  # created from a number, like `ts.tensor`
             on_cpu = [
                 devices.CPU if p.kind == "Device" else x
                 for p, x in zip(op.signature.parameters, given, strict=True)
@@ -333,14 +334,14 @@ class FakeTensorMode(MetaTracer):
                     set_layer(x, _FakeOfMode(x.detach(), place, self))
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
-        """x[index] = value"""
+        """Record `x[index] = value` for a fake `x`; RuntimeError for a real one."""
         _check_written([x], "x[...] = ...")
         if not isinstance(value, Tensor):
             value = ts.tensor(value, dtype=x.dtype, device=device_of(x))
         super().put(x, index, value)
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """x.to(...): on another device without one."""
+        """Return `x.to(...)`; the target device need not exist."""
         given = arguments_of_to(args, dict(kwargs))
         x, other = self.like(x), given.get("other")
         dtype, device = given.get("dtype"), given.get("device")
@@ -385,7 +386,7 @@ class FakeTensorMode(MetaTracer):
         return self.element(x) if found is None else self.unrecorded(found.tensor.tolist)
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
-        """Permit conversion of a real tensor to a Python value."""
+        """Do nothing: the conversion of a real tensor to a Python value is permitted."""
 
     def element(self, x: Tensor) -> Any:
         """Return the only element of a fake tensor, or raise DataDependentOutputException if unknown."""
@@ -410,7 +411,7 @@ class FakeTensorMode(MetaTracer):
 
     # ---- operations of compiled graphs
 
-    line: Any = None  # of a compiled function that runs
+    line: Any = None  # source line of the running compiled function
 
     def paused(self) -> TracingScope:
         """Return a context manager in which new tensors are real."""
@@ -455,10 +456,9 @@ level_stack.set_run_of_fakes(_run)
 
 
 def fake() -> FakeTensorMode:
-    """Return a context manager in which modules and tensors are made without memory; operators compute
-    shapes.
+    """Return a context manager that creates modules and tensors without memory for elements.
 
-    Tensors with elements may be arguments; operations that depend on elements (`x.item()`) raise
-    DataDependentOutputException. Gradients have shapes as well.
+    Operators compute shapes, dtypes and devices only.  Real tensors may be arguments; operations that depend
+    on elements (`x.item()`) raise DataDependentOutputException.  Gradients are fake tensors, too.
     """
     return FakeTensorMode(allow_non_fake_inputs=True)

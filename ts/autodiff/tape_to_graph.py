@@ -49,11 +49,11 @@ class Input(NamedTuple):
     """Description of an argument: the metadata of a tensor, or another value itself."""
 
     value: Any  # None for a tensor
-    dtype: Any = None  # None: it is no tensor
+    dtype: Any = None  # None if the argument is not a tensor
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
     device: Any = None
-    wanted: bool = False  # its gradient
+    wanted: bool = False  # whether its gradient is requested
 
     @staticmethod
     def of(x: Any, wanted: bool) -> Input:
@@ -71,7 +71,7 @@ class Input(NamedTuple):
 
     @property
     def type(self) -> TensorType:
-        """Of its value in a graph."""
+        """Return the graph type of a tensor argument."""
         return TensorType(self.dtype.code, self.shape, None, str(self.device))
 
 
@@ -87,8 +87,8 @@ class Trace:
         self.outputs: list[Tensor] = list(made) if isinstance(made, tuple) else [made]
         self.lines = writer.lines
         if any(line[0].schema.is_mutable for line in self.lines):
-            raise UntraceableError("it writes to tensors")  # which have no views without elements
-        self.place: dict[int, tuple[int, int]] = {}  # by identity: (-1, argument) or (line, result)
+            raise UntraceableError("it writes to tensors")  # meta tensors have no views to track writes
+        self.place: dict[int, tuple[int, int]] = {}  # identity -> (-1, argument) or (line, result)
         for found, place in self._places():
             self.place.setdefault(found, place)  # a result that is an unchanged argument keeps its place
         self._check_outputs()
@@ -107,7 +107,7 @@ class Trace:
 
     def _check_outputs(self) -> None:
         """Raise UntraceableError if a result shares elements with a tensor of different `requires_grad`."""
-        seen: dict[int, set[bool]] = {}  # by identity
+        seen: dict[int, set[bool]] = {}  # by tensor identity
         for found, place in self._places():
             seen.setdefault(found, set()).add(self.tensor(place).requires_grad)
         if any(len(seen.get(identity(x), ())) == 2 for x in self.outputs):
@@ -135,9 +135,9 @@ class Trace:
 class BackwardGraph(NamedTuple):
     """Recorded backward pass."""
 
-    grads: list[Tensor]  # of the roots
+    grads: list[Tensor]  # gradients of the roots
     lines: list[Line]
-    found: list[Tensor | None]  # of the arguments that require grad
+    found: list[Tensor | None]  # gradients of the arguments that require grad
 
 
 def _is_group(operator: Operator) -> bool:
@@ -165,12 +165,12 @@ def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:
 
 
 class GraphBuilder:
-    """A graph that is made of lines."""
+    """Builder of a graph from recorded operator calls."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.graph = Graph()
-        self.values: dict[int, Value] = {}  # of tensors, by identity
+        self.values: dict[int, Value] = {}  # graph values by tensor identity
 
     def add_input(self, x: Tensor) -> Value:
         """Add a graph input for a tensor."""

@@ -1,9 +1,9 @@
-"""The package `functorch`, which PyTorch installs beside `torch`; `ts.install_as_torch` gives it this name.
+"""The package `functorch`, which PyTorch installs in addition to `torch`; see `ts.install_as_torch`.
 
     functional, parameters = functorch.make_functional(net)
-    functional(parameters, x)                                 net(x), with other parameters
+    functional(parameters, x)                                 net(x) with these parameters
 
-Each function warns, as PyTorch's do: `torch.func` has them now.
+Each function warns that `torch.func` replaces it, as in PyTorch.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The module `functorch.compile`: wrappers of functions for compilers; compilers of joint graphs refuse.
+"""The module `functorch.compile`: boxed function wrappers; compilers of joint graphs are unsupported.
 
-compiler = make_boxed_compiler(nop)         takes a graph module, gives a function of a list of arguments
+compiler = make_boxed_compiler(nop)        graph module -> function of a list of arguments
 aot_function(f, compiler)                   NotImplementedError
 """
 

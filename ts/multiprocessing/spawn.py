@@ -200,8 +200,8 @@ def start_processes(
     """Run `fn(index, *args)` in `nprocs` processes, started by a method of `multiprocessing`.
 
     With `join`, wait for all, and raise ProcessRaisedException or ProcessExitedException if one fails;
-    without, return the context.  Tensors in `args` share their memory with the processes; with "fork" only
-    those that are shared before.
+    without, return the context.  Tensors in `args` share their memory with the processes; with "fork", only
+    tensors that are already in shared memory do.
     """
     sharing.register_reductions()
     context: Any = multiprocessing.get_context(start_method)

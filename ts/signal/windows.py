@@ -1,7 +1,7 @@
-"""Window functions, as `torch.signal.windows`: M numbers that fade towards both ends.
+"""Window functions for spectral analysis: `torch.signal.windows`.
 
-In: the length M, the window's parameters, `sym` (whether the last number mirrors the first; False gives a
-period, for spectra); out: a tensor in the default floating type or `dtype`.
+In: the length M, the window's parameters, and `sym` (True: symmetric window; False: periodic window, for
+spectra); out: a tensor in the default floating-point dtype or `dtype`.
 
     >>> ts.signal.windows.hann(5)
     tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
@@ -23,7 +23,7 @@ Numbers = NDArray[np.float64]
 
 
 def _window(values: Callable[..., Numbers]) -> Callable[..., Any]:
-    """The public function for `values(k, last, **parameters)`: k counts from 0 to the mirrored end `last`."""
+    """Wrap `values(k, last, **parameters)` as public function; k counts from 0 to the mirrored end `last`."""
 
     @functools.wraps(values)
     def window(
@@ -64,7 +64,7 @@ def _cosines(k: Numbers, last: int, a: Iterable[float]) -> Numbers:
 
 @_window
 def general_cosine(k: Numbers, last: int, *, a: Iterable[float]) -> Numbers:
-    """A sum of cosines with alternating signs and the coefficients `a`."""
+    """Return a sum of cosines with alternating signs and the coefficients `a`."""
     coefficients = list(a)
     if not coefficients:
         raise ValueError("Coefficients cannot be empty")
@@ -73,49 +73,49 @@ def general_cosine(k: Numbers, last: int, *, a: Iterable[float]) -> Numbers:
 
 @_window
 def general_hamming(k: Numbers, last: int, *, alpha: float = 0.54) -> Numbers:
-    """alpha - (1 - alpha) cos."""
+    """Return alpha - (1 - alpha) cos(2 pi k / last)."""
     return _cosines(k, last, (alpha, 1.0 - alpha))
 
 
 @_window
 def hamming(k: Numbers, last: int) -> Numbers:
-    """The Hamming window."""
+    """Return the Hamming window."""
     return _cosines(k, last, (0.54, 0.46))
 
 
 @_window
 def hann(k: Numbers, last: int) -> Numbers:
-    """The Hann window."""
+    """Return the Hann window."""
     return _cosines(k, last, (0.5, 0.5))
 
 
 @_window
 def blackman(k: Numbers, last: int) -> Numbers:
-    """The Blackman window."""
+    """Return the Blackman window."""
     return _cosines(k, last, (0.42, 0.5, 0.08))
 
 
 @_window
 def nuttall(k: Numbers, last: int) -> Numbers:
-    """Nuttall's window of four terms."""
+    """Return the four-term Nuttall window."""
     return _cosines(k, last, (0.3635819, 0.4891775, 0.1365995, 0.0106411))
 
 
 @_window
 def bartlett(k: Numbers, last: int) -> Numbers:
-    """A triangle."""
+    """Return the triangular Bartlett window."""
     return 1 - np.abs(2 * k / last - 1)
 
 
 @_window
 def cosine(k: Numbers, last: int) -> Numbers:
-    """Half a period of the sine."""
+    """Return half a period of the sine."""
     return np.sin(math.pi * (k + 0.5) / (last + 1))
 
 
 @_window
 def exponential(k: Numbers, last: int, *, center: float | None = None, tau: float = 1.0) -> Numbers:
-    """exp(-|k - center| / tau)."""
+    """Return exp(-|k - center| / tau)."""
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     return np.exp(-np.abs(k - (last / 2 if center is None else center)) / tau)
@@ -123,7 +123,7 @@ def exponential(k: Numbers, last: int, *, center: float | None = None, tau: floa
 
 @_window
 def gaussian(k: Numbers, last: int, *, std: float = 1.0) -> Numbers:
-    """The bell curve with standard deviation `std`."""
+    """Return the Gaussian window with standard deviation `std`."""
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
     return np.exp(-(((k - last / 2) / std) ** 2) / 2)
@@ -131,7 +131,7 @@ def gaussian(k: Numbers, last: int, *, std: float = 1.0) -> Numbers:
 
 @_window
 def kaiser(k: Numbers, last: int, *, beta: float = 12.0) -> Numbers:
-    """Kaiser's window: Bessel functions with shape `beta`."""
+    """Return the Kaiser window with shape parameter `beta`."""
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
     inside = 1 - (2 * k / last - 1) ** 2

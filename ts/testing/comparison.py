@@ -3,7 +3,7 @@
     assert_close(actual, expected)                          tolerances by dtype
     assert_close({"a": [x]}, {"a": [y]}, rtol=0, atol=1e-3)
 
-Raises AssertionError that says what differs, where and by how much; TypeError for what cannot be compared.
+Raises AssertionError with the differences and their positions; TypeError for values that cannot be compared.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import ts
 from ts._core.tensor.tensor import Tensor
 
-_TOLERANCES: Final = {  # dtype: (relative, absolute); other dtypes are equal or not
+_TOLERANCES: Final = {  # dtype: (relative, absolute); exact equality for other dtypes
     "torch.float16": (1e-3, 1e-5),
     "torch.bfloat16": (1.6e-2, 1e-5),
     "torch.float32": (1.3e-6, 1e-5),
@@ -172,7 +172,7 @@ def _compare_tensors(c: _Comparison, actual: Tensor, expected: Tensor, path: tup
     common = ts.promote_types(x.dtype, y.dtype)
     if not (common.is_floating_point or common.is_complex):
         common = ts.int64
-    elif common.is_floating_point and common.itemsize == 1:  # which has no arithmetic
+    elif common.is_floating_point and common.itemsize == 1:  # 8-bit floats have no arithmetic
         common = ts.float32
     x, y = x.to(common), y.to(common)
     rtol, atol = tolerances

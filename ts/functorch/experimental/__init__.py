@@ -1,4 +1,4 @@
-"""What programs import from `functorch.experimental`."""
+"""Experimental package of `functorch`, which contains `control_flow`."""
 
 from ts.functorch.experimental import control_flow
 
