@@ -17,12 +17,12 @@ from ts.ir.visualization import STYLE
 from ts.profiler.table import time_text
 from ts.report.report_data import FunctionReport, Line, Module, ReportData, Row
 
-_HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)  # shares of the call from which a line is warmer
+_HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)  # lower limits of the heat levels, as shares of the call
 _MAX_OPEN_SECTIONS = 6  # expanded when the page is opened
 
 
 def page(facts: ReportData) -> str:
-    """The page."""
+    """Return the HTML text of a report."""
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     style += STYLE
     policy = (

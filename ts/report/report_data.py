@@ -47,9 +47,9 @@ from ts.runtime.limits import limits
 from ts.runtime.module import ScriptModule, method_names
 from ts.runtime.script_method import ScriptMethod
 
-Place = tuple[str, int]  # a file, or a text without one, and the number of a line
+Place = tuple[str, int]  # file name (or source text without a file) and line number
 _MAX_DRAWN_NODES: Final = 2_000  # nodes
-_MAX_MEASURING_SECONDS: Final = 0.5  # seconds of calls that are measured; at least three are
+_MAX_MEASURING_SECONDS: Final = 0.5  # total of measured calls; at least three calls
 _MAX_CALLS: Final = 200
 _MIN_INSTRUCTION_SECONDS: Final = 2e-9
 _COUNTING_TIMEOUT_SECONDS: Final = 10.0  # counting slows a program down about 100 times
@@ -57,14 +57,14 @@ _COUNTING_TIMEOUT_SECONDS: Final = 10.0  # counting slows a program down about 1
 
 @dataclass
 class Line:
-    """A line of a source; seconds are those of one call of the whole function."""
+    """Source line; times are seconds per call of the whole function."""
 
     number: int
     text: str
-    seconds: float = 0.0  # of what is written in it
-    below: float = 0.0  # of what it calls, where that was inlined
-    times: int = 0  # how often it ran
-    is_grouped: bool = False  # whether operators of it ran in a group
+    seconds: float = 0.0  # of operators in the line
+    below: float = 0.0  # of inlined callees
+    times: int = 0  # execution count
+    is_grouped: bool = False  # whether its operators ran in a fusion group
 
 
 @dataclass
@@ -72,12 +72,12 @@ class Row:
     """Piece of a graph's text: usually one line, all input lines for graphs with several inputs."""
 
     text: str
-    place: tuple[int, int] | None = None  # the number of a part, and of a line of it
+    place: tuple[int, int] | None = None  # function number and line number
 
 
 @dataclass
 class FunctionReport:
-    """One function."""
+    """Report of one function: source lines, graph and drawing."""
 
     name: str
     file: str
@@ -87,7 +87,7 @@ class FunctionReport:
 
     @property
     def seconds(self) -> float:
-        """Of its lines."""
+        """Return the total seconds of the function's lines."""
         return sum(line.seconds for line in self.lines)
 
 
@@ -97,14 +97,14 @@ class Module:
 
     name: str
     kind: str
-    parameters: int  # elements, those of its parts too
-    parts: list[int]  # the numbers of its methods' parts
+    parameters: int  # number of elements, including submodules
+    parts: list[int]  # function numbers of its methods
     children: list[Module]
 
 
 @dataclass
 class EventGroup:
-    """The events of one name."""
+    """Profiler events of one name."""
 
     name: str
     kernel: str
@@ -122,9 +122,9 @@ class ReportData:
     optimised: list[Row]
     bytecode: str
     modules: Module | None = None
-    call: float | None = None  # None: it was not measured
-    between: float = 0.0  # of it, seconds that are no operator's
-    is_counted: bool = False  # whether that is shared out among the lines
+    call: float | None = None  # None if not measured
+    between: float = 0.0  # seconds of `call` outside operators
+    is_counted: bool = False  # whether `between` is distributed among lines
     operators: list[EventGroup] = field(default_factory=list)
 
 
@@ -133,11 +133,11 @@ def collect(
     args: Sequence[Any] | None = None,
     kwargs: Mapping[str, Any] | None = None,
 ) -> ReportData:
-    """The facts; measured if there are arguments."""
+    """Return the report of a function, with timings if arguments are given."""
     script = function.function if isinstance(function, ScriptMethod) else function
     parts = _Parts(script)
     measured = None
-    if args is not None:  # first: the plan says what ran
+    if args is not None:  # measured first: the plan shows the executed groups
         receiver = (function.owner._object,) if isinstance(function, ScriptMethod) else ()
         measured = _Measurements(script, receiver, tuple(args), dict(kwargs or {}))
     facts = ReportData(
@@ -158,10 +158,10 @@ def collect(
 
 
 class _Parts:
-    """The functions that one calls, itself first."""
+    """The functions reachable by calls from a function, which comes first."""
 
     def __init__(self, root: ScriptFunction) -> None:
-        self.numbers: dict[Any, int] = {}  # of functions
+        self.numbers: dict[Any, int] = {}  # function -> number
         self.found: list[FunctionReport] = []
         self.lines: dict[Place, Line] = {}
         self._places: dict[Place, tuple[int, int]] = {}
@@ -171,14 +171,14 @@ class _Parts:
                 self.numbers[function] = len(self.found)
                 self.found.append(self._part(function))
                 waiting += _callees(function.graph)
-        for function, number in self.numbers.items():  # now: graphs name lines of each other
+        for function, number in self.numbers.items():# after numbering: graphs refer to other functions
             self.found[number].graph = self.rows(function.graph)
             self.found[number].picture = self.picture(function.graph)
 
     def _part(self, function: ScriptFunction) -> FunctionReport:
         name = function.qualified_name.removeprefix("__torch__.")
         parsed = function.definition()
-        if parsed is None:  # of a graph: there is no source but that
+        if parsed is None:  # made from a graph: its text is the only source
             lines = [Line(number, text) for number, text in enumerate(function.code.splitlines(), 1)]
             return FunctionReport(name, "", lines)
         source, first, last = parsed.source, parsed.node.lineno, parsed.node.end_lineno
@@ -238,7 +238,7 @@ def _module(name: str, module: ScriptModule, numbers: Mapping[Any, int]) -> Modu
 
 
 class _Measurements:
-    """Calls of a function: unwatched, profiled, counted."""
+    """Timed calls of a function: plain, profiled, and counting instructions."""
 
     def __init__(
         self,
@@ -258,7 +258,7 @@ class _Measurements:
         self.instructions, self.times = self._counted(function)
 
     def _seconds(self, function: Any) -> float:
-        args, kwargs = copy.deepcopy(self._given)  # it may write them
+        args, kwargs = copy.deepcopy(self._given)  # the call may modify them
         with GradMode(False):
             start = time.perf_counter()
             function(*self._receiver, *args, **kwargs)
@@ -274,7 +274,7 @@ class _Measurements:
         return list(zip(recorder.events, function_events(recorder.events, 0), strict=True))
 
     def _counted(self, function: ScriptFunction) -> tuple[Bag[Place], Bag[Place]]:
-        """Instructions of each line, and how often the line ran; nothing where that takes too long."""
+        """Return instruction and execution counts per line; empty if counting exceeds the time limit."""
         counter = InstructionCounter()
         instructions: Bag[Place] = Bag()
         times: Bag[Place] = Bag()
@@ -292,13 +292,13 @@ class _Measurements:
         return instructions, times
 
     def tell(self, facts: ReportData, lines: Mapping[Place, Line]) -> None:
-        """Write it down."""
+        """Write the measured times to the report."""
         facts.call = self.call
         found = [pair for pair in self.events if _is_called_for(*pair)]
         operators = sum(event.cpu_time_total for _, event in found) / 1e6
         counted = sum(self.instructions.values())
         between = max(self.call - operators, counted * _MIN_INSTRUCTION_SECONDS)
-        scale = self.call / (operators + between)  # of small operators, the profiler's own time is in it
+        scale = self.call / (operators + between)  # includes profiler overhead
         own: dict[Place, float] = defaultdict(float)
         below: dict[Place, float] = defaultdict(float)
         grouped: set[Place] = set()
@@ -348,7 +348,7 @@ def _stacks(raw: Event) -> list[Any]:
         return []
     found = [code.lines[number]]
     if _is_group(raw.what) and number + 1 < len(code.instructions):
-        opcode, target, *_ = code.instructions[number + 1]  # past them, where the group has done their work
+        opcode, target, *_ = code.instructions[number + 1]  # skip operators of the group
         if opcode == NUMBER["JUMP_IF"] and target > number:
             called = [
                 code.lines[at]
