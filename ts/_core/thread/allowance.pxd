@@ -6,14 +6,14 @@ cdef extern from *:
     typedef struct MemoryBudget {
         struct MemoryBudget *outer;    /* a reference */
         int users;
-        int refused;                /* NumPy was refused an array */
-        int forked;                 /* programs that count here and have not ended */
-        int forks_end;              /* one of them was refused: until all have ended, no other begins */
+        int refused;                /* an array allocation of NumPy was refused */
+        int forked;                 /* forked programs charged to this budget that have not ended */
+        int forks_end;              /* a fork was refused: no program starts until all have ended */
         long long size;
         long long used;
-        long long most;             /* that was ever used at once */
-        long long resident;         /* of the process, when this was made */
-        long long texts;            /* characters of strings since resident memory was last asked for */
+        long long most;             /* peak of `used` */
+        long long resident;         /* resident memory of the process at creation */
+        long long texts;            /* string bytes since the last read of resident memory */
     } MemoryBudget;
     """
     ctypedef struct MemoryBudget:
@@ -31,7 +31,7 @@ cdef extern from *:
 # The number of threads with a memory budget; allocations skip accounting if it is 0.
 cdef int limited
 
-# Whether this thread has a memory budget.
+# Return whether this thread has a memory budget.
 cdef bint has_allowance() noexcept
 
 # Charge memory before its allocation; raise MemoryExceeded if it exceeds this thread's budget.
@@ -39,7 +39,7 @@ cdef int take_bytes(Py_ssize_t size) except -1 nogil
 # Credit released memory.
 cdef void give_bytes(Py_ssize_t size) noexcept nogil
 cdef enum:
-    TEXT_BYTES = 56              # of a string in addition to its characters
+    TEXT_BYTES = 56              # size of a string without its characters
 
 # Charge a new string or other Python object of this size; its release is not reported.
 cdef int take_text(Py_ssize_t size) except -1
@@ -52,7 +52,7 @@ cdef object as_limit(error)
 cdef int take_program(Py_ssize_t size) except -1
 cdef void give_program(Py_ssize_t size) noexcept
 
-# A new budget nested in this thread's; returns a reference.
+# Create a budget nested in this thread's; return a new reference.
 cdef MemoryBudget *new_allowance(long long size) except NULL
 cdef void hold_allowance(MemoryBudget *allowance) noexcept
 cdef void drop_allowance(MemoryBudget *allowance) noexcept

@@ -1,20 +1,20 @@
 """Accounting of a program's memory under `ts.limits(bytes=...)`.
 
-    with ts.limits(bytes=1 << 20):     an allowance for this thread
-    take_bytes(n)                      lists, dicts, tuples and objects, when they grow; fails when it is used up
+    with ts.limits(bytes=1 << 20):     sets a memory budget of this thread
+    take_bytes(n)                      growth of lists, dicts, tuples and objects; MemoryExceeded beyond the budget
     give_bytes(n)                      when they shrink or are freed
-    NumPy                              through its memory handler, which is ours on threads with an allowance
-    take_text(n)                       strings, which are Python's: see below
+    NumPy arrays                       by our memory handler, set on threads with a budget
+    take_text(n)                       strings, allocated by Python: see below
 
-Allowances nest as limits do: what is taken counts in all of them.  Memory that was there before may be given
-back under an allowance that never gave it, so `used` stops at zero.
+Budgets nest as limits do: an allocation is charged to all of them.  Memory allocated before the limit may be freed
+inside of it without having been charged, so `used` stops at zero.
 
-Python does not tell when a string is freed.  The lengths of new ones are added up, and when that sum and the
-rest do not fit, the process's resident memory (Linux's /proc) tells how much of it is still there: free memory is
-given back to the system before, or strings would go where others were.  Where there is no /proc, only single
-strings are limited.
+Python does not report when a string is freed.  The sizes of new strings are added up; if the sum exceeds the budget,
+the growth of the process's resident memory (/proc on Linux) shows how much is still allocated.  Free memory is
+returned to the system before this measurement, as new strings would otherwise reuse resident free memory.  Without
+/proc, only the size of a single string is limited.
 
-Without an allowance anywhere, all of this is one look at `limited`.
+Without a budget in any thread, the cost is one load of `limited`.
 """
 
 import os
@@ -33,7 +33,7 @@ cdef extern from *:
     static _Thread_local MemoryBudget *allowance_here = NULL;
     static _Thread_local PyObject *handler_before = NULL;
     static _Thread_local MemoryBudget *watching = NULL;
-    /* What this thread was refused last, for the message of the error; a size below 0: nothing. */
+    /* The last refused allocation of this thread, for the error message; size < 0: none. */
     static _Thread_local struct { long long size, used, requested; } refusal = {-1, 0, 0};
 
     static void note_refusal(long long size, long long used, long long requested) {
@@ -82,7 +82,7 @@ cdef extern from *:
         return array_take(n * size) < 0 ? NULL : calloc(n ? n : 1, size ? size : 1);
     }
 
-    /* How much there was is not known, so all counts as new. */
+    /* The old size is unknown, so the whole new size is charged. */
     static void *counted_realloc(void *context, void *place, size_t n) {
         return array_take(n) < 0 ? NULL : realloc(place, n ? n : 1);
     }
@@ -94,15 +94,15 @@ cdef extern from *:
 
     #ifdef __GLIBC__
     #include <malloc.h>
-    static void trim_memory(void) { malloc_trim(0); }    /* what is free is not resident then */
+    static void trim_memory(void) { malloc_trim(0); }    /* free memory is not resident afterwards */
     #else
     static void trim_memory(void) {}
     #endif
 
     enum { MAX_CACHED_SIZE = 31 << 20 };
 
-    /* Free blocks of up to so many bytes stay with the process, up to twice as much together: glibc's rule for programs in
-       which such a block was freed once. Before, the pages of each result go back to the system, and come back zeroed. */
+    /* Freeing one block of this size raises glibc's dynamic mmap threshold: afterwards, free blocks up to this size stay
+       in the process (trim threshold: twice the size). Before, each array result is mapped and zeroed by the system. */
     static void keep_free_blocks(void) {
         void *volatile block = malloc(MAX_CACHED_SIZE);
         free(block);
@@ -156,7 +156,7 @@ cdef int refuse() except -1:
 cdef object refused_memory():
     """Return the error for the last refused allocation of this thread."""
     cdef MemoryBudget *a = allowance_here
-    if refusal.size < 0:        # another thread was refused
+    if refusal.size < 0:        # the refusal was in another thread
         note_refusal(0 if a == NULL else a.size, 0 if a == NULL else a.used, 0)
     more = f" and {refusal.requested} more were requested" if refusal.requested > 0 else ""
     text = (
@@ -221,7 +221,7 @@ cdef object as_limit(error):
 
 
 cdef long long resident_bytes():
-    """The memory that the process has in use, as far as the system tells."""
+    """Return the resident memory of the process, if the system reports it."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * PAGE
@@ -259,14 +259,14 @@ cdef void drop_allowance(MemoryBudget *a) noexcept:
 
 
 cdef int set_allowance(MemoryBudget *a) except -1:
-    """To set a handler allocates: a garbage collection then may end programs, which set allowances of their own."""
+    """Set the memory handler of a budget; the allocation may collect garbage and so end programs with other budgets."""
     global limited, allowance_here, handler_before
     cdef PyObject *found
     if a == NULL:
         a = watching
     if allowance_here == NULL and a != NULL:
         handler = PyDataMem_SetHandler(counting)
-        if allowance_here == NULL:  # otherwise it was set meanwhile
+        if allowance_here == NULL:  # unless a garbage collection has set it meanwhile
             limited += 1
             Py_INCREF(handler)
             handler_before = <PyObject *>handler

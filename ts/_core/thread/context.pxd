@@ -12,24 +12,24 @@ from cpython.ref cimport PyObject
 
 
 cdef enum Flag:
-    GRAD_DISABLED = 1             # operations are not recorded for gradients
+    GRAD_DISABLED = 1             # autograd does not record operators
     INFERENCE = 2                 # inside of `inference_mode`
     AUTOCAST = 4
     TRACING = 8
     PROFILING = 16
     LIMITED = 32
-    LAYERED = 64                  # some of its tensors have layers: they stand for several, or have a tangent
-    MODES = 128                   # a `TorchFunctionMode` sees its functions
-    AS_TENSORS = 256              # classes of tensors that override functions do not see them
-    DISPATCH_MODES = 512          # a `TorchDispatchMode` intercepts its operators
+    LAYERED = 64                  # some tensors have layers (batched or dual tensors)
+    MODES = 128                   # a `TorchFunctionMode` intercepts function calls
+    AS_TENSORS = 256              # `__torch_function__` of tensor classes is disabled
+    DISPATCH_MODES = 512          # a `TorchDispatchMode` intercepts operators
 
 cdef extern from *:
     """
     typedef struct {
         unsigned int flags;
         PyObject *tracer;             /* a reference, or NULL */
-        void *limits;                 /* a reference, or NULL; `meter` knows what it is */
-        unsigned int process_flags;   /* those of `process_flags` that `flags` has been given */
+        void *limits;                 /* a reference to `Limits` of `meter`, or NULL */
+        unsigned int process_flags;   /* the process-wide flags already copied to `flags` */
     } Context;
     """
     ctypedef struct Context:
@@ -53,7 +53,7 @@ cdef int overriding
 # Set a flag in all current and future threads; a thread may clear its own afterwards.
 cdef int set_process_flag(Flag flag) except -1
 
-# The context of this thread.
+# Return the context of this thread.
 cdef Context *context() noexcept nogil
 # Set or clear a flag of this thread; return its previous value.
 cdef bint set_flag(Flag flag, bint on) noexcept nogil
@@ -62,7 +62,7 @@ cdef unsigned int exchange_flags(unsigned int flags) noexcept nogil
 
 
 cdef inline unsigned int context_flags() noexcept nogil:
-    """The flags of this thread."""
+    """Return the flags of this thread."""
     return context().flags if attention > GRADIENTS_WANTED else 0
 
 

@@ -1,15 +1,15 @@
 """Per-thread context: one word of mode flags, read on the operator path.
 
-    set_grad_enabled(False)           of the calling thread, as all of these
-    with GradMode(False): ...         the same for a block; `InferenceMode(True)` likewise
-    with TracingScope(tracer): ...    inside, `tracer` sees its operators, conversions to Python, scripted functions
-                                      and modules: a `ts.tracing.tracer.Tracer`, or None for nobody
+    set_grad_enabled(False)           sets the grad mode of the calling thread
+    with GradMode(False): ...         sets it for a block; `InferenceMode(True)` likewise
+    with TracingScope(tracer): ...    `tracer` (a `ts.tracing.tracer.Tracer`, or None) records operators, conversions to
+                                      Python, and calls of scripted functions and modules
     context_flags()                   in C: GRAD_DISABLED | TRACING
 
-The blocks are entered and left in C, where no signal's handler runs: an interrupt cannot leave a thread with the
-flags of a block that it is no longer in.
+`__enter__` and `__exit__` of the blocks are C functions, in which no signal handler runs: an interrupt cannot leave the
+flags of a block set after its end.
 
-A tracer sees one thread: what that thread forks is not recorded.
+A tracer records one thread: programs forked by it are not recorded.
 """
 
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
@@ -44,7 +44,7 @@ cdef int set_process_flag(Flag flag) except -1:
     global process_flags
     if not process_flags & flag:
         process_flags |= flag
-        add_to(&attention, 2)  # no thread may skip its own flags from now on
+        add_to(&attention, 2)  # from now on every thread must read its own flags
     return 0
 
 
@@ -148,7 +148,7 @@ cdef class FlagBlock:
 
 
 cdef class GradMode(FlagBlock):
-    """Operations are recorded for gradients inside, or not."""
+    """Context manager that enables or disables grad mode."""
 
     def __init__(self, bint enabled):
         self.mask = GRAD_DISABLED
@@ -188,7 +188,7 @@ cdef class CompileTimeMode(FlagBlock):
 
 
 cdef class DisableTorchFunction(FlagBlock):
-    """Classes that override functions do not see them inside, or do again; `modes=True`: no mode does either."""
+    """Context manager that disables or enables `__torch_function__` of classes; `modes=True`: of modes as well."""
 
     def __init__(self, bint enabled=True, *, bint modes=False):
         self.mask = AS_TENSORS | MODES if modes else AS_TENSORS

@@ -5,16 +5,16 @@ cdef int timed
 
 cdef double NO_DEADLINE
 
-# Before work that takes at least so many nanoseconds, or after a part of it: TimeExceeded when the deadline is past,
-# or would be.  Small amounts are added up, and the clock is read when they are worth it.
+# Charge work of at least `nanoseconds`, before it or after a part of it; raise TimeExceeded if the deadline has passed,
+# or would pass during the work.  Small amounts are added up before the clock is read.
 cdef int charge_time(double nanoseconds) except -1
-# After so many items of something long: heeds signals and the deadline once in many thousands of them.
+# Count processed items of a long operation; check signals and the deadline every few thousand items.
 cdef int worked(Py_ssize_t items) except -1
 # Raise the exception of a signal handler (Ctrl-C), or TimeExceeded if the deadline has passed.
 cdef int check_time() except -1
-# Seconds until the deadline; -1 when there is none.
+# Return the seconds until the deadline; -1 without a deadline.
 cdef double seconds_left() noexcept
-# Make `deadline` the one of this thread until it is set again; NO_DEADLINE for none. `seconds` is the limit that it is the end of.
+# Set this thread's deadline (NO_DEADLINE: none); `seconds` is the duration of the limit that ends then.
 cdef void set_deadline(double deadline, double seconds) noexcept
 
 cdef double now_seconds() noexcept nogil

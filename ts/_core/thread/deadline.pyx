@@ -1,14 +1,14 @@
 """Deadline checks of a thread under `ts.limits(seconds=...)`.
 
-    take_time(n)                   work of n nanoseconds at least is about to be done, or was; fails past the deadline
-    spend(n, bytes)                the same for Python: compiling, loading and printing say here what they do
-    worked(n)                      n items of a conversion or a text are done: also Ctrl-C is heeded
-    set_deadline(now + 2, 2)       the meter's, when limits begin and end
+    charge_time(n)                 charges work of at least n nanoseconds; TimeExceeded after the deadline
+    spend(n, bytes)                the Python form, called by compiling, loading and printing
+    worked(n)                      counts n items of a conversion or a string; also checks for Ctrl-C
+    set_deadline(now + 2, 2)       called by the meter when limits begin and end
 
-Nothing interrupts what runs in C or in NumPy, so whoever starts something long asks before: what would not be done
-by the deadline even at the best speed is refused.  Everything else is made of pieces, and asks between them.
+Running C and NumPy code cannot be interrupted, so a long operation is charged before it starts: it is refused if it would
+miss the deadline even at the highest speed.  Operations in several steps check between the steps.
 
-Without a deadline anywhere, all of this is one look at `timed`.
+Without a deadline in any thread, the cost is one load of `timed`.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -20,8 +20,8 @@ cdef extern from *:
     """
     #include <time.h>
     static _Thread_local double deadline_here = 1e300;
-    static _Thread_local double seconds_here = 0;     /* the limit whose end `deadline_here` is */
-    static _Thread_local double unseen = 0;      /* nanoseconds of work since the clock was read */
+    static _Thread_local double seconds_here = 0;     /* duration of the limit that ends at `deadline_here` */
+    static _Thread_local double unseen = 0;      /* nanoseconds charged since the last clock read */
 
     static double monotonic_seconds(void) {
         struct timespec now;
@@ -41,10 +41,10 @@ timed = 0
 NO_DEADLINE = 1e300
 
 cdef enum:
-    GLANCE = 100_000        # nanoseconds of work between two looks at the clock
-    CHUNK_ITEMS = 1 << 14         # items between two looks for signals, and at the clock
+    GLANCE = 100_000        # nanoseconds of charged work between clock reads
+    CHUNK_ITEMS = 1 << 14         # items between checks of signals and clock
 
-cdef Py_ssize_t unheeded = 0     # items since signals were last looked for, on whatever thread
+cdef Py_ssize_t unheeded = 0     # items since the last check for signals, of all threads
 
 
 cdef double now_seconds() noexcept nogil:
@@ -97,7 +97,7 @@ cdef int worked(Py_ssize_t items) except -1:
 
 
 cdef double used_seconds() noexcept:
-    """Seconds since the limit began whose end is this thread's deadline."""
+    """Return the seconds since the start of the limit that set this thread's deadline."""
     return monotonic_seconds() - (deadline_here - seconds_here)
 
 

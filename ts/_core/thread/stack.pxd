@@ -1,7 +1,6 @@
 """Check of the remaining C stack of this thread, which Python calls through C use as well.
 
-Python's recursion limit counts calls, not bytes: if it is raised, or on a thread with a small stack,
-recursion
+Python's recursion limit counts calls, not bytes: if it is raised, or on a thread with a small stack, recursion
 crashes the process.  Functions that recurse through Python or nested values call this check.
 
     if stack_is_low(): raise RecursionError(...)
@@ -20,7 +19,7 @@ cdef extern from *:
     #endif
     #include <unistd.h>
 
-    static __thread uintptr_t ts_stack_end;       /* 0: not looked for yet; 1: nobody can tell */
+    static __thread uintptr_t ts_stack_end;       /* 0: not computed yet; 1: unknown */
 
     static __attribute__((noinline)) uintptr_t ts_find_stack_end(void) {
         uintptr_t low = 0, size = 0, reserve;
@@ -40,7 +39,7 @@ cdef extern from *:
             size = length;
         }
         pthread_attr_destroy(&attributes);
-        /* The first thread's stack grows up to the limit; some libraries tell how large it is by now. */
+        /* The main thread's stack grows up to the limit; some C libraries report only its current size. */
         if ((pid_t)syscall(SYS_gettid) == getpid() && getrlimit(RLIMIT_STACK, &most) == 0) {
             if (most.rlim_cur == RLIM_INFINITY)
                 return 1;

@@ -21,7 +21,7 @@ _here = _Here()
 
 @contextmanager
 def transforming() -> Iterator[None]:
-    """While the function of a transform runs, some methods of tensors are refused: `outside_only`."""
+    """Mark the execution of a transformed function, in which `outside_only` raises RuntimeError."""
     _here.transforms += 1
     try:
         yield
@@ -35,13 +35,13 @@ def is_transforming() -> bool:
 
 
 def outside_only(message: str) -> None:
-    """RuntimeError inside of a function transform."""
+    """Raise RuntimeError(message) inside of a function transform."""
     if _here.transforms:
         raise RuntimeError(message)
 
 
 def refuse(called: str, what: str) -> None:
-    """RuntimeError of a method that is called inside of a function transform."""
+    """Raise PyTorch's RuntimeError for the method `called` inside of a function transform."""
     outside_only(
         f"You are attempting to call Tensor.{called}() {what}inside of a function being transformed by a "
         "functorch transform. This is unsupported, please attempt to use the functorch transforms (e.g. "

@@ -1,13 +1,13 @@
 """Global lock for building shared tables that are read-only afterwards: operators, types, graphs, code.
 
-Much of that is seen before it is done: a class is declared before its methods are compiled, which use it. So
-a thread has it all to itself until it is through:
+Many entries are visible before they are complete: a class is declared before its methods, which use it, are
+compiled.  So one thread at a time may build:
 
     with build_lock():                    waits for the thread that holds the lock; reentrant
         ...
-        Thread(target=in_my_turn(work))   `work` is part of this, on another thread, and does not wait
+        Thread(target=in_my_turn(work))   `work` runs on another thread with the lock of this one
 
-Who finds the finished thing needs no turn. What is finished is published last, as the graph of a function.
+Reading a complete entry needs no lock: an entry is published (stored in its table) when it is complete.
 """
 
 from __future__ import annotations

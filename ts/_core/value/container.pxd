@@ -1,4 +1,4 @@
-"""The containers of scripted programs, over C arrays of IValue: `lists`, `dicts` and `objects` in one place.
+"""Containers of scripts, which own C arrays of IValue: cimport module for `lists`, `dicts` and `objects`.
 
     List    items -> [ IValue | IValue | IValue | spare ... ]            size, capacity; numbers: see `lists.pxd`
     Tuple   items -> [ IValue | IValue ]  inside the object up to four   size
@@ -6,22 +6,22 @@
             entries -> [ key value hash | key value hash | ... ]         in insertion order
     Object  slots -> [ IValue | IValue ]                                 attributes of a scripted class
 
-A container owns its IValues.  Inline accessors take a borrowed `PyObject *`, so that the loop passes
-a register's payload as it is; the caller has made sure of the class (types are static) and holds the
-GIL.  Accessors that return `IValue *` return a borrowed place, valid until the container is next
-changed, or NULL when there is no such element; the caller then raises through the `raise_` functions.
+A container owns its IValues.  Inline accessors take a borrowed `PyObject *`, the payload of a register; the caller
+guarantees the class (types are static) and holds the GIL.  Accessors that return `IValue *` return a borrowed
+address, valid until the next change of the container, or NULL if there is no such element; the caller then raises
+with a `raise_` function.
 
-Threads share containers, and whatever may run Python code gives the others a turn: to release a reference, to compare, hash
-or print what is neither number nor string, to make anything that the garbage collector tracks (a container, a tensor, Python's
-lists and tuples: garbage is collected then, and has finalizers).  Therefore
+Threads share containers.  Any operation that may run Python code may let another thread run: releasing a reference;
+comparing, hashing or printing a value that is neither a number nor a string; creating an object that the garbage
+collector tracks (a container, tensor, Python list or tuple), as a collection may call finalizers.  Therefore
 
-    a place in a container is good until then; what is needed longer is copied, and retained
-    what leaves a container is taken out first, and released when the container is whole again (as by `copy_value`)
-    who goes through a container asks for its size and its memory again at each step
-    two things that belong together (an array and its dtype, a class and its method) are changed with nothing between, while
-    what they replace is held
+    an address of an element is valid only until such an operation; copy and retain values that are needed longer
+    remove an element from its container first, and release it when the container is consistent again (`copy_value`)
+    a loop over a container reads its size and its memory again in each iteration
+    fields that belong together (an array and its dtype, a class and its method) are assigned without such an operation
+    in between, while a reference to the old values is held
 
-Registers belong to the program, and that to one thread: a place among them is good as long as the frame.
+Registers belong to one program, which runs on one thread: the address of a register is valid as long as its frame.
 """
 
 from ts._core.value.dicts cimport (

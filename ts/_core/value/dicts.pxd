@@ -16,7 +16,7 @@ cdef enum:
 
 
 cdef struct DictEntry:
-    int64_t check             # of the key: keys with different ones differ
+    int64_t check             # checksum of the key: keys with different checks differ
     IValue key
     IValue value
 
@@ -29,22 +29,22 @@ cdef struct DictSlot:
 @cython.final
 cdef class Dict:
     cdef DictEntry *entries
-    cdef DictSlot *index              # in the same block of memory as entries
+    cdef DictSlot *index              # in the same allocation as `entries`
     cdef Py_ssize_t size              # keys
     cdef Py_ssize_t used              # entries written, with the deleted ones
-    cdef Py_ssize_t mask              # slots in index - 1; -1 before the first insertion
-    cdef PyObject *asked              # owned: the string asked for last and found, or NULL
-    cdef IValue *found                # the value of its entry
-    cdef bint of_texts                # whether all keys are strings
+    cdef Py_ssize_t mask              # number of index slots - 1; -1 before the first insertion
+    cdef PyObject *asked              # owned: the string key of the last successful look-up, or NULL
+    cdef IValue *found                # address of its value
+    cdef bint of_texts                # all keys are strings
     cdef readonly TypeSpec spec
 
 
-# New reference.
+# Create an empty dict with capacity for `expected` entries; a new reference.
 cdef Dict dict_new(TypeSpec spec, Py_ssize_t expected)
-# Takes the GIL, returns -1.
+# Raise KeyError for a key; takes the GIL and returns -1.
 cdef int raise_key_error(IValue *key) except -1 nogil
 
-# The value's place, or NULL when the key is not there.  The key has the dict's key type.
+# Return the address of the value, or NULL if the key is missing.  The key must have the dict's key type.
 cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil
 
 
@@ -61,9 +61,9 @@ cdef inline IValue *dict_find(PyObject *x, IValue *key) noexcept nogil:
 
 
 cdef int dict_set(PyObject *x, IValue *key, IValue *value) except -1 nogil
-# Place of the value of a key that may be new: then it holds None, to be overwritten.
+# Return the address of the key's value; a new key is inserted with the value None, to be overwritten.
 cdef IValue *dict_place(PyObject *x, IValue *key, bint *is_new) except NULL nogil
-# Moves the value to `out`, without releasing what `out` held; False when the key is not there.
+# Move the value to `out`, without releasing the old value of `out`; return False if the key is missing.
 cdef bint dict_pop(PyObject *x, IValue *key, IValue *out) noexcept nogil
 cdef void dict_clear(PyObject *x) noexcept nogil
 

@@ -1,14 +1,14 @@
-"""The body of Dict; `dicts.pxd` holds the fast accessors, `container.pxd` the picture.
+"""Implementation of Dict; `dicts.pxd` has the inline accessors, `container.pxd` the memory layout.
 
-Dict is the compact hash table that CPython has: entries in insertion order, and an index of entry
-numbers with open addressing.  A removed entry is marked, and the marks are swept when the table grows.
+Dict is a compact hash table like CPython's: entries in insertion order, and an index of entry numbers with open
+addressing.  Removed entries are marked, and dropped when the table is resized.
 
-    index   -> [ part entry | part entry | ... 8 slots: a group ] [ ... ]     a group is a line of the cache
+    index   -> [ part entry | part entry | ... 8 slots: a group ] [ ... ]     a group is one cache line
     entries -> [ check key value | check key value | ... ]
 
-A search goes through the slots of a group before it goes to the next group, and looks at an entry only where the part
-of the hash is the key's.  The check of a short text is all of it, so that a search for one waits for a slot and an entry,
-and not for the string that is the key there.
+A search probes all slots of a group before the next group, and reads an entry only if the slot's part of the hash equals
+the key's.  The check of a string of up to 7 ASCII characters contains the whole string, so a search for it reads a slot
+and an entry, but not the memory of the string key.
 Keys are int, float, bool, str or complex, compared by value, or tensors, compared by identity.
 """
 
@@ -33,13 +33,13 @@ cdef extern from *:
         Py_hash_t h = ((PyASCIIObject *)s)->hash;   /* cached in the string; -1 when not yet computed */
         return h != -1 ? h : PyObject_Hash(s);
     }
-    /* Of a text of up to 7 bytes of ASCII: the text, and how long it is; of any other, a negative number by its hash. */
+    /* Check of a string key: characters and length of an ASCII string of up to 7 characters, else hash | INT64_MIN. */
     static CYTHON_INLINE int64_t ts_text_check(PyObject *s, Py_hash_t hash) {
         Py_ssize_t n = PyUnicode_GET_LENGTH(s);
         uint64_t word = 0;
         if (n > 7 || !PyUnicode_IS_COMPACT_ASCII(s)) return hash | INT64_MIN;
     #if PY_LITTLE_ENDIAN && !defined(__SANITIZE_ADDRESS__)
-        memcpy(&word, (PyASCIIObject *)s + 1, 8);   /* see `texts.pxd` for what is behind the text */
+        memcpy(&word, (PyASCIIObject *)s + 1, 8);   /* may read past the string: see `texts.pxd` */
         word &= ((uint64_t)1 << 8 * n) - 1;
     #else
         memcpy(&word, (PyASCIIObject *)s + 1, n);
@@ -117,7 +117,7 @@ cdef class Dict:
             i += 1
 
     def items(self):
-        """Pairs of keys and values; a key that is not equal to itself (NaN) cannot be looked up."""
+        """Return (key, value) pairs; includes NaN keys, which a look-up cannot find."""
         cdef Py_ssize_t i = 0
         while i < self.used:
             if self.entries[i].key.tag != TAG_DELETED:
@@ -153,7 +153,7 @@ cdef Dict dict_new(TypeSpec spec, Py_ssize_t expected):
 
 
 cdef inline Py_ssize_t capacity_of(Py_ssize_t slots) noexcept nogil:
-    """Entries that an index of so many slots takes: at most two thirds are full, so probes stay short."""
+    """Return the maximum number of entries for an index of `slots` slots: two thirds, to keep probes short."""
     return slots * 2 // 3
 
 
@@ -176,7 +176,7 @@ cdef inline Py_hash_t key_hash(IValue *key) noexcept nogil:
 
 
 cdef inline bint keys_equal(IValue *a, IValue *b) noexcept nogil:
-    """Equality of keys whose checks are equal."""
+    """Return whether two keys with equal checks are equal."""
     if a.tag == TAG_OBJECT:
         if a.v.o == b.v.o:
             return True
@@ -193,22 +193,22 @@ cdef inline bint keys_equal(IValue *a, IValue *b) noexcept nogil:
 
 
 cdef enum:
-    GROUP = 8                 # slots; no index has fewer
+    GROUP = 8                 # slots per group, and the minimum size of an index
 
 
-cdef struct Mark:             # what is compared of a key before it is looked at
+cdef struct Mark:             # hash data of a key, compared before the key itself
     uint32_t part
     int64_t check
 
 
-cdef struct Probe:            # the slots that a search goes through, one after the other
+cdef struct Probe:            # state of a probe sequence
     size_t slot
-    size_t first              # of this group
-    uint32_t rest             # of the hash
+    size_t first              # first probed slot of the current group
+    uint32_t rest             # hash bits not used yet
 
 
 cdef inline uint32_t part_of(Py_hash_t hash) noexcept nogil:
-    """Both halves: numbers may differ in the upper one only."""
+    """Return both halves of a hash combined by xor: hashes of numbers may differ in the upper half only."""
     return <uint32_t>hash ^ <uint32_t>(<uint64_t>hash >> 32)
 
 
@@ -243,7 +243,7 @@ cdef inline DictSlot slot_of(uint32_t part, Py_ssize_t entry) noexcept nogil:
 
 
 cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Mark mark) noexcept nogil:
-    """The index slot of `key`, or -1.  The dict is not empty."""
+    """Return the index slot of `key`, or -1.  The dict must not be empty."""
     cdef Probe probe = first_probe(x.mask, mark.part)
     cdef DictSlot slot
     cdef DictEntry *entry
@@ -259,7 +259,7 @@ cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Mark mark) noexcept nogil:
 
 
 cdef inline void remember(Dict x, PyObject *text, IValue *value) noexcept nogil:
-    """The string is likely to be asked for again: next time it costs no hash, no probe and no comparison."""
+    """Cache the last string look-up: a repeated look-up needs no hash, probe or comparison."""
     cdef PyObject *before = x.asked
     Py_INCREF(text)
     x.asked = text
@@ -328,7 +328,7 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     for i in range(x.used):
         if x.entries[i].key.tag != TAG_DELETED:
             entries[n] = x.entries[i]
-            x.entries[i].check = n  # for the slots, which follow
+            x.entries[i].check = n  # new entry number, read when the slots are copied
             n += 1
     for i in range(x.mask + 1):
         slot = x.index[i]
@@ -360,7 +360,7 @@ cdef IValue *place(Dict x, IValue *key, bint *is_new) except NULL nogil:
         if slot >= 0:
             is_new[0] = False
             return &x.entries[x.index[slot].entry].value
-    if x.used >= capacity_of(x.mask + 1):  # full: grow, or only sweep when many entries are deleted
+    if x.used >= capacity_of(x.mask + 1):  # full: grow, or keep the size if many entries are deleted
         slot = 8
         while capacity_of(slot) <= x.size + (x.size >> 1):
             slot *= 2
@@ -410,7 +410,7 @@ cdef bint pop(Dict x, IValue *key, IValue *out) noexcept nogil:
     old_key = entry.key
     out[0] = entry.value
     entry.key.tag = TAG_DELETED
-    if x.size == 0:  # nothing left: start afresh instead of sweeping later
+    if x.size == 0:  # empty: reset the entries now
         x.used = 0
         memset(x.index, 0xff, (x.mask + 1) * sizeof(DictSlot))
     release(&old_key)

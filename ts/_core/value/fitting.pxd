@@ -3,16 +3,16 @@
 from ts._core.value.spec cimport TypeSpec
 
 
-# An object of unknown type.
+# Type of an object of unknown class.
 cdef TypeSpec SOME_OBJECT
-# Whether `found` is a subtype of `wanted`.
+# Return whether `found` is a subtype of `wanted`.
 cpdef bint is_subtype(TypeSpec found, TypeSpec wanted) except -1
-# The union of two types.
+# Return the smallest type that contains both types: one of them, or a Union.
 cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b)
-# The type of a value after a check that it is not None.
+# Return the type of a value of type `spec` that is not None.
 cdef TypeSpec not_none(TypeSpec spec)
-# The type of a value after a check that it is an object (neither None nor a number);
-# None if it cannot be one.
+# Return the type of a value of type `spec` that is an object (neither None nor a number); None if there is no
+# such value.
 cpdef TypeSpec present(TypeSpec spec)
-# The class of the registers that a value needs: i f b o x.
+# Return the register class for values of a type: i f b o x.
 cdef str register_class(TypeSpec spec)

@@ -1,14 +1,14 @@
 """Type relations: subtyping, joins at control-flow merges, and Optional refinement.
 
-In: TypeSpecs.  Out: an answer, or a TypeSpec:
+In: TypeSpecs.  Out: a bool, or a TypeSpec:
 
-    fits(List[int], Optional[List[int]])        True: a List[int] is a valid Optional[List[int]]
-    joined(int, NoneType)                       Optional[int]
-    present(Optional[str])                      str
+    is_subtype(List[int], Optional[List[int]])        True: a List[int] is a valid Optional[List[int]]
+    common_supertype(int, NoneType)                   Optional[int]
+    present(Optional[str])                            str
 
-`is_subtype` asks for what typed instructions rely on, and no more: which class a method is looked up in, and what a future
-gives, is found when the program runs, and so an object of any class may stand for an interface.  `type_of.conforms`
-asks the same of a value.
+`is_subtype` tests only the properties that typed instructions rely on.  The class of a method's receiver and the result
+type of a future are checked at run time, so an object of any class is accepted for an interface.  `type_of.conforms` makes
+the same test for a value.
 """
 
 from ts._core.value.objects cimport ObjectClass
@@ -39,7 +39,7 @@ from ts._core.value.type_of cimport same_layout
 SOME_OBJECT = TypeSpec(KIND_OBJECT, (), "object")
 
 cdef enum:
-    MAX_ALTERNATIVES = 16     # of a type that comes of joining: a value of more than these is of any type
+    MAX_ALTERNATIVES = 16     # members of a joined Union; the join of more types is Any
 
 
 cpdef bint is_subtype(TypeSpec found, TypeSpec wanted) except -1:

@@ -1,10 +1,10 @@
 """Garbage collector support of containers: their `tp_traverse` and `tp_clear` slots.
 
-In: the container classes, complete.  Out: nothing; their types have other slots afterwards.
+In: the complete container classes.  Out: nothing; the slots of their types are replaced.
 
-Cython writes traversal only for attributes that are Python objects, so the two slots of each class are
-replaced at import by functions that do what Cython's do and visit the C arrays as well.  Classes are
-final, so nothing inherits old slots.
+Cython generates traversal only for attributes that are Python objects, so the two slots of each class are
+replaced at import by functions that also visit the C arrays.  The classes are final, so no subclass inherits
+the old slots.
 """
 
 from cpython.ref cimport PyObject
@@ -17,7 +17,7 @@ from ts._core.value.tagged cimport IValue, TAG_NONE, TAG_OBJECT, set_none, set_o
 
 
 cdef extern from "Python.h":
-    # The slots of a type, with borrowed pointers: the collector's reference counting is at work while they run.
+    # Type slots, declared with borrowed pointers: they must not change reference counts during a collection.
     ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
     ctypedef int (*Traverse "traverseproc")(PyObject *x, Visit visit, void *arg) noexcept
     ctypedef int (*Clear "inquiry")(PyObject *x) noexcept
@@ -103,7 +103,7 @@ cdef int tuple_clear(PyObject *x) noexcept:
 
 cdef int object_clear(PyObject *x) noexcept:
     cdef Py_ssize_t i
-    for i in range((<Object>x).size):  # keep numbers: typed code reads them without a tag check
+    for i in range((<Object>x).size):  # numbers stay: typed code reads them without a tag check
         if (<Object>x).slots[i].tag == TAG_OBJECT:
             set_object_steal(&(<Object>x).slots[i], NULL)
     return object_base_clear(x)

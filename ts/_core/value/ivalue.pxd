@@ -1,6 +1,6 @@
-"""The border to Python: boxing and unboxing of the tagged values of `tagged.pxd` by the descriptors of `spec.pxd`.
+"""Boxing and unboxing: conversion between Python objects and IValues (`tagged.pxd`), by TypeSpec (`spec.pxd`).
 
-What those declare can be cimported from here too.
+Re-exports the declarations of both for cimport.
 """
 
 from cpython.ref cimport PyObject
@@ -67,12 +67,12 @@ from ts._core.value.tagged cimport (
 )
 
 
-# Python object -> IValue by type; raises TypeError when `x` is not of that type.  New reference.
-# `out` is written without releasing what it held.
+# Convert a Python object to an IValue of type `spec`, with a new reference; raise TypeError on a mismatch.
+# Writes `out` without releasing its old value.
 cdef int unbox(object x, TypeSpec spec, IValue *out) except -1
-# IValue -> Python object: lists, dicts, tuples are copied deeply into Python's own.  New reference.
+# Convert an IValue to a Python object, a new reference; lists, dicts and tuples are copied deeply to Python's.
 cdef object box(IValue *x)
-# The same without copying containers: List, Dict and Tuple objects as they are.
+# Convert an IValue to a Python object without copying: containers stay List, Dict and Tuple objects.
 cdef object box_shallow(IValue *x)
-# The inverse of box_shallow: no type is known, no container is converted.
+# Convert a result of `box_shallow` back to an IValue; Python containers are not converted.
 cdef int unbox_shallow(object x, IValue *out) except -1

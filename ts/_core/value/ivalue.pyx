@@ -1,19 +1,22 @@
-"""The border to Python: boxing, unboxing, and the type descriptors that guide them.
+"""Boxing and unboxing: conversion of values between Python and scripts, by type descriptors.
 
-In: a Python object and the TypeSpec of the parameter it is given for.  Out: an IValue; and back.
+In: a Python object and the TypeSpec of its parameter.  Out: an IValue; and the reverse.
 
     unbox(3, FLOAT)                  payload 3.0, TAG_FLOAT
     unbox([1, 2], List[int])         a core List with two unboxed ints, TAG_OBJECT
     unbox(1.5, INT)                  TypeError: Unable to cast Python instance of type <class 'float'> to int
-    box(...)                         Python's own list, dict, tuple, int ... again
+    box(...)                         a Python list, dict, tuple, int ...
 
-A container that another one holds twice stays one, both ways, so a nest costs what it holds.
+A container that occurs several times in a nested value is converted once, in both directions, so the cost is
+proportional to the number of distinct containers.
 
-The conversions are those of PyTorch's function boundary.  An int parameter takes bools, anything with
-`__index__` or `__int__` (NumPy scalars, tensors of one element, dtypes) but no Python float; a float
-parameter takes every number; a bool parameter everything that has a truth value except str and
-containers; a list parameter collections and generators except str, dict and tensors; a tuple parameter
-anything that can be iterated.
+The conversions are those of PyTorch's function boundary:
+
+    int      bool, objects with `__index__` or `__int__` (NumPy scalars, tensors of one element, dtypes), no Python float
+    float    every number
+    bool     every object with a truth value, except str and containers
+    list     collections and generators, except str, dict and tensors
+    tuple    every iterable
 """
 
 from collections import namedtuple
@@ -68,17 +71,17 @@ cdef dict code_of_type = {}
 
 
 def register_object_conversion(to_object, to_instance):
-    """Say how instances of Python classes become objects of scripts, and back.
+    """Register the conversion between instances of Python classes and objects of scripts.
 
-    `to_object(x, cls)` gives an Object of the ObjectClass, or raises TypeError; `to_instance(object)` gives
-    what Python sees of an Object.
+    `to_object(x, cls)` returns an Object of the ObjectClass, or raises TypeError; `to_instance(object)` returns
+    the Python instance of an Object.
     """
     global object_of_instance, instance_of_object
     object_of_instance, instance_of_object = to_object, to_instance
 
 
 def register_code_type(type cls not None, code):
-    """Let int parameters accept `cls` (dtype, layout, memory_format): `code(x)` is PyTorch's number for it."""
+    """Let int parameters accept instances of `cls` (dtype, layout, memory_format), as PyTorch's number `code(x)`."""
     code_of_type[cls] = code
 
 
@@ -106,7 +109,7 @@ cdef int unbox_int(object x, TypeSpec spec, IValue *out) except -1:
             value = PyLong_AsLongLong(x if hasattr(x, "__index__") else PyNumber_Long(x))
         except (TypeError, ValueError, RuntimeError):
             try:
-                value = PyLong_AsLongLong(PyNumber_Long(x))  # a float tensor of one element: no index, but an int
+                value = PyLong_AsLongLong(PyNumber_Long(x))  # a float tensor of one element has `__int__`, not `__index__`
             except (TypeError, ValueError, RuntimeError, OverflowError):
                 mismatch(x, spec)
         except OverflowError:
@@ -188,7 +191,7 @@ cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
         return unbox_float(x, spec, out)
     if PyComplex_Check(x):
         return unbox_complex(x, spec, out)
-    if hasattr(x, "item") and PyNumber_Check(x):  # NumPy's scalars, and tensors of one element
+    if hasattr(x, "item") and PyNumber_Check(x):  # NumPy scalars and tensors of one element
         try:
             item = x.item()
         except (TypeError, ValueError, RuntimeError):
@@ -240,7 +243,7 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out, PyObject **copies) exc
     cdef Py_ssize_t i, n
     if type(x) is List:
         return put_typed(x, spec, out)
-    if spec.detail is not None:  # a list of this size that a single number stands for
+    if spec.detail is not None:  # a sized list parameter (int[2]): a single number is repeated
         if isinstance(x, (int, float)) and not isinstance(x, bool):
             x = [x] * spec.detail
         spec = list_spec(element)
@@ -324,7 +327,7 @@ cdef int unbox_union(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
                 return unbox_inside(x, alternative, out, copies)
     for alternative in spec.children:
         if own is not None and KIND_INT <= own.kind <= KIND_TENSOR and KIND_INT <= alternative.kind <= KIND_STR:
-            continue  # a number is no member for being convertible to one
+            continue  # a number matches only its own type, although it is convertible
         try:
             return unbox_inside(x, alternative, out, copies)
         except TypeError:
@@ -342,8 +345,10 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef int unbox_part(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
-    """An element of a container.  `copies` is a dict from the addresses of containers that others hold too, and of the
-    types they were asked for, to both and what they became: NULL until there is one."""
+    """Unbox an element of a container, preserving shared containers.
+
+    `copies` maps (address of a container with other references, address of its TypeSpec) to (container, spec, core
+    container); it is NULL until such a container is found."""
     cdef object made
     if Py_REFCNT(<PyObject *>x) <= 2 or not (PyList_Check(x) or PyTuple_Check(x) or PyDict_Check(x)):
         return unbox_inside(x, spec, out, copies)
@@ -425,7 +430,7 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
         return put_object(x, out)
     if spec.detail is not None and not isinstance(x, spec.detail):
         return mismatch(x, spec)
-    if kind == KIND_OBJECT and (spec.text == "list" or spec.text == "tuple"):  # of elements of any type
+    if kind == KIND_OBJECT and (spec.text == "list" or spec.text == "tuple"):  # with elements of any type
         if type(x) is (List if spec.text == "list" else Tuple):
             return put_object(x, out)
         if not isinstance(x, list if spec.text == "list" else tuple):
@@ -437,7 +442,7 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
 
 
 cdef int unbox_optional(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
-    """Like the type inside, but a mismatch names the Optional."""
+    """Unbox as the inner type of an Optional; the error of a mismatch names the Optional."""
     try:
         return unbox_inside(x, <TypeSpec>spec.children[0], out, copies)
     except TypeError:
@@ -478,23 +483,23 @@ cdef int unbox_shallow(object x, IValue *out) except -1:
 # ---------------------------------------------------------------- IValue -> Python
 
 cdef enum:
-    CONTAINER_BYTES = 64     # estimates for Python containers, and for their items: slot and number
+    CONTAINER_BYTES = 64     # estimated size of a Python container and, below, of an item (slot and number)
     ITEM_BYTES = 32
     ENTRY_BYTES = 100
 
 
-cdef PyObject *undefined = NULL      # the tensor that Python knows as None
+cdef PyObject *undefined = NULL      # the undefined tensor, None in Python
 
 
 def register_undefined(x not None):
-    """Let `x`, which is never released, be None to Python."""
+    """Register the undefined tensor, which `box` converts to None; it is never released."""
     global undefined
     Py_INCREF(<PyObject *>x)
     undefined = <PyObject *>x
 
 
 def undefined_tensor():
-    """Return the undefined tensor, which Python sees as None."""
+    """Return the undefined tensor, which `box` converts to None."""
     if undefined == NULL:
         raise RuntimeError("no tensor is registered as undefined")
     return <object>undefined
@@ -518,14 +523,13 @@ cdef object box_inside(IValue *x, PyObject **copies):
     """Box a value and its elements, preserving shared containers.
 
     `copies` maps addresses of core containers to (container, Python copy); the reference prevents address
-    reuse.
-    It is NULL until a container with other references is found."""
+    reuse.  It is NULL until a container with other references is found."""
     cdef object o = box_shallow(x)
     cdef object made
     cdef bint shared
     if x.tag != TAG_OBJECT or type(o) is not List and type(o) is not Tuple and type(o) is not Dict:
         return box_object(o) if type(o) is Object else o
-    shared = Py_REFCNT(<PyObject *>o) > 2  # whoever holds it, and `o`
+    shared = Py_REFCNT(<PyObject *>o) > 2  # more than its container and `o`
     if shared:
         if copies[0] == NULL:
             made = {}
@@ -581,7 +585,7 @@ cdef object box_list(List x, PyObject **copies, bint shared):
     cdef IValue value
     cdef list result
     converted(n, ITEM_BYTES)
-    if shared:  # others may meet it before it is full
+    if shared:  # a cyclic reference may need it before it is complete
         result = []
         remember(x, result, copies)
         while i < n and i < x.size:
@@ -590,7 +594,7 @@ cdef object box_list(List x, PyObject **copies, bint shared):
             i += 1
         return result
     result = PyList_New(n)
-    while i < n and i < x.size:  # converting an item may run Python code, and that shorten x
+    while i < n and i < x.size:  # converting an item may run Python code, which may shorten x
         value = list_item(<PyObject *>x, i)
         element = box_inside(&value, copies)
         Py_INCREF(<PyObject *>element)
@@ -618,7 +622,7 @@ cdef object box_tuple(Tuple x, PyObject **copies, bint shared):
 
 
 cdef object named(TypeSpec spec):
-    """The class of a NamedTuple: the user's own where it is known, else one made from name and fields."""
+    """Return the class of a NamedTuple: the user's class if known, else one created from name and fields."""
     if spec.namedtuple is None:
         if isinstance(spec.detail, type):
             spec.namedtuple = spec.detail
@@ -645,7 +649,7 @@ cdef object box_dict(Dict x, PyObject **copies, bint shared):
 # ---------------------------------------------------------------- for Python callers
 
 def to_core(x, TypeSpec spec not None):
-    """`x` as the core holds it: a List, Dict or Tuple object, or the number or str itself."""
+    """Convert a Python value to its core form: a List, Dict or Tuple object, or the number or str itself."""
     cdef IValue value
     unbox(x, spec, &value)
     try:
@@ -655,12 +659,12 @@ def to_core(x, TypeSpec spec not None):
 
 
 def new_object(ObjectClass cls not None):
-    """An object whose attributes are still to be set."""
+    """Return a new object with unassigned attributes."""
     return object_new(cls)
 
 
 def object_get(Object x not None, Py_ssize_t slot, bint deep=True):
-    """An attribute; containers and objects become Python's own if `deep`."""
+    """Return an attribute by slot; containers and objects are converted to Python's if `deep`."""
     if not 0 <= slot < x.size:
         raise IndexError(slot)
     if x.slots[slot].tag == TAG_OBJECT and x.slots[slot].v.o == NULL:
@@ -678,7 +682,7 @@ def object_set(Object x not None, Py_ssize_t slot, value):
 
 
 def from_core(x):
-    """The inverse: containers of the core copied deeply into Python's own."""
+    """Convert a value of `to_core` back: copies core containers deeply to Python containers."""
     cdef IValue value
     unbox_shallow(x, &value)
     try:

@@ -1,12 +1,12 @@
-"""List and Tuple: see `container.pxd` for what holds of every container.
+"""List and Tuple; see `container.pxd` for the properties of all containers.
 
-What stands in a list follows from its type, and stays so:
+The element layout of a list depends on its type only, and never changes:
 
     List[int], List[float]    items -> [ int64 | int64 | ... ]        item TAG_INT, TAG_FLOAT
     List[bool]                items -> [ byte | byte | ... ]          item TAG_BOOL
-    any other                 items -> [ IValue | IValue | ... ]      item TAG_NONE: each has a tag of its own
+    any other                 items -> [ IValue | IValue | ... ]      item TAG_NONE: each item has its own tag
 
-Only this file, `lists.pyx`, loops of `prims` over all numbers of a list and machine code know of that.
+Only this file, `lists.pyx`, the operators on whole lists of numbers and machine code depend on this layout.
 """
 
 cimport cython
@@ -26,8 +26,8 @@ cdef class List:
     cdef void *items
     cdef Py_ssize_t size
     cdef Py_ssize_t capacity
-    cdef Tag item                     # of every item, if they are numbers
-    cdef readonly TypeSpec spec       # of the list, List[int]
+    cdef Tag item                     # tag of all items of a list of numbers, else TAG_NONE
+    cdef readonly TypeSpec spec       # type of the list, e.g. List[int]
 
 
 @cython.final
@@ -40,9 +40,9 @@ cdef class Tuple:
 
 # ---------------------------------------------------------------- construction: new references
 
-# With room for `capacity` items, all unset: `list_store` items 0 .. n - 1 and then write size.
+# Create a list with `capacity` unset items: `list_store` items 0 .. n - 1, then set `size` to n.
 cdef List list_new(TypeSpec spec, Py_ssize_t capacity)
-# All items None: overwrite them in place.
+# Create a tuple of None items, to be overwritten in place.
 cdef Tuple tuple_new(TypeSpec spec, Py_ssize_t size)
 
 cdef void release_items(IValue *items, Py_ssize_t n) noexcept nogil
@@ -55,7 +55,7 @@ cdef int raise_no_memory() except -1 nogil
 # ---------------------------------------------------------------- lists
 
 cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil
-# The `n` items from `start` on, every `step`-th, as a new list.
+# Return a new list of the `n` items start, start + step, ...
 cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n)
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil
 # Copy the first `n` items of another list to existing, unset slots from `start` on.
@@ -81,10 +81,10 @@ cdef inline Py_ssize_t list_index(PyObject *x, int64_t i) noexcept nogil:
     return i if <size_t>i < <size_t>(<List>x).size else -1
 
 
-# ---- an item that is there, by its index from the start
+# ---- access by a valid, non-negative index
 
 cdef inline IValue list_item(PyObject *x, Py_ssize_t i) noexcept nogil:
-    """x[i], a borrowed reference."""
+    """Return x[i] as a borrowed reference."""
     cdef IValue value
     if (<List>x).item == TAG_NONE:
         return (<IValue *>(<List>x).items)[i]
@@ -94,7 +94,7 @@ cdef inline IValue list_item(PyObject *x, Py_ssize_t i) noexcept nogil:
 
 
 cdef inline void list_store(PyObject *x, Py_ssize_t i, IValue *value) noexcept nogil:
-    """x[i] := value, which gives its reference away; the place is unset, or what it held was taken."""
+    """Store `value` at x[i], taking over its reference; the old item must be unset or moved away."""
     if (<List>x).item == TAG_NONE:
         assign(&(<IValue *>(<List>x).items)[i], value)
     else:
@@ -102,7 +102,7 @@ cdef inline void list_store(PyObject *x, Py_ssize_t i, IValue *value) noexcept n
 
 
 cdef inline void list_replace(PyObject *x, Py_ssize_t i, IValue *value) noexcept nogil:
-    """x[i] := value, with a reference of its own."""
+    """Set x[i] to `value` with a new reference; the old item is released."""
     if (<List>x).item == TAG_NONE:
         copy_value(&(<IValue *>(<List>x).items)[i], value)
     else:
@@ -110,7 +110,7 @@ cdef inline void list_replace(PyObject *x, Py_ssize_t i, IValue *value) noexcept
 
 
 cdef inline int64_t list_number(PyObject *x, Py_ssize_t i) noexcept nogil:
-    """The payload of x[i] in a list of numbers."""
+    """Return the payload of x[i] in a list of numbers."""
     if (<List>x).item == TAG_BOOL:
         return (<char *>(<List>x).items)[i]
     return (<int64_t *>(<List>x).items)[i]
@@ -124,14 +124,14 @@ cdef inline void list_store_number(PyObject *x, Py_ssize_t i, int64_t value) noe
 
 
 cdef inline IValue *list_place(PyObject *x, Py_ssize_t i) noexcept nogil:
-    """The place of x[i] in a list of no numbers."""
+    """Return the address of x[i] in a list of IValues (not of unboxed numbers)."""
     return &(<IValue *>(<List>x).items)[i]
 
 
-# ---- by any index
+# ---- access by any index
 
 cdef inline int list_get_item(PyObject *x, int64_t i, IValue *out) except -1 nogil:
-    """out := x[i], releasing what `out` held."""
+    """Set `out` to x[i], releasing the old value; raise IndexError for an index out of range."""
     cdef Py_ssize_t place = list_index(x, i)
     cdef IValue value
     if place < 0:
@@ -142,7 +142,7 @@ cdef inline int list_get_item(PyObject *x, int64_t i, IValue *out) except -1 nog
 
 
 cdef inline int list_set_item(PyObject *x, int64_t i, IValue *value) except -1 nogil:
-    """x[i] := value."""
+    """Set x[i] to `value`; raise IndexError for an index out of range."""
     cdef Py_ssize_t place = list_index(x, i)
     if place < 0:
         return raise_list_index()
@@ -163,5 +163,5 @@ cdef inline int list_append(PyObject *x, IValue *value) except -1 nogil:
 # ---------------------------------------------------------------- tuples
 
 cdef inline IValue *tuple_at(PyObject *x, Py_ssize_t i) noexcept nogil:
-    """The place of item `i`, in range by the tuple's type."""
+    """Return the address of item `i`; the tuple's type guarantees the range."""
     return &(<Tuple>x).items[i]

@@ -1,7 +1,6 @@
-"""The bodies of List and Tuple; `lists.pxd` holds the fast accessors, `container.pxd` the picture.
+"""Implementation of List and Tuple; `lists.pxd` has the inline accessors, `container.pxd` the memory layout.
 
-From Python they can be looked at (len, iteration, ==, repr) but are made by `ivalue.to_core` and changed by
-operators only:
+Python code can read them (len, iteration, ==, repr); `ivalue.to_core` creates them, and only operators modify them:
 
     >>> to_core([1, 2], List[int])
     [1, 2]
@@ -36,7 +35,7 @@ cdef int raise_no_memory() except -1 nogil:
 # ---------------------------------------------------------------- List
 
 cdef enum:
-    LIST_BYTES = 64      # of the object itself, as limits count it
+    LIST_BYTES = 64      # size of the object without items, for the memory limit
     TUPLE_BYTES = 64
 
 
@@ -101,7 +100,7 @@ cdef List list_new(TypeSpec spec, Py_ssize_t capacity):
     if spec is not None:
         x.spec = spec
         if (<TypeSpec>spec.children[0]).acyclic:
-            PyObject_GC_UnTrack(<PyObject *>x)  # nothing in it can lead back to it
+            PyObject_GC_UnTrack(<PyObject *>x)  # its items cannot be part of a reference cycle
     if capacity > 0:
         x.items = malloc(capacity * item_bytes(item))
         if x.items == NULL:
@@ -134,7 +133,7 @@ cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n):
     cdef Py_ssize_t i
     cdef IValue value
     while n > 0 and max(start, start + (n - 1) * step) >= x.size:
-        n -= 1  # making the new list has collected garbage, whose finalizers have shortened x
+        n -= 1  # the allocation may have run finalizers, which shortened x
     if step == 1 and x.item != TAG_NONE and n > 0:
         memcpy(result.items, <char *>x.items + start * item_bytes(x.item), n * item_bytes(x.item))
     else:
@@ -190,7 +189,7 @@ cdef int list_clear_items(PyObject *x) except -1:
         return 0
     (<List>x).items = NULL
     (<List>x).capacity = 0
-    release_items(<IValue *>items, n)  # which may run Python code, and that look at x
+    release_items(<IValue *>items, n)  # may run Python code that reads x
     if (<List>x).items == NULL:
         (<List>x).items, (<List>x).capacity = items, capacity
         return 0
@@ -200,8 +199,8 @@ cdef int list_clear_items(PyObject *x) except -1:
     return 0
 
 
-# What an item held last may be a container, whose items may be: releasing would follow a nest into the C
-# stack.  Below so many levels, items wait in an array until the outermost release comes to them.
+# Releasing an item may free a container and release its items in turn, which recurses on the C stack.  At
+# MAX_RELEASE levels, items are stored in an array instead, which the outermost release empties.
 
 cdef enum:
     MAX_RELEASE = 100

@@ -1,10 +1,10 @@
-"""Classes whose objects only this program makes.
+"""Prevention of object creation from Python, for classes whose fields are set by C code after creation.
 
     seal(List)        List(), List.__new__(List), copies and pickles: TypeError, for subclasses too
 
-Nobody can hold an object that nothing has filled then.  Methods of a sealed class read what its maker wrote and ask no
-more; the maker stands in the class's own file, where `List.__new__(List)` is a call of the C function.  Classes that
-Python makes are filled by `__cinit__`, which no way leads around either.
+Python code can then never hold an object with unset fields, so methods of a sealed class need no checks.  The class's own
+file creates objects by `List.__new__(List)`, which Cython compiles to a call of the C function.  Classes that Python code
+may instantiate set their fields in `__cinit__`, which always runs.
 """
 
 from cpython.object cimport PyObject

@@ -1,10 +1,10 @@
-"""Object: the instance of a scripted class; see `container.pxd` for what holds of every container.
+"""Object: the instance of a scripted class; see `container.pxd` for the properties of all containers.
 
     ObjectClass  names, specs: the attributes by slot        tags -> [ tag | tag ]     of a new object's slots
     Object       slots -> [ IValue | IValue ]                cls: its ObjectClass
 
-A slot whose attribute is a number has the right tag from the beginning, so that reading and writing it is
-copying eight bytes; one that holds an object is NULL until the attribute is assigned.
+The slot of a number attribute has its final tag from creation, so typed code copies only the 8-byte payload.  The slot
+of an object attribute is NULL until it is assigned.
 """
 
 cimport cython
@@ -18,16 +18,16 @@ from ts._core.value.tagged cimport IValue
 cdef class ObjectClass:
     """Layout of a scripted class: attribute names, types and initial tags."""
     cdef readonly str name            # qualified
-    cdef readonly object type         # the compiler's type, which the core only hands on
-    cdef readonly tuple names         # attributes by slot; None until the first object is made
+    cdef readonly object type         # the compiler's type, opaque for the core
+    cdef readonly tuple names         # attribute names by slot; None until the first object is created
     cdef readonly tuple specs         # their TypeSpecs
     cdef public object spec           # the TypeSpec of the class itself
-    cdef public object less           # (a, b) -> bool: the order that `__lt__` defines; None until asked for
-    cdef object describe              # () -> (names, specs), asked once
+    cdef public object less           # less(a, b) -> bool, defined by `__lt__`; None before first use
+    cdef object describe              # describe() -> (names, specs), called once
     cdef int64_t *tags
     cdef Py_ssize_t size
 
-    cpdef int settle(self) except -1  # the class is complete: take over names and specs
+    cpdef int settle(self) except -1  # call `describe` and store names and specs
 
 
 @cython.final
@@ -38,7 +38,7 @@ cdef class Object:
     cdef object __weakref__
 
 
-# Numbers are zero, optionals None, all other slots unset.  New reference.
+# Create an object, a new reference; numbers are 0, optionals None, other slots unset.
 cdef Object object_new(ObjectClass cls)
 
 

@@ -1,4 +1,4 @@
-"""The bodies of Object and ObjectClass; `objects.pxd` draws them and holds the accessors."""
+"""Implementation of Object and ObjectClass; `objects.pxd` has their layout and the inline accessors."""
 
 cimport cython
 from libc.stdint cimport int64_t
@@ -40,7 +40,7 @@ cdef class ObjectClass:
         if self.names is not None:
             return 0
         names, specs = self.describe()
-        if self.names is not None:  # another thread was faster
+        if self.names is not None:  # set by another thread meanwhile
             return 0
         if len(names) != len(specs):
             raise ValueError(f"{self.name} has {len(names)} names of attributes and {len(specs)} types")
@@ -55,7 +55,7 @@ cdef class ObjectClass:
         return 0
 
     def slot(self, str name):
-        """The slot of an attribute, or -1."""
+        """Return the slot number of an attribute, or -1."""
         self.settle()
         return self.names.index(name) if name in self.names else -1
 
@@ -74,7 +74,7 @@ cdef int64_t first_tag(TypeSpec spec) noexcept:
 
 
 cdef enum:
-    OBJECT_BYTES = 64    # of the object itself, as limits count it
+    OBJECT_BYTES = 64    # size of the object without slots, for the memory limit
 
 
 @cython.final

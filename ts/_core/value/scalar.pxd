@@ -1,6 +1,6 @@
 """Arithmetic on unboxed ints, floats and bools, with the results of PyTorch 2.13.
 
-In: C integers and doubles.  Out: the same.  Opcode branches of the interpreter and the kernels of
+In and out: C integers and doubles.  Opcode branches of the interpreter and the kernels of
 `builtin_ops/scalar.pyx` call the same inline functions, so a constant folded by a pass, an eager call and
 the loop agree to the last bit.
 
@@ -68,7 +68,7 @@ cdef inline Status mod_int_checked(int64_t a, int64_t b, int64_t *out) noexcept 
 
 
 cdef inline Status truncdiv_int_checked(int64_t a, int64_t b, int64_t *out) noexcept nogil:
-    """C's division, rounded towards zero (aten::__round_to_zero_floordiv)."""
+    """Compute the C quotient, rounded towards zero (aten::__round_to_zero_floordiv)."""
     if b == 0:
         return DIVISION_BY_ZERO
     out[0] = -a if b == -1 else a / b
@@ -123,7 +123,7 @@ cdef inline Status factorial_checked(int64_t n, int64_t *out) noexcept nogil:
 
 
 cdef inline Status range_length(int64_t lo, int64_t hi, int64_t step, int64_t *out) noexcept nogil:
-    """The number of steps of range(lo, hi, step)."""
+    """Compute the length of range(lo, hi, step)."""
     if step > 0:
         out[0] = <int64_t>((<uint64_t>hi - <uint64_t>lo - 1) / <uint64_t>step) + 1 if lo < hi else 0
     elif step < 0:
@@ -214,7 +214,7 @@ cdef inline Status ceil_checked(double a, int64_t *out) noexcept nogil:
 
 # ---------------------------------------------------------------- failure
 
-# Raises the exception that `status` stands for; takes the GIL.  Always returns -1.
+# Raise the exception of a Status; takes the GIL and returns -1.
 cdef int raise_status(int status) except -1 nogil
-# The same for NOT_AN_INT, which names the number.
+# Raise the exception of NOT_AN_INT with the number in its message; takes the GIL and returns -1.
 cdef int raise_not_an_int(double value) except -1 nogil

@@ -1,4 +1,4 @@
-"""The errors of scalar arithmetic; the arithmetic itself is inline in `scalar.pxd`.
+"""Exceptions of scalar arithmetic, which is inline in `scalar.pxd`.
 
 In: a Status.  Out: the exception, with PyTorch's class and wording.
 

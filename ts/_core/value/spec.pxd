@@ -1,4 +1,4 @@
-"""Type descriptors of the core; `spec.pyx` makes them."""
+"""Type descriptors of the core; see `spec.pyx`."""
 
 cimport cython
 
@@ -21,13 +21,13 @@ cdef enum Kind:
     KIND_UNION = 14       # children: alternatives
     KIND_CLASS = 15       # detail: the Python class whose instances are accepted, or None
     KIND_ENUM = 16        # detail: the Python enum class
-    KIND_OBJECT = 17      # passed through as it is: Generator, Stream, functions, modules; detail: its class, or None
+    KIND_OBJECT = 17      # not converted: Generator, Stream, functions, modules; detail: its class, or None
     KIND_FUTURE = 18      # children: the result
 
 
 @cython.final
 cdef class TypeSpec:
-    """A type as the core needs it at the border to Python and in containers: kind, children, text.
+    """Type descriptor for boxing, unboxing and containers: kind, children, text.
 
     Built from `ts.ir.types` by the bytecode stage; the core never sees the types themselves:
 
@@ -39,14 +39,14 @@ cdef class TypeSpec:
     cdef readonly object detail       # (name, fields) of a NamedTuple, a class, the size of a sized list parameter
     cdef readonly bint plain          # values own no Python object: int, float, bool, None
     cdef readonly bint acyclic        # plain, str, complex, or a tuple of such: cannot be part of a reference cycle
-    cdef TypeSpec list_of             # the spec of a list of this, made on first use
-    cdef TypeSpec item                # of a dict: the spec of (key, value), made on first use
-    cdef object namedtuple            # the Python class that a NamedTuple is boxed to
+    cdef TypeSpec list_of             # the spec of List[this type], created on first use
+    cdef TypeSpec item                # the spec of (key, value) of a dict, created on first use
+    cdef object namedtuple            # Python class of a boxed NamedTuple
 
 
 cdef TypeSpec INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC, STR_SPEC, NONE_SPEC, TENSOR_SPEC, ANY_SPEC
 cdef TypeSpec NUMBER_SPEC, DEVICE_SPEC
 
-# The spec of List[element], the same object each time.
+# Return the spec of List[element], one object per element spec.
 cdef TypeSpec list_spec(TypeSpec element)
 cdef TypeSpec tuple_spec(tuple elements)

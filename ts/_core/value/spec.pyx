@@ -1,14 +1,14 @@
 """TypeSpec: the core's descriptor of a type.
 
 In: the kind, the element types and the text of a type of `ts.ir.types`.  Out: the descriptor that guides
-boxing, unboxing and the containers:
+In: the kind, the element types and the text of a type of `ts.ir.types`.  Out: the descriptor for
 
     TypeSpec(KINDS["ListType"], (TypeSpec(KINDS["IntType"], text="int"),), "List[int]")
 """
 
 cimport cython
 
-# The classes of `ts.ir.types`, by `type.kind()`, and the kind that the core knows them as.
+# Core kind of each type class of `ts.ir.types`, by `type.kind()`.
 KINDS: dict = {
     "AnyType": KIND_ANY,
     "NoneType": KIND_NONE,
@@ -37,12 +37,12 @@ KINDS: dict = {
     "FutureType": KIND_FUTURE,
 }
 
-# How many types are inside of one of a kind: 0 is any number but none.
+# Number of children by kind; 0: any positive number.
 cdef dict CHILDREN = {KIND_LIST: 1, KIND_OPTIONAL: 1, KIND_FUTURE: 1, KIND_DICT: 2, KIND_UNION: 0}
 
 
 @cython.final
-@cython.no_gc_clear                # containers ask their spec when they are freed
+@cython.no_gc_clear                # containers read their spec when they are freed
 cdef class TypeSpec:
     def __cinit__(self, int kind, tuple children not None=(), str text not None="", object detail=None):
         if kind in CHILDREN and (len(children) != CHILDREN[kind] if CHILDREN[kind] else not children):

@@ -4,9 +4,9 @@
     |  v.i  v.f  v.o   8 bytes |  tag             8 bytes |
     +--------------------------+--------------------------+
 
-An int, float or bool lives in the payload and owns nothing.  TAG_OBJECT owns one reference to a
-Python object (a Tensor, str, List, Dict, Tuple, complex ...), or holds NULL in a register that is
-not yet written; None has a tag of its own, so an `int?` needs no box.  Bools are 0 or 1 in `v.i`.
+An int, float or bool is stored in the payload.  TAG_OBJECT owns one reference to a Python object (a Tensor,
+str, List, Dict, Tuple, complex ...), or is NULL in a register that is not yet written.  None has its own tag,
+so an `int?` needs no box.  Bools are 0 or 1 in `v.i`.
 """
 
 from cpython.ref cimport PyObject
@@ -16,8 +16,8 @@ from ts._core.thread.stack cimport stack_is_low
 
 
 cdef extern from "Python.h":
-    # Declared nogil because the loop is a nogil function; the caller holds the GIL whenever an
-    # object is at hand (code without objects is the only code that runs without it).
+    # Declared nogil because the loop is a nogil function.  The caller holds the GIL if there are objects: only
+    # code without objects runs without the GIL.
     void Py_XINCREF(PyObject *o) noexcept nogil
     void Py_XDECREF(PyObject *o) noexcept nogil
     void Py_INCREF(PyObject *o) noexcept nogil
@@ -47,13 +47,13 @@ cdef struct IValue:
 
 cdef extern from *:
     """
-    /* A copy of an IValue, word by word: what an instruction has just written is eight bytes, and a processor
-       waits for them to reach memory before it reads sixteen that hold them. */
+    /* Copy an IValue as two words.  A 16-byte load right after an 8-byte store to it would defeat store-to-load
+       forwarding and stall. */
     static CYTHON_INLINE void ts_assign(void *dst, const void *src) {
         const int64_t *from = (const int64_t *)src;
         int64_t *to = (int64_t *)dst, payload = from[0], tag = from[1];
     #if defined(__GNUC__)
-        __asm__("" : "+r"(payload));   /* or the compiler makes one move of the two */
+        __asm__("" : "+r"(payload));   /* keeps the compiler from merging both moves */
     #endif
         to[0] = payload;
         to[1] = tag;
@@ -118,7 +118,7 @@ cdef inline void set_none(IValue *dst) noexcept nogil:
 
 
 cdef inline void set_object_steal(IValue *dst, PyObject *x) noexcept nogil:
-    """dst := x; the reference that the caller owns moves into `dst`."""
+    """Set `dst` to object `x`, taking over the caller's reference."""
     cdef IValue old = dst[0]
     dst.v.o = x
     dst.tag = TAG_OBJECT
@@ -126,13 +126,13 @@ cdef inline void set_object_steal(IValue *dst, PyObject *x) noexcept nogil:
 
 
 cdef inline void set_object(IValue *dst, object x) noexcept:
-    """dst := x, with a new reference."""
+    """Set `dst` to object `x` with a new reference."""
     Py_INCREF(<PyObject *>x)
     set_object_steal(dst, <PyObject *>x)
 
 
 cdef inline int enter_recursion(const char *where) except -1:
-    """Before a function calls itself through C: RecursionError when too deep.  Pairs with Py_LeaveRecursiveCall."""
+    """Raise RecursionError if C recursion is too deep; pair a successful call with Py_LeaveRecursiveCall."""
     if stack_is_low():
         raise RecursionError("the thread's stack is full" + where.decode())
-    return -1 if Py_EnterRecursiveCall(where) else 0  # not 0 on failure, whatever its documentation says
+    return -1 if Py_EnterRecursiveCall(where) else 0  # any nonzero value means failure, not only -1

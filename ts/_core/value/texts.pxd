@@ -7,10 +7,10 @@ from ts._core.value.tagged cimport IValue
 
 cdef extern from *:
     """
-    /* memcmp for the text of two strings.  It starts at a multiple of 8, so an aligned word that holds its
-       last bytes can be read as a whole, and short strings need no branch that depends on their length.  The bytes
-       behind the text are the allocator's, which hands out multiples of 8, and have no say; AddressSanitizer, which
-       counts each byte, is spared the question. */
+    /* memcmp of the characters of two strings.  They start at a multiple of 8, so the aligned word with the last bytes
+       can be read as a whole, without a branch on the length of short strings.  The bytes after the string belong to
+       its allocation, whose size is a multiple of 8, and are masked out.  Builds with AddressSanitizer, which checks
+       single bytes, use memcmp. */
     static CYTHON_INLINE int ts_same_text(const char *a, const char *b, size_t n) {
     #if PY_LITTLE_ENDIAN && !defined(__SANITIZE_ADDRESS__)
         uint64_t p, q;
@@ -30,16 +30,16 @@ cdef extern from *:
         int kind;
         if (a == b) return 1;
         if (n != PyUnicode_GET_LENGTH(b)) return 0;
-        if (PyUnicode_IS_COMPACT_ASCII(a) & PyUnicode_IS_COMPACT_ASCII(b))   /* the text is right behind the header */
+        if (PyUnicode_IS_COMPACT_ASCII(a) & PyUnicode_IS_COMPACT_ASCII(b))   /* the characters follow the header */
             return ts_same_text((const char *)((PyASCIIObject *)a + 1), (const char *)((PyASCIIObject *)b + 1), (size_t)n);
         kind = PyUnicode_KIND(a);
         return kind == (int)PyUnicode_KIND(b)
             && ts_same_text((const char *)PyUnicode_DATA(a), (const char *)PyUnicode_DATA(b), (size_t)n * kind);
     }
     """
-    # Whether two texts have the same characters.
+    # Return whether two strings are equal.
     bint text_equal "ts_text_equal"(PyObject *a, PyObject *b) noexcept nogil
     Py_ssize_t text_length "PyUnicode_GET_LENGTH"(PyObject *text) noexcept nogil
 
-# out := text[i], where `i` may count from the end; False, and nothing, where there is none.
+# Set `out` to text[i], where `i` may count from the end; return False without a change if out of range.
 cdef bint text_character(PyObject *text, int64_t i, IValue *out) except -1

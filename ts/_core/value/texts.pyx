@@ -1,4 +1,4 @@
-"""The body of `texts.pxd`: a character of a text, as a text."""
+"""Indexing of strings: `text_character` of `texts.pxd`."""
 
 from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
 from ts._core.value.tagged cimport set_object_steal

@@ -2,11 +2,11 @@
 
 from cpython.object cimport PyTypeObject
 
-_texts = []  # keeps the names alive that `tp_name` points to
+_texts = []  # owns the strings that `tp_name` points to
 
 
 def set_qualified_name(type cls, str name):
-    """Set the module and name of a class in C: its `__module__` and its `repr` follow."""
+    """Set the module and name of an extension class, visible in `__module__` and `repr`."""
     text = name.encode()
     _texts.append(text)
     (<PyTypeObject *>cls).tp_name = text

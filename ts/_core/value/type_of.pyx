@@ -1,13 +1,13 @@
 """Type inference and type checks of values.
 
-In: a Python object, or an IValue and a TypeSpec.  Out: the TypeSpec; the answer:
+In: a Python object; or an IValue and a TypeSpec.  Out: its TypeSpec; or a bool:
 
-    infer_spec([1, 2])                  List[int], for what is given for an `Any`
+    infer_spec([1, 2])                  List[int], the type of an argument for `Any`
     conforms([1, 2], List[int])         True
-    conforms([1, 2], List[str])         False: an instruction that reads strings would follow numbers
+    conforms([1, 2], List[str])         False: an instruction would use the ints as string pointers
 
-`conforms` asks for everything that typed instructions rely on, deep into tuples.  Containers know what they were
-made to hold, objects their class; what a future gives is looked at when it is there.
+`conforms` tests all properties that typed instructions rely on, recursively in tuples.  Lists and dicts store their type
+and objects their class; the result of a future is checked when it is read.
 """
 
 from enum import Enum
@@ -67,19 +67,19 @@ cdef object has_interface = None
 
 
 def register_tensor_type(type cls not None):
-    """Say which class `Tensor` parameters accept."""
+    """Register the class that `Tensor` parameters accept."""
     global tensor_type
     tensor_type = cls
 
 
 def register_device_type(type cls not None):
-    """Say which class Device parameters accept; `cls(text)` must make one from a string."""
+    """Register the class that Device parameters accept; `cls(text)` must construct a device from a string."""
     global device_type
     device_type = cls
 
 
 def register_future_type(type cls not None):
-    """The class of futures, which is defined after this module."""
+    """Register the class of futures, which is defined after this module."""
     global future_type
     future_type = cls
 
@@ -91,7 +91,7 @@ def register_class_spec(function):
 
 
 def register_interface_test(function):
-    """Say which objects have an interface: function(Object, interface) -> bool."""
+    """Register the interface test: function(Object, interface) -> bool."""
     global has_interface
     has_interface = function
 
@@ -99,7 +99,7 @@ def register_interface_test(function):
 # ---------------------------------------------------------------- the type of a Python object
 
 cdef enum:
-    MAX_TEXT_CHARS = 1 << 17     # of a type that is inferred: tuples of tuples of the same tuple have no end
+    MAX_TEXT_CHARS = 1 << 17     # limit of an inferred type's text, which nested shared tuples make exponentially long
 
 
 cpdef TypeSpec infer_spec(object x):
@@ -135,7 +135,7 @@ cdef TypeSpec infer_element(object x, dict known):
 
 
 cdef TypeSpec infer_container(object x, dict known):
-    """The type of a tuple, list or dict; each is looked at once, however often it occurs."""
+    """Infer the type of a tuple, list or dict, visiting each shared container once."""
     cdef TypeSpec found = known.get(id(x)), key, value
     if found is not None:
         return found
@@ -183,12 +183,12 @@ cdef TypeSpec common_spec(object values, str container, dict known):
 
 
 cdef TypeSpec spec_of_class(type cls):
-    """The descriptor of a class that the core does not know: scripted classes, enums."""
+    """Return the TypeSpec of a scripted class or enum, by the registered look-up."""
     cdef object found = None if class_spec is None else class_spec(cls)
     return TypeSpec(KIND_OBJECT, (), cls.__name__) if found is None else found
 
 
-# ---------------------------------------------------------------- whether a value is of a type
+# ---------------------------------------------------------------- type checks of values
 
 cdef bint conforms(IValue *x, TypeSpec spec) except -1:
     return is_of(x, spec, None)
@@ -254,7 +254,7 @@ cdef bint list_is_of(List o, TypeSpec spec, set asked) except -1:
     if o.spec is not None:
         return same_layout(<TypeSpec>o.spec.children[0], <TypeSpec>spec.children[0])
     if (<TypeSpec>spec.children[0]).kind in (KIND_INT, KIND_FLOAT, KIND_BOOL):
-        return False  # its items would stand side by side
+        return False  # lists of these types have unboxed items
     while i < o.size:
         value = list_item(<PyObject *>o, i)
         if not is_of(&value, <TypeSpec>spec.children[0], asked):
@@ -305,7 +305,7 @@ cdef bint same_layout(TypeSpec a, TypeSpec b) except -1:
     return True
 
 
-# ---------------------------------------------------------------- how large a value is
+# ---------------------------------------------------------------- size of a value
 
 def is_small(x, Py_ssize_t most=1000, Py_ssize_t deepest=100):
     """Return whether nested Python containers have at most `most` elements on at most `deepest` levels.

@@ -1,6 +1,6 @@
 """Equality, ordering and string conversion of values, recursive in containers.
 
-In: IValues.  Out: the truth of a comparison, or the text that `print`, `str()` and `format` show.
+In: IValues.  Out: the result of a comparison, or the string that `print`, `str()` and `format` show.
 """
 
 from enum import Enum
@@ -40,7 +40,7 @@ cdef extern from "Python.h":
 # ---------------------------------------------------------------- comparison
 
 cdef object core_equal(object a, object b):
-    """`==` from Python between two core containers."""
+    """Implement Python's `==` of two core containers."""
     cdef IValue x, y
     if type(a) is not type(b):
         return NotImplemented
@@ -96,7 +96,7 @@ cdef bint values_equal(IValue *a, IValue *b) except -1:
     if type(x) is not type(y):
         return False
     if x is y and (type(x) is List or type(x) is Tuple or type(x) is Dict):
-        return True  # as in Python and PyTorch, whatever stands in it
+        return True  # as in Python and PyTorch, also with nan inside
     if type(x) is List:
         return lists_equal(<List>x, <List>y)
     if type(x) is Tuple:
@@ -168,7 +168,7 @@ cdef int compare_tuples(Tuple x, Tuple y) except? -2:
 
 
 cdef int compare_numbers(IValue *a, IValue *b) except? -2:
-    """Numbers of different types, as Python compares them; anything else has no order."""
+    """Compare numbers of different types as Python does; raise TypeError for other values."""
     if a.tag == TAG_NONE or b.tag == TAG_NONE or a.tag == TAG_OBJECT or b.tag == TAG_OBJECT:
         raise_different(a, b)
     x = a.v.f if a.tag == TAG_FLOAT else <object>a.v.i
@@ -185,7 +185,7 @@ cdef enum:
 
 
 cdef str type_text(IValue *x):
-    """The type of a value, as annotations spell it."""
+    """Return the type of a value in annotation syntax."""
     cdef Py_ssize_t i
     if x.tag != TAG_OBJECT:
         return {TAG_NONE: "NoneType", TAG_INT: "int", TAG_FLOAT: "float"}.get(x.tag, "bool")
@@ -205,7 +205,7 @@ cdef str tuple_type_text(Tuple x):
         text = ""
         for i in range(x.size):
             text += (", " if i else "") + type_text(&x.items[i])
-            if len(text) > MAX_TYPE_TEXT_CHARS:  # a tuple that holds tuples many times over
+            if len(text) > MAX_TYPE_TEXT_CHARS:  # nested shared tuples
                 raise RuntimeError("a value has too large a type to be told")
         return f"Tuple[{text}]"
     finally:
@@ -237,7 +237,7 @@ cdef int compare_objects(Object x, Object y) except? -2:
 # ---------------------------------------------------------------- text
 
 cdef str float_text(double x):
-    """PyTorch's text of a float: 17 digits, and a point after a whole number: 0.10000000000000001, 3."""
+    """Format a float as PyTorch does, with 17 digits and a point after an integer: 0.10000000000000001, 3."""
     cdef char text[40]
     if -9223372036854775808.0 <= x < 9223372036854775808.0 and <double>(<int64_t>x) == x:
         return f"{<int64_t>x}."
@@ -266,7 +266,7 @@ cdef str list_text(List x):
     cdef IValue value
     enter_recursion(b" while a container is printed")
     try:
-        while i < x.size:  # the text of an item may run Python code, and that shorten x
+        while i < x.size:  # formatting an item may run Python code, which may shorten x
             value = list_item(<PyObject *>x, i)
             texts.append(text_inside(&value))
             i += 1
@@ -309,15 +309,14 @@ cdef Py_ssize_t MAX_TEXT_CHARS = <Py_ssize_t>1 << 60
 cdef Py_ssize_t least_text(IValue *x, PyObject **sizes) except -1:
     """Return a lower bound of the length of a value's string, visiting each container once.
 
-    It rejects exponentially large strings of shared containers before they are built.  `sizes` maps
-    containers
-    already visited to their bounds, or is NULL."""
+    The caller rejects exponentially large strings of shared containers before they are built.  `sizes` maps
+    containers already visited to their bounds, or is NULL."""
     cdef object o, known
     cdef Py_ssize_t size
     if x.tag != TAG_OBJECT or type(<object>x.v.o) not in (List, Tuple, Dict):
         return 1
     o = <object>x.v.o
-    if Py_REFCNT(<PyObject *>o) <= 2:  # whoever holds it, and `o`
+    if Py_REFCNT(<PyObject *>o) <= 2:  # only its container and `o`
         return least_inside(o, sizes)
     if sizes[0] == NULL:
         known = {}
