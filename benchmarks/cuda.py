@@ -1,4 +1,4 @@
-"""On a GPU: operators, fused groups and graphs of `ts`, beside CuPy and, where it has CUDA, PyTorch.
+"""Benchmark of operators, fused groups and CUDA graphs of `ts`, CuPy and PyTorch on a GPU.
 
 Each case waits for the device at its end.  Nothing is measured where there is no device, and a line says so.
 `make test-cuda` writes the tables to `benchmarks/CUDA.md`.
@@ -153,7 +153,7 @@ def _unfused(function: Any, x: Any, y: Any) -> Any:
 
 
 def _graphs() -> list[Case]:
-    """A chain of products and activations, launched one by one and as a graph."""
+    """Compare a chain of products and activations in single launches and as a CUDA graph."""
     found = []
     for side in (32, 256, 1024):
         w, x = ts.rand(side, side, device="cuda"), ts.rand(side, side, device="cuda")

@@ -14,7 +14,7 @@ STEPS = 2_000
 
 
 def add_ints(a: int, b: int) -> int:
-    """As little work as a call can do."""
+    """Add two ints, the smallest call."""
     return a + b
 
 

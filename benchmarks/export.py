@@ -50,7 +50,7 @@ def _export(torch: Any, module: Any, dynamic: bool) -> Any:
 
 
 def tables() -> dict[str, list[Case]]:
-    """How long exports, decompositions, calls and loads take."""
+    """Time exports, decompositions, calls and loads."""
     libraries: dict[str, Any] = {"ts": ts}
     if peer_runtimes.has_torch():
         import torch

@@ -38,7 +38,7 @@ def loop(name: str, *body: tuple[object, ...], classes: str = "iiif") -> tuple[R
 
 
 def programs() -> list[tuple[Ready, int]]:
-    """Functions, and how many instructions an iteration has."""
+    """Return functions with their numbers of instructions per iteration."""
     return [
         loop("empty"),
         loop("add", ("ADD_I64", 2, 2, 1), ("ADD_I64", 2, 2, 0), ("XOR_I64", 2, 2, 1)),

@@ -88,7 +88,7 @@ def convolution(name: str, options: dict[str, Any], lib: Any, x: Any, weight: An
 
 
 def way_back(numbers: tuple[int, ...], lib: Any, x: Any, weight: Any, grad: Any) -> Any:
-    """All gradients of one convolution, by that of its result."""
+    """Return all gradients of a convolution for the gradient of its result."""
     stride, padding, groups = numbers
     how = [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups
     return lib.ops.aten.convolution_backward(grad, x, weight, [weight.shape[0]], *how, [True] * 3)

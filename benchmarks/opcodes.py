@@ -1,4 +1,4 @@
-"""What the interpreter's loop runs: instructions a second, and the pairs that follow each other most often.
+"""Measure the interpreter loop: instructions per second and the most frequent instruction pairs.
 
 In: the scalar programs.  Out: two tables.  Instructions are counted by a
 program that counts (`ts.bytecode.instruction_counter`), times are those of the program as it is: pairs that
@@ -33,7 +33,7 @@ PROGRAMS: dict[Callable[..., Any], tuple[Any, ...]] = {  # arguments that take t
 
 
 def counted(function: Callable[..., Any], arguments: tuple[Any, ...]) -> InstructionCounter:
-    """The instructions that a call runs; its result is that of the function."""
+    """Count the instructions of a call and check its result."""
     counter = InstructionCounter()
     if CountedFunction(ts.jit.script(function), counter)(*arguments) != function(*arguments):
         raise AssertionError(f"{function.__name__} computes something else where it counts")

@@ -83,7 +83,7 @@ EXPRESSIONS = {
 
 
 def _arguments(n: int) -> dict[str, Any]:
-    """What expressions may name, as NumPy arrays and ints; the same for all contestants."""
+    """Return the variables of expressions as NumPy arrays and ints, equal for all contestants."""
     random = np.random.default_rng(0)
     rows = math.isqrt(n)
     square = (rows, n // rows)

@@ -57,7 +57,7 @@ def mandelbrot(size: int, limit: int) -> int:
 
 
 def sieve(n: int) -> int:
-    """How many primes below `n`: a list of bools, read and written."""
+    """Return the number of primes below `n`, computed with a list of bools."""
     prime = [True] * n
     prime[0] = False
     prime[1] = False
@@ -75,7 +75,7 @@ def sieve(n: int) -> int:
 
 
 def word_count(words: List[str]) -> int:
-    """How often the most frequent word occurs: a dictionary of string to int."""
+    """Return the count of the most frequent word, computed with a dictionary of string to int."""
     counts: Dict[str, int] = {}
     for word in words:
         if word in counts:

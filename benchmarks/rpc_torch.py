@@ -32,14 +32,14 @@ def in_flight(count: int) -> None:
 
 
 def asked(pipe: Any) -> Iterator[tuple[str, int]]:
-    """What to measure, until nobody asks any more."""
+    """Yield the requested measurements until the pipe closes."""
     with contextlib.suppress(EOFError):
         while True:
             yield pipe.recv()
 
 
 def serve(rank: int, port: int, pipe: Any) -> None:
-    """One of the processes, until it is told to end."""
+    """Run one RPC process until the requests end."""
     torch.set_num_threads(1)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
     options = rpc.TensorPipeRpcBackendOptions(init_method=f"tcp://127.0.0.1:{port}")

@@ -82,7 +82,7 @@ def measured(root: str, path: str, requests: int, batch: int) -> str:
 
 
 def processor_seconds(pid: int) -> tuple[float, float]:
-    """What a process has used, and what those below it have."""
+    """Return the CPU seconds of a process and of its descendants."""
     parents, used = {}, {}
     for each in filter(str.isdigit, os.listdir("/proc")):
         try:

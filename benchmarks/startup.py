@@ -1,4 +1,4 @@
-"""What comes before the first result: importing, and compiling 100 lines of script."""
+"""Measure startup: import, and compilation of 100 lines of script."""
 
 from __future__ import annotations
 

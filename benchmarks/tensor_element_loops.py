@@ -59,7 +59,7 @@ def histogram(x: Tensor, counts: Tensor) -> Tensor:
 
 
 def cases() -> list[Case]:
-    """One case a program, with arrays of which each contestant has its own."""
+    """Return one case per program, with separate arrays for each contestant."""
     rng = np.random.default_rng(0)
     arguments: dict[Any, list[Any]] = {
         total: [rng.random(20_000)],

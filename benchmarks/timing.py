@@ -34,7 +34,7 @@ class Case:
 
 
 def repetitions(run: Callable[[], object], least: float = 0.02) -> int:
-    """How many calls make up at least `least` seconds; also warms `run` up."""
+    """Return the number of calls that take at least `least` seconds, after a warm-up."""
     run()
     count = 1
     while True:

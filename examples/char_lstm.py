@@ -55,7 +55,7 @@ def network(torch: Any, letters: int) -> Any:
 
         @torch.jit.export
         def write(self, start: List[int], length: int, temperature: float) -> List[int]:
-            """So many characters that go on from `start`."""
+            """Return `length` characters that continue `start`."""
             zero = torch.zeros(1, self.hidden.in_features)
             state = zero, zero
             written: List[int] = []

@@ -73,7 +73,7 @@ def trained(torch: Any, model: Any, optimizer: Any, data: Iterator[Any], steps: 
 
 
 def accuracy(torch: Any, model: Any, data: Any) -> float:
-    """How many of the images the model reads rightly, from 0 to 1."""
+    """Return the fraction of correctly classified images."""
     inputs, digits = data.tensors
     with torch.no_grad():
         return (model(inputs).argmax(1) == digits).float().mean().item()

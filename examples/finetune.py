@@ -34,7 +34,7 @@ def pretrained(torch: Any, checkpoint: Path) -> Tuple[Any, Any]:
 
 
 def few(torch: Any) -> Tuple[Any, Any]:
-    """A few images of the new digits to train on, and many to test on."""
+    """Return a small training set and a full test set of the new digits."""
     train, test = images(torch, NEW_DIGITS)
     inputs, digits = train.tensors
     return torch.utils.data.TensorDataset(inputs[:SHOWN], digits[:SHOWN]), test

@@ -1,4 +1,4 @@
-"""What the examples of training share: arguments, steps under a progress bar, the curve as a picture.
+"""Shared functions of the training examples: arguments, progress bar and loss curve.
 
     options = arguments("Train something.", steps=300)   ends where the extra `examples` is not installed
     losses = run("training", options.steps, step)       step() trains on one batch, and gives the loss
@@ -43,7 +43,7 @@ def endless(loader: Iterable[T]) -> Iterator[T]:
 
 
 def run(text: str, steps: int, step: Callable[[], float]) -> List[float]:
-    """The losses of so many steps, with a bar on a terminal."""
+    """Run `steps` training steps with a progress bar on a terminal and return the losses."""
     losses = []
     with progress(text, steps) as advance:
         for _ in range(steps):

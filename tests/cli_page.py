@@ -38,7 +38,7 @@ Servers, clusters and launched programs. This page is generated from the argumen
 
 
 def subparser(name: str) -> argparse.ArgumentParser:
-    """Return the parser of one command with all of its arguments."""
+    """Return the argument parser of a command."""
     if name == "launch":
         return get_args_parser()
     (group,) = [a for a in parser(name)._actions if isinstance(a, argparse._SubParsersAction)]

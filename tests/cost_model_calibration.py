@@ -1,4 +1,4 @@
-"""How long operators take, beside what `ts/ops/cost_model.py` says they take at least.
+"""Compare measured operator times with the minimum times of `ts/ops/cost_model.py`.
 
     python -m tests.cost_model_calibration                   every family
     python -m tests.cost_model_calibration loss pool         these

@@ -27,7 +27,7 @@ class Numbers(Dataset):
 
 
 class Drawn(Numbers):
-    """What each sample's worker is, and its random numbers."""
+    """Returns the worker information and random numbers of each sample."""
 
     def __getitem__(self, index):
         info = get_worker_info()

@@ -1,4 +1,4 @@
-"""What `test_debugger.py` steps through.  The transcripts there name the lines of this file: add at the end."""
+"""Programs for the transcripts of `test_debugger.py`, which name lines of this file: add at the end."""
 
 from typing import List
 

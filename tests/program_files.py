@@ -57,7 +57,7 @@ class Program:
 
     @property
     def scripts_itself(self) -> bool:
-        """Whether the file has no `main`: it is run as it stands."""
+        """Return True for a file without `main`, which runs as a module."""
         return "\ndef main(" not in self.text
 
     def load(self, module: str = "ts", package: str = "programs") -> Any:

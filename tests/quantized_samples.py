@@ -35,7 +35,7 @@ def linear(t, rows=3, columns=3):
 
 
 def of_kind(t, i, name, parameter):
-    """The argument for a parameter of an operator."""
+    """Return an argument for a parameter of a quantized operator."""
     kind, called = parameter.kind, parameter.name
     n = dimensions(name)
     latent = next((n for key, n in LATENT.items() if key in name), 1)

@@ -120,7 +120,7 @@ class Names:
         return not (defined or listed), is_private(path), path.count(".") + bool(path), path, name
 
     def entry(self, path: str, name: str) -> tuple[str, str] | None:
-        """Return the kind and the detail of a name; None for a name that is not recorded."""
+        """Return the kind and detail of a name, or None for an unrecorded name."""
         value = self.values[path][name]
         if isinstance(value, types.ModuleType):
             known = self.paths.get(id(value))

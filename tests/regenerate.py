@@ -46,7 +46,7 @@ def texts() -> dict[Path, str]:
 
 
 def differences(made: dict[Path, str]) -> str:
-    """Return a diff of the files that are not current; an empty string if all are."""
+    """Return a diff of outdated files, or an empty string."""
     shown = []
     for path, text in made.items():
         old = path.read_text() if path.exists() else ""

@@ -137,7 +137,8 @@ def test_powers_have_the_same_bits_in_every_layout(exponent, dtype):
 
 
 def test_quotients_and_rests_by_numbers_are_pythons():
-    """Divisors at and beside powers of two, and large ones; numbers at and beside their multiples and at the ends of the dtype."""
+    """Integer division and remainder by constants equal Python's near powers of two, multiples and the
+    dtype's limits."""
     least, most = -(2**63), 2**63 - 1
     for by in [1, 2, 3, 5, 7, 64, 100, 641, 2**31 - 1, 2**32, 2**32 + 1, 10**18, 2**62 - 1, 2**62, 2**62 + 1, most, -2, -3, -(2**40), least]:
         beside = [k * by + d for k in (-1000, -3, -1, 0, 1, 2, 77) for d in (-1, 0, 1)]

@@ -47,7 +47,7 @@ class Exported:
 
 
 def test_scripted_functions_take_ndarrays_on_their_memory():
-    """What the function writes, the array has; views and dtypes are those of the array."""
+    """Scripted functions accept ndarrays without a copy; writes, views and dtypes are those of the array."""
     array = np.zeros((2, 3))
     result = filled(array)
     assert isinstance(result, ts.Tensor) and result.dtype is ts.float64 and (array == 7).all()

@@ -84,7 +84,7 @@ def test_its_own_behaviour(run):
 
 
 def test_messages_name_what_is_installed(run):
-    """An unknown device is refused with the devices that there are."""
+    """The error for an unknown device lists the installed backends."""
     assert "of other backends are installed: checked" in run("import ts; ts.zeros(1, device='chekced')")
     assert "installed: cpu, cuda, meta, checked" in run("import ts; ts.zeros(1, device='hpu')")
 

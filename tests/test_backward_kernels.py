@@ -16,7 +16,7 @@ def made(shape, dtype, seed):
 
 
 def general(key, *args):
-    """What the record's kernel gives for arrays."""
+    """Return the results of a record's kernel for arrays."""
     args = [x.code if isinstance(x, ts.dtype) else x for x in args]
     found = registry.find(f"aten::{key}").kernel(namespace, *args)
     return found if isinstance(found, (list, tuple)) else [found]

@@ -35,7 +35,7 @@ def test_arithmetic_of_what_broadcasts(name, dtype, shapes):
 
 
 def expected_extreme(x, largest, dim):
-    """The first NaN, else the first of the most extreme."""
+    """Return the extreme values and indices along a dimension; the first NaN takes precedence."""
     better = (lambda v, best: v > best) if largest else (lambda v, best: v < best)
     columns = np.moveaxis(x, dim, 0).reshape(x.shape[dim], -1)
     places = np.zeros(columns.shape[1], dtype=np.int64)

@@ -99,7 +99,7 @@ def test_help_and_wrong_commands_load_nothing():
 
 
 class Screen(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that reports a terminal."""
 
     def isatty(self):
         return True

@@ -1,4 +1,4 @@
-"""`code_with_constants`: the source of a method, and what has no literal in it."""
+"""`code_with_constants`: the source of a method and its constants without literals."""
 
 import os
 import subprocess

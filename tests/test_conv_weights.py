@@ -12,7 +12,7 @@ from ts.backends.cpu.kernels import conv_weight_grad, microkernels
 
 
 def gradient(x, weight, grad, stride, padding, dilation, groups, transposed=False, more=None):
-    """That of the weight."""
+    """Return the gradient of the weight."""
     n = weight.ndim - 2
     tensors = (ts.from_numpy(a) for a in (grad, x, weight))
     found = ts.ops.aten.convolution_backward(

@@ -48,7 +48,7 @@ def test_unsafe_operators(x):
 
 
 def test_training(x):
-    """With a scale that is too large at first."""
+    """Training on CUDA with autocast converges from an initial loss scale that is too large."""
     weight = ts.nn.Parameter(x.clone())
     optimizer, scaler = ts.optim.SGD([weight], lr=0.1), ts.amp.GradScaler("cuda", init_scale=2.0**20)
     for _ in range(8):

@@ -1,4 +1,4 @@
-"""Rows of derivatives: how they are found, what their formulas read, what they are compiled to."""
+"""Derivative table rows: lookup, inputs of formulas, and compiled code."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The same program gives the same bits on every run and with every number of threads, on one machine."""
+"""A program returns equal bits on every run and for every number of threads of a machine."""
 
 import os
 import subprocess

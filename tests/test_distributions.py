@@ -81,7 +81,7 @@ def test_divergences_of_derived_classes_and_new_pairs():
 
 def test_entropy_of_a_family_follows_from_its_normalizer():
     class Rate(ExponentialFamily):
-        """The exponential distribution, by no more than what makes it a family."""
+        """The exponential distribution, defined by the minimum of an exponential family."""
 
         _mean_carrier_measure = 0
 

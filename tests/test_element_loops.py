@@ -515,7 +515,8 @@ def f(a: Tensor, b: Tensor, c: Tensor, d: Tensor, s: float, n: int):
 
 @needs_llvm
 def test_headers_are_read_when_the_register_holds_the_tensor():
-    """Before, the register may hold another object, or none."""
+    """Tensor headers are read after the register is assigned; earlier the register may hold another
+    object."""
     c, d = ts.ones(33, 5).half(), ts.ones(5, 33).double().t()  # which no group takes
     expected = ts.jit.CompilationUnit(DROPPED).f(d, d, c, d, -1.25, -1)
     compiled = ts.jit.CompilationUnit(DROPPED).f

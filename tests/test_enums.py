@@ -48,7 +48,7 @@ def test_members_are_constants_of_the_graph():
 
 
 def test_members_come_back_as_they_are():
-    """What is returned is the member itself, also inside containers."""
+    """A returned enum member is the original object, also inside containers."""
 
     @ts.jit.script
     def f(c: Color, several: List[Color], level: Level):

@@ -68,7 +68,7 @@ def test_an_element_has_the_same_bits_wherever_it_stands(dtype):
 
 
 def test_doubles_are_rounded_to_float32_first():
-    """As in PyTorch: a little more than half of the last place is half of it by then, and goes to even."""
+    """Conversion of float64 to 16-bit floats rounds to float32 first, as in PyTorch."""
     x = ts.full((40,), 1 + 2**-11 + 2**-40, dtype=ts.float64)
     assert x.half().unique().tolist() == [1.0]
     assert x.repeat_interleave(2)[::2].half().unique().tolist() == [1.0]

@@ -122,7 +122,7 @@ def test_fuel(endless):
 
 
 def test_fuel_is_shared_by_calls(add):
-    """What a finished program used is gone."""
+    """Fuel used by finished calls counts against the limit."""
     down = recursive(DOWN)
     with limits(fuel=1_000), pytest.raises(FuelExceeded):
         for _ in range(100):

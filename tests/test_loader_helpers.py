@@ -11,7 +11,7 @@ from ts.utils.data._utils import MP_STATUS_CHECK_INTERVAL, collate, fetch, pin_m
 
 
 def test_fetchers():
-    """Batches by index, or of as many samples as there are indices."""
+    """Fetchers return batches by index, or by count for iterable data sets."""
     kind = dataloader._DatasetKind
     by_index = kind.create_fetcher(kind.Map, [10, 20, 30], True, list, False)
     assert isinstance(by_index, fetch._MapDatasetFetcher) and by_index.fetch([0, 2]) == [10, 30]

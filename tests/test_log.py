@@ -57,7 +57,7 @@ def test_each_name_of_pytorch_means_a_pass(configured, recwarn):
 
 
 def test_limit(configured):
-    """At most so many changes: with a limit of one, the second addition stays."""
+    """A limit bounds the number of changes by a pass: with a limit of one, the second addition stays."""
     configured(limits="peephole=1")
     graph = parse_ir(TEXT)
     simplify(graph)

@@ -405,7 +405,7 @@ def test_weak_references_to_storages():
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="files in memory")
 def test_shared_memory_cannot_be_shortened():
-    """A process that reads behind the end of a mapped file ends by SIGBUS."""
+    """A shared memory file cannot be truncated, which would cause SIGBUS in its readers."""
     x = ts.zeros(10000).share_memory_()
     mapping, _ = shared_memory.find_mapping(x.array)
     with pytest.raises(PermissionError):

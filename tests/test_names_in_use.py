@@ -75,7 +75,7 @@ def test_transposed_mixin():
 
 
 def test_file_baton(tmp_path):
-    """The one that creates the file has the baton; others wait until it is gone."""
+    """The creator of the file holds the baton; other processes wait for the file's removal."""
     first, second = FileBaton(str(tmp_path / "lock"), 0.01), FileBaton(str(tmp_path / "lock"), 0.01)
     assert first.try_acquire() is True and second.try_acquire() is False
     first.release()

@@ -370,7 +370,7 @@ def test_hot_loops_are_compiled_in_the_background(attended):
 
 @needs_llvm
 def test_report_shows_pending_compilation(monkeypatch):
-    """The report does not wait for the compiler, which is blocked here."""
+    """The report shows a pending compilation without waiting for the compiler."""
     seen, may_go = threading.Event(), threading.Event()
 
     def compile_later(code):

@@ -37,7 +37,7 @@ class Branching(ts.nn.Module):
 
 @pytest.fixture(scope="module")
 def netron(tmp_path_factory):
-    """Opens files; its modules are copied, as node wants to be told that they are modules."""
+    """Copy the modules of Netron for node and return a function that opens files."""
     node, package = shutil.which("node"), find_spec("netron")
     if node is None:
         pytest.skip("needs node")

@@ -103,7 +103,7 @@ def test_resampling_and_grids_compile():
 
 
 def test_attention_takes_means_of_the_values():
-    """With weights that are all the same the result is the mean of what may be looked at."""
+    """Attention with equal weights returns the mean of the unmasked values."""
     attend = ts.nn.MultiheadAttention(2, 1)
     for p in (attend.in_proj_weight, attend.out_proj.weight):
         p.detach().zero_()

@@ -71,7 +71,7 @@ def test_fused_layers_compute_the_same():
 
 
 def test_clipped_gradients():
-    """Gradients that are there are scaled together; none is a norm of zero."""
+    """Gradient clipping scales all gradients together; parameters without gradients have a norm of zero."""
     parameters = [ts.nn.Parameter(ts.zeros(2)), ts.nn.Parameter(ts.zeros(1))]
     assert float(utils.clip_grad_norm_(parameters, 1.0)) == 0
     assert math.isclose(float(utils.get_total_norm([ts.tensor([3.0]), ts.tensor([4.0])])), 5.0)

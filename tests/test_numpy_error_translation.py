@@ -1,4 +1,4 @@
-"""What NumPy raises reaches nobody in NumPy's words; the exceptions of kernels pass unchanged."""
+"""NumPy's exceptions are translated to PyTorch's messages; exceptions of kernels pass unchanged."""
 
 import numpy as np
 import pytest

@@ -24,7 +24,7 @@ from ts.overrides import (
 
 
 class Logged(ts.Tensor):
-    """Keeps the functions that it is given to."""
+    """Records the functions passed to `__torch_function__`."""
 
     seen: list = []
 

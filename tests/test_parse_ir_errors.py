@@ -51,7 +51,7 @@ def mutated(random):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_mutated(seed):
-    """A changed text is read, and then prints, or it is refused at a place in it."""
+    """A mutated graph text is parsed and printed, or rejected with a source location."""
     generator = random.Random(seed)
     refused = 0
     for _ in range(150):

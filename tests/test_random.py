@@ -24,7 +24,7 @@ def test_words_are_those_of_the_mersenne_twister():
 
 
 def test_words_are_numpys():
-    """NumPy has the same generator; its legacy seeding is the same too."""
+    """The generator produces NumPy's random words for equal (legacy) seeds."""
     own = MersenneTwister(1234)
     assert np.array_equal(own.words(2000), np.random.RandomState(1234).randint(0, 2**32, 2000, dtype=np.uint32))
 

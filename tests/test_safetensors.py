@@ -10,7 +10,7 @@ from ts.errors import ArchiveError
 
 
 def test_without_the_library(monkeypatch, tmp_path):
-    """What is missing is named."""
+    """Without safetensors, the error names the package to install."""
     monkeypatch.setitem(sys.modules, "safetensors", None)
     with pytest.raises(ModuleNotFoundError, match="pip install safetensors"):
         save_file({"x": ts.ones(1)}, tmp_path / "x.safetensors")

@@ -44,7 +44,7 @@ def agrees(name, *args, overload="", **options):
 
 
 def layouts(x):
-    """The same elements in other places."""
+    """Yield the tensor with several strides."""
     yield x
     yield x.t().contiguous().t()
     yield ts.stack([x, x], -1)[..., 0]

@@ -84,7 +84,7 @@ def test_what_is_out_of_range_is_refused(call):
 
 
 def test_results_are_not_written_into_the_input():
-    """`kthvalue(out=)` over its own input would read what it has written."""
+    """`kthvalue(out=)` rejects outputs that overlap its input."""
     x = ts.arange(6.0).reshape(2, 3)
     with pytest.raises(RuntimeError, match="single memory location"):
         ts.kthvalue(x, 2, dim=0, out=(x[0], ts.zeros(3, dtype=ts.int64)))

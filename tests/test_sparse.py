@@ -283,7 +283,8 @@ def test_files_with_wrong_indices():
 
 
 def test_gradient_of_values():
-    """The gradient of the values is the gradient of the tensor at the indices, also at equal indices."""
+    """The gradient of sparse values is the tensor's gradient at their indices, including duplicate
+    indices."""
     values = ts.tensor([1.0, 2.0, 3.0], requires_grad=True)
 
     def made():

@@ -46,7 +46,7 @@ def test_nan(case):
 
 @pytest.mark.parametrize("case", [case for case in VALUES if case != "lstsq"])
 def test_batches(case):
-    """One matrix does not change what the others are; the first that has a NaN is named."""
+    """Matrices of a batch are independent; the error for NaN names the first affected batch element."""
     call, expected = VALUES[case]
     found = call(ts.stack([ts.eye(3), ts.tensor(INFINITE)]))
     assert ts.allclose(found[1].double(), ts.tensor(expected).double(), equal_nan=True)

@@ -90,7 +90,7 @@ def module_of(path):
 
 
 def differences(path):
-    """Yield the names of a module that are missing or of another kind than in PyTorch, with their kind."""
+    """Yield names of a module that are missing or differ in kind from PyTorch, with the difference."""
     module = module_of(path)
     for name, entry in api.entries(path).items():
         full = f"{path}.{name}".lstrip(".")

@@ -67,7 +67,7 @@ NONE_READ = {
 
 @pytest.mark.parametrize("type", NONE_READ)
 def test_none_constant_of_a_type_without_none(type):
-    """A constant without a value is None, rejected if its type excludes None."""
+    """A constant without a value is rejected if its type excludes None."""
     with pytest.raises(CompilationError, match="has no value"):
         function(f"  %1 : {type} = prim::Constant()\n  {NONE_READ[type]}")
 

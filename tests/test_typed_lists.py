@@ -150,7 +150,7 @@ def mix(
 
 @needs_llvm
 def test_machine_code_tells_lists_of_numbers_from_others() -> None:
-    """Whether a number is appended to a list that has such numbers only is asked when it is."""
+    """Machine code checks the element type of a list at each append of a number."""
     arguments = (40, [None, 1], [5, 6], [True], [1.0])
     expected = outcome_of_copies(ts.jit.script(mix), arguments)
     assert expected[1] == repr(mix(*copy.deepcopy(arguments)))

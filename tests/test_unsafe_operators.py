@@ -62,7 +62,8 @@ def test_random_arguments_never_end_the_process(family):
 
 
 def test_accumulated_values_have_no_more_dimensions_than_the_indexed_result():
-    """As in PyTorch; NumPy's `add.at` accesses memory beyond its buffers."""
+    """Accumulated values with more dimensions than the indexed result are rejected, as in PyTorch; NumPy's
+    `add.at` would access memory out of bounds."""
     x, zero = ts.zeros([2] * 8), ts.tensor(0)
     with pytest.raises(RuntimeError, match="shape mismatch: value tensor of shape"):
         x.index_put_([None, zero, zero], ts.ones([2] * 8), accumulate=True)

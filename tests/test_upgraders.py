@@ -35,7 +35,8 @@ def test_full_of_version_4(call, expected):
     "rest", ["", ", out=x", ", dtype=6", ', dtype=None, layout=None, device=torch.device("cpu"), pin_memory=False']
 )
 def test_steps_of_linspace_and_logspace_have_a_default(number, rest):
-    """It is 100 up to version 7 (linspace) and 8 (logspace), and missing is an error after these."""
+    """Missing steps are 100 in archives up to version 7 (linspace) and 8 (logspace), and an error in later
+    versions."""
     for name, last in (("linspace", 7), ("logspace", 8)):
         call = f"torch.{name}(0, 1{number}{rest})"
         assert run(call, last).tolist() == getattr(ts, name)(0, 1, 100).tolist()

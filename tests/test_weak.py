@@ -45,7 +45,7 @@ def test_keys_are_compared_by_identity():
 
 
 def test_entries_of_freed_keys_are_removed():
-    """Also during an iteration, after which they are gone."""
+    """Entries of freed keys are removed, after the end of a running iteration."""
     keys = [ts.ones(1) for _ in range(3)]
     mapping = WeakIdKeyDictionary(zip(keys, range(3)))
     keys.pop()

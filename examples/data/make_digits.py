@@ -1,4 +1,4 @@
-"""How `digits.pt` and `digits.npz` were made, with PyTorch 2.13 and scikit-learn: run it in this folder."""
+"""Create `digits.pt` and `digits.npz` with PyTorch 2.13 and scikit-learn; run in this folder."""
 
 import sys
 import zipfile

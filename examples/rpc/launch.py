@@ -1,4 +1,4 @@
-"""What the programs of this folder begin with: as many processes as they need, which meet at a free port."""
+"""Start the processes of an RPC example, with a rendezvous at a free port."""
 
 import multiprocessing
 import os
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def run(process: Callable[..., None], count: int, *arguments: object) -> None:
-    """Run `process(rank, *arguments)` in so many processes, of which this one is the first."""
+    """Run `process(rank, *arguments)` in `count` processes, including this one as rank 0."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(found.getsockname()[1]))

@@ -17,7 +17,7 @@ from ts.distributed import rpc
 
 @torch.jit.script
 def inside(points: int, seed: int) -> torch.Tensor:
-    """How many of so many random points of a square are in its circle."""
+    """Return the number of random points of a square inside its circle."""
     torch.manual_seed(seed)
     xy = torch.rand(points, 2)
     return ((xy * xy).sum(1) <= 1).sum()
@@ -36,7 +36,7 @@ def estimate(workers: int, batches: int, points: int) -> float:
 
 
 def process(rank: int, workers: int) -> None:
-    """One of the processes: the first hands out the work."""
+    """Run one process; rank 0 distributes the work."""
     rpc.init_rpc(f"worker{rank}", rank=rank, world_size=workers + 1)
     if rank == 0:
         print(f"pi is about {estimate(workers, batches=40, points=100_000):.3f}")

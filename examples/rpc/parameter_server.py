@@ -29,7 +29,7 @@ def gradient_of_loss(weights: torch.Tensor, x: torch.Tensor, y: torch.Tensor) ->
 
 
 def train(weights: rpc.RRef, seed: int, steps: int) -> None:
-    """What a trainer does."""
+    """Train the shared weights with gradients of random batches."""
     generator = torch.Generator().manual_seed(seed)
     wanted = torch.tensor(WANTED)
     for _ in range(steps):
@@ -39,7 +39,7 @@ def train(weights: rpc.RRef, seed: int, steps: int) -> None:
 
 
 def process(rank: int, trainers: int, steps: int) -> None:
-    """One of the processes: the last is the server."""
+    """Run one process; the last rank is the server."""
     name = "server" if rank == trainers else f"trainer{rank}"
     options = rpc.TensorPipeRpcBackendOptions(allow_python=True, limits=torch.limits(seconds=10, bytes="1G"))
     rpc.init_rpc(name, rank=rank, world_size=trainers + 1, rpc_backend_options=options)

@@ -1,4 +1,4 @@
-"""A model in two stages, each in a process of its own: the second has a part of a batch, the first the next.
+"""Pipeline-parallel model with two stages, each in a separate process.
 
     python examples/rpc/pipeline.py [--batch 96] [--split 8]
 
@@ -19,7 +19,7 @@ SIZES = [(64, 128), (128, 10)]
 
 
 class Stage(nn.Module):
-    """A part of the model, of what another process has computed."""
+    """A stage of the model; its input is a reference to the previous result."""
 
     def __init__(self, number: int) -> None:
         super().__init__()

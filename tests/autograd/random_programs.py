@@ -19,7 +19,7 @@ _WRITES = ["{x}.mul_({y})", "{x}.add_({y})", "{x}[0].mul_(2.0)", "{x}[:, 1] = {y
 
 
 def program(seed):
-    """A function of (3, 4) tensors that keeps to them."""
+    """Return a random function of (3, 4) tensors that preserves their shape."""
     r = random.Random(seed)
     arguments = list("abc")[: r.randint(1, 3)]
     known, own, lines = list(arguments), [], []
@@ -80,7 +80,7 @@ def with_source(text, name="random program"):
 
 
 def outcome(function, count, wanted):
-    """What a call and its gradients give, or the class of the error."""
+    """Return the result and gradients of a call, or the class of the error."""
     ts.manual_seed(count)
     leaves = [ts.randn(3, 4, dtype=ts.float64).requires_grad_(k in wanted) for k in range(count)]
     try:

@@ -49,7 +49,7 @@ def leaves(arguments):
 
 
 def apart(x, k):
-    """Other numbers than the sample's, so that no two are the same: there is no gradient at ties."""
+    """Return a perturbed sample without equal numbers, because gradients are undefined at ties."""
     return x * (1 + 0.05 * (ts.arange(x.numel(), dtype=ts.float64) * 1.7 + k + 0.3).sin().reshape(x.shape))
 
 

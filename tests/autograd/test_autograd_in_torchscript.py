@@ -381,7 +381,8 @@ def test_tasks_differentiate():
 
 
 def test_a_recurrence_that_begins_as_a_number_loses_no_gradients_silently():
-    """The number would be a constant: it is refused where the loop takes it, also once the loop has run as machine code."""
+    """A recurrence that starts with a Python number raises an error if it would lose gradients, in bytecode
+    and machine code."""
 
     @ts.jit.script
     def smoothed(x):

@@ -341,7 +341,7 @@ def test_backward_that_creates_a_graph_warns_once():
     ids=["linear", "conv", "layer_norm", "kl_div"],
 )
 def test_what_is_refused_is_told_once(call):
-    """Parts that are differentiated run first; what they say is not told as well."""
+    """An error of a differentiable graph has no additional `__context__`."""
     with pytest.raises(RuntimeError) as caught:
         call()
     assert caught.value.__context__ is None

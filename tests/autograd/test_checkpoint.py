@@ -22,7 +22,7 @@ def net():
 
 
 def gradients(run, model):
-    """Of the input and the parameters, with the result."""
+    """Return the result and the gradients of input and parameters."""
     model.zero_grad()
     x = ts.ones(2, 3, requires_grad=True)
     ts.manual_seed(1)
@@ -148,7 +148,7 @@ def test_debug_says_what_the_two_runs_did():
 
 
 def test_validity_of_reentrant_checkpoints():
-    """A node may run a pass of its own outside of passes, and in those that reach all leaves."""
+    """`is_checkpoint_valid` is True outside of backward and in passes that reach all leaves."""
     seen = []
 
     class Copy(ts.autograd.Function):

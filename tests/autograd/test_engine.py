@@ -268,7 +268,7 @@ def test_eight_threads_train_eight_models():
 
 
 class Turned(ts.autograd.Function):
-    """x.t(), whose way back keeps what it gives a view of, if `kept` is a list."""
+    """Computes `x.t()`; if `kept` is a list, backward keeps a view of its gradient there."""
 
     kept = None
 
@@ -286,7 +286,8 @@ class Turned(ts.autograd.Function):
 
 @pytest.mark.parametrize("kept", [None, []])
 def test_a_gradient_that_is_all_of_its_memory_becomes_the_leafs_unless_somebody_has_it(kept):
-    """As the gradient of `weight` in `x @ weight.t()` is, which lies in the order of `weight`."""
+    """A gradient that owns its memory becomes the leaf's `grad` without a copy, unless it has other
+    references."""
     x = ts.ones(2, 3).t().requires_grad_()
     Turned.kept = kept
     for _ in range(2):

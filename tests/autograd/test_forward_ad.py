@@ -37,7 +37,7 @@ def test_several_arguments_and_results():
 
 
 def test_an_operator_without_a_formula_of_its_own():
-    """Its tangent is the gradient of the gradient."""
+    """An operator without a forward formula gets its tangent by double backward."""
     got = tangent(lambda x: x.prod(), (X, V))
     assert ts.allclose(got, (X.prod() / X * V).sum())
 

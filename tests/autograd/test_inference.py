@@ -11,7 +11,8 @@ def made():
 
 
 def test_who_is_one():
-    """What is made there, and views of it anywhere; not what is made of it outside, nor views of others."""
+    """Tensors created in inference mode and their views are inference tensors; results outside, and views of
+    normal tensors, are not."""
     x, ordinary = made(), ts.ones(2, 3)
     assert x.is_inference() and ts.is_inference(x) and x.view(6).is_inference() and x.detach().is_inference()
     assert not (x + 1).is_inference() and not x.clone().is_inference()

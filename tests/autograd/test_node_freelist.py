@@ -1,4 +1,4 @@
-"""Nodes that died are made again: what they were, nobody sees of them; what they held is let go of."""
+"""Reuse of freed backward nodes: a reused node has no old state, and a freed node releases its references."""
 
 import gc
 import threading
@@ -74,7 +74,7 @@ def test_what_a_node_saved_goes_with_it():
 
 
 def test_circles_through_nodes_are_collected():
-    """A hook that has its tensor: none of them is reached from outside."""
+    """Reference cycles of a hook and its tensor are collected."""
     gc.collect()
     before = count_of_nodes()
     x = leaf()

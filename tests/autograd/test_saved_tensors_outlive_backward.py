@@ -1,4 +1,4 @@
-"""What a node has saved, where hooks and whoever holds it outlive the pass back: an error, and the process goes on."""
+"""Saved tensors that outlive backward, through hooks or references, raise an error without a crash."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Batches without elements, and numbers that are others for each of a batch."""
+"""`vmap` over empty batches, and numbers that vary within a batch."""
 
 import pytest
 

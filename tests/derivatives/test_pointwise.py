@@ -1,4 +1,4 @@
-"""Gradients of pointwise operators where there is none: at ties, bounds, zeros, and of what is no number."""
+"""Gradients of pointwise operators at ties, bounds, zeros and NaN."""
 
 import math
 

@@ -53,7 +53,7 @@ def called(record, args):
 
 
 def wanting(record, args):
-    """The arguments that may want gradients: those that are not written."""
+    """Return the arguments that may require gradients: all except written ones."""
     parameters = samples.operator(record).signature.parameters
     return leaves([x for p, x in zip(parameters, args, strict=True) if not p.written])
 

@@ -1,3 +1,3 @@
-"""Processes that talk to each other: what they say, who may, and what others send."""
+"""Tests of communicating processes: messages, authentication and untrusted data."""
 
 SECRET = bytes(range(32))

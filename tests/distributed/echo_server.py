@@ -19,7 +19,7 @@ def fail():
 
 
 async def calls(comm):
-    """Answers calls: with what they hold, when it is told to, or never."""
+    """Answer calls with their data, after a request, or never."""
     kept = []
 
     def handle(call, reply):

@@ -15,7 +15,7 @@ import time
 
 
 class Proxy:
-    """It stands at an address of its own for that of another process."""
+    """Forwards connections to another process and injects faults."""
 
     _loop = None
 

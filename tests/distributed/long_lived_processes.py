@@ -1,4 +1,4 @@
-"""Processes that tests talk to, and that have to be there at the end."""
+"""Processes that tests use and that must still be alive at the end."""
 
 import subprocess
 import sys

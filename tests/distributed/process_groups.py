@@ -17,7 +17,7 @@ TIMEOUT_SECONDS = 60  # seconds after which a test has failed
 
 
 def free_port():
-    """A port where nobody listens."""
+    """Return a free port."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return sock.getsockname()[1]
@@ -51,7 +51,8 @@ class World:
             self.pipes[rank].send((function, args))
 
     def results(self, ranks=None):
-        """What the processes returned; AssertionError with the traceback where one failed."""
+        """Return the results of the processes, or raise AssertionError with the traceback of a failed
+        process."""
         found, errors = [], []
         for rank in range(len(self.pipes)) if ranks is None else ranks:
             assert self.pipes[rank].poll(TIMEOUT_SECONDS), f"rank {rank} does not answer"

@@ -1,4 +1,4 @@
-"""What may be called by name: compiled code under its own name, and nothing of Python beside it."""
+"""Registry of remotely callable functions: compiled code by name, without Python functions."""
 
 import pytest
 

@@ -23,7 +23,7 @@ def doubled(x: ts.Tensor) -> ts.Tensor:
 
 
 def ask(address, over):
-    """Calls of a program to itself, which stays until they are `over`; the trail that they were on."""
+    """Join a cluster, make calls to this process, and leave after `over` is set; return the trail."""
     with clusters.joined(address, secret=SECRET):
         assert rpc.rpc_sync("me", doubled, args=(ts.ones(1),)).item() == 2
         assert rpc.rpc_async("me", ts.add, args=(ts.ones(1), 1)).wait().item() == 2
@@ -39,7 +39,7 @@ def fail():
 
 
 def scheduled(dashboard, work):
-    """What `work` gives with a scheduler."""
+    """Return the result of `work` with a scheduler."""
 
     async def main():
         async with NameService("127.0.0.1", 0, Security(secret=SECRET), dashboard=dashboard) as made:

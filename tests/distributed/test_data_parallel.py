@@ -147,7 +147,7 @@ def scripted():
 
 @pytest.mark.parametrize("cap", [25, 0.001, 0.01])
 def test_training(world, cap):
-    """In one bucket, in one for each parameter, and in some."""
+    """Data-parallel training equals one process for one bucket, several buckets, and one per parameter."""
     world.run(trains_as_one_process, cap)
 
 

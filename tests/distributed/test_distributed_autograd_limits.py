@@ -1,4 +1,4 @@
-"""Gradients across calls with a process that runs nobody's Python, and only so much of other code."""
+"""Distributed autograd with a process that rejects Python functions and limits other code."""
 
 import pytest
 

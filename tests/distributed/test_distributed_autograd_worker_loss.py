@@ -28,7 +28,8 @@ def test_it_needs_calls():
 
 
 def test_a_process_that_dies_in_its_way_back(together, x):
-    """Whoever waits for its gradients learns at once that it is gone, by its name."""
+    """A process that dies during backward is reported by name to the processes that wait for its
+    gradients."""
     with dist_autograd.context() as context_id:
         loss = rpc.rpc_sync("worker1", there.slow, (x,)).sum()
         timer = threading.Timer(0.5, together[0].kill)
@@ -42,7 +43,8 @@ def test_a_process_that_dies_in_its_way_back(together, x):
 
 
 def test_a_process_that_dies_far_away(together, x):
-    """One that the first did not call itself, while another process is still busy with its part."""
+    """The death of an indirectly called process is reported while another process is still running
+    backward."""
     with dist_autograd.context() as context_id:
         loss = rpc.rpc_sync("worker1", there.slow_elsewhere, (x, "worker2")).sum()
         timer = threading.Timer(0.5, together[1].kill)

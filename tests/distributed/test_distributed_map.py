@@ -52,7 +52,7 @@ def test_progress(together, capsys):
 
 
 def test_a_process_that_goes(together):
-    """Its batches are given to the other one, where they may be."""
+    """Batches of a dead process are given to the other process if retryable."""
     waits = [(0.02, k) for k in range(60)]
     found = []
     for result in distributed_map(there.sleep, waits, retryable=True):

@@ -68,7 +68,7 @@ def test_what_is_missing(tmp_path):
 
 
 def test_files_lead_to_this_machine_only(tmp_path):
-    """Who else can write to the file sends nobody to another machine."""
+    """A rendezvous file is accepted only with a local address."""
     path = str(tmp_path / "x")
     file_rendezvous.publish_address(path, ("10.0.0.1", 5))
     assert file_rendezvous.found(path) is None

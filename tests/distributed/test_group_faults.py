@@ -1,4 +1,4 @@
-"""Processes that die, leave, come late or not at all: the others are told, at once or when the time is over."""
+"""Failures in process groups: other ranks get an error at once or after the timeout."""
 
 import contextlib
 import datetime
@@ -71,7 +71,7 @@ def until_killed(function, size):
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_a_process_is_killed(function, size):
-    """In the middle of calls: nobody waits for the time-out, which is a minute."""
+    """A killed process fails the collectives of other ranks before the timeout of a minute."""
     world = World(3)
     try:
         assert world.run(dist.is_initialized) == [True] * 3

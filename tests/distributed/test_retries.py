@@ -27,7 +27,7 @@ def world(nursery):
 
 
 def test_a_connection_that_breaks(world):
-    """The call is made again over another one, until its process has answered."""
+    """A retryable call over a broken connection is repeated until its process has answered."""
     calls = [rpc.rpc_async("worker1", there.sleep, args=(0.5, k), retryable=True) for k in range(4)]
     once = rpc.rpc_async("worker1", there.sleep, args=(0.5, 9))
     rpc.rpc_sync("worker2", there.sleep, args=(0.2,))
@@ -40,7 +40,7 @@ def test_a_connection_that_breaks(world):
 
 
 def test_the_time_of_all_tries(world):
-    """A process that never comes back: the last failure is told, when the time is over."""
+    """A retryable call to a process that does not return raises the last failure after the timeout."""
     world.kill("worker1")
     begun = time.monotonic()
     with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):

@@ -79,7 +79,7 @@ def test_callees(to):
 
 
 def test_bound_methods():
-    """They take what they are bound to along, or are refused; they were called without it."""
+    """Bound methods are sent with their object or rejected."""
     module = ts.jit.script(there.Scaled())
     for to in ("worker0", "worker1"):
         assert rpc.rpc_sync(to, module.forward, args=(2,)) == 6

@@ -118,7 +118,7 @@ def test_a_named_tuple_that_stands_twice_in_a_signature():
 
 
 def test_classes_of_one_name():
-    """Each is its own, here and in a process that knows both."""
+    """Classes of equal names stay distinct, locally and in another process."""
 
     def another():
         @ts.jit.script
@@ -169,6 +169,6 @@ def test_malformed_objects(data):
 
 
 def test_numbers_of_types():
-    """They follow from the signature alone, in the order in which it names them."""
+    """The numbers of types follow from the signature, in order of first use."""
     names = [type.qualified_name().rpartition(".")[2] for type in Signature(moved.schema).types]
     assert names == ["Point", "Color", "Segment"]

@@ -1,4 +1,4 @@
-"""What exports and their programs say of arguments that they do not take, and what fixes they suggest."""
+"""Rejected arguments of exports and exported programs, and suggested fixes."""
 
 import math
 import re

@@ -56,7 +56,7 @@ def test_many_steps(name):
 
 
 def test_long_sums():
-    """Many sizes added up are no such number."""
+    """A sum of many sizes exceeds `MAX_PARTS` without deep recursion."""
     sizes = sympy.symbols("u0:3000", integer=True)
     assert expressions.parts(sympy.Add(*sizes)) > expressions.MAX_PARTS
     assert not expressions.recurs(sympy.Add(*sizes))

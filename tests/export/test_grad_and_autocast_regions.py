@@ -70,7 +70,7 @@ FORWARDS = [without_gradients, decorated, switched, in_16_bits, written, with_br
 
 
 def gradients_there(module):
-    """Which parameters have gradients."""
+    """Return the names of the parameters with gradients."""
     return [name for name, p in module.named_parameters() if p.grad is not None]
 
 

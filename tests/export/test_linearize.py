@@ -45,7 +45,8 @@ def test_programs(name, enabled):
 
 
 def test_blocks_that_give_nothing_are_left_out():
-    """What nobody uses and writes nothing is no graph: PyTorch reads no file with one."""
+    """A context without results and side effects is not exported, since PyTorch cannot read an empty
+    subgraph."""
 
     class Unused(ts.nn.Module):
         def __init__(self):

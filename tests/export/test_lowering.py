@@ -125,7 +125,7 @@ class Writes(ts.nn.Module):
 
 
 def test_long_numbers_beside_writes():
-    """What runs again by its code must not have written already."""
+    """A call that overflows 64 bits is repeated in Python without repeating its writes."""
     module = ts.export.export(Writes(), (ts.ones(2), ts.tensor(2))).module()
     x = ts.zeros(2)
     for k in range(1, 5):

@@ -1,4 +1,4 @@
-"""Modules are as they were after an export, in all that their `forward` wrote to."""
+"""An export leaves the module unchanged, including state that `forward` writes."""
 
 from collections import deque
 

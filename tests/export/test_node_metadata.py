@@ -56,7 +56,8 @@ def test_tensor_metadata():
 
 
 def test_unbacked_bindings():
-    """The node that is the first to give a symbol of data says where it is."""
+    """`unbacked_bindings` is set on the node that first returns a data-dependent symbol, with the symbol's
+    path."""
 
     def function(x, n):
         return x.nonzero() + 1, x.sum() * n.item()

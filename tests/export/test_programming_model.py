@@ -1,4 +1,4 @@
-"""What PyTorch's document of the programming model of exports says, section by section, as it is in PyTorch 2.13."""
+"""Rules of PyTorch's export programming model (2.13), by section of its document."""
 
 import collections
 import re

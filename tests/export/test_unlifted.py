@@ -108,7 +108,8 @@ def test_the_program_stays_as_it_is():
 
 
 def test_nodes_that_the_compiler_has_no_form_for():
-    """A module of the user's, and a function that is no operator."""
+    """Nodes without a compiled form, such as a user module or a Python function, run in an exported
+    module."""
     module = exported().module()
     module.extra = ts.nn.Tanh()
     (linear,) = (n for n in module.graph.nodes if str(n.target) == "aten.linear.default")

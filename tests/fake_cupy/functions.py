@@ -272,7 +272,7 @@ def _module(name, source, extra):
 
 
 def modules():
-    """The double's modules, by the names under which they are imported."""
+    """Return the modules of the fake CuPy by import name."""
     return MODULES
 
 

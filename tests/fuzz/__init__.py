@@ -9,5 +9,5 @@ import os
 
 
 def how_many(usual: int) -> int:
-    """How many random programs of a kind are tried: `usual`, or what TS_RANDOM_PROGRAMS says."""
+    """Return the number of random programs: `usual`, or `TS_RANDOM_PROGRAMS` if set."""
     return int(os.environ.get("TS_RANDOM_PROGRAMS", usual))

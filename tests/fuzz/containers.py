@@ -1,4 +1,4 @@
-"""Random programs over strings, dicts, optionals and lists of tuples, beside what `programs.py` writes.
+"""Random programs over strings, dicts, optionals and lists of tuples, in addition to `programs.py`.
 
 In: `choose(n)` as there.  Out: a function `f(a, b, x, flag, xs, s: str, d: Dict[str, int], o: Optional[int])`.
 

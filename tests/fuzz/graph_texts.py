@@ -86,7 +86,7 @@ def _replaced(line: str, pattern: str, text: str, generator: random.Random) -> s
 
 
 def run(text: str) -> bool:
-    """Whether the text was accepted, and its function returned or raised what scripts raise."""
+    """Return True if a graph text is accepted and its function returns or raises a script error."""
     try:
         graph = ts.parse_ir(text)
         function = ts.jit.create_function_from_graph("f", graph)

@@ -41,7 +41,7 @@ class TensorProgramWriter:
     # expressions ------------------------------------------------------------------------------
 
     def matrix(self, depth: int = 1) -> str:
-        """A matrix, which may be a variable or a view of one."""
+        """Return an expression for a matrix: a variable, a view or a new matrix."""
         x = self.pick(self.matrices)
         if self.lists and self.choose(4) == 0:
             held = self.pick(self.lists)

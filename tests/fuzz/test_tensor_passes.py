@@ -73,7 +73,7 @@ def arguments(seed, size, package):
 
 
 def outcome(function, given):
-    """What is returned, and what the arguments are then; or that it fails."""
+    """Return the results and the arguments after the call, or the class of the error."""
     try:
         results = function(*given)
     except Exception as error:

@@ -38,7 +38,7 @@ CASES = cases() if FOLDER else {}
 
 
 def run(library, folder, name):
-    """What `run.py` says of a case."""
+    """Return the output of `run.py` for a case."""
     environment = {**os.environ, "PYTHONPATH": f"{FOLDER}{os.pathsep}{HERE}"}
     done = subprocess.run(
         [sys.executable, str(HERE / "run.py"), library, str(folder), name],

@@ -144,7 +144,7 @@ LIMITED = sorted({case[0] for case in CASES if case[0].stem not in UNLIMITED | R
 
 
 def tidy(graph):
-    """The text without what nobody reads, numbered from the start."""
+    """Return the graph text after dead code elimination and renumbering."""
     eliminate_dead_code(graph)
     return str(canonicalize(graph, False))
 

@@ -25,7 +25,7 @@ def lines(name):
 
 
 def outcome(source, package, operators):
-    """The value of an expression, or its error up to where wordings may differ."""
+    """Return the value of an expression, or its error without parts that may differ."""
     numbers = np.random.default_rng(0)
 
     def r(*shape, d="float32"):

@@ -1,4 +1,4 @@
-"""Gradients beside PyTorch's of the calls in its database of operators; prints what differs.
+"""Compare gradients with PyTorch's for the calls of OpInfo and print differences.
 
     python -m tests.pytorch_parity.opinfo_gradients 2 6        every sixth entry, from the third on
 

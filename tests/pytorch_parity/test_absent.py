@@ -20,7 +20,7 @@ def test_every_module_of_distributions_imports():
 
 
 def test_operators_that_are_absent():
-    """The table has PyTorch's operators that have no record here, and no others."""
+    """The table of unsupported operators lists exactly PyTorch's operators without a record."""
     from ts.unsupported.unsupported_ops import OPERATORS
     from ts.ops import registry
 

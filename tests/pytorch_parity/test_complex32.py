@@ -1,4 +1,4 @@
-"""Complex numbers of two 16-bit floats beside PyTorch's: their numbers, what is refused and how, files and scripts."""
+"""complex32 compared with PyTorch's: values, errors, files and scripts."""
 
 import io
 import warnings

@@ -119,7 +119,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_arguments(case):
-    """The same class of error, in PyTorch's words."""
+    """Invalid convolution arguments raise PyTorch's error class and message."""
     name, x, weight, options = HOSTILE[case]
     failures = []
     for lib in (torch, ts):

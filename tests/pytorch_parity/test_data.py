@@ -30,7 +30,7 @@ def shown(value):
 
 
 def outcome(function, library):
-    """What a function gives with a library: a value or an error, and the warnings on the way."""
+    """Return the result or error of a function with a library, and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -76,7 +76,8 @@ def stream_of(library, length=3):
 @pytest.mark.parametrize("persistent", [False, True])
 @pytest.mark.parametrize("seeded", [False, True])
 def test_loaders_by_index(workers, persistent, seeded):
-    """Permutations, the seeds of workers and what they draw, pass after pass; and what the program draws behind them."""
+    """Shuffled loaders have PyTorch's permutations, worker seeds and random numbers over several passes, and
+    leave its generator state."""
 
     def passes(library):
         library.manual_seed(5)

@@ -86,7 +86,7 @@ def test_text(function):
 
 
 def test_methods():
-    """The first parameter of a method is of the class."""
+    """The first parameter of a method has the class as its type."""
 
     def method(self, x):
         # type: (int) -> int

@@ -99,7 +99,7 @@ def programs(m):
 
 
 def outcome(m, function, args):
-    """The schema and the text of the result, or the class and first line of the error."""
+    """Return the schema and text of the result, or the first line of the error."""
     globals()["m"] = m  # PyTorch does not find a name there that only annotations say
     try:
         scripted = m.jit.script(function)

@@ -219,7 +219,7 @@ def times(weight, x):
 
 
 def outcome(case):
-    """What a case gives, with the gradients of its context, or what it raises."""
+    """Return the result of a case with the gradients of its context, or its error."""
     import torch
     from torch.distributed import autograd
 
@@ -250,7 +250,7 @@ def program(rank, port, ours, queue):
 
 
 def run(ours):
-    """The outcomes of all cases, in one library."""
+    """Run all cases in one library and return their outcomes."""
     spawn = multiprocessing.get_context("spawn")
     queue, port = spawn.Queue(), free_port()
     processes = [spawn.Process(target=program, args=(rank, port, ours, queue)) for rank in range(3)]

@@ -13,7 +13,8 @@ FILES = all_files()
 
 @pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(FOLDER)) for path in FILES])
 def test_first_line(path):
-    """The first line begins with PyTorch's; where it does not, the file says what PyTorch's is."""
+    """The first line of an error begins with PyTorch's first line, unless the case file records another
+    one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = failure(path, "torch")

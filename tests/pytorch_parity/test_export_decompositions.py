@@ -1,4 +1,4 @@
-"""`run_decompositions` against PyTorch: the same operators in the same order, for programs of one operator or a few."""
+"""`run_decompositions` compared with PyTorch's: equal operators in order, for small programs."""
 
 import pytest
 

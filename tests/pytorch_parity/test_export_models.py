@@ -88,7 +88,7 @@ def pair(name, way):
 
 @lru_cache(8)
 def export_of(name, way, package):
-    """A program, or the error that there was instead."""
+    """Return the exported program, or the export's error."""
     try:
         return pair(name, way).exported(package)
     except Exception as error:  # looked at by `program`, which raises it
@@ -108,7 +108,7 @@ def decomposed(name, way, package):
 
 
 def operators(module):
-    """The operators of a graph in order, those of its branches and loops where they stand."""
+    """Return the operators of a graph in order, with nested lists for branches and loops."""
     found = []
     for node in module.graph.nodes:
         if node.op == "call_function":

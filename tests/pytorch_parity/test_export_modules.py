@@ -93,7 +93,8 @@ def exported(library, name):
 
 
 def described(module, decomposed):
-    """What is compared; behind decompositions without the numbers of nodes and the order of constants."""
+    """Return the compared facts of a module; for decomposed modules without node numbers and order of
+    constants."""
     code = module.code.replace("1e-05, True)", "1e-05, False)")  # whether cuDNN may be used
     if decomposed:
         code = sorted(re.sub(r"\b([a-z_]+?)(_int|_default)?(_\d+)?\b", r"\1", line) for line in code.splitlines())

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def body(expression, check="n >= 0 and n < x.shape[0]"):
-    """A program of a number of data, n, that is said to be in a range."""
+    """Return the source of a `forward` that reads a number `n` from data and checks its range."""
     conditions = "".join(f"\n    T._check({c})" for c in check.split(" and ") if c)
     return f"def forward(self, x, k):\n    n = k.item(){conditions}\n    return {expression}"
 
@@ -121,7 +121,7 @@ def test_program(name):
 
 
 def test_autocast_without_a_block():
-    """What switches it without a block is no part of the program, which computes as if it was off."""
+    """Autocast switched on without a context is not exported; the program computes without autocast."""
     lines = (
         "T.set_autocast_enabled('cpu', True)", "try:", "    return T.nn.functional.linear(x, x)",
         "finally:", "    T.set_autocast_enabled('cpu', False)",

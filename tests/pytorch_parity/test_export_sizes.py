@@ -1,5 +1,4 @@
-"""Programs of one operator or a few with sizes that may change: exported by PyTorch and by `ts`, they have the same operators,
-before and after `run_decompositions`, and the same ranges."""
+"""Small programs with dynamic sizes: exports by PyTorch and `ts` have equal operators and ranges."""
 
 import pytest
 
@@ -123,7 +122,8 @@ class Program:
 
 
 def described(program):
-    """The operators of a program, before and after `run_decompositions`, and the ranges of its sizes."""
+    """Return the operators of a program, before and after `run_decompositions`, and the ranges of its
+    sizes."""
     return [
         [str(getattr(node.target, "__name__", "")) for node in graph.nodes if node.op == "call_function"]
         for graph in (program.graph, program.run_decompositions().graph)

@@ -88,7 +88,7 @@ def _module(package, name):
 
 
 def _described(program):
-    """What nodes call, with what they are told by name, but for slices that nobody asks for."""
+    """Return the calls of a graph's nodes with keyword arguments, without unused slices."""
     skipped = ("slice.Tensor", "getitem", "sym_size.int", "add", "mul")
     found = []
     for node in program.graph.nodes:
@@ -109,7 +109,8 @@ def _flat(package, module, x):
     "name", ["plain", "argument_and_buffer", "two", "several", "views", "computed_slice"]
 )
 def test_writes(name, varies, tmp_path):
-    """The same nodes, and results of modules, of programs, and of files that the other package wrote."""
+    """Decomposed programs with writes have PyTorch's nodes; modules, programs and exchanged files have equal
+    results."""
     varies = varies and name != "argument_and_buffer"
     sizes = (4, 4, 6) if varies else (4, 4)
     programs = {}

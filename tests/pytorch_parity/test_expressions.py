@@ -333,7 +333,7 @@ WARNED = """
 
 @pytest.mark.parametrize("source", [line.strip() for line in WARNED.splitlines() if line.strip()])
 def test_warnings(source):
-    """What is warned of, where everything is warned of each time."""
+    """Expressions issue PyTorch's warnings with `set_warn_always`."""
 
     def said(library):
         library.set_warn_always(True)

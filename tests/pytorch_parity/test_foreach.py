@@ -30,7 +30,7 @@ def theirs():
 
 
 def test_schemas(theirs):
-    """Schemas are PyTorch's to the letter, and what Python can call there is here."""
+    """Schemas of foreach operators equal PyTorch's text, and Python exposes all of them."""
     for key, record in RECORDS.items():
         assert record.schema_text == theirs[key]
     named = {key.removeprefix("aten::").partition(".")[0] for key in RECORDS}

@@ -201,7 +201,7 @@ def close(a, b):
 
 @pytest.mark.parametrize("name", CASES)
 def test_it_gives_what_pytorch_gives(name):
-    """Without a warning: there is a rule for each operator."""
+    """Function transforms return PyTorch's results without a fallback warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         got = plain(CASES[name](ts))
@@ -222,7 +222,7 @@ def test_it_refuses_what_pytorch_refuses(name):
 
 
 def test_closures_keep_their_history():
-    """What is read from outside has its gradient; what is only inside leaves none behind."""
+    """Captured tensors get gradients; results without captured tensors have no autograd graph."""
     for m in (ts, torch):
         w = m.ones(2, requires_grad=True)
         found = m.func.grad(lambda x: (x * w).sum())(m.ones(2))

@@ -83,7 +83,7 @@ def outcome(case, m):
 
 @pytest.mark.parametrize("name", CASES)
 def test_it_says_what_pytorch_says(name):
-    """The same answer, or the same error in the same words."""
+    """`gradcheck` returns PyTorch's answer or raises its error message."""
     assert outcome(CASES[name], ts) == outcome(CASES[name], torch)
 
 

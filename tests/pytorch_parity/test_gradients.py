@@ -1,4 +1,4 @@
-"""Gradients of the first and second order beside PyTorch's, of every call in its database of operators: `gradients.py`."""
+"""First- and second-order gradients compared with PyTorch's for every call of OpInfo (`gradients.py`)."""
 
 import subprocess
 import sys

@@ -39,7 +39,7 @@ def test_gradients(name, args):
 
 
 def test_what_names_a_node_in_errors():
-    """A number behind `Backward` stays, but for 0."""
+    """The name of a backward node in errors keeps its number, except 0."""
 
     def message(library):
         x = library.ones(3, requires_grad=True)

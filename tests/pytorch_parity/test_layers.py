@@ -216,7 +216,7 @@ def numbers(value):
 
 
 def outcomes(t, line):
-    """What a layer is, and what it gives; the error where it gives none."""
+    """Return the `repr`, state and results of a layer, or the error."""
     made, _, text = line.partition("|")
     t.manual_seed(3)
     try:

@@ -78,7 +78,7 @@ def plain(graph):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("module", MODULES, ids=lambda each: each.__name__)
 def test_loaded_modules(module, form):
-    """As PyTorch loads them."""
+    """Archives written by PyTorch have equal code and graphs after loading in both libraries."""
     buffer = io.BytesIO()
     torch.jit.save(FORMS[form](module().eval(), torch.rand(MODULES[module])), buffer)
     ours, theirs = (t.jit.load(io.BytesIO(buffer.getvalue())) for t in (ts, torch))
@@ -126,7 +126,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_programs_that_are_text(text):
-    """As PyTorch compiles them."""
+    """Functions compiled from text have PyTorch's code and graph."""
     program = f"\ndef f(x):\n    # type: (Tensor) -> Tensor\n    {text}\n"
     ours, theirs = (t.jit.CompilationUnit(program).f for t in (ts, torch))
     assert ours.code == theirs.code

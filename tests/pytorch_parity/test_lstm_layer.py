@@ -18,7 +18,7 @@ SHAPES = [(3, 2, 4), (20, 4), (20, 5), (20,), (20,), (2, 5), (2, 5)]
 
 
 def arguments(library, lead):
-    """The same numbers for both: input, weights, biases, states; all want gradients."""
+    """Return equal inputs, weights, biases and states in a library, all of which require gradients."""
     numbers = [np.random.default_rng(i).standard_normal(shape).astype("f4") for i, shape in enumerate(SHAPES)]
     found = [library.from_numpy(x) for x in numbers]
     return [x.reshape(*lead, *x.shape).requires_grad_() if i > 4 else x.requires_grad_() for i, x in enumerate(found)]

@@ -20,7 +20,7 @@ SCALED = {
 
 
 def outcome(function, library, *args):
-    """What a function gives as a text, or how it fails."""
+    """Return the result of a function as text, or its error."""
     try:
         made = function(library, *args)
     except Exception as error:

@@ -109,7 +109,7 @@ def test_as_pytorch(name):
 
 
 def test_parameters_share_memory_with_state():
-    """What is in `state_dict` is the module's own memory, and `to` keeps the parameter objects."""
+    """`state_dict` shares memory with the module, and `to` keeps the parameter objects."""
     tree = classes(ts)[1]()
     weight = tree.a.w
     tree.state_dict()["a.w"].zero_()

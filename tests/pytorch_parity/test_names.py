@@ -76,7 +76,7 @@ PLACES = ("", "Tensor", "linalg", "fft", "special", "signal.windows", "nn.functi
 
 
 def has(module, name):
-    """Whether a module has it, not a placeholder (`ts.unsupported`), which `test_absent.py` compares."""
+    """Return True if a module has a name that is not a placeholder of `ts.unsupported`."""
     return hasattr(module, name) and not is_placeholder(getattr(module, name))
 
 

@@ -54,7 +54,8 @@ def cases():
 
 @pytest.mark.parametrize("how, shape, base, dtype", list(cases()))
 def test_values_and_gradients(how, shape, base, dtype):
-    """At first, after a step downhill, and after an assignment."""
+    """Orthogonal parametrizations have PyTorch's values and gradients, initially, after steps and after an
+    assignment."""
     modules = [made(library, shape, how, base, dtype) for library in (ts, torch)]
     target = numbers(shape, dtype, 2)
     for _ in range(3):

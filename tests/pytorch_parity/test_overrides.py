@@ -22,7 +22,7 @@ EXPRESSIONS = """
 
 
 def named(function):
-    """The name of a function, or of what it reads."""
+    """Return the name of a function, or of the property for a `__get__`."""
     name = getattr(function, "__name__", str(function))
     return function.__self__.__name__ + ".__get__" if name == "__get__" else name
 
@@ -34,7 +34,7 @@ def kinds(result):
 
 
 def seen(lib, expression, by_mode):
-    """What is called for an expression, and the class of what comes out."""
+    """Return the functions called by an expression and the class of its result."""
     calls = []
 
     def note(function, args, kwargs):

@@ -36,7 +36,7 @@ def padded(library, x, pairs, mode, value):
 
 @pytest.mark.parametrize("seed", range(200))
 def test_drawn(seed):
-    """The same elements with the same strides, and refusals of the same calls."""
+    """Random `pad` calls have PyTorch's elements and strides, or are rejected by both libraries."""
     shape, pairs, mode, value, dtype = draw(seed)
     host = (np.random.default_rng(seed).standard_normal(shape) * 4).astype(dtype)
     want = padded(torch, torch.from_numpy(host), pairs, mode, value)

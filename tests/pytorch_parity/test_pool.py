@@ -108,7 +108,7 @@ def hostile():
 
 @pytest.mark.parametrize("number", range(3))
 def test_hostile_arguments(number):
-    """The same class of error, in PyTorch's words."""
+    """Invalid pooling arguments raise PyTorch's error class and message."""
     checked = 0
     for name, x, given in itertools.islice(hostile(), number, None, 3):
         with pytest.raises(Exception) as theirs:

@@ -160,7 +160,8 @@ SHORT_RANGE = set(
 
 
 def torch_function(key: str, kinds: list[str], results: str, count: int) -> Any:
-    """PyTorch's operator as a function of a graph with that one node; without a result, its first argument."""
+    """Return PyTorch's operator as a function of a one-node graph; without a result it returns its first
+    argument."""
     inputs = ", ".join(f"%x{i} : {kind}" for i, kind in enumerate(kinds))
     call = f"{key.partition('.')[0]}({', '.join(f'%x{i}' for i in range(len(kinds)))})"
     results = re.sub(r"\btVal\b|\bt\b", "int", re.sub(r"\((?:[a-z]!?|\*)\)", "", results))

@@ -28,7 +28,7 @@ def layer(library):
 
 
 def pruned(library, steps):
-    """What a layer looks like after some steps, and what it computes."""
+    """Return the state and result of a layer after pruning steps."""
     m = layer(library)
     for step in steps:
         eval(step, {"P": library.nn.utils.prune, "m": m, "library": library})
@@ -85,7 +85,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_refusals(text):
-    """What is refused, and in which words."""
+    """Invalid pruning calls raise PyTorch's errors."""
 
     def said(library):
         with pytest.raises(Exception) as caught:

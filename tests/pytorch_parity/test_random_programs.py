@@ -21,7 +21,7 @@ def test_same_as_pytorch(seed):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_containers_same_as_pytorch(seed):
-    """The same of programs over strings, dicts and optionals."""
+    """Random programs over strings, dicts and optionals have PyTorch's results."""
     compare(
         ContainerProgramWriter(random.Random(seed).randrange, pytorch=True).program(), CONTAINER_ARGUMENTS
     )
@@ -29,7 +29,8 @@ def test_containers_same_as_pytorch(seed):
 
 @pytest.mark.parametrize("seed", range(25))
 def test_classes_same_as_pytorch(seed):
-    """The same of programs over script classes, enums, named tuples, unions, `with` and exceptions."""
+    """Random programs over classes, enums, named tuples, unions, `with` and exceptions have PyTorch's
+    results."""
     compare(ClassProgramWriter(random.Random(seed).randrange, pytorch=True).program(), CONTAINER_ARGUMENTS)
 
 

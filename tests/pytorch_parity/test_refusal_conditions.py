@@ -1,4 +1,4 @@
-"""Which sizes operators fix, or say to be equal: PyTorch exports programs with the same."""
+"""Sizes that operators make constant or equal: exports have PyTorch's constraints."""
 
 import pytest
 

@@ -21,7 +21,7 @@ TYPES = [" ".join(text.split()) for text in TYPES.split(";")]
 
 
 def pytorch_type(text):
-    """PyTorch's object for a type; graphs are its only way in for most of them."""
+    """Return PyTorch's object for a type, obtained from a parsed graph."""
     return next(torch._C.parse_ir(f"graph(%x : {text}):\n  return (%x)\n").inputs()).type()
 
 
@@ -65,7 +65,7 @@ def test_subtyping():
 
 
 def _text(type):
-    """Return the graph text of a type, or "None" where there is none."""
+    """Return the graph text of a type, or "None" for a missing type."""
     return "None" if type is None else type.str()
 
 

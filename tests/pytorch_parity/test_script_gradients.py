@@ -59,7 +59,7 @@ def leaf(package):
 
 
 def said(error) -> str:
-    """What stands behind the quoted source."""
+    """Return the error message after the quoted source."""
     return str(error.value).rpartition("RuntimeError: ")[2].strip()
 
 
@@ -154,7 +154,8 @@ def converted(x):
 
 @pytest.mark.parametrize("program", [begins_as_a_number, written_to_elements, converted], ids=lambda program: program.__name__)
 def test_numbers_of_tensors_that_want_gradients(program):
-    """They are refused where nobody asked for a number, in the line and the words of PyTorch, however often the loop has run before."""
+    """A tensor that requires grad and is converted implicitly to a number raises PyTorch's error at its line,
+    in every iteration."""
     outcomes = []
     for m in (ts, torch):
         scripted, found = m.jit.script(program), []

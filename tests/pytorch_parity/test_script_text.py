@@ -81,7 +81,7 @@ def constants():
 
 
 def test_constants_of_graphs():
-    """A tensor that is a constant of a graph, in one line."""
+    """A tensor constant prints in one line as in PyTorch's graphs."""
     for values in constants():
         texts = []
         for graph, package in ((Graph(), ts), (torch._C.Graph(), torch)):

@@ -39,7 +39,7 @@ def convolved(library, x, y):
 
 
 def run(library, function, names, mutation=False):
-    """What the policy was asked, and the gradients, or the error."""
+    """Return the operators passed to the policy and the gradients, or the error."""
     asked = []
 
     def policy(context, operator, *args, **kwargs):

@@ -10,7 +10,7 @@ DTYPES = ("bool", "uint8", "int8", "int16", "int64", "float16", "bfloat16", "flo
 
 
 def deep(n):
-    """Numbers for which the median of three is a bad pivot again and again."""
+    """Return numbers for which median-of-three pivots are repeatedly bad."""
     half = n // 2
     numbers = np.zeros(n, np.int64)
     for i in range(1, half + 1):

@@ -126,7 +126,7 @@ TYPED = """
 @pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 @pytest.mark.parametrize("source", [line.strip() for line in TYPED.splitlines() if line.strip()])
 def test_typed_storages(source):
-    """What the storages of old hold, are called and refuse."""
+    """Typed storages have PyTorch's values, representations and errors."""
 
     def said(library):
         try:

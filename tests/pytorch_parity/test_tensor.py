@@ -147,7 +147,7 @@ def test_same_outcome(text):
     ],
 )
 def test_as_strided_counts_from_the_storage(text):
-    """The offset is the storage's; without one it is the view's own."""
+    """The offset of `as_strided` is relative to the storage and defaults to the view's offset."""
     array = np.arange(12).reshape(3, 4)
     assert outcome(text, Ts, factories.tensor(array)) == outcome(text, torch, torch.tensor(array))
 

@@ -29,7 +29,7 @@ PROGRAMS = [
 
 
 def described(value, t):
-    """What is compared of a result."""
+    """Return a text with the value, dtype, strides and offset of a result."""
     if isinstance(value, t.Tensor):
         layout = (tuple(value.shape), tuple(value.stride()), value.storage_offset())
         return f"{value!r} {value.dtype} {layout}"

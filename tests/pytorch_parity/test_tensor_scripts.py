@@ -1,4 +1,4 @@
-"""What scripts ask of tensors as objects (place, dtype, lists, facts): graph text and results are PyTorch's."""
+"""Tensor attributes and queries in scripts: graph text and results equal PyTorch's."""
 
 import re
 

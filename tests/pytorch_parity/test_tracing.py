@@ -44,7 +44,7 @@ def text(trace):
 
 
 def flat(x):
-    """The numbers of all results, with their dtypes and shapes before them."""
+    """Return the numbers of all results, each preceded by a hash of its dtype and shape."""
     if isinstance(x, tuple | list):
         return [number for each in x for number in flat(each)]
     shown = sum(map(ord, f"{x.dtype} {list(x.shape)}"))

@@ -60,7 +60,7 @@ def has(args, dtype):
 
 
 def differences(record, dtype):
-    """Both errors, where one library refuses and the other does not, or in other classes."""
+    """Return both errors if only one library rejects a call or the classes differ, else None."""
     args = samples.arguments(record, dtype)
     if not has(args, dtype) or any(isinstance(x, ts.Generator) for x in args):
         return None
@@ -122,7 +122,8 @@ LARGE += [complex(1e300, 0), complex(70000, 1)]
     "dtype", "bool uint8 int8 int32 int64 float16 bfloat16 float32 float64 complex64".split()
 )
 def test_numbers_that_a_dtype_cannot_hold(dtype):
-    """Written to an element, to those of a mask, and as the ends of a line."""
+    """Values out of a dtype's range raise PyTorch's errors in element and mask assignment and in
+    `linspace`."""
 
     def element(lib, number):
         x = lib.zeros(2, dtype=getattr(lib, dtype))

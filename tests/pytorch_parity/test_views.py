@@ -115,7 +115,7 @@ def test_circular_padding_goes_round_what_is_left(pad):
 
 @pytest.mark.parametrize("call", sorted(CALLS))
 def test_bases(call):
-    """What is a view of its tensor in PyTorch's eyes is one here, and of the same tensor."""
+    """A result is a view of its tensor exactly if it is one in PyTorch, with the same base."""
     for shape, text in itertools.product(SHAPES, samples(call)):
         ours, theirs = ts.zeros(shape), torch.zeros(shape)
         try:

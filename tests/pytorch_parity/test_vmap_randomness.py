@@ -64,7 +64,7 @@ def outcome(m, name, how):
 @pytest.mark.parametrize("how", ["error", "same", "different"])
 @pytest.mark.parametrize("name", CASES)
 def test_each_mode_is_pytorchs(name, how):
-    """One mask for all, one for each, or the same refusal; with one seed the same numbers."""
+    """Each randomness mode draws PyTorch's masks from a seed, or raises its error."""
     got, want = outcome(ts, name, how), outcome(torch, name, how)
     if name in OTHERWISE_DRAWN and how == "different" and not isinstance(want, tuple):
         assert len(got) == len(want) and len({str(x) for x in got}) == len({str(x) for x in want})

@@ -142,7 +142,7 @@ async def leave(port, what):
 
 
 async def half(port, what):
-    """Send a part of a request, and nothing more."""
+    """Send an incomplete request."""
     async with Connection(port) as connection:
         connection.writer.write(what[: random.randrange(1, len(what))])
         if random.random() < 0.8:  # and disconnect

@@ -1,4 +1,4 @@
-"""Regular clients in a process of their own, so that an attack from the test process does not distort their latencies.
+"""Regular clients in a separate process, whose latencies are independent of attacks by the test process.
 
     python -m tests.serve.regular_clients PORT model 50            50 requests a second, until its standard input ends
     python -m tests.serve.regular_clients PORT playground 5 --new  each on a new connection, from another address

@@ -1,4 +1,4 @@
-"""What type checkers find that uses give; `tests/test_stubs.py` asserts the same of the values."""
+"""Expressions with the types that checkers infer; `tests/test_stubs.py` checks the types of the values."""
 
 from typing_extensions import assert_type
 

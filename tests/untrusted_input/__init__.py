@@ -1,1 +1,1 @@
-"""Files of strangers: what they say of themselves is a claim, and nothing in them ends or holds up the process."""
+"""Untrusted files: declared sizes and types are verified, and no file crashes or blocks the process."""

@@ -21,7 +21,7 @@ FAMILIES = tuple(sorted(path.stem for path in FOLDER.glob("*.py") if path.stem !
 
 
 class Case(NamedTuple):
-    """A model, and what is done with it."""
+    """A model with its example arguments and dynamic dimensions."""
 
     make: Callable[[], Any]
     arguments: Callable[..., tuple[Any, ...]]  # by sizes
@@ -42,7 +42,7 @@ def names() -> list[tuple[str, str]]:
 
 
 def build(torch: Any, family_name: str, name: str) -> Any:
-    """A model by one of the packages, with random weights that are always the same."""
+    """Create a model of one of the packages with deterministic random weights."""
     torch.manual_seed(sum(map(ord, name)))
     case = family(family_name, torch.__name__).CASES[name]
     return case.make().train(case.training)

@@ -1,4 +1,4 @@
-"""What tracing records: functions, methods, operators, attributes, modules, control flow, wrapped functions."""
+"""Traced functions, methods, operators, attributes, modules, control flow and wrapped functions."""
 
 import math
 from math import sqrt

@@ -38,7 +38,7 @@ def call(*args: Any, method: str = "forward", seed: int | None = None) -> Call:
 
 @dataclass(frozen=True)
 class Case:
-    """A model, and what is done with it."""
+    """A model with its calls and compilation modes."""
 
     make: Callable[[], Any]
     calls: Callable[[], list[Call]]
@@ -62,7 +62,7 @@ def names(package: str = "torch") -> list[tuple[str, str]]:
 
 
 def build(torch: Any, family_name: str, name: str) -> Any:
-    """A model by one of the packages, with random weights that are always the same."""
+    """Create a model of one of the packages with deterministic random weights."""
     case = family(family_name, torch.__name__).CASES[name]
     torch.manual_seed(sum(map(ord, name)))
     model = case.make().train(case.training)

@@ -669,7 +669,7 @@ class HiFiGAN(nn.Module):
 
 
 def without_norm(model):
-    """What is deployed: the weights as they are used."""
+    """Remove weight normalization for deployment."""
     for module in model.modules():
         if hasattr(module, "weight_g"):
             nn.utils.remove_weight_norm(module)

@@ -733,7 +733,7 @@ CASES["linear_attention_bfloat16"] = Case(
 
 # Sentences: an encoder with masks that may be missing, hooks, and what is kept out of scripts.
 class Doubled:
-    """A hook for the input, and one for the result."""
+    """Hooks that double the input and the result."""
 
     @staticmethod
     def before(self, inputs: Tuple[Tensor, Optional[Tensor]]) -> Tuple[Tensor, Optional[Tensor]]:

@@ -167,7 +167,7 @@ CASES["stacked_lstm"] = Case(
 
 
 class Zoneout(nn.Module):
-    """While training, states that stay as they were; the batch may be of one."""
+    """A recurrent cell that keeps random states during training; batches of one are supported."""
 
     def __init__(self, p: float = 0.3):
         super().__init__()

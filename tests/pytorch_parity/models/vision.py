@@ -276,7 +276,7 @@ class WindowBlock(nn.Module):
         self.register_buffer("places", relative.sum(-1).flatten())
 
     def mask(self, rows: int, columns: int, x: Tensor) -> Tensor:
-        """Which places of a window came from different regions of the image."""
+        """Return a mask of window positions that come from different image regions."""
         regions = x.new_zeros((rows, columns))
         slices = ((0, -self.window), (-self.window, -self.shift), (-self.shift, None))
         count = 0
