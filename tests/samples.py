@@ -155,8 +155,7 @@ def operator(record: Any) -> Any:
 @cache
 @ts.enable_grad()  # an operator among those before may have switched it off
 def profile(record: Any) -> tuple[int, str]:
-    """Return the index of the first candidate that an operator accepts, or an explanation if it accepts
-    none."""
+    """Return the index of the first accepted candidate, or an explanation if the operator accepts none."""
     why = ""
     for dtype in (ts.float32, ts.int64, ts.complex64, ts.bool, ts.uint8):
         for i, values in enumerate(candidates(record, dtype, "cpu")):

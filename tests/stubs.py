@@ -211,7 +211,7 @@ def _variants(arguments: list[Argument], s: Signature, other_names: bool) -> Ite
 
 
 def _as_python(arguments: list[Argument], method: bool) -> list[Argument] | None:
-    """Return the parameters of a function or method, or None if the operator is not a method of tensors."""
+    """Return the parameters of a function or method, or None for an operator without a tensor method."""
     receiver = next((a for a in arguments if a.name == "self"), arguments[0] if arguments else None)
     if method:
         if receiver is None or "Tensor" not in receiver.type or receiver.type == "Tensors":

@@ -97,7 +97,7 @@ def test_marks_give_back_what_they_mark():
 
 
 def test_placeholders_are_stable():
-    """A placeholder for an unsupported name is one object under all its paths."""
+    """Placeholders for unsupported names are identical objects under all their paths."""
     assert ts.onnx.OnnxExporterError is ts.onnx.errors.OnnxExporterError
     assert ts.quantization.QConfig is ts.ao.quantization.QConfig is ts.ao.quantization.qconfig.QConfig
     from ts.unsupported import placeholders

@@ -53,7 +53,7 @@ def test_views_alias_their_base():
 
 
 def test_writers_reach_through_views():
-    """A write to a view is a write to its base and to no other value."""
+    """Writes to a view count as writes to the base value, and to no unrelated value."""
     db, v = analysed(VIEWS)
     assert db.has_writers(v["c"])
     assert db.has_writers(v["v"])
@@ -380,7 +380,7 @@ def g(x, y):
 
 @pytest.mark.parametrize("name", ["dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"])
 def test_inactive_dropout_returns_its_input(name):
-    """Inactive dropout returns its input, so that writes to one are visible in the other, optimized or
+    """Inactive dropout returns its input: in-place writes to either tensor are visible in both, optimized or
     not."""
     x, y = ts.ones(2, 2), ts.full((2, 2), 2.0)
     for given in (x, x.t(), ts.ones(4, 2)[::2], ts.ones(0, 2)):

@@ -325,7 +325,7 @@ class Numbered(ts.nn.Module):
 
 
 def test_keys_that_nothing_finds():
-    """A NaN key of a dictionary is saved, although it is not equal to itself, and the items after it too."""
+    """NaN keys of a dictionary, which never compare equal, are saved, and so are all following items."""
     loaded = load(ts.jit.script(Numbered()).save_to_buffer())
     assert str(loaded()) == "{nan: [1], 2.0: [2]}"
 

@@ -90,6 +90,6 @@ def test_lists_of_integers(value, name):
 
 
 def test_bool_after_an_integer():
-    """A bool after a first integer element counts as 0 or 1, as in PyTorch, which checks the first element
-    only."""
+    """A bool after a first integer element counts as 0 or 1, because PyTorch checks only the first element's
+    type."""
     assert ts.zeros([2, True]).shape == (2, 1)

@@ -311,14 +311,14 @@ net = ts.jit.script(Net())
 
 
 class Screen(io.StringIO):
-    """A stream that reports that it is a terminal."""
+    """Output stream whose `isatty` returns True."""
 
     def isatty(self) -> bool:
         return True
 
 
 def test_colours_on_a_terminal_only(monkeypatch):
-    """Colours are used only on a terminal, and the words are equal with and without colours."""
+    """Terminal output has colours, other output has none; the words are equal in both."""
     pytest.importorskip("rich")
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -248,8 +248,8 @@ def test_type_promotion(prepare):
 
 
 def test_elements_are_rounded_before_comparison(prepare):
-    """Intermediate results are rounded to bfloat16 before a comparison: 6.0827 rounds to 6.09375, which is
-    not less than 6.09375."""
+    """Intermediate results are rounded to bfloat16 before a comparison: 6.0827 rounds to 6.09375, so `x > y`
+    is False."""
     f = script("def f(x, y):\n    a = x * y\n    return a, a * (x > y)\n")
     x = ts.full((24,), 6.09375, dtype=ts.bfloat16)
     all_compare(prepare, [(f, x, ts.tensor(6.082742214202881)), (f, x, ts.tensor(6.082742214202881, dtype=ts.float64))])

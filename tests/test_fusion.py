@@ -659,7 +659,7 @@ def test_conversions(x, y):
 
 
 def test_conversion_to_the_same_dtype_returns_its_operand():
-    """A conversion to the same dtype returns its operand, so that writes to one are visible in the other."""
+    """Conversions to the same dtype return their operand: writes to either tensor are visible in both."""
     f = script("def f(x):\n    y = x.float()\n    z = torch.exp(y) * 2 + y\n    x.add_(1)\n    return y, z\n")
     for dtype in (ts.float32, ts.float64):
         x = ts.randn(50).to(dtype)

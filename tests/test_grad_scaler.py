@@ -138,7 +138,7 @@ def test_another_scale(parameter):
 
 
 def test_state(parameter, optimizer):
-    """The state of a scaler may be loaded before and after the first loss."""
+    """Scaler states load before the first loss and between later losses."""
     s = scaler()
     turn(s, optimizer, parameter)
     state = s.state_dict()

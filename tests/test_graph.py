@@ -271,7 +271,7 @@ def test_insertion_point():
 
 
 def test_verifier_finds_faults():
-    """The verifier reports a use before the definition and a condition that is not a bool."""
+    """The verifier reports uses before the definition and conditions of other types than bool."""
     graph = parse_ir(LOOP)
     graph.find_node("prim::Loop").move_before(next(graph.nodes()))
     with pytest.raises(InternalError, match="not defined before"):

@@ -40,7 +40,7 @@ def test_an_attribute_of_the_class():
 
 
 def test_a_parameter_without_an_annotation():
-    """The hint for a parameter without annotation says that it is a Tensor."""
+    """The hint for a parameter without annotation names the default type Tensor."""
 
     def counted(n):
         total = 0

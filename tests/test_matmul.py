@@ -203,7 +203,7 @@ def f(x, w):
 
 @NEEDS_PACKING
 def test_others_who_hold_the_memory():
-    """A factor whose memory is shared with other objects is not packed, since they may write to it."""
+    """Factors that share memory with other objects are not packed, because these objects may write to it."""
     packs.forget()
     x, weight, packed = ts.randn(20, 64), ts.randn(48, 64), []
     for hold in (lambda: None, lambda: weight.data, lambda: ts.nn.Parameter(weight), lambda: weight.untyped_storage(), lambda: None):

@@ -79,7 +79,7 @@ def test_failure_is_not_kept():
 
 
 def test_class_that_does_not_compile():
-    """An attribute of a class that does not compile raises only in methods that use it."""
+    """Attributes of a class that does not compile raise errors only in methods that use them."""
 
     class Unscriptable:
         def __init__(self, a: int):

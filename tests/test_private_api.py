@@ -107,7 +107,7 @@ class Given(tuple):
 
 
 class Renamed(Plain):
-    """A class with the name of another class in a file."""
+    """Class registered under another class's name in a file."""
 
 
 class Stateful(Plain):

@@ -221,7 +221,7 @@ def test_script_if_tracing_runs_as_python():
 
 
 def test_errors_of_a_unit_come_together():
-    """All functions of a unit that do not compile are reported together, and none is defined."""
+    """A unit reports the errors of all its functions together and defines none of them."""
     text = """
     def good(x: int) -> int:
         return x

@@ -137,7 +137,7 @@ def test_only_registered_types_are_nodes():
 
 
 def test_several_trees():
-    """The first tree must be a prefix of the other trees; dictionaries match by their keys."""
+    """The first tree must be a prefix of all other trees; dictionaries match by their keys."""
     assert pytree.tree_map(lambda x, y: (x, y), {"a": 1, "b": 2}, OrderedDict(b=[3], a=4)) == {
         "a": (1, 4), "b": (2, [3]),
     }  # fmt: skip

@@ -400,7 +400,7 @@ def f(xs: List[int]) -> int:
 
 
 def test_tensor_where_a_number_is_expected():
-    """Only a tensor with no dimensions converts to a number, and only an integer tensor to an int."""
+    """A tensor converts to a number only with zero dimensions, and to an int only with an integer dtype."""
     functions = ts.jit.CompilationUnit(
         "def half(n: int) -> int:\n  return n // 2\ndef f(x: Tensor) -> int:\n  return half(x)\n"
     )

@@ -17,8 +17,8 @@ FLOAT = np.dtype("float32")
 
 @functools.total_ordering
 class Symbol:
-    """A polynomial in named lengths of at least 2. A comparison that the bounds do not decide raises an
-    error. `terms` has a factor for each product of names: {("n",): 2, (): 1} is 2*n + 1.
+    """Polynomial in named lengths of at least 2. A comparison that the bounds do not decide raises an error.
+    `terms` has a factor for each product of names: {("n",): 2, (): 1} is 2*n + 1.
     """
 
     def __init__(self, terms):

@@ -75,7 +75,7 @@ def test_only_a_dictionary_can_take_its_place():
 
 
 def test_backward_hooks_of_a_tensor_without_gradient():
-    """`_backward_hooks` of a tensor without gradient can be set and are not called."""
+    """`_backward_hooks` can be set on tensors without gradient; backward does not call these hooks."""
     x = ts.ones(2)
     assert x._backward_hooks is None
     x._backward_hooks = {"refused": lambda: 1 / 0}

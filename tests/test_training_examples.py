@@ -55,7 +55,7 @@ def test_what_is_missing_is_one_line(example, needs, tmp_path):
 
 
 def test_digits_are_read(tmp_path):
-    """The digits example has a test accuracy of at least 97 %, and so does its saved archive."""
+    """The digits example and its saved archive classify at least 97 % of the test images correctly."""
     printed = run("digits.py", tmp_path)
     share = float(printed.partition(", ")[2].partition(" %")[0])
     assert share >= 97

@@ -115,7 +115,7 @@ def test_type_variables():
 
 
 def test_interfaces_are_structural():
-    """A class with the methods of an interface is a subtype of the interface."""
+    """Classes that define an interface's methods are subtypes of the interface."""
     wanted = parse_schema("one(Any self, Tensor x) -> Tensor")
     interface = InterfaceType("__torch__.I", {"one": wanted})
     assert ClassType("__torch__.A", methods={"one": wanted}).is_subtype_of(interface)

@@ -32,7 +32,7 @@ def tensors(x: Any) -> list[ts.Tensor]:
 
 
 def sample(record: Any) -> Any | None:
-    """Return the first dtype that an operator accepts for its tensors, or None."""
+    """Return the first dtype accepted by an operator's tensor parameters, or None."""
     for dtype in DTYPES:
         given = samples.arguments(record, dtype)
         if given is None or not tensors(given):

@@ -127,7 +127,7 @@ def test_equal_to_a_size(first):
     "given, name", [(7.5, "float"), (True, "bool"), ("a", "str"), (None, "NoneType"), (ts.ones(1), "Tensor")]
 )
 def test_no_int(given, name):
-    """An argument that is not an int is rejected with its type."""
+    """Arguments other than ints are rejected with an error that names their type."""
     program = export(Function(lambda x, n: x * n), (ts.ones(3), 4), dynamic_shapes=(None, Dim.AUTO))
     for each in (program, saved_and_loaded(program)):
         with pytest.raises((AssertionError, ValueError)) as info:

@@ -34,7 +34,7 @@ def test_smallest_inputs(layer, least):
 
 
 def test_number_of_parts():
-    """The number of results of `split` is fixed; the length of the last one may vary."""
+    """The number of results of `split` is fixed; the last part's length may vary."""
 
     class Parts(nn.Module):
         def forward(self, x):

@@ -75,7 +75,7 @@ def test_calls_with_other_graphs():
 
 
 def test_replaced():
-    """A module with a preserved signature can be replaced by a module that is called as the original."""
+    """A module with a preserved signature can be replaced by a module with the original call signature."""
     net, made = program("first", "second")
     module = unflatten(made)
     assert [e.fqn for e in made.module_call_graph if e.signature] == ["", "first", "second", "first@1"]

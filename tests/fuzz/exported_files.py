@@ -130,7 +130,7 @@ def zipped(records: dict[str, bytes]) -> bytes:
 
 
 def loaded(data: bytes) -> Any:
-    """Return the program of a file, or None if it is rejected with an expected error."""
+    """Return the loaded program, or None if `load` raises an expected error."""
     try:
         return load(io.BytesIO(data))
     except REFUSALS:

@@ -37,7 +37,7 @@ def arguments(seed, kind, package):
 
 
 def outcome(function, given):
-    """Return the results, with 0 for None, and the arguments after the call."""
+    """Return results and arguments after the call, with 0 in place of None."""
     found = test_tensor_passes.outcome(function, given)
     return found if isinstance(found, str) else [0 if x is None else x for x in found]
 

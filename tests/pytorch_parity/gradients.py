@@ -21,7 +21,7 @@ import ts
 
 
 class Unfit(Exception):
-    """Raised for a call that cannot be transferred to the other library or has no gradients in PyTorch."""
+    """Error for calls without a counterpart in the other library or without gradients in PyTorch."""
 
 
 def function_of(library: Any, name: str, first: Any) -> Callable[..., Any]:
@@ -84,8 +84,7 @@ def weighted(results: list[Any], library: Any) -> Any:
 
 
 def gradients(library: Any, name: str, args: Any, options: Any, order: int) -> list[list[Any]]:
-    """Return the gradients of the leaves for each order from the first, with None for leaves without a
-    gradient."""
+    """Return gradients of all leaves, one list per order, with None entries for leaves without a gradient."""
     args, options = carried(args, library), carried(options, library)
     leaves = list(tensors_in([args, options], library))
     library.manual_seed(0)

@@ -43,7 +43,7 @@ TYPING_NAMES = "Any Callable Dict Final Generic Iterable Iterator List Literal N
 
 @dataclasses.dataclass
 class Rule:
-    """A program and the expressions evaluated in it."""
+    """A language rule: a program, with expressions to evaluate in its namespace."""
 
     name: str
     title: str
@@ -72,7 +72,7 @@ def all_rules() -> list[Rule]:
 
 
 class ScriptedOnUse:
-    """A function that is scripted at its first use with its graph recorded."""
+    """Plain function scripted at its first use; records the graph."""
 
     def __init__(self, function: Any, package: Any, graphs: dict[str, str]):
         self._function, self._package, self._graphs = function, package, graphs
@@ -124,7 +124,7 @@ def differences(rule: Rule, ours: list[Any], theirs: list[Any]) -> list[str]:
 
 
 def shown(outcome: Any) -> Any:
-    """Return an outcome with the first class of its error only."""
+    """Return an outcome, reduced to the first class of an error's class list."""
     return ("error", outcome[1][0], *outcome[2:]) if outcome[0] == "error" else outcome
 
 

@@ -70,7 +70,7 @@ def run(body, *arguments, parameters=""):
     ],
 )
 def test_casts(type, value):
-    """A cast to a type that the value does not have raises RuntimeError with the location of the cast."""
+    """An `unchecked_cast` to a wrong type raises RuntimeError with the source location of the cast."""
     with pytest.raises(RuntimeError, match="is not of type") as error:
         run(f"x = unchecked_cast({type}, {value})\nreturn x")
     assert "unchecked_cast" in str(error.value)
@@ -226,7 +226,7 @@ def test_strings():
     ],
 )
 def test_constants_of_graphs(type, value):
-    """A constant of a graph must have the type that the graph declares."""
+    """Graph constants must match their declared types."""
     graph = ts.parse_ir(f"graph():\n  %c : {type} = prim::Constant[value={value}]()\n  return (%c)")
     with pytest.raises(CompilationError):
         ts.jit.create_function_from_graph("f", graph)()
