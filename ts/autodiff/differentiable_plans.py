@@ -1,7 +1,7 @@
 """Plans of differentiable graphs: forward and backward functions, and saved values.
 
-In: the rule of a part, and arguments.  Out: a `DifferentiablePlan`, or None if the tape has to record the
-part's operators one by one, since no graph can represent them.
+In: the rule of a differentiable graph, and arguments.  Out: a `DifferentiablePlan`, or None if no graph can
+represent its operators, which the tape then records individually.
 
     forward(x, w) -> y, s            y is the result, s other values that backward reads
     backward(grad, x, w, s)          for the gradient of y

@@ -1,8 +1,8 @@
 """Public API of `torch.autograd`: gradients, custom functions, grad modes, profiler.
 
-with ts.autograd.profiler.record_function("attention"):     a label for what runs inside
-ts.autograd.Variable(x)                                     a tensor, under its older name
-ts.autograd.no_grad()                                       the same as ts.no_grad()
+with ts.autograd.profiler.record_function("attention"):     label a range of a profile
+ts.autograd.Variable(x)                                     deprecated name of a tensor
+ts.autograd.no_grad()                                       alias of ts.no_grad()
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def _is_checkpoint_valid() -> bool:
 
 
 def _find(name: str) -> Any:
-    if name in ("forward_ad", "functional"):  # only who uses them loads them
+    if name in ("forward_ad", "functional"):  # imported on first use
         return importlib.import_module(f"ts.autograd.{name}")
     if name == "kineto_available":
         return profiler.kineto_available
-    if name == "torch":  # as PyTorch's module has the package it is in
+    if name == "torch":  # PyTorch's module has this attribute
         return importlib.import_module("ts")
     raise missing_attribute("module 'ts.autograd'", name, lambda: __all__)
 
 
-if not TYPE_CHECKING:  # which knows no name that is not there
+if not TYPE_CHECKING:  # a type checker should report unknown names
     __getattr__ = _find

@@ -1,10 +1,10 @@
-"""The search for what spoils gradients.
+"""Anomaly detection: finds the operators whose backward fails or returns nan.
 
     with ts.autograd.detect_anomaly():
-        loss = model(x)          nodes note the lines that make them
-        loss.backward()          a node that fails, or gives nan, is an error, and a warning has its lines
+        loss = model(x)          nodes record the lines that created them
+        loss.backward()          an error in a node, or nan, raises, with a warning that shows its lines
 
-It holds for all threads, and takes time.
+The mode applies to all threads and slows programs down.
 """
 
 from __future__ import annotations

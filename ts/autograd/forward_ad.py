@@ -36,7 +36,7 @@ _here = _Here()
 
 
 def enter_dual_level() -> int:
-    """Open the level: tensors may have tangents from now on.  RuntimeError inside of another one."""
+    """Open the forward-mode level, so that tensors may have tangents; RuntimeError if it is open."""
     if _here.level is not None:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment. If this is something you would like to "
@@ -50,7 +50,7 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Close it: tangents are gone.  RuntimeError where it is not open, or not that one."""
+    """Close the forward-mode level and drop all tangents; RuntimeError if it is not open."""
     if _here.level is None or level not in (None, 0):
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not "

@@ -1,4 +1,4 @@
-"""Functions with derivatives that a program writes itself.
+"""User-defined differentiable functions.
 
     class Cube(ts.autograd.Function):
         @staticmethod
@@ -13,7 +13,7 @@
 
     y = Cube.apply(x)                    y.grad_fn is the ctx of the call, a CubeBackward
 
-`backward` is recorded like any code, so that it is differentiated again where a second derivative is wanted.
+`backward` is recorded like any code with `create_graph=True`, for second derivatives.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class Function(_OneLevel):
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Run `forward`; the results are those of a node that runs `backward`."""
+        """Run `forward` and connect the results to a backward node that runs `backward`."""
         setup = None if cls.setup_context is _OneLevel.setup_context else cls.setup_context
         if kwargs or setup is not None:
             args = _by_position(cls.forward, args if setup else (None, *args), kwargs)
@@ -172,7 +172,7 @@ class Function(_OneLevel):
         tracer = current_tracer()
         if (record := getattr(tracer, "python_function", None)) is not None:
             return record(cls, args, lambda: run_function(cls._backward_cls(), cls.forward, setup, args))
-        inside = getattr(tracer, "in_function", nullcontext)  # exports note the blocks around it
+        inside = getattr(tracer, "in_function", nullcontext)  # exports record enclosing blocks
         with inside():
             found = run_function(cls._backward_cls(), cls.forward, setup, args)
         if (tape := getattr(tracer, "tape", None)) is not None:
@@ -192,7 +192,7 @@ def _by_position(
 
 
 class InplaceFunction(Function):
-    """The older name of a function that may write its arguments."""
+    """Deprecated name of a function that may modify its arguments in place."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()

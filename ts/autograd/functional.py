@@ -1,4 +1,4 @@
-"""Derivatives of functions as values: products with vectors, matrices of first and second derivatives.
+"""Derivatives of functions: vector products, Jacobians and Hessians.
 
 >>> jacobian(lambda x: x * x, ts.tensor([1.0, 2.0]))
 tensor([[2., 0.],
@@ -6,9 +6,9 @@ tensor([[2., 0.],
 >>> hvp(lambda x: (x ** 3).sum(), ts.tensor([1.0, 2.0]), ts.ones(2))[1]
 tensor([ 6., 12.])
 
-A function takes one tensor or several and gives one or a tuple; what comes out is nested accordingly.  With
-`create_graph` the results may be differentiated again; with `strict` a result that does not depend on an
-argument is a RuntimeError, otherwise its derivative is zero.
+Functions accept one or several tensors and return a tensor or a tuple; derivatives are nested accordingly.
+With `create_graph` the results are differentiable; with `strict` a result that does not depend on an argument
+raises a RuntimeError, otherwise its derivative is zero.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _results(function: Function, inputs: Tensors, name: str) -> tuple[bool, Tens
 
 
 def _apart(inputs: Tensors, create_graph: bool, wanted: bool) -> Tensors:
-    """New tensors, so that a function that reads the old ones elsewhere is constant in those."""
+    """Return new tensors for the arguments, so that other references to the originals count as constants."""
     return tuple(
         x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_(wanted)
         for x in inputs
@@ -117,7 +117,7 @@ def _check_attached(found: tuple[Tensor | None, ...], what: str, strict: bool) -
             raise RuntimeError(_DETACHED[what].format(i=i))
 
 
-# What is said of a gradient that is not there, and of one that is constant, by the pass that was to give it.
+# Error messages of strict mode for missing and constant gradients, by the order of the derivative.
 _OF_FIRST = (
     "The jacobian of the user-provided function is independent of input {i}. "
     "This is not allowed in strict mode"
@@ -143,7 +143,7 @@ _CONSTANT = {
 def _filled(
     found: tuple[Tensor | None, ...], like: Tensors, strict: bool, create_graph: bool, step: str
 ) -> Tensors:
-    """Zeros for gradients that are not there; errors in strict mode."""
+    """Replace missing gradients by zeros; raise an error in strict mode."""
     made = []
     for i, (x, y) in enumerate(zip(found, like, strict=True)):
         if x is None and strict:
@@ -178,9 +178,9 @@ def _gradients(
 
 
 def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """func(*inputs), and `v` times its matrix of derivatives: gradients in the shapes of `inputs`.
+    """Return func(*inputs), and the product of `v` and its Jacobian, in the shapes of `inputs`.
 
-    `v` has the shapes of the results; it may be missing where there is one, of one element.
+    `v` has the shapes of the results; it may be omitted for a single result with one element.
     """
     with ts.enable_grad():
         several, xs = _listed(inputs, "inputs", "vjp")
@@ -220,11 +220,10 @@ def _vector_of_inputs(v: Any, xs: Tensors, several: bool, create_graph: bool, na
 
 
 def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """func(*inputs), and its matrix of derivatives times `v`: tangents in the shapes of the results.
+    """Return func(*inputs), and the product of its Jacobian and `v`, in the shapes of the results.
 
-    `v` has the shapes of `inputs`; it may be missing where there is one, of one element.  The gradient of the
-    gradient computes it, so that `create_graph` and `strict` mean what they mean elsewhere; `ts.func.jvp` is
-    faster.
+    `v` has the shapes of `inputs`; it may be omitted for a single argument with one element.  The product is
+    computed by two backward passes, for `create_graph` and `strict`; `ts.func.jvp` is faster.
     """
     with ts.enable_grad():
         several, xs = _listed(inputs, "inputs", "jvp")
@@ -264,7 +263,7 @@ def _first_of_number(
 
 
 def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """func(*inputs), one number, and `v` times its matrix of second derivatives."""
+    """Return the scalar func(*inputs), and the product of `v` and its Hessian."""
     with ts.enable_grad():
         several, xs, vs, ys, first = _first_of_number(func, inputs, v, create_graph, strict, "vhp")
     with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
@@ -275,9 +274,9 @@ def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 
 
 def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """func(*inputs), one number, and its matrix of second derivatives times `v`.
+    """Return the scalar func(*inputs), and the product of its Hessian and `v`.
 
-    That matrix is symmetric where the second derivatives are continuous: `vhp` gives the same then, and is
+    If the second derivatives are continuous, the Hessian is symmetric: `vhp` then returns the same product
     faster.
     """
     with ts.enable_grad():
@@ -442,7 +441,7 @@ def hessian(
 ) -> Any:
     """Compute the Hessian of a scalar func(*inputs) by all pairs of elements of `inputs`.
 
-    `vectorize` and `outer_jacobian_strategy` are those of `jacobian`, for the derivatives of the gradient.
+    `vectorize` and `outer_jacobian_strategy` apply to the Jacobian of the gradient; see `jacobian`.
     """
     several, xs = _listed(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
@@ -511,7 +510,7 @@ def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
 
 
 def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ...]) -> Tensors:
-    """Return the rows of the identity over all elements, cut into those of each tensor."""
+    """Return the rows of the identity matrix over all elements, split by tensor."""
     if len(tensors) != len(tensor_numels) or not tensors:
         raise AssertionError("as many tensors as numbers of elements are needed, and at least one")
     return _units(tensors)

@@ -3,10 +3,10 @@
     with ts.no_grad():
         y = model(x)
 
-    @ts.inference_mode()                 each call of the function; for a generator, each of its steps
+    @ts.inference_mode()                 applies to each call, or to each step of a generator
     def predict(x): ...
 
-Other threads are unaffected; a task forked inside a block inherits its mode.
+Other threads are unaffected; a task forked within a block inherits its mode.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Block:
-    """A decorator of functions, for context managers that they are to run inside of."""
+    """Base of context managers that can also decorate functions."""
 
     def clone(self) -> AbstractContextManager[None]:
-        """Another block of the same kind: every call of a decorated function has its own."""
+        """Return a new context manager of the same kind, for each call of a decorated function."""
         return type(self)()  # type: ignore[return-value]
 
     def __call__(self, function: F) -> F:
@@ -81,7 +81,7 @@ class _Block:
 
 
 class _PlainBlock(_Block):
-    """One without arguments; what decorates may leave the parentheses out."""
+    """Base of context managers without arguments, which decorate functions also without parentheses."""
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         self = super().__new__(cls)
@@ -89,7 +89,7 @@ class _PlainBlock(_Block):
 
 
 class _ScriptNoGrad:
-    """`no_grad` as scripts have it."""
+    """Script class of `no_grad`."""
 
     __module__ = "torch.autograd.grad_mode"
     __ts_name__ = "no_grad"
@@ -106,7 +106,7 @@ class _ScriptNoGrad:
 
 
 class _ScriptEnableGrad:
-    """`enable_grad` as scripts have it."""
+    """Script class of `enable_grad`."""
 
     __module__ = "torch.autograd.grad_mode"
     __ts_name__ = "enable_grad"
@@ -132,7 +132,7 @@ class no_grad(_PlainBlock, context.GradMode):
 
 
 class enable_grad(_PlainBlock, context.GradMode):
-    """Everything inside is recorded for gradients again."""
+    """Context manager and decorator that enables the recording of gradients."""
 
     __ts_script_class__: type = _ScriptEnableGrad
 
@@ -150,7 +150,7 @@ class set_grad_enabled(_Block, context.GradSwitch):
         super().__init__(mode)
 
     def __call__(self, function: F) -> F:
-        context.set_grad_enabled(self.prev)  # a decorator switches nothing where it stands
+        context.set_grad_enabled(self.prev)  # decorating a function does not change the current mode
         return super().__call__(function)
 
     def __repr__(self) -> str:
@@ -175,5 +175,5 @@ class inference_mode(_Block, context.InferenceMode):
         self.mode = mode
 
     def clone(self) -> inference_mode:
-        """Another block of the same kind."""
+        """Return a new context manager with the same mode."""
         return inference_mode(self.mode)

@@ -40,14 +40,14 @@ def gradcheck(
 ) -> bool:
     """Check the gradients of func(*inputs) against numerical differences; return True if they match.
 
-    eps, atol, rtol         the step, and how close
+    eps, atol, rtol         step of the differences, and tolerances
     raise_exception         raise GradcheckError with the cause; otherwise return False
-    nondet_tol              how much two passes may differ
-    check_undefined_grad    unused results and missing tangents act as zeros
-    check_grad_dtypes       gradients have the dtypes of the arguments
-    check_batched_grad      several passes at once give the same; check_batched_forward_grad: several tangents
-    check_forward_ad        tangents too; check_backward_ad: gradients
-    fast_mode               along a random direction, not element by element
+    nondet_tol              maximum difference of two passes
+    check_undefined_grad    check that undefined gradients and tangents act as zeros
+    check_grad_dtypes       check that gradients have the dtypes of the arguments
+    check_batched_grad      check backward passes under `vmap`; check_batched_forward_grad: tangents
+    check_forward_ad        check tangents; check_backward_ad: check gradients
+    fast_mode               compare along a random direction instead of every element
     """
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
@@ -78,11 +78,10 @@ def _get_numerical_jacobian(
     eps: float = 1e-3,
     is_forward_ad: bool = False,
 ) -> list[tuple[Any, ...]]:
-    """Return the Jacobians of fn(*inputs), by differences: for each target, a matrix for each result.
+    """Return the numerical Jacobians of fn(*inputs): for each target, a matrix per result.
 
-    target   the tensors to differentiate by, if they require grad; `fn` may read them elsewhere;
-             None: `inputs`
-    outputs  not needed
+    target   tensors to differentiate by, if they require grad, possibly captured by `fn`; default: `inputs`
+    outputs  ignored
     """
     from ts.autograd.numerical_jacobian import as_tuple, by_differences, wanted
 
@@ -115,9 +114,10 @@ def gradgradcheck(
 ) -> bool:
     """Check second-order gradients against numerical differences of first-order gradients, like `gradcheck`.
 
-    grad_outputs                 gradients of the results that the first pass begins with; random where None
-    gen_non_contig_grad_outputs  those do not lie in memory one element after the other
-    check_fwd_over_rev           by tangents of the first pass; check_rev_over_rev: by a second pass
+    grad_outputs                 gradients of the results for the first backward pass; default: random
+    gen_non_contig_grad_outputs  generate non-contiguous `grad_outputs`
+    check_fwd_over_rev           check tangents of the first backward pass
+    check_rev_over_rev           check a backward pass of the first backward pass
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")

@@ -1,6 +1,6 @@
 """Comparison of analytical and numerical gradients for `gradcheck`.
 
-In: a function, its arguments, `Options`; out: nothing, or a GradcheckError that says what differs.
+In: a function, its arguments, `Options`; out: None, or a GradcheckError with the difference.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Options(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A function with real results, or of real arguments: what is compared at once."""
+    """Function with real results, or of real arguments: the unit of comparison."""
 
     function: Function
     inputs: tuple[Any, ...]
-    found: tuple[Any, ...]  # its results
+    found: tuple[Any, ...]  # results
     forward: bool
-    prefix: dict[int, str]  # what to say first of complex results, or arguments, by number
+    prefix: dict[int, str]  # prefix of messages about complex results or arguments, by index
 
     @property
     def results(self) -> tuple[Tensor, ...]:
@@ -98,7 +98,7 @@ def _random_gradient(y: Tensor, spread: bool) -> Tensor:
 
 
 def check(func: Function, arguments: Any, options: Options) -> None:
-    """Compare; GradcheckError says what differs."""
+    """Compare analytical and numerical gradients; raise GradcheckError if they differ."""
     inputs = as_tuple(arguments)
     _check_inputs(inputs)
     found = func(*inputs)
@@ -207,7 +207,7 @@ def _compare_all(part: Part, options: Options) -> None:
         by_differences(part.function, part.inputs, i, options.eps, forward=part.forward)
         for i in wanted(part.inputs)
     ]
-    # by result that requires grad
+    # indexed by results that require grad
     by_result = [[of[k] for of in numerical] for k, y in enumerate(part.found) if y.requires_grad]
     if part.forward:
         tangents = _by_tangents(part, None, options)
@@ -262,7 +262,7 @@ def _mismatch(part: Part, a: Tensor, n: Tensor, result: int, argument: int) -> s
 # ---------------------------------------------------------------- along one direction
 
 
-_draw: Final = random.Random().random  # of its own: it disturbs no generator
+_draw: Final = random.Random().random  # separate from the generators of `ts`
 
 
 def _direction(x: Tensor, real: bool) -> Tensor:
@@ -330,7 +330,7 @@ def _in_detail(part: Part, options: Options, i: int, result: int, place: int) ->
 
 
 def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bool) -> None:
-    """Gradients of zero give gradients of zero, which look like the arguments."""
+    """Check that zero gradients of the results give zero gradients with the metadata of the arguments."""
     if not results:
         return
     leaves = [inputs[i] for i in wanted(inputs)]
@@ -357,7 +357,7 @@ def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
     for is_absent in absent:
         results = differentiable(func(*inputs))
         used = [y for k, y in enumerate(results) if not is_absent(k)]
-        if not used:  # as a sum of no parts: a gradient that is not there
+        if not used:  # no gradient at all counts as zero
             used = [_NoGradient.of(y) for y in results]
         if not used:
             continue

@@ -1,9 +1,9 @@
-"""The graph of gradients: its nodes and edges, what they save, hooks over several tensors, a picture.
+"""Autograd graph: nodes and edges, hooks for saved tensors and for several tensors, drawing.
 
-with saved_tensors_hooks(pack, unpack): ...     nodes save pack(x), and get a tensor back by unpack
+with saved_tensors_hooks(pack, unpack): ...     nodes save pack(x), and read unpack(saved)
 with allow_mutation_on_saved_tensors(): ...     nodes save copies
-register_multi_grad_hook((x, y), hook)          one call when the gradients of both are there
-get_gradient_edge(x)                            x's place in the graph, without x
+register_multi_grad_hook((x, y), hook)          called once both gradients are computed
+get_gradient_edge(x)                           edge of x in the graph, without reference to x
 print(to_dot(loss))                             for `dot -Tsvg`
 """
 
@@ -48,7 +48,7 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Inside, what nodes save lies on the CPU, and returns to its device when it is wanted."""
+    """Context manager in which saved tensors are moved to the CPU, and back to their device when read."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         def pack(x: Tensor) -> tuple[Any, Tensor]:
@@ -64,7 +64,7 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Inside, hooks for what is saved are a RuntimeError of this text."""
+    """Context manager in which entering `saved_tensors_hooks` raises a RuntimeError with this message."""
     before = refuse_hooks(error_message)
     try:
         yield
@@ -97,19 +97,20 @@ class _ClonedSavedTensors:
 
 
 class _Place:
-    """Stands for a tensor in a node."""
+    """Saved stand-in of a tensor in a node."""
 
     __slots__ = ("__weakref__",)
 
 
-_copying = threading.local()  # `is_on`: whether the thread is inside of such a block
+_copying = threading.local()  # `is_on`: whether this thread is within a block
 
 
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_ClonedSavedTensors]:
-    """Inside, tensors may be written in place though nodes have saved them: these save copies.
+    """Context manager in which saved tensors may be modified in place, as nodes save copies.
 
-    Passes back run inside, too: the copies go at the end, or by `clear()`.  Blocks do not nest.
+    Backward passes must run within the block; the copies are freed at its end, or by `clear()`.  Blocks do
+    not nest.
     """
     if getattr(_copying, "is_on", False):
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
@@ -155,7 +156,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 class _Handles(RemovableHandle):
-    """Takes several hooks away."""
+    """Handle that removes several hooks."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         self.handles = tuple(handles)
@@ -168,10 +169,10 @@ class _Handles(RemovableHandle):
 def register_multi_grad_hook(
     tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
 ) -> RemovableHandle:
-    """Call a hook once in each pass that reaches some of `tensors`.
+    """Register a hook that each backward pass through any of `tensors` calls once.
 
-    "all"   fn([gradients]) when those that the pass reaches are there; None for the others
-    "any"   fn(gradient) for the first that is there
+    "all"   fn([gradients]) after the last gradient; None for tensors that the pass does not reach
+    "any"   fn(gradient) for the first gradient
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of {('all', 'any')} but got {mode}")
@@ -185,7 +186,7 @@ class _CollectAllGradients:
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
         self._nodes = [node_of(x)[0] for x in tensors]
         self._fn = fn
-        self._passes: dict[int, tuple[list[Tensor | None], list[int]]] = {}  # gradients; how many are to come
+        self._passes: dict[int, tuple[list[Tensor | None], list[int]]] = {}  # gradients, and missing counts
         self._lock = threading.Lock()
 
     def of(self, i: int) -> Callable[[Tensor], None]:
@@ -207,7 +208,7 @@ class _CollectAllGradients:
 
 
 class _FirstGradientOnly:
-    """Lets the first gradient of a pass through."""
+    """Hook that forwards only the first gradient of a pass."""
 
     def __init__(self, fn: Callable[..., None]) -> None:
         self._fn = fn

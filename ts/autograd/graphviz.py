@@ -1,4 +1,4 @@
-"""The graph of gradients as a picture, for Graphviz.
+"""Drawing of the autograd graph, in the language of Graphviz.
 
 >>> x = ts.ones(2, requires_grad=True)
 >>> print(to_dot((x * 2).sum(), {"x": x}))

@@ -3,11 +3,11 @@
 In: a function of tensors and its arguments; out: for each argument and result a matrix, with a row for each
 element of the argument and a column for each element of the result.
 
-    by_differences(f, (x,), 0, eps)      [(3, 2) matrix]      of a result of two elements, x of three
+    by_differences(f, (x,), 0, eps)      [(3, 2) matrix]      for a result of 2 elements, x of 3
     by_tape(result, (x,), ...)           the matrices of one result, by backward passes
 
 For a complex argument and a real result, an entry is d/dx + i d/dy, as in backward.  With directions instead
-of `None` there is one row, or one column: the derivative along a direction.
+of `None` the matrix has a single row or column: the derivative along the direction.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _along(
 def _slope(
     function: Function, inputs: tuple[Any, ...], i: int, eps: float, direction: Tensor, where: str
 ) -> list[Tensor]:
-    """(f(x + eps u) - f(x - eps u)) / 2 eps; `x` is changed in place: the function may read it elsewhere."""
+    """Return (f(x + eps u) - f(x - eps u)) / 2 eps; `x` is modified in place, as `f` may capture it."""
     x = inputs[i].data
     before = x.clone()
     ends = []

@@ -1,4 +1,4 @@
-"""Labels, and the profiler under its older name: `ts.profiler` has the one with a schedule.
+"""Labels and the original profiler; `ts.profiler` has the profiler with schedules.
 
 with ts.autograd.profiler.profile(record_shapes=True) as prof:
     model(x)

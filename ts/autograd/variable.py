@@ -39,6 +39,6 @@ class _VariableClass(type):
 
 
 class Variable(metaclass=_VariableClass):
-    """A tensor: calling this gives a view of its argument."""
+    """Deprecated class of tensors; a call returns a view of its argument."""
 
     _execution_engine = _Engine()

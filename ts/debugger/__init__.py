@@ -1,1 +1,1 @@
-"""The step debugger: breakpoints, stepping, and a look at a program that stands still."""
+"""Step debugger: breakpoints, stepping, and inspection of stopped programs."""

@@ -7,8 +7,8 @@ first line, where commands are read:
     run = ts.debug(f, ["b 9", "c", "p steps"])          from a list; at its end the program runs on
     run(27), run.transcript
 
-The debugger compiles the function and what it calls once more for itself, with a place to stop before
-every line.  Other calls of the same function run as ever.
+The debugger compiles separate versions of the function and its callees, with a stop point before every line.
+Other calls of the function are unaffected.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class ProcessDebugger(Debugger):
 
 @cache
 def _code() -> DebugCode:
-    """The code of functions with a `breakpoint()`."""
+    """Return the debug code of functions that call `breakpoint()`."""
     return ProcessDebugger().code
 
 

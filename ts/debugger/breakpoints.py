@@ -21,7 +21,7 @@ class Breakpoint:
     """Breakpoint at a line or function."""
 
     number: int
-    filename: str  # empty where a function is meant
+    filename: str  # empty for a breakpoint at a function
     line: int
     function: str
     condition: str = ""
@@ -52,7 +52,7 @@ class Breakpoint:
 
 
 def file_and_line(text: str, here: str | None) -> tuple[str, int, str]:
-    """(file, line, function) that a text means; `here` is the file of a line without one."""
+    """Parse a breakpoint as (file, line, function); `here` is the default file of a line number."""
     filename, colon, line = text.rpartition(":")
     if line.isdecimal():
         if not colon and here is None:

@@ -1,14 +1,14 @@
 """Debug compilation: functions are recompiled with a stop point before every line.
 
-In: a `ScriptFunction`.  Out: its twin, which takes and gives the same and calls the twins of its callees:
+In: a `ScriptFunction`.  Out: its twin, a debug version that calls the twins of its callees:
 
     debugging = DebugCode(on_stop, on_failure, on_code)
-    twin = debugging.twin(f)                  twin(3) runs f(3), and asks `on_stop` where it is to stop
-    debugging.prepare_all(twin)               all that it may call is compiled, so that all places are known
+    twin = debugging.twin(f)                  twin(3) runs f(3), and calls `on_stop` at stop points
+    debugging.prepare_all(twin)               compile all reachable functions, to know all stop points
 
-The twins belong to one debugger, and go with it.  Functions without source (made of a graph) have none and
-run as they are.  A function whose source calls `breakpoint()` runs as the twin of the debugger that belongs
-to the process: see `prepare_with_breakpoints`.
+Twins live as long as their debugger.  Functions without source (created from a graph) have no twin and run
+unchanged.  A function whose source calls `breakpoint()` runs as a twin of the process's default debugger: see
+`prepare_with_breakpoints`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ts.runtime.graph_variants import enter_autocast
 
 
 class DebugFunction(Function):
-    """A function compiled for a debugger."""
+    """Function compiled with stop points for a debugger."""
 
     def __init__(self, original: ScriptFunction, parsed: ParsedFunction, code: DebugCode) -> None:
         super().__init__(original.name, original.arguments, original.declaration, result=original.result)
@@ -73,7 +73,7 @@ class DebugCode:
             lambda stopped, n, armed: on_stop(stopped, self.places[n], armed), on_failure
         )
         self._on_code = on_code
-        self._twins: dict[int, tuple[Any, Any]] = {}  # by id of the original, which is kept
+        self._twins: dict[int, tuple[Any, Any]] = {}  # id -> (original, kept alive, and twin)
 
     def twin(self, function: Any) -> Any:
         """Return the debug version of a function; the function itself if it has no source."""
@@ -96,7 +96,7 @@ class DebugCode:
             return lower(graph, original.name)
 
         with build_lock(), gc_disabled(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it was compiled before, and warned then
+            warnings.simplefilter("ignore")  # the first compilation has shown the warnings
             code: Code = run_with_large_stack(compile_and_lower)
         self._on_code()
         return code

@@ -1,9 +1,9 @@
 """Step debugger: breakpoints, stepping, and inspection of stopped programs.
 
-In: lines of commands, from `read`.  Out: text, to `write`; terminals and files are others' business.
+In: command lines from the function `read`.  Out: text for the function `write`.
 
     debugger = Debugger(read, write)
-    debugger.run(f, (27,), {})            calls f; stops before its first line and asks `read` what to do
+    debugger.run(f, (27,), {})            calls f; stops before its first line and reads commands
 
     > collatz, collatz.py:3
     ->     steps = 0
@@ -11,9 +11,9 @@ In: lines of commands, from `read`.  Out: text, to `write`; terminals and files 
     Breakpoint 1 at collatz.py:9, in collatz
     (ts) c
 
-A program that stops has left the interpreter's loop: its frames stay where they are while commands are read,
-on the thread that runs it.  Programs that it has forked run on, and stop at breakpoints only.  Values are
-shown as Python would get them: to change a copy changes nothing in the program.
+A stopped program has left the interpreter's loop; its frames stay in memory while the program's thread reads
+commands.  Forked tasks continue, and stop at breakpoints only.  Values are converted to Python objects:
+changing a copy has no effect on the program.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class FrameView(NamedTuple):
     level: int
     name: str
     range: SourceRange | None
-    place: StopPoint | None  # the line's; None where the code was not made for debugging
+    place: StopPoint | None  # stop point of the line; None for code without stop points
 
 
 class Resume(NamedTuple):
@@ -75,7 +75,7 @@ class Debugger:
 
     def begin(self) -> None:
         """Prepare for another call, which stops at its first line."""
-        self._main: int | None = None  # the program that was called; others are forked
+        self._main: int | None = None  # id of the called program; other ids are forked tasks
         self._stepping: int | None = None
         self._resume = Resume(_EVERYWHERE)
         self._attached = True
@@ -83,7 +83,7 @@ class Debugger:
         self._stopped: PausedProgram | None = None
         self._frames: list[FrameView] = []
         self._level = 0
-        self._listed: int | None = None  # the line that `list` goes on from
+        self._listed: int | None = None  # line at which `list` continues
         self.code.breaks.go(None)
 
     def run(self, function: ScriptFunction, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
@@ -161,7 +161,7 @@ class Debugger:
         return bool(self._frames)
 
     def _interact(self, stopped: PausedProgram, reasons: list[str]) -> None:
-        """Carry out commands until one lets the program go on."""
+        """Execute commands until one resumes the program."""
         if stopped.program != self._main:
             reasons = ["In a forked program:", *reasons]
         for reason in reasons:
@@ -328,7 +328,7 @@ class Debugger:
             self.write(shown)
 
     def evaluate(self, text: str) -> Any:
-        """The value of an expression of the variables of the chosen frame, in Python."""
+        """Return the value of a Python expression over the variables of the selected frame."""
         code, names = _compiled(text.strip())
         place = self._frame.place
         owner = place.owner if place is not None else None
@@ -339,7 +339,7 @@ class Debugger:
         return eval(code, values)
 
     def _variables(self) -> dict[str, Any]:
-        """The types of the variables in scope, by name."""
+        """Return the types of the variables in scope by name."""
         return {} if self._frame.place is None else self._frame.place.types
 
     def _value(self, name: str) -> Any:
@@ -348,13 +348,13 @@ class Debugger:
         register = frame.place.registers[list(frame.place.types).index(name)]
         try:
             return self._stopped.value(frame.level, register)
-        except AttributeError:  # an object that its `__init__` has not done with
+        except AttributeError:  # its `__init__` has not returned
             return PartialObject(self._stopped.value(frame.level, register, whole=False))
 
     def _text_of(self, name: str) -> str:
         try:
             return text_of(self._value(name))
-        except Exception as error:  # of a `__repr__` of the program's, say
+        except Exception as error:  # for example of a `__repr__` of the program
             return f"<{type(error).__name__}: {error}>"
 
     # ---- breakpoints -----------------------------------------------------------------------------------
@@ -484,13 +484,13 @@ def _file_of(range: SourceRange) -> str:
 
 
 def _lines_of(range: SourceRange) -> dict[int, str]:
-    """The lines of a source by number."""
+    """Return the lines of a source by number."""
     return dict(enumerate(range.source.text.rstrip("\n").split("\n"), range.source.first_line))
 
 
 @lru_cache(maxsize=64)
 def _compiled(text: str) -> tuple[Any, set[str]]:
-    """An expression, and the names in it."""
+    """Compile an expression; return its code and the names in it."""
     code = compile(text, "<debugger>", "eval")
     return code, _names_in(code)
 
@@ -508,7 +508,7 @@ def _text_of_error(error: BaseException) -> str:
     if isinstance(error, ScriptRuntimeError):
         return f"{error.class_name.rpartition('.')[2]}: {error.message}"
     if isinstance(error, LimitExceeded):
-        return f"{type(error).__name__}: {error.message}"  # the place is shown on its own
-    while error.__cause__ is not None:  # what was raised at first
+        return f"{type(error).__name__}: {error.message}"  # without the location, which is shown separately
+    while error.__cause__ is not None:  # the original exception
         error = error.__cause__
     return f"{type(error).__name__}: {error}"

@@ -1,6 +1,6 @@
 """The debugger's terminal: where `ts debug` and `ts.debug` read commands from.
 
-In: what is typed.  Out: lines for `ts.debugger.debugger`.  Ctrl-C while the program runs stops it at its next
+In: typed text.  Out: command lines for `ts.debugger.debugger`.  Ctrl-C stops a running program at its next
 line; Ctrl-D ends it.
 
     ts debug examples/word_count.py:most_frequent @README.md 5
@@ -20,14 +20,14 @@ from ts.debugger.debugger import PROMPT, Debugger
 
 
 class Terminal:
-    """Reads commands: first those given, then those typed."""
+    """Reader of commands: a given list first, then standard input."""
 
     def __init__(self, commands: Iterable[str] = ()) -> None:
         self._given = list(commands)
         self._typed = False
 
     def read(self) -> str | None:
-        """The next command."""
+        """Return the next command; None at the end of the input."""
         if self._given:
             command = self._given.pop(0)
             print(f"{PROMPT}{command}")
@@ -46,13 +46,13 @@ class Terminal:
                 print("\n(`quit` ends the program)")
                 continue
             if not sys.stdin.isatty():
-                print(command)  # so that the transcript is complete
+                print(command)  # echoed, for a complete transcript
             return command
 
 
 @contextmanager
 def interrupting(debugger: Debugger) -> Iterator[None]:
-    """Ctrl-C stops the program at its next line; where that does not come, the next Ctrl-C ends it."""
+    """Context manager in which Ctrl-C stops the program at its next line, and a second Ctrl-C ends it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,6 +1,6 @@
-"""Values as the debugger shows them.
+"""Text of values in the debugger.
 
-In: a value as Python gets it.  Out: its `repr`; an object whose class has none of its own, by its attributes:
+In: a Python value.  Out: its `repr`, or the attributes of an object whose class has no `__repr__`:
 
     Point(x=1, y=2)
     Point(x=1, y unset)            while its `__init__` runs
@@ -15,7 +15,7 @@ from ts._core.value.objects import Object
 
 
 class PartialObject:
-    """An object some of whose attributes have no value yet."""
+    """Object with uninitialized attributes."""
 
     def __init__(self, made: Object) -> None:
         self._class = made.cls.name.rpartition(".")[2]
@@ -34,7 +34,7 @@ class PartialObject:
 
 
 def text_of(value: Any) -> str:
-    """The value in one line or more."""
+    """Return the text of a value, possibly of several lines."""
     cls: Any = type(value)
     if cls.__repr__ is object.__repr__ and hasattr(value, "__dict__"):
         return f"{cls.__name__}({', '.join(f'{name}={held!r}' for name, held in vars(value).items())})"

@@ -1,9 +1,9 @@
-"""Functions of functions: gradients, tangents, matrices of derivatives, batches; and modules as functions.
+"""Function transforms: gradients, tangents, Jacobians, batches; and functional calls of modules.
 
-grad(loss)(parameters, x)                      the gradient by the first argument
-vmap(grad(loss), in_dims=(None, 0))(p, xs)     one gradient for each x
-jacfwd(f)(x), jacrev(f)(x), hessian(f)(x)      matrices
-functional_call(net, parameters, (x,))         net(x), with other parameters
+grad(loss)(parameters, x)                      gradient with respect to the first argument
+vmap(grad(loss), in_dims=(None, 0))(p, xs)     a gradient for each x
+jacfwd(f)(x), jacrev(f)(x), hessian(f)(x)      Jacobians and Hessian
+functional_call(net, parameters, (x,))        net(x) with the given parameters
 """
 
 from __future__ import annotations

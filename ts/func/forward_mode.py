@@ -24,10 +24,10 @@ Function = Callable[..., Any]
 
 
 def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
-    """func(*primals), and its derivative along `tangents`, which look like `primals`.
+    """Return func(*primals), and its derivative along `tangents`, which have the structure of `primals`.
 
-    strict   RuntimeError where a result does not depend on `primals`; its derivative is zero otherwise
-    has_aux  `func` gives (results, anything), and the last of what this gives is that
+    strict   RuntimeError if a result does not depend on `primals`; otherwise its derivative is zero
+    has_aux  `func` returns (results, aux), and `jvp` returns (results, derivative, aux)
     """
     name = "jvp(f, primals, tangents)"
     if not isinstance(primals, tuple):
@@ -89,9 +89,9 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
-    """func(*primals), and a function from tangents of `primals` to those of the results.
+    """Return func(*primals), and a function from tangents of `primals` to tangents of the results.
 
-    RuntimeError for tangents that do not look like `primals`.
+    The function raises RuntimeError for tangents with another structure than `primals`.
     """
     with GradMode(True):
         record, results, back, _ = recorded_vjp(func, primals, False)

@@ -29,9 +29,9 @@ Argnums = int | tuple[int, ...]
 class RecordedCall:
     """Recorded function call, with its leaves and results.
 
-    leaves   the tensors of which gradients are computed
-    found    the results, recorded
-    results  the same as others may have them
+    leaves   tensors whose gradients are computed
+    found    results with their autograd graph
+    results  results for the caller
     """
 
     def __init__(self, func: Function, arguments: Any, call: Callable[[Any], Any]) -> None:
@@ -206,10 +206,11 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
 
 
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
-    """func(*primals), and a function from gradients of its results to those of `primals`, a tuple.
+    """Return func(*primals), and a function from gradients of the results to a tuple of gradients of
+    `primals`.
 
-    With `has_aux`, `func` gives (results, anything), and the last of what this gives is that.
-    RuntimeError where a result is no tensor of floating point.
+    With `has_aux`, `func` returns (results, aux), and `vjp` returns (results, function, aux).
+    RuntimeError if a result is not a floating-point tensor.
     """
     _, results, function, aux = recorded_vjp(func, primals, has_aux)
     return (results, function, aux) if has_aux else (results, function)

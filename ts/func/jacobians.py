@@ -52,8 +52,8 @@ def jacrev(
 ) -> Function:
     """Return a function that computes the Jacobian of `func` by some arguments, in reverse mode.
 
-    Jacobians are nested like the results, then like the arguments; their shapes are joined.
-    chunk_size  number of rows computed at once; 1: one after the other, without `vmap`
+    Jacobians are nested like the results, then like the arguments; each has the shape result + argument.
+    chunk_size  number of rows computed together; 1: sequentially, without `vmap`
     has_aux     `func` returns (results, aux), and the new function (Jacobian, aux)
     """
     if not (chunk_size is None or chunk_size > 0):

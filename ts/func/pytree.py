@@ -1,4 +1,4 @@
-"""Trees of tuples, lists, dictionaries: what functions take and give, as lists of leaves and back.
+"""Trees of tuples, lists and dictionaries: flattening of arguments and results to leaves, and back.
 
 >>> leaves, shape = flatten({"a": 1, "b": (2, 3)})
 >>> leaves, unflatten([10, 20, 30], shape)

@@ -24,7 +24,7 @@ _replaced_steps: Callable[[], Function | None] = lambda: None  # noqa: E731
 
 
 def set_replaced_steps(find: Callable[[], Function | None]) -> None:
-    """Set what returns the function that runs `vmap` if a program has replaced steps of it, else None."""
+    """Set a callback that returns the replacement of `vmap` after a program replaced its steps, or None."""
     global _replaced_steps
     _replaced_steps = find
 
@@ -42,7 +42,7 @@ def vmap(
     in_dims     batch dimension of all arguments, or a tree of dimensions; None: unbatched
     out_dims    batch dimension of the results; None: an unbatched result unchanged
     randomness  "error", "different" for each element, or "same"
-    chunk_size  number of elements computed at once
+    chunk_size  number of elements computed together
 
     ValueError for invalid dimensions; RuntimeError for operations without batching support.
     """
@@ -105,7 +105,7 @@ class _Call:
             chunks.append(flatten(self.at_once(n, dims, part, shape, kwargs)))
         made = chunks[0][1]
         out = broadcast(self.out_dims, made)
-        if out is None:  # of one tensor, in a tuple
+        if out is None:  # None in a tuple stands for a single result
             out = list(self.out_dims)
         columns = zip(*(found for found, _ in chunks), strict=True)
         return unflatten([ts.cat(list(c), d) for c, d in zip(columns, out, strict=True)], made)
@@ -163,7 +163,7 @@ class _Call:
                 f"{sizes} for the "
                 "mapped dimension"
             )
-        return sizes[0]  # in an export, perhaps a symbol
+        return sizes[0]  # may be symbolic in an export
 
     def at_once(
         self, size: int, dims: list[int | None], leaves: list[Any], shape: TreeSpec, kwargs: dict[str, Any]

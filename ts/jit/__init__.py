@@ -1,11 +1,11 @@
-"""The public face, under the names of `torch.jit`.
+"""Public API of TorchScript, under the names of `torch.jit`.
 
-    @ts.jit.script                               compiles a function; it is called as before
-    ts.jit.CompilationUnit(text).name            compiles a string of functions
-    ts.jit.annotate(List[int], [])               gives an expression a type
+    @ts.jit.script                               compiles a function
+    ts.jit.CompilationUnit(text).name            compiles function definitions in a string
+    ts.jit.annotate(List[int], [])               declares the type of an expression
     ts.jit.is_scripting()                        False here, True inside compiled code
 
-Names are looked up on first use, as in `ts` itself.
+Names are resolved on first use, as in `ts`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _NAME_TO_MODULE: dict[str, tuple[str, str]] = {
     "Error": ("ts.errors", "ScriptRuntimeError"),
     "ScriptObject": ("ts.runtime.objects", "RecursiveScriptClass"),
     "get_callable_argument_names": ("ts.frontend.compile_directives", "callable_argument_names"),
-    # PyTorch's private names, which programs use all the same.
+    # Private names of PyTorch that programs use.
     "_unique_state_dict": ("ts.jit.recursive", "unique_state_dict"),
     "_get_trace_graph": ("ts.jit.tracing", "get_trace_graph"),
     "_fork": ("ts.frontend.compile_directives", "fork"),

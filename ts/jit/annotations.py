@@ -1,4 +1,4 @@
-"""Type annotations: conversion of Python annotations and signatures to types of the language.
+"""Conversion of Python annotations and signatures to script types.
 
 In: annotations as objects, functions.  Out: types of `ts.types`.
 

@@ -3,8 +3,8 @@
     frozen = ts.jit.freeze(ts.jit.script(net.eval()))
     frozen = ts.jit.optimize_for_inference(ts.jit.script(net.eval()))
 
-A frozen module's parameters and other attributes are constants of its methods' graphs, as far as nothing
-writes to them: see `ts.passes.freezing`.
+Parameters and other attributes of a frozen module are constants of its methods' graphs, unless they are
+written to: see `ts.passes.freezing`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ts.runtime.module import ScriptModule
 
 
 def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
-    """A copy of a scripted module in evaluation mode whose attributes are constants.
+    """Return a copy of a scripted module in evaluation mode, with attributes replaced by constants.
 
-    `preserved_attrs` names attributes and methods that stay, also those of submodules (`"head.weight"`); of
-    methods only `forward` stays by itself.  `optimize_numerics`: results may change by rounding, as in
+    `preserved_attrs` names attributes and methods to keep, also of submodules (`"head.weight"`); only the
+    method `forward` is kept by default.  `optimize_numerics` allows optimizations that change rounding, as in
     `run_frozen_optimizations`.
 
-    RuntimeError for a module that is not scripted, or in training mode, and for names that are nothing's.
+    RuntimeError for a module that is not scripted or in training mode, and for unknown names.
     """
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(
@@ -54,10 +54,10 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
 def run_frozen_optimizations(
     mod: Any, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
 ) -> None:
-    """Optimise a frozen module's `forward`, and the methods of `preserved_methods`, in place.
+    """Optimize a frozen module's `forward`, and the methods of `preserved_methods`, in place.
 
-    Dropout goes; where `optimize_numerics`, what follows convolutions and only scales or shifts channels goes
-    into their weights, and batch normalisation into linear layers.
+    Dropout is removed; with `optimize_numerics`, scales and shifts of channels after convolutions are folded
+    into their weights, and batch normalization into linear layers.
     """
     methods = mod._concrete.type.methods
     for name in preserved_methods or ():
@@ -79,7 +79,7 @@ def _optimize(graph: Graph, numerics: bool) -> bool:
     changed = False
     while run_pipeline(graph, passes):
         changed = True
-    if changed and numerics:  # the folding passes of PyTorch end with it, the removal of dropout does not
+    if changed and numerics:  # as in PyTorch, only after folding
         eliminate_dead_code(graph)
     return changed
 

@@ -20,7 +20,7 @@ from ts.frontend.tree_printer import definition_text
 
 
 class Definition(ParsedFunction):
-    """A parsed definition that prints as PyTorch's trees do."""
+    """Parsed definition that prints in the format of PyTorch's trees."""
 
     def __init__(self, parsed: ParsedFunction, self_name: str | None) -> None:
         vars(self).update(vars(parsed))
@@ -38,7 +38,7 @@ def get_jit_def(
 
 
 def get_default_args(fn: Callable[..., Any] | None) -> dict[str, Any]:
-    """The default values of a function's parameters, by name."""
+    """Return the default values of a function's parameters by name."""
     if fn is None:
         return {}
     parameters = inspect.signature(fn).parameters.values()

@@ -1,8 +1,8 @@
 """Script module construction with custom method inference, under the names of `torch.jit._recursive`.
 
-create_script_module(net, infer_methods_to_compile)      what script(net) does
-create_script_module(net, lambda module: [])             its attributes and submodules, without a method
-unique_state_dict(net)                                   each tensor once
+create_script_module(net, infer_methods_to_compile)      equivalent of script(net)
+create_script_module(net, lambda module: [])             attributes and submodules without methods
+unique_state_dict(net)                                   state without duplicate tensors
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ts.runtime.module import ScriptModule, entry_points, script_module, scripte
 
 
 def infer_methods_to_compile(nn_module: Module) -> list[str]:
-    """The names of the methods that scripting a module compiles: `forward`, exported ones, hooks."""
+    """Return the names of the methods to compile for a module: `forward`, exported methods, hooks."""
     return entry_points(nn_module)
 
 
@@ -26,9 +26,9 @@ def create_script_module(
     share_types: bool = True,
     is_tracing: bool = False,
 ) -> ScriptModule:
-    """The scripted form of a module with the methods that `stubs_fn` names.
+    """Return the scripted form of a module, with the methods that `stubs_fn` selects.
 
-    Without `share_types` it gets a type of its own.
+    With `share_types=False` the module gets a new type instead of a shared one.
     """
     if share_types and stubs_fn is infer_methods_to_compile:
         return script_module(nn_module)

@@ -1,14 +1,14 @@
-"""`ts.jit.script` and `ts.jit.CompilationUnit`: from Python to compiled functions.
+"""Compilation of Python functions and source strings: `ts.jit.script` and `ts.jit.CompilationUnit`.
 
-    @script                                      from live source
+    @script                                      from a Python function
     def f(n: int) -> int: ...
 
-    cu = CompilationUnit('''                     from a string; its functions see each other
+    cu = CompilationUnit('''                     from a string; functions may call each other
     def g(x: Tensor) -> Tensor:
         return torch.relu(x)
     ''')
     cu.g(x)
-    CompilationUnit(f.code)                      what a function shows, while what it calls lives
+    CompilationUnit(f.code)                      from the code of a function whose callees exist
 
 With TS_JIT=0 (or PYTORCH_JIT=0) in the environment `script` returns the function itself, for debugging.
 """
@@ -88,10 +88,10 @@ def script(
     _rcb: object = None,
     example_inputs: Any = None,
 ) -> Any:
-    """Compile a function.  The same function is compiled once; what is compiled already comes back.
+    """Compile a function, module or class; a compiled object is returned unchanged.
 
-    `example_inputs` gives types to parameters without annotations: a list of argument tuples, or a dict of
-    such lists by what is called with them.  The calls are made in Python.
+    A function is compiled only once.  `example_inputs` determines types of parameters without annotations: a
+    list of argument tuples, or a dict from callables to such lists.  The example calls are made in Python.
     """
     try:
         return _script(obj, optimize, example_inputs)
@@ -126,7 +126,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
     if inspect.isclass(obj) and issubclass(obj, Enum):
         from ts.frontend.enums import enum_type
 
-        enum_type(obj)  # refused now if it is not one of the language's
+        enum_type(obj)  # raises an error for an unsupported enum
         return obj
     if inspect.isclass(obj):
         return script_class(obj)
@@ -136,7 +136,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
         return script_module(obj)  # type: ignore[arg-type]  # its class says so, without an import of `ts.nn`
     if inspect.ismethod(obj):
         obj = obj.__func__
-    if hasattr(obj, "__script_unsupported"):  # what decorated it says why
+    if hasattr(obj, "__script_unsupported"):  # set by a decorator, with the reason
         raise RuntimeError(f"TorchScript error: {getattr(obj, '__script_unsupported')}")
     if not inspect.isfunction(inspect.unwrap(obj)):
         return _script_instance(obj)
@@ -161,7 +161,7 @@ def _script_instance(obj: Any) -> Any:
 
 
 def _example_calls(obj: Any, example_inputs: Any) -> list[Call]:
-    """The calls that `example_inputs` stands for: arguments of `obj`, or arguments by what is called."""
+    """Return the calls given by `example_inputs`: arguments of `obj`, or arguments by callable."""
     if isinstance(example_inputs, dict):
         return [(function, arguments) for function, each in example_inputs.items() for arguments in each]
     if not isinstance(example_inputs, list):

@@ -1,10 +1,10 @@
-"""`ts.jit.save`, `load`, `missing`, `from_torch`, `export_opnames`: scripted modules to archives and back.
+"""Archives of scripted modules: `ts.jit.save`, `load`, `missing`, `from_torch`, `export_opnames`.
 
 ts.jit.save(module, "model.pt", _extra_files={"labels.txt": "cat\\ndog"})
 module = ts.jit.load("model.pt", map_location="cpu")
-ts.jit.missing("model.pt")          [], or records of what it needs and is not there
-module = ts.jit.from_torch(module)  of PyTorch, in a program that has it
-export_opnames(module)              ["aten::add.Tensor", "aten::relu"], what a runtime has to have for it
+ts.jit.missing("model.pt")          [], or records of missing features
+module = ts.jit.from_torch(module)  from a module of imported PyTorch
+export_opnames(module)              ["aten::add.Tensor", "aten::relu"], the required operators
 """
 
 from __future__ import annotations
@@ -54,19 +54,19 @@ def load(
     allowed_ops: Iterable[str] | None = None,
     mmap: bool = True,
 ) -> Any:
-    """Return the scripted module of an archive.
+    """Load a scripted module from an archive.
 
-    `map_location` is the device on which tensors are placed. The keys of `_extra_files` name additional
-    records, whose contents are filled in.
+    `map_location` is the device of the loaded tensors. The keys of `_extra_files` name additional records,
+    whose contents are stored as its values.
 
-    Large tensors of a file that is given by its path are mapped into memory: they take none before they are
-    read, and processes that load the file share it; what is written to them stays in the process.  The file
-    may be replaced meanwhile, as `save` does, but not written over: for that, `mmap=False`.
+    With `mmap`, large tensors of a file given by path are mapped into memory: pages are read on first access
+    and shared by all processes that load the file; writes stay private to the process.  The mapped file may
+    be replaced, as `save` does, but not overwritten; otherwise use `mmap=False`.
 
-    For untrusted files: `limits` apply while the file is read, and again for every function of it that is
-    compiled, when that is first called or looked at; calls take limits as all calls do (`with ts.limits()`).
-    `allowed_ops` are the operators that its code may use, by names (`aten::add`), with overloads
-    (`aten::add.Tensor`) or as patterns (`aten::*`); another one is an error, which says where it stands.
+    For untrusted files: `limits` apply while the file is read, and again to each later compilation of one of
+    its functions; calls are limited by `with ts.limits()`.  `allowed_ops` lists the permitted operators by
+    name (`aten::add`), overload (`aten::add.Tensor`) or pattern (`aten::*`); others raise an error with the
+    source location.
     """
     if not isinstance(map_location, (str, device, type(None))):
         raise ValueError(
@@ -90,8 +90,8 @@ def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
 def from_torch(module: Any) -> Any:
     """Convert a scripted module or function of an imported PyTorch.
 
-    What PyTorch has not scripted or traced yet it scripts now; then it writes an archive to memory, which is
-    loaded here.  Nothing is shared with the module: it is as after saving and loading.
+    A plain module is scripted by PyTorch first.  PyTorch writes an archive to memory, which is loaded here,
+    so that no memory is shared with the module.
     """
     torch = sys.modules.get("torch")
     torch_jit = getattr(torch, "jit", None)

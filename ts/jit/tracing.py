@@ -52,12 +52,12 @@ def trace(
     differences are reported.  With `strict=False`, a dict is allowed as a result, and a list causes no
     warning: the caller asserts that the structure does not depend on the inputs.
 
-    `guards` says what the trace does with inputs for which a number or a truth that Python was given
-    (`int(x)`, `if x.sum() > 0:`, `range(x.size(0))`) is another one than that of the example:
+    `guards` selects the behaviour of the trace for inputs whose converted values (`int(x)`, `if x.sum() >
+    0:`, `range(x.size(0))`) differ from those of the example:
 
-    - "raise": it raises a RuntimeError, which names the expression, its value then and now, and the line.
-    - "warn": it warns with the same words, and computes with the example's value.
-    - "off": it computes with the example's value, as PyTorch's traces do, and looks at nothing.
+    - "raise": raise a RuntimeError with the expression, its recorded and actual value, and the line.
+    - "warn": warn with that message, and compute with the example's value.
+    - "off": compute with the example's value without a check, as PyTorch's traces do.
     """
     if not enabled():
         return func
@@ -166,7 +166,7 @@ def get_trace_graph(
 ) -> tuple[Any, ...]:
     """Return the graph of a call, with parameters and buffers as additional inputs, and the call's result.
 
-    With `return_inputs`, also what the inputs of the graph were.
+    With `return_inputs`, also return the values of the graph's inputs.
     """
     arguments = _tuple_of(args)
     function = f if not kwargs else lambda *given: f(*given, **kwargs)
@@ -206,7 +206,7 @@ def _warn_of_optimize(optimize: object) -> None:
 
 
 def _inputs(func: Any, inputs: Any, named: Mapping[str, Any] | None) -> tuple[Any, ...]:
-    """The example arguments by position."""
+    """Return the example arguments by position."""
     if named is None:
         if inputs is None:
             raise RuntimeError("example_kwarg_inputs should be a dict")

@@ -1,4 +1,4 @@
-"""Optimizers: rules that change parameters by their gradients, and schedules of their learning rates.
+"""Optimizers, which update parameters by their gradients, and learning rate schedules.
 
     optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
     scheduler = lr_scheduler.StepLR(optimizer, step_size=30)

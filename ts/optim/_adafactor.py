@@ -1,9 +1,9 @@
-"""Adafactor: Adam whose mean squares are kept for rows and columns of a matrix only.
+"""Adafactor: Adam with factored second moments, one vector for rows and one for columns.
 
     Adafactor(model.parameters(), lr=0.01).step()
 
-The squares of a matrix (m, n) are estimated by the product of those of its rows (m, 1) and columns (1, n),
-over their mean.
+The mean squares of a matrix (m, n) are estimated by the product of the mean squares of its rows (m, 1) and
+columns (1, n), divided by their mean.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Adafactor", "adafactor"]
 
 
 class Adafactor(Optimizer):
-    """Adam whose mean squares are kept for rows and columns of a matrix only."""
+    """Adam with factored second moments, stored for rows and columns of a matrix."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ def adafactor(
     eps2: float,
     maximize: bool,
 ) -> None:
-    """Run one step and increment `state_steps`.  `eps1` None: the machine epsilon of the dtype."""
+    """Run one step and increment `state_steps`; `eps1` defaults to the machine epsilon of the dtype."""
     lr = number(lr)
     each = zip(params, grads, row_vars, col_vars, variances, counted(state_steps), strict=True)
     for x, grad, rows, columns, variance, step in each:

@@ -1,9 +1,9 @@
-"""Muon: steps of matrices along the momentum made orthogonal.
+"""Muon: steps of matrices along the orthogonalized momentum.
 
     Muon([model.weight], lr=1e-3).step()
 
-What is made orthogonal is an approximation by Newton's and Schulz's iteration in bfloat16, which brings all
-singular values near 1.
+The momentum is orthogonalized approximately by the Newton-Schulz iteration in bfloat16, which moves all
+singular values towards 1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import State
 
 __all__ = ["Muon"]
-COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of the iteration: a x + b x**3 + c x**5
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of the polynomial a x + b x**3 + c x**5
 
 
 class Muon(Optimizer):

@@ -1,4 +1,4 @@
-"""Adadelta: steps as long as those before, over the root of the mean square.
+"""Adadelta: gradients scaled by the ratio of the root mean squares of past steps and gradients.
 
 Adadelta(model.parameters(), rho=0.9).step()
 """

@@ -72,7 +72,7 @@ class Adagrad(Optimizer):
                 self.state[x] = {"step": zero_step(), "sum": ts.full_like(x, first)}
 
     def share_memory(self) -> None:
-        """Put the sums into memory that other processes see."""
+        """Move the sums of squares to shared memory."""
         for state in self.state.values():
             state["sum"].share_memory_()
 

@@ -38,7 +38,7 @@ class AdamW(Adam):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        for group in self.param_groups:  # what was saved may be older than the option
+        for group in self.param_groups:  # older pickles lack the option
             group["decoupled_weight_decay"] = True
 
 

@@ -1,9 +1,9 @@
-"""LBFGS: steps along a direction of second order, by the last gradients and steps that are remembered.
+"""LBFGS: quasi-Newton steps with a limited history of gradients and steps.
 
     optimizer = LBFGS(model.parameters(), line_search_fn="strong_wolfe")
     optimizer.step(closure)                  closure computes the loss and its gradients, several times a step
 
-Quantities are vectors over all parameters together.  What is remembered stands in the state of the first
+All quantities are vectors over the concatenated parameters.  The history is stored in the state of the first
 parameter.
 """
 
@@ -65,7 +65,7 @@ class LBFGS(Optimizer):
             at += part.numel()
 
     def _slope_from(self, closure: Callable[[], Any], before: list[Tensor], direction: Tensor) -> Slope:
-        """Loss and gradient at a length of the step, from where the parameters are now."""
+        """Return a function from step lengths to loss and gradient, starting at the present parameters."""
 
         def slope(length: float) -> tuple[float, Tensor]:
             self._move(length, direction)
@@ -78,8 +78,8 @@ class LBFGS(Optimizer):
 
     # ---- a step
 
-    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # there is none without
-        """Up to `max_iter` moves; the loss before them, as `closure` gave it."""
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # the closure is required
+        """Make up to `max_iter` iterations; return the first loss of `closure`."""
         with ts.no_grad():
             return self._moves(ts.enable_grad()(closure))
 

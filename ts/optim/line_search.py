@@ -1,9 +1,9 @@
-"""A line search: how far to go along a direction, by the strong conditions of Wolfe.
+"""Line search with the strong Wolfe conditions.
 
     loss, grad, length, evaluations = strong_wolfe(slope, 1.0, direction, loss, grad, grad.dot(direction))
 
-Lengths grow until two of them enclose one that fits; then what is between them is divided by a cubic through
-their losses and slopes (Nocedal and Wright, Numerical Optimization, algorithms 3.5 and 3.6).
+The step length grows until two lengths bracket an acceptable one; then the bracket is divided by a cubic
+through their losses and slopes (Nocedal and Wright, Numerical Optimization, algorithms 3.5 and 3.6).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Slope = Callable[[float], tuple[float, Tensor]]  # loss and gradient at a length
 
 @dataclass
 class LineSearchPoint:
-    """A length with what is known there."""
+    """Step length with its loss, gradient and directional derivative."""
 
     at: Any
     loss: float
     grad: Tensor
-    slope: Any  # of the loss along the direction
+    slope: Any  # directional derivative of the loss
 
 
 def cubic_minimum(a: LineSearchPoint, b: LineSearchPoint, bounds: tuple[Any, Any] | None = None) -> Any:
@@ -55,7 +55,7 @@ def strong_wolfe(
     tolerance_change: float = 1e-9,
     most: int = 25,
 ) -> tuple[float, Tensor, Any, int]:
-    """Loss and gradient at the length that was found, the length, and how often the loss was computed."""
+    """Return the loss and gradient at the found step length, the length, and the number of evaluations."""
     size = direction.abs().max()
     start = LineSearchPoint(0, loss, grad.clone(), slope)
     evaluations = 0
@@ -153,7 +153,7 @@ def _strong_wolfe(
     tolerance_change: float = 1e-9,
     max_ls: int = 25,
 ) -> tuple[float, Tensor, Any, int]:
-    """Search a length along a direction from `x`: PyTorch's form of `strong_wolfe`."""
+    """Find a step length along a direction from `x`: PyTorch's interface to `strong_wolfe`."""
 
     def slope_at(length: float) -> tuple[float, Tensor]:
         return obj_func(x, length, d)

@@ -1,10 +1,10 @@
-"""Schedules: the learning rate of each group of an optimizer as a function of the steps (or epochs) so far.
+"""Learning rate schedules: the rate of each parameter group as a function of the number of steps.
 
     scheduler = StepLR(SGD(params, lr=0.1), step_size=30, gamma=0.1)
     scheduler.step()                        after each epoch: 0.1 for 30 of them, then 0.01 ...
 
-A schedule says in `get_lr` what comes after the rates that the groups have, so that several can work on one
-optimizer, and in `closed_form` what a step has, whatever was before.
+`get_lr` computes the next rates from the current rates of the groups, so that several schedules can share an
+optimizer; `closed_form` computes the rates of a step from the initial rates.
 """
 
 from __future__ import annotations

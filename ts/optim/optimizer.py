@@ -1,4 +1,4 @@
-"""Optimizer: groups of parameters with their options, and what is remembered of each parameter.
+"""Base class of optimizers: parameter groups with options, and a state per parameter.
 
 In: tensors, `(name, tensor)` pairs, or groups (`{"params": [...], "lr": 0.1}`); out: an object whose `step`
 changes them.  A rule is a class with one method:
@@ -10,8 +10,8 @@ changes them.  A rule is a class with one method:
         def update(self, x, grad, state, group):
             x.add_(grad, alpha=-group["lr"])
 
-What changes all parameters of a group together is `update_all`, with lists of them; the rules of this
-package have that.
+A rule that updates all parameters of a group together overrides `update_all`, which receives lists; the
+optimizers of this package do so.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _default_to_fused_or_foreach(
 
 
 def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
-    """Return the types of devices whose optimizers may be captured in graphs."""
+    """Return the device types whose optimizer steps can be captured in CUDA graphs."""
     return ["cuda", "xpu", "hpu", "privateuseone"] + (["xla"] if supports_xla else [])
 
 
@@ -95,7 +95,7 @@ def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]
 
 
 class _Required:
-    """The value of an option that every group must have."""
+    """Default value of an option that every group must set."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
@@ -153,7 +153,7 @@ class Optimizer:
         if "_optimizer_step_pre_hooks" not in self.__dict__:
             self._prepare()
         self._patch_step_function()
-        for group in self.param_groups:  # options that are younger than what was saved
+        for group in self.param_groups:  # options added since the pickle was written
             for name, value in self.defaults.items():
                 group.setdefault(name, value)
 
@@ -238,7 +238,7 @@ class Optimizer:
     # ---- a step
 
     def step(self, closure: Closure | None = None) -> Any:
-        """Change every parameter that has a gradient; `closure` computes the loss, which is returned."""
+        """Update every parameter that has a gradient; return the loss of `closure`, if given."""
         if type(self).update is Optimizer.update and type(self).update_all is Optimizer.update_all:
             raise NotImplementedError
         loss = None
@@ -366,7 +366,7 @@ class Optimizer:
         return step
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before each step; what it returns are the step's arguments.
+        """Call `hook(optimizer, args, kwargs)` before each step; a result replaces the step's arguments.
 
         The optimizer is the first of `args`.
         """
@@ -385,13 +385,13 @@ class Optimizer:
     def register_state_dict_post_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)`; what it returns replaces the state."""
+        """Call `hook(optimizer, state_dict)` after `state_dict`; a result replaces the state."""
         return add_hook(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` before it is loaded; what it returns is loaded instead."""
+        """Call `hook(optimizer, state_dict)` before loading; a result replaces the state."""
         return add_hook(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
     def register_load_state_dict_post_hook(

@@ -107,7 +107,7 @@ def number(x: Any) -> Any:
 
 
 def run(fused: Callable[..., Any], rule: Callable[..., Any], *lists: Tensors, **options: Any) -> None:
-    """Run a step in one pass, or by the rule if gradients may pass through it or classes have handlers."""
+    """Run the fused step; run the rule if gradients are recorded or tensor classes override operators."""
     if ts.is_grad_enabled() or any(is_dispatched(x) for x in lists[0]):
         rule(*lists, **options)
     else:

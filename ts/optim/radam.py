@@ -1,4 +1,4 @@
-"""RAdam: Adam that goes by the mean gradient alone until the mean square can be trusted.
+"""RAdam: Adam with a rectified second moment, unused while its variance is too large.
 
 RAdam(model.parameters(), lr=1e-3).step()
 """
@@ -30,7 +30,7 @@ MIN_RECTIFIED_LENGTH = 5.0  # from this length of the moving average on, the var
 
 
 class RAdam(Optimizer):
-    """Adam that goes by the mean gradient alone until the mean square can be trusted."""
+    """Adam with a rectified second moment, which is unused while its variance is too large."""
 
     def __init__(
         self,

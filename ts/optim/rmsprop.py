@@ -1,4 +1,4 @@
-"""RMSprop: steps over the root of the mean square, or of the variance where it is `centered`.
+"""RMSprop: gradients divided by the root of their mean square, or of their variance if `centered`.
 
 RMSprop(model.parameters(), momentum=0.9).step()
 """

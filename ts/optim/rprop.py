@@ -1,4 +1,4 @@
-"""Rprop: steps of each number's own length, which grows while the gradient keeps its sign.
+"""Rprop: step sizes per element, which grow while the gradient keeps its sign.
 
 Rprop(model.parameters(), etas=(0.5, 1.2)).step()
 """
@@ -85,7 +85,7 @@ def rprop(
     ts._foreach_mul_(step_sizes, factors)
     ts._foreach_clamp_min_(step_sizes, step_size_min)
     ts._foreach_clamp_max_(step_sizes, step_size_max)
-    # Where the gradient turned, the next step is the first again.
+    # After a change of sign the gradient counts as zero, so that the next step keeps the size.
     gradients = [grad.masked_fill(turn < 0, 0) for grad, turn in zip(gradients, turns, strict=True)]
     ts._foreach_addcmul_(params, ts._foreach_sign(gradients), step_sizes, -1)
     ts._foreach_copy_(prevs, gradients)

@@ -1,4 +1,4 @@
-"""SGD: steps against the gradient, with momentum where it is asked for.
+"""SGD: steps along the negative gradient, optionally with momentum.
 
 SGD(model.parameters(), lr=0.1, momentum=0.9, nesterov=True).step()
 """

@@ -65,7 +65,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
 
 
 def _in_place(share: Callable[[Any], float], general: Average) -> Averages:
-    """Means that go that far towards what is new; whole numbers by the general rule."""
+    """Return an in-place averaging function of weight `share(count)`; integers use `general`."""
 
     def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
         with ts.no_grad():
@@ -158,7 +158,7 @@ def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> No
 
 
 class SWALR(LRScheduler):
-    """From the rates that the groups have to `swa_lr` in `anneal_epochs` steps, where it stays."""
+    """Schedule from the current rates to `swa_lr` in `anneal_epochs` steps, constant afterwards."""
 
     def __init__(
         self,

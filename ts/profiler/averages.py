@@ -15,7 +15,7 @@ from ts.profiler.events import FunctionEvent, walk
 
 @dataclass(eq=False)
 class FunctionEventAvg:
-    """The sum of events with one key; times are microseconds, memory is bytes."""
+    """Sum of the events with one key; times in microseconds, memory in bytes."""
 
     key: str = "Total"
     count: int = 0
@@ -26,7 +26,7 @@ class FunctionEventAvg:
     input_shapes: str = ""
     overload_name: str = ""
     source: str = ""
-    kernel: str = ""  # of the events, the different ones, in the order in which they were met
+    kernel: str = ""  # distinct kernels of the events, in order of appearance
     stack: list[str] = field(default_factory=list)
     is_async: bool = False
     is_remote: bool = False
@@ -105,7 +105,7 @@ class EventList(list[Any]):
 
     @property
     def self_cpu_time_total(self) -> float:
-        """The time of all, each counted once."""
+        """Return the total self time of all events in microseconds."""
         return float(sum(event.self_cpu_time_total for event in self))
 
     def table(

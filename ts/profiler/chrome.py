@@ -39,7 +39,7 @@ def trace(events: Iterable[FunctionEvent], metadata: Mapping[str, Any] | None = 
             "ts": round(event.time_range.start, 3),
             "args": _arguments(event),
         }
-        if event.is_async:  # others may begin before it ends: a pair of entries by a number
+        if event.is_async:  # may overlap others: a begin and an end entry with one id
             entries.append({**entry, "ph": "b", "id": event.id})
             entry |= {"ph": "e", "id": event.id, "ts": round(event.time_range.end, 3)}
         else:
@@ -77,7 +77,7 @@ def _arguments(event: FunctionEvent) -> dict[str, Any]:
 
 
 def write(path: Any, document: Mapping[str, Any]) -> None:
-    """Write it as JSON, packed where the name ends in `.gz`."""
+    """Write a document as JSON, compressed if the name ends in `.gz`."""
     text = json.dumps(document, indent=1)
     if str(path).endswith(".gz"):
         with gzip.open(path, "wt", encoding="utf-8") as file:

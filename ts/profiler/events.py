@@ -6,7 +6,7 @@
 
 An event within the time range of another event on the same thread is its child.  The operator that begins a
 label in a script ends within the label: neither is a child of the other.  Calls to other processes
-(`is_async`) have no children, since their thread does other work meanwhile.
+(`is_async`) have no children, since their thread does other work while it waits.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class FunctionEvent:
     input_types: list[str] = field(default_factory=list)
     stack: list[str] = field(default_factory=list)  # innermost first: of the script, then of Python
     detail: str = ""
-    kernel: str = ""  # what computed it: a library of kernels, as `kernels.reduce`, or `numpy`
+    kernel: str = ""  # implementation: a kernel module such as `kernels.reduce`, or `numpy`
     source: str = ""  # the script's line that called for it
     cpu_memory_usage: int = 0
     cpu_children: list[FunctionEvent] = field(default_factory=list, repr=False)
@@ -101,8 +101,8 @@ def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
     threads: dict[int, int] = {}
     for raw in found:
         if name_of(raw).startswith("profiler::"):
-            continue  # what begins and ends labels, which are events
-        end = max(raw.end, raw.start)  # what has not ended has no length
+            continue  # label markers; the labels themselves are events
+        end = max(raw.end, raw.start)  # an unfinished event has length 0
         interval = Interval((raw.start - origin) / 1e3, (end - origin) / 1e3)
         thread = threads.setdefault(raw.thread, len(threads) + 1)
         event = FunctionEvent(len(made) + 1, name_of(raw), raw.kind, thread, interval)

@@ -1,4 +1,4 @@
-"""The profiler: records a block, or the steps of a program that a schedule names.
+"""Profiler of a block, or of the program steps selected by a schedule.
 
 with profile(schedule=schedule(wait=1, warmup=1, active=2), on_trace_ready=show) as prof:
     for batch in batches:
@@ -113,7 +113,7 @@ class profile:
         self.step_num = 0
         self._metadata: dict[str, Any] = {}
         self._recording: ProfileWindow | None = None
-        self._label = -1  # of the step under way
+        self._label = -1  # label of the current step
 
     # ---- the block ----------------------------------------------------------------------------------
 
@@ -125,12 +125,12 @@ class profile:
         self.stop()
 
     def start(self) -> None:
-        """Begin, with step 0."""
+        """Start the profiler at step 0."""
         self.step_num = 0
         self._begin(self._action())
 
     def stop(self) -> None:
-        """End; what is recorded then is ready."""
+        """Stop the profiler and make the recorded events available."""
         action = self._action()
         self._end_step()
         if self._recording is not None:
@@ -159,7 +159,7 @@ class profile:
             self._begin_step()
 
     def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
-        """Accepted: traces have no such number here."""
+        """Do nothing: traces of `ts` have no id."""
 
     def _action(self) -> ProfilerAction:
         return ProfilerAction.RECORD if self.schedule is None else self.schedule(self.step_num)
@@ -212,7 +212,7 @@ class profile:
         return self._recorded().most_bytes
 
     def export_chrome_trace(self, path: Any) -> None:
-        """Write the events for chrome://tracing; packed where the name ends in `.gz`."""
+        """Write the events for chrome://tracing, compressed if the name ends in `.gz`."""
         facts: dict[str, Any] = {
             "profile_memory": int(self.profile_memory),
             "record_shapes": int(self.record_shapes),

@@ -1,10 +1,10 @@
-"""Labels for a profiler.
+"""Labeled ranges of a profile.
 
     with record_function("attention"):
         y = model(x)
 
-They may stand in scripts and in Python, as context managers and, in Python, as decorators; in what is traced
-they are operators of the trace.
+Labels work in scripts and in Python as context managers, in Python also as decorators; `ts.jit.trace` records
+them as operators.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 
 class _ScriptRecordFunction:
-    """`record_function` as scripts have it."""
+    """Script class of `record_function`."""
 
     __module__ = "torch.autograd.profiler"
     __ts_name__ = "record_function"
@@ -46,7 +46,7 @@ class _ScriptRecordFunction:
 
 
 class record_function:
-    """A label for what runs inside."""
+    """Context manager and decorator that labels a range of a profile."""
 
     __ts_script_class__ = _ScriptRecordFunction
 

@@ -29,11 +29,10 @@ def schedule(
     skip_first: int = 0,
     skip_first_wait: int = 0,
 ) -> Callable[[int], ProfilerAction]:
-    """Cycles of steps: `wait` that are not looked at, `warmup` that are recorded and forgotten, `active` that
-    count.
+    """Return a schedule of cycles: `wait` ignored steps, `warmup` discarded steps, `active` recorded steps.
 
-    `repeat` is the number of cycles, 0 for no end; `skip_first` steps come before the first; with
-    `skip_first_wait` the first cycle does not wait.
+    `repeat` is the number of cycles, 0 for no limit; `skip_first` steps precede the first cycle; with
+    `skip_first_wait` the first cycle has no `wait` steps.
     """
     given = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
     for name, least in _MIN_STEPS.items():

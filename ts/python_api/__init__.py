@@ -1,1 +1,1 @@
-"""The functions of `ts` itself that are no operators."""
+"""Top-level functions of `ts` other than operators."""

@@ -32,8 +32,8 @@ def from_file(
 ) -> Tensor:
     """Return a 1-d tensor of `size` elements over the start of a file, mapped into memory.
 
-    With `shared`, writes to the tensor reach the file, which is created or extended where needed.
-    RuntimeError for a file that cannot be opened, or has less bytes.
+    With `shared`, writes to the tensor change the file, which is created or extended if necessary.
+    RuntimeError if the file cannot be opened or is too short.
     """
     if not isinstance(filename, str):
         raise TypeError(

@@ -1,9 +1,9 @@
-"""Tensors around memory that is there already.
+"""Tensors on existing memory.
 
-    frombuffer(bytearray(8), dtype=ts.int32)      two numbers that share the bytes
-    asarray(x)                                    x itself; an array's memory; a copy of a list
+    frombuffer(bytearray(8), dtype=ts.int32)      two elements on the same memory
+    asarray(x)                                   a tensor itself; an array without copy; a copy of a list
 
-In: objects of Python's buffer protocol, arrays, tensors, sequences; out: tensors that share where they can.
+In: buffers, arrays, tensors, sequences; out: tensors, without a copy if possible.
 """
 
 from __future__ import annotations

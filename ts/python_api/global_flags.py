@@ -1,10 +1,10 @@
-"""Switches of the whole process that programs set and ask for.
+"""Process-wide flags of PyTorch that programs set and query.
 
     ts.use_deterministic_algorithms(True)
     ts.set_float32_matmul_precision("high")
 
-Operators here are deterministic, compute float32 in full and keep subnormal numbers, whatever is set: the
-switches remember what they were told.
+Operators of `ts` are deterministic, compute float32 in full precision and keep subnormal numbers with all
+settings; the flags only store their values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PRECISIONS = ("highest", "high", "medium")
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Ask for deterministic operators, which they are."""
+    """Set the determinism flag; operators are always deterministic."""
     _deterministic["mode"] = (1 if warn_only else 2) if mode else 0
 
 
@@ -52,7 +52,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """0, 1 or 2."""
+    """Return the determinism mode: 0 default, 1 warn, 2 error."""
     return _deterministic["mode"]
 
 

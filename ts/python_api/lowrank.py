@@ -12,7 +12,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
-    """Orthonormal columns that span nearly what the largest q singular values of A - M do."""
+    """Return orthonormal columns that approximately span the top q singular vectors of A - M."""
     X = ts.randn(A.shape[-1], q, dtype=A.dtype, device=A.device)
     Q = ts.linalg.qr(_times(A, X, M)).Q
     for _ in range(niter):

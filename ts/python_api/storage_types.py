@@ -1,8 +1,8 @@
-"""The types of storages of old: `FloatStorage` and its like, which make a `TypedStorage` of one dtype.
+"""Deprecated storage types such as `FloatStorage`, which create a `TypedStorage` of one dtype.
 
 ts.IntStorage([1, 2]).float().tolist()            [1.0, 2.0]
-ts.ShortStorage.from_buffer(data, "big")          the numbers in bytes of either order
-isinstance(x.storage(), ts.FloatStorage)          a dtype
+ts.ShortStorage.from_buffer(data, "big")          numbers from bytes in the given byte order
+isinstance(x.storage(), ts.FloatStorage)          check of the dtype
 """
 
 from __future__ import annotations

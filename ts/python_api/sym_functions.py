@@ -77,7 +77,7 @@ def sym_sum(args: Iterable[Any]) -> Any:
 
 
 def _check_with(error: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:
-    """Raise `error` unless `cond` holds; of a symbol, let it hold from now on."""
+    """Raise `error` if `cond` is false; a symbolic condition becomes a constraint."""
     if isinstance(cond, SymNumber):
         cond.node.require(_text_of(message))
         return
@@ -102,32 +102,32 @@ def _text_of(message: Callable[[], str] | None) -> str:
 
 
 def _check(cond: Any, message: Callable[[], str] | None = None) -> None:
-    """RuntimeError with `message()` unless `cond` holds."""
+    """Raise RuntimeError with `message()` if `cond` is false."""
     _check_with(RuntimeError, cond, message)
 
 
 def _check_value(cond: Any, message: Callable[[], str] | None = None) -> None:
-    """ValueError with `message()` unless `cond` holds."""
+    """Raise ValueError with `message()` if `cond` is false."""
     _check_with(ValueError, cond, message)
 
 
 def _check_index(cond: Any, message: Callable[[], str] | None = None) -> None:
-    """IndexError with `message()` unless `cond` holds."""
+    """Raise IndexError with `message()` if `cond` is false."""
     _check_with(IndexError, cond, message)
 
 
 def _check_type(cond: Any, message: Callable[[], str] | None = None) -> None:
-    """TypeError with `message()` unless `cond` holds."""
+    """Raise TypeError with `message()` if `cond` is false."""
     _check_with(TypeError, cond, message)
 
 
 def _check_not_implemented(cond: Any, message: Callable[[], str] | None = None) -> None:
-    """NotImplementedError with `message()` unless `cond` holds."""
+    """Raise NotImplementedError with `message()` if `cond` is false."""
     _check_with(NotImplementedError, cond, message)
 
 
 def _check_tensor_all(cond: Any, message: Callable[[], str] | None = None) -> None:
-    """RuntimeError with `message()` unless all elements of a tensor of bools are True."""
+    """Raise RuntimeError with `message()` if any element of a bool tensor is False."""
     if not isinstance(cond, Tensor):
         raise TypeError(f"cond must be a tensor, but got {type(cond)}")
     _check(ts._is_all_true(cond).item(), message)  # type: ignore[attr-defined]

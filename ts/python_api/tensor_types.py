@@ -1,11 +1,11 @@
-"""The types of tensors of old: `FloatTensor` and its like, which say a dtype and a place.
+"""Deprecated tensor types such as `FloatTensor`, which combine a dtype and a device type.
 
-    ts.FloatTensor(2, 3)                     a tensor of that shape, whose elements have no set values
-    ts.LongTensor([1, 2])                    those values
-    isinstance(x, ts.cuda.FloatTensor)       a dtype and a device type
+    ts.FloatTensor(2, 3)                     uninitialized tensor of that shape
+    ts.LongTensor([1, 2])                    tensor of those values
+    isinstance(x, ts.cuda.FloatTensor)       check of dtype and device type
     x.type(ts.DoubleTensor)
 
-They are no classes: every tensor is a `Tensor`.
+They are not classes: every tensor is a `Tensor`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ts._core.tensor.tensor_conversion_methods import type_name
 
 
 class TensorType:
-    """The tensors of one dtype on one kind of device."""
+    """Tensor type of one dtype and device type."""
 
     is_sparse = False
     layout = dtypes.strided
@@ -45,7 +45,7 @@ class TensorType:
         return f"<class '{self.__module__}.{self.__name__}'>"
 
     def __or__(self, other: Any) -> Any:
-        return Union.__getitem__((self, other))  # as in `LongTensor | None`
+        return Union.__getitem__((self, other))  # supports `LongTensor | None`
 
     def __ror__(self, other: Any) -> Any:
         return Union.__getitem__((other, self))

@@ -22,7 +22,7 @@ class DispatchKey(metaclass=_Names):
 
 
 class DispatchKeySet:
-    """A set of such names."""
+    """Immutable set of dispatch key names."""
 
     def __init__(self, *keys: str) -> None:
         self.keys = frozenset(keys)
@@ -37,15 +37,15 @@ class DispatchKeySet:
         return DispatchKeySet(*(self.keys - other.keys))
 
     def add(self, key: str) -> DispatchKeySet:
-        """The set with another key."""
+        """Return the set with a key added."""
         return DispatchKeySet(*self.keys, key)
 
     def remove(self, key: str) -> DispatchKeySet:
-        """The set without a key."""
+        """Return the set with a key removed."""
         return DispatchKeySet(*(self.keys - {key}))
 
     def has(self, key: str) -> bool:
-        """Whether the key is in it."""
+        """Return whether the set contains a key."""
         return key in self.keys
 
     def __eq__(self, other: object) -> bool:
@@ -59,7 +59,7 @@ class DispatchKeySet:
 
 
 class ExcludeDispatchKeyGuard(AbstractContextManager[None]):
-    """Refused: operators are not dispatched by keys."""
+    """Context manager that raises NotImplementedError: operators are not dispatched by keys."""
 
     def __init__(self, keys: DispatchKeySet) -> None:
         self.keys = keys
@@ -70,8 +70,8 @@ class ExcludeDispatchKeyGuard(AbstractContextManager[None]):
         )
 
     def __exit__(self, *error: Any) -> None:
-        """Never entered."""
+        """Do nothing: `__enter__` always raises."""
 
 
 def log_api_usage_once(event: str) -> None:
-    """Nothing: no usage is logged."""
+    """Do nothing: API usage is not logged."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# Functions whose answer is known though what they ask about is not there.
+# Functions about missing features, with their constant results.
 ANSWERS: Final = {
     "onnx.is_in_onnx_export": False,
     "autograd._profiler_enabled": False,
@@ -19,7 +19,7 @@ ANSWERS: Final = {
     "utils._triton.has_triton_package": False,
 }
 
-# What only marks or registers a function for what is absent: a decorator gives it back as it is.
+# Decorators that mark or register functions for missing features: they return them unchanged.
 MARKERS: Final = """
     onnx.register_custom_op_symbolic onnx.unregister_custom_op_symbolic
     onnx.symbolic_helper.parse_args onnx.symbolic_helper.quantized_args

@@ -1,1 +1,1 @@
-"""The schedules of `ts.optim.lr_scheduler`, grouped by what they are about."""
+"""Implementations of the schedules in `ts.optim.lr_scheduler`."""

@@ -1,4 +1,4 @@
-"""LRScheduler: counts steps, and writes the rates that a schedule says into an optimizer's groups.
+"""LRScheduler: base class of schedules, which counts steps and sets the rates of an optimizer's groups.
 
 class Halves(LRScheduler):
     def get_lr(self):
@@ -40,7 +40,7 @@ _TOO_EARLY = (
 class LRScheduler:
     """Base class of learning-rate schedules; subclasses implement `get_lr`."""
 
-    _left_out = frozenset({"optimizer"})  # of the state
+    _left_out = frozenset({"optimizer"})  # attributes that `state_dict` omits
     _get_lr_called_within_step = False
     _is_initial = False
     _last_lr: list[Any]
@@ -96,7 +96,7 @@ class LRScheduler:
     # ---- steps
 
     def step(self, epoch: int | None = None) -> None:
-        """Go on by a step, or to the step `epoch`."""
+        """Advance the schedule by one step, or to the step `epoch`."""
         if self._step_count == 1:
             if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
                 warnings.warn(_OVERRIDDEN, UserWarning, stacklevel=2)
@@ -125,7 +125,7 @@ class LRScheduler:
     # ---- its state
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything but the optimizer."""
+        """Return all attributes except the optimizer."""
         return {name: value for name, value in self.__dict__.items() if name not in self._left_out}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -149,7 +149,7 @@ class LinearLR(_ByFactor):
 
 
 class PolynomialLR(_ByFactor):
-    """A power of what is left of `total_iters` steps."""
+    """Power of the remaining fraction of `total_iters` steps."""
 
     def __init__(
         self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
@@ -169,7 +169,7 @@ class PolynomialLR(_ByFactor):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Down to `eta_min` along half a cosine in `T_max` steps, and up again."""
+    """Half a cosine down to `eta_min` in `T_max` steps, and up again."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max = T_max
@@ -183,7 +183,7 @@ class CosineAnnealingLR(LRScheduler):
             return self.rates()
         if self._step_count == 1:
             return self.closed_form()
-        if (step - 1 - length) % (2 * length) == 0:  # at the lowest place, which no factor leads away from
+        if (step - 1 - length) % (2 * length) == 0:  # at the minimum, where a factor cannot increase 0
             rise = (1 - math.cos(math.pi / length)) / 2
             return [
                 rate + (base - low) * rise for rate, base in zip(self.rates(), self.base_lrs, strict=True)
@@ -197,7 +197,7 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class _ByFunctions(LRScheduler):
-    """A function of users for each group."""
+    """Base of schedules with a user function per group."""
 
     _left_out = frozenset({"optimizer", "lr_lambdas"})
 
@@ -222,7 +222,7 @@ class _ByFunctions(LRScheduler):
 
 
 class LambdaLR(_ByFunctions):
-    """The first rate times a function of the step."""
+    """Initial rate multiplied by a function of the step."""
 
     def get_lr(self) -> list[Any]:
         warn_outside_of_step(self)
@@ -230,7 +230,7 @@ class LambdaLR(_ByFunctions):
 
 
 class MultiplicativeLR(_ByFunctions):
-    """The rate before times a function of the step."""
+    """Previous rate multiplied by a function of the step."""
 
     def get_lr(self) -> list[Any]:
         warn_outside_of_step(self)

@@ -15,7 +15,7 @@ from ts.optim.scheduling.plateau import ReduceLROnPlateau
 
 
 class _OfSchedulers(LRScheduler):
-    """A schedule that holds others."""
+    """Base of schedules that combine other schedules."""
 
     _left_out = frozenset({"optimizer", "_schedulers"})
     _schedulers: list[LRScheduler]

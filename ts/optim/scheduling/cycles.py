@@ -14,7 +14,7 @@ from ts.optim.scheduling.base import LRScheduler, check_optimizer, for_groups, s
 
 
 class _WithMomentum(LRScheduler):
-    """A schedule that turns the momentum against the rate; Adam's is the first of its betas."""
+    """Base of schedules that vary the momentum (Adam: the first beta) inversely to the rate."""
 
     cycle_momentum: bool
     use_beta1: bool = False
@@ -222,7 +222,7 @@ def _phases(total: int, share: float, three: bool) -> list[dict[str, Any]]:
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a cosine down to `eta_min` in `T_0` steps, again and again, each time `T_mult` times as long."""
+    """Half a cosine down to `eta_min` in `T_0` steps, repeated with periods multiplied by `T_mult`."""
 
     def __init__(
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
@@ -246,7 +246,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """Go on by a step, or to the place `epoch`, which may lie between two."""
+        """Advance by one step, or to `epoch`, which may be fractional."""
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:

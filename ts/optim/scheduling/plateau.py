@@ -1,4 +1,4 @@
-"""The schedule that looks at a figure: ReduceLROnPlateau.
+"""ReduceLROnPlateau: schedule by a metric, such as the validation loss.
 
 scheduler = ReduceLROnPlateau(optimizer, patience=3)
 scheduler.step(validation_loss)
@@ -70,13 +70,13 @@ class ReduceLROnPlateau(LRScheduler):
         margin = abs(best) * self.threshold if self.threshold_mode == "rel" else self.threshold
         if math.isinf(best):
             return sign * a > sign * best
-        if self.threshold_mode == "rel":  # as PyTorch: of what is negative the bound lies on the other side
+        if self.threshold_mode == "rel":  # as in PyTorch, also for negative values
             margin = best * self.threshold
             return a > best + margin if sign > 0 else a < best - margin
         return sign * a > sign * best + margin
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Look at a figure."""
+        """Record a metric, and reduce the rates after `patience` steps without improvement."""
         figure = float(metrics)
         if epoch is None:
             epoch = self.last_epoch + 1
