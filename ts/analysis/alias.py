@@ -38,7 +38,7 @@ from ts.ir.types import Type
 
 _STEP_NS: Final = 500  # charged to `ts.limits` per node
 
-# Types of values that may hold any type: with one of them, all memory from outside is one location.
+# Types whose values may have any type: if one occurs, all memory from outside is one location.
 _UNTYPED_KINDS: Final = frozenset(
     {"AnyType", "AnyListType", "AnyTupleType", "AnyClassType", "InterfaceType", "PyObjectType", "CapsuleType"}
 )
@@ -526,7 +526,7 @@ class AliasDb:
         updates = updates_moments(node)
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             alias = argument.alias
-            # It has no contents and gets no alias.
+            # An unaliased value has no contents, and the operator does not alias it.
             if alias is None and value in self._unaliased and not updates:
                 continue
             points = self._points_of(value)

@@ -160,7 +160,7 @@ FAILING: Final = frozenset(
 def may_raise(node: Node) -> bool:
     """Return whether `node` can fail for numbers, strings or containers.
 
-    Examples are a division by zero, an index out of range, a string that is not a number.
+    Examples: division by zero, an index out of range, conversion of an invalid string to a number.
     """
     kind = node.kind()
     if kind not in FAILING:

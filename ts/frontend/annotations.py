@@ -71,7 +71,7 @@ BARE: dict[str, str] = {
     "Dict": "Attempted to use Dict without contained types. Please add contained type, e.g. Dict[int, int]",
     "RRef": "Attempted to use RRef without a contained type. Please add a contained type, e.g. RRef[int]",
 }
-# What `ts.limits` count for each part of an annotation, at least.
+# Time and memory charged to `ts.limits` per part of an annotation, at least.
 _TYPE_NS = 3_000
 _TYPE_BYTES = 300
 
@@ -201,7 +201,7 @@ class Reader:
         try:
             result = self._convert(found) if found is not None else None
         except FrontendError as error:
-            error.range = error.range or self._range(node)  # an object has no place, the name for it has
+            error.range = error.range or self._range(node)  # the object has no location, its name has
             raise
         if result is None and isinstance(node, ast.Attribute) and found is None:
             result = _NAMES.get(node.attr, lambda: None)()  # typing.Any in a string without an import
@@ -358,7 +358,7 @@ class Reader:
         defaults = {}
         for name, value in cls._field_defaults.items():
             fitting = constant_of_type(value, types[cls._fields.index(name)])
-            # A list or dict stays what it is; what is of another type fails where the default is used.
+            # Lists and dicts are stored unchanged; a default of a wrong type raises an error when it is used.
             defaults[name] = of_ts(value) if fitting is NO_DEFAULT else fitting
         return ir.TupleType(types, qualified_name(cls), cls._fields, defaults, cls)
 

@@ -1,15 +1,15 @@
-"""Classes of Python to script classes.
+"""Compilation of Python classes to script classes.
 
-In: a class of Python.  Out: its `ClassType`: the attributes that `__init__` assigns, and the methods.
+In: a Python class.  Out: its `ClassType`, with the attributes that `__init__` assigns, and the methods.
 
     class Counter:
         def __init__(self, start: int):          class_type(Counter).attributes == {"n": INT}
             self.n = start                       class_type(Counter).methods    == {"__init__", "next"}
         def next(self) -> int: ...
 
-A class is declared when a scripted function first names it; `__init__` is compiled then, since it says which
-attributes there are.  Every other method is parsed and compiled when it is first called from a script, so
-that one which does not compile hurts only who calls it.
+A class is declared when a scripted function first refers to it; `__init__` is compiled then, because its
+assignments declare the attributes.  Every other method is parsed and compiled at its first call from a
+script, so that an unsupported method is an error only for its callers.
 """
 
 from __future__ import annotations

@@ -67,9 +67,9 @@ def compile_function(
 ) -> CompiledGraph:
     """Emit a function and run the frontend's passes on its graph.
 
-    `compile_callee` gives the ScriptFunction of a Python function that is called; without it there are none.
-    With `lines` the graph is one to step through: with a `prim::Line` for each line, and nothing left out.
-    `schema` is what `declare` gave.
+    `compile_callee` returns the ScriptFunction of a called Python function; without it, such calls are
+    errors.  With `lines`, the graph is for the debugger: it has a `prim::Line` for each line, and no code is
+    removed.  `schema` is the result of `declare`.
     """
     from ts.passes.pipelines import FRONTEND, STEPPING, run_pipeline
 
@@ -128,7 +128,7 @@ def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], retur
         of_module = isinstance(parameter.type, ModuleType) and parameter.type is em.parsed.self_type
         em.scope.set(em.range(arg), parameter.name, ModuleValue(value) if of_module else value)
         if of_module and em.lines:
-            em.scope.store(parameter.name, value)  # for the debugger; to the script it is more than a value
+            em.scope.store(parameter.name, value)  # for the debugger; the script uses the ModuleValue
     if em.parsed.is_classmethod and isinstance(em.parsed.self_type, ClassType):
         em.scope.set(em.range(node), parameters[0].name, ClassValue(em.parsed.self_type))
     em.statements(node.body)

@@ -88,7 +88,7 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
         kind = annotation if isinstance(annotation, str) else f"__type_{name}"
         if field.init:
             default = f" = __default_{name}" if has_default else ""
-            # Parameters by name with a default are none of the language: they are the last ones then.
+            # The language has no keyword-only parameters with defaults: they become the last positional ones.
             place = parameters if field.kw_only is not True else with_default if default else by_name
             place.append(f"{name}: {kind}{default}")
         if is_parameter_only:
@@ -106,8 +106,9 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
 
 
 def _optional(fields: Iterable[_Field], resolver: Resolver) -> set[str]:
-    """Return the names of fields of Optional type. Invalid annotations are skipped; they are reported where
-    the field is declared.
+    """Return the names of fields of Optional type.
+
+    Fields with invalid annotations are skipped; the declaration of the field reports the error.
     """
     from ts.frontend.annotations import to_type
     from ts.ir.types import OptionalType

@@ -67,5 +67,5 @@ def constant_of_type(value: Any, type: Type) -> object:
 def _converted(to: type[float] | type[complex], number: Any) -> object:
     try:
         return to(number)
-    except OverflowError:  # an int of more digits than a float has
+    except OverflowError:  # the int is too large for a float
         return NO_DEFAULT

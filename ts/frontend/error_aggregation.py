@@ -3,12 +3,12 @@
 In: the errors raised while functions are compiled.  Out: one error that contains all of them:
 
     def f(x):
-        a = helper(x)      helper does not compile: recorded, and emission continues after it
-        b = other(x)       `other` does not compile either: recorded, too
-        return a + b       `a` and `b` are undefined now, which is not reported separately
+        a = helper(x)      `helper` does not compile: recorded, emission continues
+        b = other(x)       `other` does not compile: recorded
+        return a + b       `a` and `b` are undefined, which is not reported separately
 
-Errors are cached for the duration of a compilation: a function that fails is not compiled again for its next
-caller, so that the cost is linear in the number of functions.
+Errors are cached for the duration of a compilation: a function that fails is not compiled again for other
+callers, so the cost is linear in the number of functions.
 """
 
 from __future__ import annotations

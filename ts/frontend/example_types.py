@@ -1,12 +1,12 @@
-"""Types of parameters without annotations, learnt from example calls (`script(f, example_inputs=...)`).
+"""Inference of parameter types from example calls (`script(f, example_inputs=...)`).
 
-In: calls to make.  Out: for every function of Python that they reach, an annotation for each parameter:
+In: example calls.  Out: an annotation for each parameter of every Python function that the calls reach:
 
     def total(xs): return sum(xs)
     observe([(total, ([1, 2],))])
     annotation_of(total, "xs")       list[int]
 
-A parameter that had values of several types is an `Any`.  What is learnt stays with the function's code:
+A parameter with values of several types is an `Any`.  The inferred types are stored by code object, because
 methods and callees are compiled later.
 """
 

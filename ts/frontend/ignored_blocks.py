@@ -3,9 +3,10 @@
     with ts.jit.ignore_context_manager(a="inp:int", c="out:int"):      %c : int = ^ignored_block[]()(%a)
         c = len([i for i in range(a) if i > 2])
 
-In: such a `with` statement.  Out: a call of a Python function that is made of its body: what is marked "inp"
-are its parameters, what is marked "out" its results, each with its type.  The body may be any Python code, so
-that only live functions may contain it: in source text, which may be untrusted, it is an ordinary `with`.
+In: such a `with` statement.  Out: a call of a Python function created from its body: names marked "inp" are
+its parameters and names marked "out" its results, each with a type.  Since the body may be any Python code,
+only live functions may contain such a block: in source text, which may be untrusted, it is an ordinary
+`with`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Modules to their types: what compiled code knows about a module instance.
+"""Types of modules: the description of a module instance for compiled code.
 
 In: an instance of `ts.nn.Module`.  Out: its `ConcreteModule`, whose `type` is a `ModuleType`:
 
@@ -8,9 +8,9 @@ In: an instance of `ts.nn.Module`.  Out: its `ConcreteModule`, whose `type` is a
             self.weight = Parameter(...)            concrete.type.methods      {}, filled on demand
             self.steps = 3
 
-Attributes are parameters, buffers, submodules and whatever else the instance holds whose type is annotated or
-can be inferred; the rest is remembered with the reason, for those who use it.  Two instances of one class
-have the same type if all of that is the same: constants count, values of attributes do not.
+Attributes are parameters, buffers, submodules, and other instance attributes with an annotated or inferred
+type.  For the remaining attributes, the reason is stored and reported at their use.  Two instances of one
+class have the same type if all of these are equal, including the values of constants but not of attributes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ts.ir.types import BOOL, NONE, TENSOR, InterfaceType, ModuleType, Property,
 from ts.module_names import own_name, torch_name
 from ts.ops import registry
 
-# What every instance has for the sake of Python.
+# Attributes of every module that only Python uses.
 _INTERNAL: Final = frozenset({
     "_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_hooks",
     "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_is_full_backward_hook",
@@ -71,7 +71,7 @@ class ConcreteModule:
     def __init__(self, python_class: type, *, compiled: bool = False, traced: bool = False) -> None:
         self.python_class = python_class
         self.compiled = compiled
-        self.traced = traced  # its `forward` is a trace, nothing that can be compiled
+        self.traced = traced  # `forward` is a trace and cannot be compiled from source
         self.attributes: dict[str, Type] = {}  # all slots, in order
         self.parameters: list[str] = []
         self.buffers: list[str] = []
@@ -81,8 +81,8 @@ class ConcreteModule:
         self.python_functions: dict[str, Any] = {}  # those that stay in Python
         self.failed: dict[str, str] = {}  # attribute -> why it has no type
         self.ignored: set[str] = set()
-        self.overrides: dict[str, Any] = {}  # methods that the instance has of its own
-        self.type: ModuleType = None  # type: ignore[assignment]  # set when no equal one is known
+        self.overrides: dict[str, Any] = {}  # methods assigned to the instance
+        self.type: ModuleType = None  # type: ignore[assignment]  # set unless an equal type exists
 
     def same_as(self, other: ConcreteModule) -> bool:
         """Return whether instances of both can have one type."""
@@ -351,7 +351,7 @@ class _Description:
                 if name in self.concrete.ignored or (value is None and self.concrete.traced):
                     continue
                 names.append(name)
-                # A trace has the tensor that it has seen, whatever the class says that there may be.
+                # A trace has the tensor of the traced run, even if the class annotates it as Optional.
                 type = TENSOR if self.concrete.traced else self._type_of(name, value)
                 self.concrete.attributes[name] = type
 

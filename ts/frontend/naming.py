@@ -19,11 +19,11 @@ from ts.module_names import own_name
 if TYPE_CHECKING:
     from ts.frontend.parse import ParsedFunction
 
-# (name, qualified name, what parses it) -> the function: one of the runtime, which is above this module.
+# (name, qualified name, parser) -> function. The runtime sets it, because this module must not import it.
 MakeFunction = Callable[[str, str, Callable[[], "ParsedFunction"]], Any]
 _make_function: MakeFunction | None = None
 
-# Modules whose classes PyTorch has in another module.
+# Modules of `ts` whose classes are in another module in PyTorch.
 _PYTORCH_MODULES: Final = {
     "torch.nn.modules.attention": "torch.nn.modules.activation",
     "torch.nn.modules.fractional": "torch.nn.modules.pooling",

@@ -107,8 +107,8 @@ def parse_overload(
 ) -> ParsedFunction:
     """Parse an implementation with the types of an overload declaration; `self_type` is the type of `self`.
 
-    The declaration may leave out trailing parameters, which then need a default and a type in the
-    implementation.  Defaults are the implementation's, as far as they are of the declared type.
+    The declaration may omit trailing parameters that have a default and a type in the implementation.
+    Defaults of the implementation are used if they have the declared type.
     """
     declared = parse.function_def(declaration, signature_only=True)
     parsed = parse.function_def(implementation)

@@ -1,4 +1,4 @@
-"""Source text to Python's own syntax tree; refusals by name.
+"""Parsing of source text to Python's syntax tree, with errors for unsupported constructs.
 
 In: a live function, or a string of definitions.  Out: a `ParsedFunction`: the `ast.FunctionDef`, the
 `Source` its ranges point into, and the `Resolver` of the names around it.
@@ -6,9 +6,9 @@ In: a live function, or a string of definitions.  Out: a `ParsedFunction`: the `
     parsed = parse.function_def(fn)
     parsed.node.body, parsed.range(parsed.node.body[0]).highlight()
 
-There is no second syntax tree: `ast` is checked here once, and every construct that the language does not
-have is refused with its name, its place and what to write instead.  The emitter may then assume that each
-node it meets is one of the language's.
+The frontend has no other syntax tree: this module checks the `ast` once and raises an error for every
+unsupported construct, with its name, source location and an alternative.  The emitter may assume that all
+nodes are supported.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Read = Callable[[str], ast.Module]
 _RESERVED_PREFIX = "__jit"
 NESTED = "the code is nested too deeply here; use variables, or split it into functions"
 
-# What a refused node is called, the token that is underlined, and what to write instead.
+# Unsupported nodes: name in messages, underlined token, and suggested alternative.
 _REFUSED: dict[str, tuple[str, str, str]] = {
     "FunctionDef": ("function definitions", "def", "define the function outside and call it"),
     "AsyncFunctionDef": ("async function definitions", "async def", "define a plain function"),
@@ -62,7 +62,7 @@ _STATEMENTS = frozenset({
     ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.While, ast.For,
     ast.If, ast.Pass, ast.Break, ast.Continue, ast.Delete, ast.With,
 })  # fmt: skip
-# What `ts.limits` count, at least: for a character of text that becomes syntax, and for an expression.
+# Time and memory charged to `ts.limits`, at least, per parsed character and per checked expression.
 _CHARACTER_NS = 100
 _CHARACTER_BYTES = 50
 _CHECK_NS = 2_000
@@ -73,16 +73,16 @@ _EXPRESSIONS = frozenset({
     ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.Starred,
 })  # fmt: skip
 
-# Those of which not each form is in the language.
+# Nodes that the language supports only in some forms.
 _RESTRICTED = frozenset({ast.While, ast.For, ast.AnnAssign, ast.AugAssign, ast.Raise})
 
 
 class ParsedFunction:
     """A checked function definition, with the text it came from and the names around it."""
 
-    self_type: Type | None = None  # of a method: the class that it belongs to
+    self_type: Type | None = None  # for a method: the type of its class
     is_classmethod = False
-    signature: Any = None  # parameters and return type, where they are not those of `node` (an overload's)
+    signature: Any = None  # for overloads: parameters and return type that replace those of `node`
 
     def __init__(
         self,

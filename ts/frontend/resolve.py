@@ -62,11 +62,10 @@ class Resolver:
         """Raise an error if the load policy forbids an operator of the graph; no restriction by default."""
 
     def evaluate(self, node: ast.expr) -> object:
-        """Evaluate a dotted name, a subscript or a union of them; raise KeyError or AttributeError for
-        undefined names.
+        """Evaluate a dotted name, a subscript or a union; KeyError or AttributeError for undefined names.
 
-        This is how annotations and the defaults in strings are read.  It calls nothing but `__getitem__` and
-        `|` of what the names stand for.
+        It evaluates annotations, and defaults in source text.  The only methods that it calls on the named
+        objects are `__getitem__` and `|`.
         """
         match node:
             case ast.Name(id=name):

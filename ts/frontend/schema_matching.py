@@ -409,7 +409,7 @@ def match_schemas(
     kwargs = kwargs or {}
     if len(schemas) == 1:
         return 0, match_schema(schemas[0], graph, range, args, kwargs, self)
-    failures: list[tuple[int, str]] = []  # how many arguments fit, and what does not
+    failures: list[tuple[int, str]] = []  # number of matching arguments, and the error
     for allow_conversions in (False, True):
         failures = []
         tried = enumerate(schemas) if allow_conversions else _that_may_begin(schemas, args, self)
@@ -470,8 +470,8 @@ def candidates(name: str) -> Sequence[Any]:
 # ---- calls of operators ----------------------------------------------------------------------------
 
 
-# By operator, number of overloads and types of the arguments, which are values and need no conversion: the
-# overload that takes them, and the type of its result.
+# Cache of overload resolution for arguments that are values and need no conversion: (operator, number of
+# overloads, argument types) -> (overload index, result type).
 _plain_calls: dict[tuple[object, ...] | None, tuple[int, Type]] = {}
 _PLAIN_IDS = frozenset(map(id, _PLAIN))
 

@@ -41,11 +41,11 @@ class Scope:
         self.graph = graph
         self.block = block
         self.parent = parent
-        # Whether nodes that are inserted now will be copied, or may be removed.
+        # True if nodes inserted in this scope will be copied or may be removed.
         self.tentative: bool = tentative or (parent is not None and parent.tentative)
-        self.types: dict[str, Type] = {}  # variables: the type that a load has
-        self.values: dict[str, SugaredValue] = {}  # names of what is no value
-        self.errors: dict[str, tuple[str, SourceRange]] = {}  # why a name of an `if` is none after it
+        self.types: dict[str, Type] = {}  # variables: the type of a load
+        self.values: dict[str, SugaredValue] = {}  # names of sugared values, which are not graph values
+        self.errors: dict[str, tuple[str, SourceRange]] = {}  # why a name is undefined after an `if`
 
     # ---- reading -------------------------------------------------------------------------------------
 
@@ -65,8 +65,9 @@ class Scope:
     def known(self, name: str) -> Type | SugaredValue | None:
         """Resolve a name like `find`, but return the type of a variable instead of a value.
 
-        PyTorch loads it; here it takes the number and the name that the load would have.  Where that would be
-        copied or removed with the nodes around it, there is a load.
+        PyTorch emits a load.  Here, only the number and the name of that load are reserved, so that values
+        are numbered as in PyTorch.  In tentative scopes, where nodes are copied or removed, a load is
+        emitted.
         """
         scope: Scope | None = self
         while scope is not None:

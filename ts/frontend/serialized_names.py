@@ -189,7 +189,7 @@ class Constants(SugaredValue):
         if type_of_constant(value) is None:
             raise CompilationError(f"CONSTANTS.{name} is no constant that a program can hold", range)
         constant = em.constant(value, range)
-        # Printed source was compiled with plain tensors: what a list holds must not be of one tensor's type.
+        # Printed source was compiled with plain tensor types, so element types are widened to Tensor.
         return SimpleValue(constant.set_type(unshaped(constant.type())))
 
     def value(self, name: str) -> object:

@@ -1,6 +1,6 @@
 """Signatures: parameters of a definition with types and defaults, and the return type.
 
-In: a `ParsedFunction`.  Out: its parameters, and the type of its result where it is annotated:
+In: a `ParsedFunction`.  Out: its parameters, and its return type if it is annotated:
 
     def f(x, n: int = 3, names: Optional[List[str]] = None) -> Dict[str, Tensor]:
     signature(...)  [x: Tensor, n: int = 3, names: str[]? = None], Dict(str, Tensor)

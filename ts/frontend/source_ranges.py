@@ -1,4 +1,4 @@
-"""Source ranges of syntax nodes, laid out as TorchScript lays them.
+"""Source ranges of syntax nodes, equal to TorchScript's.
 
 In: a node of Python's `ast` and the `Source` it was parsed from.  Out: the `SourceRange` that a message
 underlines and that a graph prints after a node:
@@ -7,8 +7,8 @@ underlines and that a graph prints after a node:
          ~~~~~~~~~~~~~~~~~~~~~      the product: from its first operand's first character to the last
                                     argument of its last operand, without the brackets around them
 
-A node's range is its own token joined with the ranges of its parts.  So brackets that only group do not
-count, and a call ends with its last argument.
+A node's range is the smallest range that contains its own token and the ranges of its parts.  Therefore
+grouping brackets are not included, and a call ends with its last argument.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class ArchiveNamespace:
     """Names of the types and functions of one archive: no two things share one, as they may in a process."""
 
     def __init__(self) -> None:
-        self.things: list[Any] = []  # types, and functions, in the order in which they were named
+        self.things: list[Any] = []  # types and functions in the order of their first use
         self._named: dict[Any, str] = {}
         self._taken: set[str] = set()
 
@@ -77,7 +77,7 @@ class ArchiveNamespace:
         return type if text == type.annotation_str else NamedType(text)
 
     def _unique(self, name: str) -> str:
-        # A name with a keyword of Python in it would not be read.
+        # A name that contains a Python keyword could not be parsed.
         name = ".".join([f"{part}_" if iskeyword(part) else part for part in name.split(".")])
         prefix, _, last = name.rpartition(".")
         number = 0

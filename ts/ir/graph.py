@@ -53,7 +53,7 @@ class Block:
     __slots__ = ("_graph", "_owner", "_param", "_return", "_with_blocks")
 
     def __init__(self, graph: Graph, owner: Node | None) -> None:
-        self._with_blocks: dict[Node, None] = {}  # the nodes with blocks, in the order in which they came
+        self._with_blocks: dict[Node, None] = {}  # the nodes with blocks, in order of insertion
         self._graph = graph
         self._owner = owner
         self._param = Node(graph, "prim::Param")
@@ -69,8 +69,9 @@ class Block:
         return self._return._inputs
 
     def nodes(self) -> Iterator[Node]:
-        """Yield the nodes in order. The current one may be destroyed or moved; nodes put after it are
-        visited.
+        """Yield the nodes in order.
+
+        The current node may be destroyed or moved during iteration; nodes inserted after it are visited.
         """
         end = self._return
         node = end._next
@@ -283,11 +284,11 @@ class Graph:
     alias_db: ClassVar[Callable[[Graph], Any]]  # memory sharing: installed by `ts.analysis.alias`
 
     def __init__(self) -> None:
-        self.remembered: Any = None  # of passes that have to know the graph as it was
+        self.remembered: Any = None  # state of passes that compare with an earlier version of the graph
         self._next_unique = 0
-        self._names: dict[str, Value | None] = {}  # None: of a value that was skipped
+        self._names: dict[str, Value | None] = {}  # None: the name of a skipped value
         self._name_suffixes: dict[str, int] = {}
-        self._kinds: set[str] = set()  # of the nodes that were made
+        self._kinds: set[str] = set()  # kinds of all nodes ever created
         self._block = Block(self, None)
         self._insert_before: Node = self._block._return
         self.range: SourceRange | None = None

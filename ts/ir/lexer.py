@@ -28,7 +28,7 @@ _TOKEN = r"""(?P<skipped>(?:\s+|\#[^\n]*)*)(?:
     | (?P<sign>->|\.\.\.|\S)
     )"""  # compiled on first use
 
-# characters of an int: one of 64 bits has 20, and Python reads no more than 4,300
+# longest int literal; a 64-bit int has 20 characters, and Python's limit is 4,300
 _MAX_INT_DIGITS: Final = 40
 _ESCAPES = {
     ord("\\"): "\\\\",
@@ -58,7 +58,7 @@ class TokenStream:
         self.text = text
         self.texts: list[str] = []
         self.starts: list[int] = []
-        self.comments: dict[int, str] = {}  # by the number of the token that follows
+        self.comments: dict[int, str] = {}  # by the index of the following token
         position = 0
         token = re.compile(_TOKEN, re.VERBOSE)
         while match := token.match(text, position):
@@ -158,11 +158,10 @@ def format_complex(value: complex) -> str:
 
 
 def quote(text: str) -> str:
-    """Return the string literal of a text, with unprintable bytes escaped, in octal unless they have a
-    letter.
+    """Return a string literal for `text`; unprintable bytes are escaped by letter (`\\n`) or in octal.
 
-    Halves of surrogate pairs stand for bytes that are no UTF-8, if all of them do; else they are `\\ud800`,
-    which PyTorch does not know.
+    If all surrogates in the text stand for invalid UTF-8 bytes (`surrogateescape`), the bytes are written;
+    otherwise surrogates are written as `\\ud800`, which PyTorch cannot parse.
     """
     try:
         raw = text.encode("utf-8", "surrogateescape")

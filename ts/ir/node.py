@@ -36,8 +36,8 @@ CallStack = tuple[tuple[str, SourceRange | None], ...]
 # Minimum cost of a node in `ts.limits`, charged at creation, so that no pass can exceed the limits unnoticed.
 NODE_NS: Final = 1_000
 NODE_BYTES: Final = 800
-POSITION_INTERVAL: Final = 1 << 20  # between the positions of nodes that follow each other
-_PYTHON_CALL: Final = ("name", "function")  # attributes of `prim::PythonOp` that no text shows
+POSITION_INTERVAL: Final = 1 << 20  # initial difference of the positions of adjacent nodes
+_PYTHON_CALL: Final = ("name", "function")  # attributes of `prim::PythonOp` not printed in graph text
 _UNSET = object()
 _NO_BLOCKS: IterableList[Any] = IterableList()
 
@@ -59,7 +59,7 @@ class OperatorLookup:
 
 
 class Node:
-    """One operator application. Made by `Graph.create`; part of the graph once it is inserted."""
+    """Application of an operator, created by `Graph.create` and part of a graph once it is inserted."""
 
     __slots__ = (
         "_attributes",
@@ -418,7 +418,7 @@ class Node:
         node._next = self
         after._prev = self
         end = block._return
-        # Most insertions are after the last node (one step) or before the first; others take the middle.
+        # At the end or start of a block, the position is one step away; in between, it is the mean.
         if after is end:
             self._position = 0 if node is end else node._position + POSITION_INTERVAL
         elif node is end:
@@ -570,8 +570,9 @@ add_camel_case_aliases(
 def _make_room(node: Node, end: Node) -> None:
     """Respace the positions of nodes around `node`, after its position became equal to a neighbour's.
 
-    As many as lie in the smallest range of positions, a power of two, that they do not crowd: the more of
-    them, the emptier it has to be, so that the next ones have room for long. An insertion costs O(log n).
+    Respaces the nodes in the smallest aligned range of positions, a power of two in size, that is sparse
+    enough. The density limit decreases with the size of the range, so that the amortized cost of an
+    insertion is O(log n).
     """
     position = node._position
     first = last = node

@@ -10,8 +10,8 @@ In: a graph and the name of its function. Out: source in PyTorch's layout::
         y = x
       return torch.mul(y, CONSTANTS.c0)
 
-An expression that is used once, where its value is needed next, is printed inside its user, unless that makes
-the line long. Tensors and whatever else has no literal become ``CONSTANTS.cN``, collected in `constants`.
+An expression with one use, immediately after it, is printed inside its user unless the line becomes too long.
+Tensors and other constants without a literal become ``CONSTANTS.cN`` and are collected in `constants`.
 """
 
 from __future__ import annotations
@@ -91,11 +91,12 @@ def to_source(
     numbers: dict[str, int] | None = None,
     marks: SourceMap | None = None,
 ) -> str:
-    """Return the source of a function. `schema` gives the parameters' names and defaults; of a `method` the
-    first parameter prints without its type. Constants without a literal are appended to `constants`.
+    """Return the source of a function.
 
-    `spell` writes types, where they have other names than their own; functions of one text share `numbers`,
-    which go on from one to the next. With `marks` the text is marked with the nodes' ranges.
+    `schema` has the parameters' names and defaults; the first parameter of a `method` is printed without its
+    type. Constants without a literal are appended to `constants`. `spell` returns the printed name of a type.
+    Functions of one text share `numbers`, the counters of generated names. With `marks`, the text contains
+    marks for the nodes' source ranges.
     """
     printer = _Printer(graph, [] if constants is None else constants, spell or _annotation, marks)
     printer.next_number = {} if numbers is None else numbers
@@ -603,7 +604,7 @@ def _can_inline(value: Value) -> bool:
     (use,) = value.uses()
     user = use.user.kind()
     if value.has_debug_name() and user != "prim::Return":
-        return False  # the user's program has it as a variable
+        return False  # a variable of the user's program
     if user == "prim::Loop" and use.offset >= 2:
         return False
     if node.kind() in _TASKS:

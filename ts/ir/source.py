@@ -1,4 +1,4 @@
-"""Source text and places in it.
+"""Source text and locations in it.
 
 In: the text of a function as in its file, the file's name and the number of the first line.
 Out: `SourceRange`, half-open character offsets into that text, which prints as ``file.py:3:4`` after graph
@@ -26,9 +26,9 @@ CONTEXT_LINES = 2  # quoted before and after the lines of a range
 class Source:
     """A piece of program text.
 
-    `text` is the text in the file, including indentation; `first_line` is the number of its first line
-    there. `leading_whitespace_removed` is how many columns the parser cut from every line before it made the
-    syntax tree, so that columns of the tree can be turned back into columns of the file.
+    `text` is the text in the file, including indentation; `first_line` is the line number of its start.
+    `leading_whitespace_removed` is the number of columns removed from every line before parsing; it converts
+    columns of the syntax tree to columns of the file.
     """
 
     __slots__ = (
@@ -50,7 +50,7 @@ class Source:
         self.leading_whitespace_removed = leading_whitespace_removed
         self.is_ascii = text.isascii()
         self._line_starts: list[int] | None = None
-        # Of printed source: from an offset to the range of the program that it was made from.
+        # For printed source: maps an offset to the source range in the original program.
         self.origins: Callable[[int], SourceRange | None] | None = None
 
     def line_starts(self) -> list[int]:

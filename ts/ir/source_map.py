@@ -1,13 +1,13 @@
-"""Marks in printed source: which place of the program each piece of it was made from.
+"""Source map of printed source: for each piece of text, the source location of its node.
 
-In: pieces of text and the ranges of the nodes that they are printed for.  Out: the text with marks, which
-travel with it while it is put together, and at the end the plain text and the place of every mark in it:
+In: pieces of text and the source ranges of their nodes.  Out: text with embedded marks, which survive string
+concatenation, and at the end the plain text with the offset and source range of every mark:
 
     marks = Marks()
     text = "y = " + marks.put(range, "torch.neg(x)")
     marks.split(text)       ("y = torch.neg(x)", [(4, range)])
 
-A mark is a number between two characters that no printed source holds.
+A mark is a number between two characters that never occur in printed source.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Values and their uses.
 
-A `Value` is defined once, by output `offset()` of `node()`, and knows its uses; a `Use` is one input of a
-node. `Node` maintains the uses; this module has the value's type, its name, and derived properties::
+A `Value` is output `offset()` of `node()` and has a list of uses; a `Use` is one input of a node. `Node`
+updates the uses; this module defines the value's type, name, and derived properties::
 
     >>> from ts.ir.graph import Graph
     >>> x = Graph().add_input("x")
@@ -63,7 +63,7 @@ class Value:
         self._offset = offset
         self._unique = unique
         self._type = type
-        self._uses: dict[int, Use] = {}  # by their ids, in the order in which they began
+        self._uses: dict[int, Use] = {}  # by id, in order of creation
         self._name = ""
 
     def node(self) -> Node:
@@ -121,7 +121,7 @@ class Value:
         return base if dot and is_numeral(suffix) else self._name
 
     def set_debug_name(self, name: str) -> Value:
-        """Name the value. Where another value has the name, that one gets a free ``name.N`` instead."""
+        """Name the value; another value with this name is renamed to an unused ``name.N``."""
         names = self._node._graph._names
         if self._name:
             del names[self._name]

@@ -8,8 +8,8 @@
       %x : Tensor = aten::mm(%a, %b)            =>     prim::MMBatchSide[side=0](%a, %b, %c...)
       %y : Tensor = aten::mm(%a, %c) ...             (side=1: the right factor is the common one)
 
-Unrolled loops contain such products. The summation order changes, and with it the rounding, so that the pass
-is opt-in. Values with writers are not batched.
+Unrolled loops contain such products. The pass is opt-in because it changes the summation order, and thereby
+rounding. Values with writers are not batched.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Chunks of a known number, as fusers want them: one node with as many results.
+"""Conversion of `chunk` with a constant number of chunks to one node with that number of results.
 
     %l : Tensor[] = aten::chunk(%x, %three, %one)
     %a : Tensor, %b : Tensor, %c : Tensor = prim::ListUnpack(%l)
                                                 =>
     %a : Tensor, %b : Tensor, %c : Tensor = prim::ConstantChunk[chunks=3, dim=1](%x)
 
-The list must be unpacked only, into as many tensors. Where the tensor gives fewer chunks, either fails.
+The list must have no use except its unpacking into that number of tensors. If a tensor has fewer chunks, both
+forms raise an error.
 """
 
 from __future__ import annotations

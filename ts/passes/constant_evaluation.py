@@ -1,8 +1,8 @@
-"""Running one node of a graph at compile time, on Python values.
+"""Evaluation of single graph nodes at compile time, on Python values.
 
-`evaluate(node, arguments)` gives the results as a list, or NOT_EVALUATED when the node is of a kind that
-cannot be run alone, has no operator, or fails: an operator that raises has to raise when the program runs,
-not before.
+`evaluate(node, arguments)` returns the results as a list, or NOT_EVALUATED if the node's kind cannot run
+alone, has no operator, or fails: an operator that raises must raise when the program runs, not at compile
+time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _NotEvaluated:
 
 NOT_EVALUATED: Final = _NotEvaluated()
 
-# What is built into the interpreter, so that no operator stands for it.
+# Node kinds that the interpreter implements directly, without an operator.
 _STRUCTURAL: Final[dict[str, Callable[..., Any]]] = {
     "prim::TupleConstruct": lambda *items: (items,),
     "prim::ListConstruct": lambda *items: (list(items),),

@@ -59,7 +59,7 @@ class _Pool:
         if not type.mutable or isinstance(type, ClassType):
             return True  # objects are equal to themselves only
         if _is_read(node) and (existing in self._only_read or _is_read(existing)):
-            self._only_read.add(existing)  # and stays so: its uses are not asked for again and again
+            self._only_read.add(existing)  # pooling adds only reads, so the check need not be repeated
             return True
         self._only_read.discard(existing)
         if isinstance(type, ListType):

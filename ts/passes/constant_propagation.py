@@ -98,7 +98,7 @@ class _Propagator:
         self._graph = graph
         self._mutable = mutable  # whether lists and tensors are folded as well
         self._shares_results = shares_results  # whether outputs may be the same object in all runs
-        self._aliases: AliasDb | None = None  # most of what is folded is seen to be only read
+        self._aliases: AliasDb | None = None  # built on demand; most folded values are visibly read-only
         self.changed = False
 
     def visit_block(self, block: Block) -> None:
@@ -133,7 +133,7 @@ class _Propagator:
 
     def _is_kept(self, node: Node) -> bool:
         """Return whether the inputs and outputs of `node` are never written and its outputs do not escape."""
-        if any(map(is_directly_written, node.outputs())):  # as to the list that a loop fills
+        if any(map(is_directly_written, node.outputs())):  # for example a list that a loop appends to
             return False
         if self._aliases is None:
             self._aliases = AliasDb(self._graph)
@@ -154,7 +154,7 @@ class _Propagator:
             with self._graph.inserting_before(node):
                 constant = self._graph.try_insert_constant(result)
             if constant is None:
-                continue  # a kind of value that has no place in a graph
+                continue  # graphs cannot hold this kind of value
             if result is None or output.type().kind() not in _TOLD_BY_VALUE:
                 constant.set_type(output.type())
             update("constant_propagation", "Folding %{} to {}", output.debug_name(), result)

@@ -230,7 +230,7 @@ class _Substitution:
             elif kind == "prim::LoopContinuation":
                 self._load(self._carried[node], node)
             elif kind == "prim::ComprehensionScope":
-                # Variables of a comprehension do not leak: its block has an environment of its own.
+                # The block of a comprehension has a separate environment, so its variables do not leak.
                 scope = node.blocks()[0]
                 self.run(scope)
                 inline_block_before(scope, node)
@@ -256,7 +256,7 @@ class _Substitution:
 
     def _define(self, names: Sequence[str], values: Sequence[Value], before: dict[str, Value | None]) -> None:
         """Bind variables to the last of `values`, recording their previous values in `before`."""
-        for i in range(1, len(names) + 1):  # the last one first, as `prim::Line` shows them
+        for i in range(1, len(names) + 1):  # last one first, the order of `prim::Line`
             name = names[-i]
             before.setdefault(name, self._values.get(name))
             self._values[name] = values[-i]

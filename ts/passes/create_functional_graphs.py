@@ -4,9 +4,10 @@
     %b : Tensor = aten::add(%a, %y, %one)      =>    with prim::FunctionalGraph_0 = graph(%x, %y):
                                                        %a : Tensor = aten::mul(%x, %y) ...
 
-A node is functional if it does not write and has no side effects, and its results are not written to and do
-not escape; a branch or loop is functional if all its nodes are. Nodes are moved together as far as
-dependencies allow (`ts.analysis.reorder`). `inline_functional_graphs` undoes it, in PyTorch's order.
+A node is functional if it does not write, has no side effects, and its results are not written to and do not
+escape; a branch or loop is functional if all its nodes are. Functional nodes are moved together if
+dependencies allow it (`ts.analysis.reorder`). `inline_functional_graphs` reverses the extraction, with nodes
+in PyTorch's order.
 """
 
 from __future__ import annotations

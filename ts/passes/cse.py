@@ -1,12 +1,12 @@
-"""Common subexpression elimination: compute each thing once.
+"""Common subexpression elimination: equal nodes are computed once.
 
     %a : int = aten::mul(%x, %y)               %a : int = aten::mul(%x, %y)
     %b : int = aten::mul(%x, %y)         =>    %c : int = aten::add(%a, %a)
     %c : int = aten::add(%a, %b)
 
-A node equals an earlier one in its block or a block around it if both have the same kind, inputs,
-attributes and result types, give the same result each time, have no effect, and nothing writes to what they
-read or give: nothing at all, or, where a number or a text is read (`path[-1]`), nothing between the two.
+A node equals an earlier node of its block, or of an enclosing block, if both have the same kind, inputs,
+attributes and result types, are deterministic and have no side effect, and their inputs and results have no
+writers. If the node reads a number or a string (`path[-1]`), only writers between the two nodes count.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class _Eliminator:
         self._keep_failing = keep_failing
         self._needed: set[Node] = set()
         self._live: set[Value] = set()
-        self._added: list[Value] = []  # of those that are live, the last ones
+        self._added: list[Value] = []  # live values found last, not yet propagated
         self._pending: list[Value] = []
         self._changed = False
 

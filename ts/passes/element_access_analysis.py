@@ -22,11 +22,11 @@ from ts.fusion.fusion_rules import is_number, is_tensor
 from ts.ir.graph import Block, Node, Value
 from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 
-# Operators on tensors that are those of the same name on numbers, for elements: exact, or rounded once.
+# Tensor operators equal to the number operators of the same name, for elements: exact, or rounded once.
 ARITHMETIC: Final = frozenset(("aten::add", "aten::sub", "aten::mul", "aten::div"))
 COMPARISONS: Final = frozenset(("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge"))
 UNARY: Final = frozenset(("aten::neg", "aten::abs", "prim::abs", "aten::reciprocal", "aten::sqrt"))
-# The smaller, the larger: by the comparison that chooses the first.
+# Minimum and maximum, with the comparison that selects the first operand.
 CHOICES: Final = {
     "aten::minimum": "aten::lt", "aten::min": "aten::lt",
     "aten::maximum": "aten::gt", "aten::max": "aten::gt",
@@ -284,7 +284,7 @@ class Elements:
         kind = self.kinds.get(node.output())
         return None if kind is UNKNOWN or kind is None else self.member(node.input())
 
-    # ---- who is of one dtype, and what numbers must be tensors ------------------------------------------
+    # ---- values of one dtype, and numbers that must be tensors ------------------------------------------
 
     def _settle(self) -> None:
         self._settle_block(self.body)

@@ -1,9 +1,9 @@
-"""Numbers as tensors, for who knows tensors only.
+"""Conversion of numbers to 0-dim tensors, for export formats without number types.
 
     %2 : int = prim::Constant[value=7]()          %2 : Long(device=cpu) = prim::Constant[value={7}]()
     %3 : int = aten::size(%x, %1)             =>  %3 : Long(device=cpu) = aten::size(%x, %1)
 
-The graph no longer runs: it is for export, and for looking at.
+The resulting graph cannot run: it is for export and inspection.
 """
 
 from __future__ import annotations

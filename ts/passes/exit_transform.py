@@ -1,9 +1,9 @@
-"""Early exits to structured control flow.
+"""Conversion of early exits to structured control flow.
 
-In: a graph in SSA form whose blocks may leave early, by `prim::ReturnStmt(%v...)` to the end of the
-function or by `prim::LoopContinuation(%again, %carried...)` to the end of the innermost loop body. Out: no
-such node; what an exit carries travels through the outputs of the blocks in between, with a boolean that
-says whether an exit was taken.
+In: a graph in SSA form with early exits: `prim::ReturnStmt(%v...)` to the end of the function, and
+`prim::LoopContinuation(%again, %carried...)` to the end of the innermost loop body. Out: a graph without such
+nodes; the values of an exit pass through the outputs of the blocks in between, with a boolean that is true if
+the exit was taken.
 
     if x > 1:            %done : bool, %v : int = prim::If(%2)
         return 5           block0(): -> (%true, %five)
@@ -15,9 +15,9 @@ says whether an exit was taken.
                              -> (%y)
                          return (%r)
 
-and, as the second condition is a constant in either branch of the first, the two ifs become one. What
-follows an exit that is certainly taken, or an exception that is certainly raised, is removed; a value that
-only such code would have computed is `prim::Uninitialized` (it is never read).
+The second condition is a constant in both branches of the first `if`, so the two ifs are merged. Code after
+an exit that is always taken, or after an exception that is always raised, is removed; a value that only the
+removed code computes becomes `prim::Uninitialized` (it is never read).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def exit_transform(graph: Graph) -> bool:
         continuations.run(graph.block())
         exits = _Exits(graph)
     _ExitTransformer(graph, "prim::ReturnStmt", exits.around).run(graph.block())
-    # What a body of `with` computes is used after it, so a copy of ifs with such bodies would lose values.
+    # Values of a `with` body are used after it, so copying ifs with such bodies would lose them.
     if exits.enters:
         _inline_blocks_of_with(graph.block())
     _Merger().run(graph.block())
@@ -224,7 +224,7 @@ class _ExitTransformer:
         _add_if_outputs(again, [self._false], [body.outputs()[0]])
         body.erase_output(0)
         body.insert_output(0, again.output())
-        # ... and is carried out of it; before the first iteration, no exit was taken.
+        # The flag is carried out of the loop; before the first iteration, no exit was taken.
         node.add_input(self._false)
         body.add_input().set_type(BOOL)
         body.register_output(left.taken)
@@ -388,7 +388,7 @@ class _Merger:
                 for inner in node.blocks():
                     self.run(inner)
             lasts = [inner.return_node().prev() for inner in node.blocks()]
-            while self._merge_with_next(node):  # the same node may determine later ones, too
+            while self._merge_with_next(node):  # the same node may determine several following ifs
                 for inner, last in zip(node.blocks(), lasts, strict=True):
                     self.run(inner, last)
                 lasts = [inner.return_node().prev() for inner in node.blocks()]
@@ -420,7 +420,7 @@ class _Merger:
         def in_branch(value: Value) -> Value:
             return outputs[value.offset()] if value.node() is first else value
 
-        # A copy, as in PyTorch, numbers the values anew; of what is large that would take too long.
+        # As in PyTorch, a copy renumbers the values; large blocks are moved instead, which is faster.
         size = sum(1 for _ in islice(walk_nodes(rest), self._copies + 1))
         self._copies = max(self._copies - size, 0)
         if self._copies:

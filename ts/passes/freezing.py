@@ -1,21 +1,20 @@
-"""Freezing: the attributes of one module become constants of its methods' graphs.
+"""Freezing: replace the attributes of a module by constants in its methods' graphs.
 
     %weight : Tensor = prim::GetAttr[name="weight"](%self)
     %y : Tensor = aten::mul(%x, %weight)                     =>
                               %self.weight : Float(2, 2) = prim::Constant[value=<Tensor>]()
                               %y : Tensor = aten::mul(%x, %self.weight)
 
-In: the object of a module, and the names of what has to stay.  Out: a `FrozenModule`: for each method that is
-left its graph, with all calls inlined, and for each object which attributes are left.  An attribute stays
-where
+In: a module object, and the names to preserve.  Out: a `FrozenModule`: the graph of each remaining method,
+with all calls inlined, and the remaining attributes of each object.  An attribute is preserved if
 
-- it is asked for by name (`"weight"`, `"head.weight"`, `"head"`),
-- a method assigns it, or may write to its memory, or to memory that it shares,
-- it is handed to a forked task, or returned by one, or handed to a call that is not seen through,
-- its module is in training mode, or no graph can hold its value.
+- it is requested by name (`"weight"`, `"head.weight"`, `"head"`),
+- a method assigns it, or may write to its memory or to memory that it shares,
+- it is an argument or result of a forked task, or an argument of an opaque call,
+- its module is in training mode, or its value cannot be a constant of a graph.
 
-Aliases are tracked here, forwards from each attribute, instead of by `AliasDb`: there, module attributes are
-wildcard memory, and a single write to a tensor would keep all of them.
+Aliases are tracked forwards from each attribute, not by `AliasDb`: it treats module attributes as wildcard
+memory, so a single write to a tensor would preserve all of them.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from ts.passes.peephole import simplify
 Attribute = tuple[int, str]
 """An attribute of one object: the object's id, and the name."""
 
-# What gives values on as they are, or as parts of what it makes.
+# Node kinds that return their inputs, or containers of them.
 _THROUGH: Final = frozenset(
     {
         "prim::TupleConstruct", "prim::ListConstruct", "prim::DictConstruct", "prim::TupleUnpack",
@@ -58,11 +57,11 @@ class FrozenModule:
 
     root: Object
     graphs: dict[str, Graph] = field(default_factory=dict)  # by the name of the method
-    kept: dict[int, set[str]] = field(default_factory=dict)  # by the id of an object: attributes that stay
-    submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)  # by the id of a submodule
-    whole: set[int] = field(default_factory=set)  # ids of objects that stay as they are, with all below them
-    objects: dict[int, Object] = field(default_factory=dict)  # by id: held, so that no id is given twice
-    owners: dict[Value, Object] = field(default_factory=dict)  # the values of the graphs that are modules
+    kept: dict[int, set[str]] = field(default_factory=dict)  # object id -> attributes that are preserved
+    submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)  # by id of a submodule
+    whole: set[int] = field(default_factory=set)  # ids of objects preserved with all their attributes
+    objects: dict[int, Object] = field(default_factory=dict)  # by id; the references keep ids unique
+    owners: dict[Value, Object] = field(default_factory=dict)  # graph values that are modules
 
 
 _assemble: Callable[[FrozenModule], Any] | None = None
@@ -101,8 +100,8 @@ class _Freezer:
         self.asked: set[Attribute] = set()  # by name
         self.reads: list[tuple[Node, Object]] = []  # GetAttr of what is no module
         self.constants: dict[tuple[Graph, Attribute], Value] = {}
-        self.copies: dict[int, Any] = {}  # by the id of an object of a script class: its copy in the graphs
-        self.order: dict[Value, int] = {}  # of the constants: that in which the attributes are first read
+        self.copies: dict[int, Any] = {}  # id of a script class object -> its copy in the graphs
+        self.order: dict[Value, int] = {}  # order of constants: that of the first reads of their attributes
         self._enter(root, "self", preserve_parameters)
 
     def run(self, preserved: list[str]) -> FrozenModule:
@@ -467,7 +466,7 @@ class _AttributeEscapeAnalysis:
         before = -1
         while before != (before := sum(map(len, self._origins.values())) + len(self.touched)):
             self._visit(graph.block())
-        for value in graph.outputs():  # who gets a constant may write to it, as PyTorch has it
+        for value in graph.outputs():  # callers may write to returned constants, as in PyTorch
             self._leaves(value, of_module_only=True)
 
     def _visit(self, block: Block) -> None:

@@ -1,4 +1,4 @@
-"""Batch normalisation of a linear layer's result goes into its weight and bias, where features are channels.
+"""Folding of batch norm after a linear layer into the layer's weight and bias.
 
                                                         %d : int = aten::dim(%x)
                                                         %flat : bool = aten::eq(%d, %2)
@@ -7,11 +7,11 @@
                                                             %f : Tensor = aten::linear(%x, %w2, %b2)
                                                             -> (%f)
                                                           block1():
-                                                            (what was there before)
+                                                            (the original nodes)
 
-Of matrices the features are the channels that are normalised; of what has more dimensions they are not, so
-which it is, is asked at run time.  (PyTorch folds without asking, and gives other numbers then.)  For graphs
-of frozen modules; values change by rounding.
+For a matrix, the features are the channels that batch norm normalizes; for inputs with more dimensions they
+are not, so the rank is tested at run time.  (PyTorch folds without the test and computes wrong values for
+such inputs.)  The pass is for graphs of frozen modules; it changes rounding.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
     %y : Tensor = aten::add(%m, %b, %one)      =>    %y : Tensor = aten::addmm(%b, %x, %w, %one, %one)
 
 Requires typed tensors (`propagate_types`): all three have one floating dtype, and the summand has at most two
-dimensions, which `addmm` expands to the product's shape.  `addmm` does not expand the product, as `add` does:
-unless the sizes rule that out, the nodes stay unfused (PyTorch fuses them). The operands and the product must
-have no writers.  Rounding differs; `decompose_ops` is the inverse.
+dimensions, which `addmm` expands to the product's shape.  Unlike `add`, `addmm` does not expand the product;
+the nodes are not fused unless known sizes exclude such an expansion (PyTorch fuses them). The operands and
+the product must have no writers.  Rounding differs; `decompose_ops` is the inverse.
 """
 
 from __future__ import annotations

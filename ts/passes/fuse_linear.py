@@ -1,10 +1,10 @@
-"""Products with a transposed weight are what `linear` does.
+"""Fusion of products with a transposed weight into `linear`.
 
     %t : Tensor = aten::t(%w)                              %y : Tensor = aten::linear(%x, %w, %b)
     %y : Tensor = aten::addmm(%b, %x, %t, %one, %one)  =>
 
-Also `matmul` and an addition in place after it, and `matmul` alone; an addition of its own stays. A weight
-that is not seen to be transposed is transposed once more.
+The pass also replaces `matmul` followed by an in-place addition, and `matmul` alone; a separate out-of-place
+addition remains. A weight that is not visibly transposed gets another transpose.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ class _Fuser:
     def __init__(self, block: Block, refused: dict[Node, str]) -> None:
         self.block = block
         self.refused = refused
-        self.open: dict[Value, _Group] = {}  # results of nodes of groups that more may join
-        self.place: dict[Node, int] = {}  # of these nodes, in the order of the block
+        self.open: dict[Value, _Group] = {}  # results of nodes in groups that can still grow
+        self.place: dict[Node, int] = {}  # positions of these nodes in the block
         self.views: dict[Node, None] = {}  # views since the last write, which a group may absorb
         self.changed = False
 
@@ -220,9 +220,10 @@ class _Fuser:
 
 
 def _without_heads(nodes: list[Node]) -> list[Node]:
-    """Return the nodes without conversions of inputs that others read, too: they may return their operand.
+    """Return the nodes except conversions of inputs that are also used outside the group.
 
-    A reduction of such a conversion goes with it, as a group reduces only what it computes.
+    Such a conversion may return its operand itself. A reduction of it is removed too, because a group reduces
+    only values that it computes.
     """
     inside = set(nodes)
     for node in nodes:

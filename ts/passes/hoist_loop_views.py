@@ -12,8 +12,8 @@
                                                          %p : Tensor = aten::mm(%h, %v)
                                                          -> (%true, %p)
 
-The number of views is unobservable, since operators only read them. Views may raise, so that they are hoisted
-only if the loop runs, and if they precede all side effects of the first iteration.
+The number of created views is unobservable, because operators only read them. Since views may raise, they are
+hoisted only if the loop runs and they precede all side effects of the first iteration.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Inlining: calls of scripted functions and methods to their bodies.
+"""Inlining: replace calls of scripted functions and methods by their bodies.
 
     %f : Function = prim::Constant[name="g"]()
     %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)     (the body of g)
 
-What is copied is the body; then the calls in the copy are inlined in turn.  For execution a body with
-branches is first prepared for the constants that it is called with (`training=False`, a bias that is None):
-what they decide is gone before anything is copied, and functions that only other branches call are never
-compiled.  Each copied node remembers the call that it came from: `node.callstack` holds (function name, place
-of the call) pairs, outermost first.  A call of a function inside of itself stays a call, so that a level of
-recursion is a frame, and so does that of a body that would let the graph grow past `_MAX_GRAPH_NODES` nodes.
+The body is copied, and then the calls in the copy are inlined.  For execution, a body with branches is first
+specialized to the constant arguments of the call (`training=False`, a bias that is None): branches that they
+decide are removed before the copy, and functions called only in removed branches are never compiled.  Each
+copied node records its call: `node.callstack` holds (function name, source location of the call) pairs,
+outermost first.  Recursive calls are not inlined, so that each level of recursion has a frame; neither are
+bodies that would increase the graph to more than `_MAX_GRAPH_NODES` nodes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Inlining of forked tasks: `fork` is replaced by its body, `wait` by the body's results.
+"""Inlining of forked tasks: replace `fork` by its body and `wait` by the body's results.
 
     %f : Future[Tensor] = prim::fork_0(%x)                   %y : Tensor = aten::neg(%x)
     %y : Tensor = aten::wait(%f)                      =>     return (%y)

@@ -1,4 +1,4 @@
-"""Loop-invariant code motion: compute before a loop what is the same in each iteration.
+"""Loop-invariant code motion: move loop-invariant operators before the loop.
 
     %y : int = prim::Loop(%n, %true, %y.1)           %c : int = aten::mul(%a, %b)
       block0(%i : int, %y.2 : int):            =>    %y : int = prim::Loop(%n, %true, %y.1)
@@ -6,8 +6,7 @@
         %y.3 : int = aten::add(%y.2, %c)                 %y.3 : int = aten::add(%y.2, %c)
         -> (%true, %y.3)                                 -> (%true, %y.3)
 
-Only operators on numbers that cannot fail move: a loop may run no iteration, and then nothing in it may
-raise.
+Only number operators that cannot fail are moved: if the loop runs no iteration, its operators must not raise.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The versions of a loop over elements of tensors: what `element_loops` puts in its place.
+"""Versions of a loop over tensor elements, inserted by `element_loops`.
 
-In: a `prim::Loop`.  Out: a choice of loops, of which the last is the loop as it was; False where none pays.
+In: a `prim::Loop`.  Out: nested ifs that select a version of the loop, the last of which is the original
+loop; False if no version is profitable.
 """
 
 from __future__ import annotations
@@ -327,7 +328,7 @@ class _LoopVersion:
             place = offset - BODY_INPUTS if owner.kind() == "prim::Loop" else offset
             is_number = self.elements.kinds.get(owner.outputs()[place]) is NUMBER
             return is_number or self._is_view(owner, place)
-        if kind == "aten::select":  # of a number it has none to read
+        if kind == "aten::select":  # a number has no element to select
             return self._is_view(user, 0)
         return self.elements.is_converted(user) or kind in ("prim::dtype", "prim::device")
 
@@ -382,7 +383,7 @@ class _LoopVersion:
         if node.kind() == "aten::reciprocal":
             quotient = self._new("aten::div", [self._constant(1.0, node), x], node, FLOAT).output()
             self.numbers[node.output()] = self._rounded(quotient, member, node)
-        elif node.kind() == "aten::sqrt":  # of a 32-bit float, rounded twice, it is what it is rounded once
+        elif node.kind() == "aten::sqrt":  # for float32, rounding twice has the same result as rounding once
             root = self._new(node.kind(), [x], node, FLOAT).output()
             self.numbers[node.output()] = self._rounded(root, member, node)
         else:

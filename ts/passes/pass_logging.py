@@ -1,4 +1,4 @@
-"""Logging and limits of passes, switched by environment variables.
+"""Logging and limits of passes, set by environment variables.
 
     TS_JIT_LOG_LEVEL=dce:>cse        dumps and updates of `dce`; debug output of `cse` as well
     TS_JIT_OPT_LIMIT=cse=3:dce=10    at most 3 changes by `cse`, 10 by `dce`: bisects a wrong optimisation
@@ -10,9 +10,9 @@ change, `debug` a pass's reasoning. Lines go to the standard error stream:
     [DUMP dce] After dce:
     [DUMP dce] graph(%x : int): ...
 
-A message is a template and its values, so that nothing is formatted while logging is off. The variables are
-read when this module is imported; `configure` sets the same from a program. How much types say in graph text
-is PYTORCH_JIT_TYPE_VERBOSITY (0 to 3, `ts.ir.lexer`).
+A message is a template with values, so that nothing is formatted while logging is off. The variables are read
+when this module is imported; `configure` sets them from a program. PYTORCH_JIT_TYPE_VERBOSITY (0 to 3,
+`ts.ir.lexer`) sets the detail of types in graph text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loop peeling: the first iterations are moved before the loop.
+"""Loop peeling: move the first iterations before the loop.
 
     %y : T = prim::Loop(%n, %c, %x)          %k : int = prim::min(%n, %one)
       block0(%i : int, %a : T):              %y1 : T, %c1 : bool = prim::Loop(%k, %c, %x, %c)
@@ -9,8 +9,8 @@
                                                block0(%j : int, %a : T):
                                                  %i : int = aten::add(%j, %k) ...
 
-What is known of the first iteration only, as types of tensors before they are summed up, then holds without
-being spoilt by the others. `unroll_constant_loops` dissolves the first loop where %n is a constant.
+Facts about the first iteration, such as types of tensors before a summation, then hold in the peeled loop
+without being weakened by later iterations. `unroll_constant_loops` unrolls the peeled loop if %n is constant.
 """
 
 from __future__ import annotations

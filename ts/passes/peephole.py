@@ -1,13 +1,12 @@
-"""Peephole optimisations: nodes whose result is known, or has a simpler spelling, from the nodes next to
-them.
+"""Peephole optimizations: simplify nodes with known results, or with simpler equivalents.
 
     %b : int = aten::mul(%a, %one)                      =>    %a
     %c : bool = aten::__isnot__(%a, %none)              =>    true, as an int is never None
-    %n : int = aten::len(prim::ListConstruct(%a, %b))   =>    2, if nobody writes to the list (of
+    %n : int = aten::len(prim::ListConstruct(%a, %b))   =>    2, if the list has no writers (by
                                                               `peephole_list_idioms`)
     %p : bool = prim::If(%q) -> true, false             =>    %q
 
-Only what is exact: `x + 0.0` stays (it turns -0.0 into 0.0), while `x * 1.0` and `x - 0.0` give x.
+All rules are exact: `x + 0.0` remains (it maps -0.0 to 0.0), while `x * 1.0` and `x - 0.0` become x.
 Rules are functions by node kind in `_RULES`; each returns the replacement of the node's only output, or None.
 """
 

@@ -121,7 +121,7 @@ _FACTS: Final[dict[str, Callable[[Node, TensorType], Any]]] = {
 _PLACES: Final = frozenset({"prim::is_cpu", "prim::is_cuda", "prim::is_meta"})
 ASKED: Final = _PLACES | frozenset(_FACTS)
 
-# What arguments of one kind may answer, where their own types do not: `specialize_to_arguments`.
+# Queries that `specialize_to_arguments` decides by the arguments' types, beyond their declared types.
 NONE_CHECKS: Final = frozenset({"aten::__is__", "aten::__isnot__"})
 OF_TENSORS: Final = ASKED | {"prim::requires_grad"}
 OF_ARGUMENTS: Final = NONE_CHECKS | {"prim::isinstance"}

@@ -1,14 +1,15 @@
 """Pass pipelines: the order of passes, and their runner.
 
-`FRONTEND` follows the emitter: SSA, and the cleaning that PyTorch does at the end of compilation, so that
-`fn.graph` has PyTorch's text. `OPTIMIZE` follows on a copy, on the way to bytecode. Each pass is
-`run(graph) -> bool` (did it change the graph?) from a file of its own; to add one is to write the file and
-its line here.
+`FRONTEND` runs after the emitter: conversion to SSA, and PyTorch's clean-up at the end of compilation, so
+that
+`fn.graph` has PyTorch's text. `OPTIMIZE` runs on a copy of the graph before bytecode generation. Each pass is
+a function `run(graph) -> bool` in its own module, and returns whether it changed the graph. To add a pass,
+add its module and one line here.
 
     run_pipeline(graph, FRONTEND)
 
 Other passes are opt-in (`ts._C`): for a function of a hundred lines, hoisting from ifs takes a tenth of the
-time of all of `OPTIMIZE` if it applies; batching of matrix products changes the summation order.
+time of all of `OPTIMIZE`; batching of matrix products changes the summation order.
 
 After each pass the graph is verified if `TS_JIT_VERIFY=1`, and dumped if the pass is in `TS_JIT_LOG_LEVEL`.
 """
@@ -64,7 +65,7 @@ FRONTEND: Final[Sequence[Pass]] = (
 )
 
 
-# The same for the debugger's graphs, where every variable has to stay: what changes no meaning is left out.
+# FRONTEND for the debugger's graphs, which keep every variable: without the optional clean-up passes.
 STEPPING: Final[Sequence[Pass]] = (
     convert_to_ssa,
     lift_closures,
@@ -74,7 +75,7 @@ STEPPING: Final[Sequence[Pass]] = (
 )
 
 
-# On what will be executed, dead code is eliminated once, in the end, and what may raise stays, as in Python.
+# For graphs to be executed: dead code is eliminated once, at the end; nodes that may raise remain.
 OPTIMIZE: Final[Sequence[Pass]] = (
     inline_for_execution,
     unwrap_numbers,
@@ -90,17 +91,17 @@ OPTIMIZE: Final[Sequence[Pass]] = (
     fuse_graph,
 )
 
-# What comes before a graph is specialised to the kinds of its arguments, and is the same for all of them.
+# Passes before the specialization of a graph to its argument types; their result is shared.
 BEFORE_SPECIALIZING: Final[Sequence[Pass]] = OPTIMIZE[: OPTIMIZE.index(fold_constants)]
 
-# Where gradients are recorded: what is fused is in parts that are differentiated as one, or in none.
+# If gradients are recorded: a fusion group is entirely inside or outside a differentiable graph.
 DIFFERENTIATE: Final[Sequence[Pass]] = (
     *OPTIMIZE[: OPTIMIZE.index(fuse_graph)],
     create_autodiff_subgraphs,
     fuse_graph,
 )
 
-_CLOCK_INTERVAL_NS: Final = 1e5  # nanoseconds: before each pass, the clock is read where there are limits
+_CLOCK_INTERVAL_NS: Final = 1e5  # charged before each pass, so that limits are checked
 _always_verify = os.environ.get("TS_JIT_VERIFY", "") not in ("", "0")
 
 

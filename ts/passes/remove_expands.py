@@ -1,9 +1,9 @@
-"""Expansions that a tracer has inserted for broadcasting go: operators broadcast by themselves.
+"""Removal of expansions that a tracer inserted for broadcasting: operators broadcast implicitly.
 
     %y : Tensor = aten::expand(%x, %sizes, %true)        => %x    (`implicit`)
-    %z : Tensor = aten::expand(%x, %sizes, %false)       stays: the program has it
+    %z : Tensor = aten::expand(%x, %sizes, %false)       remains: a call in the program
 
-Such a node holds the sizes of one run, and is not right for others.
+An inserted expansion has the sizes of the traced run, which may be wrong for other inputs.
 """
 
 from __future__ import annotations

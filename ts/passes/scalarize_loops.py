@@ -1,4 +1,4 @@
-"""Loops over the elements of tensors get versions that compute with numbers, for tensors as they mostly are.
+"""Versions of loops over tensor elements that compute with numbers instead of 0-dim tensors.
 
     for i in range(1, n):                %ok : bool = prim::HasElements[dtype=6, rank=1, written=1](%a)
         a[i] = a[i - 1] * 0.5             = prim::If(%ok)
@@ -11,11 +11,12 @@
                                                   %z : float = prim::RoundFloat32(%y)
                                                    = prim::StoreElement[dtype=6](%z, %a, %i)
                                             block1():
-                                               = prim::Loop ...                 as it was
+                                               = prim::Loop ...                 the original loop
 
-The versions are for 32-bit floats, 64-bit floats, and ints, as far as the loop can be of them: the tensors
-are asked before it begins.  Sums, differences, products and quotients of two 32-bit floats, computed with 64
-bits and rounded then, are what 32 bits give: the results are those of the loop as it was, to the bit.
+There are versions for float32, float64 and int64 elements, if the loop supports them; the tensors' dtypes and
+ranks select a version before the loop begins.  Sums, differences, products and quotients of two float32
+numbers, computed in 64 bits and then rounded, equal the 32-bit results: all versions are bit-identical to the
+original loop.
 """
 
 from __future__ import annotations

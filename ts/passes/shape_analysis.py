@@ -1,21 +1,21 @@
-"""Types of tensors through a graph: dtype, number of dimensions and device, from those of the inputs.
+"""Shape analysis: infer dtype, rank and device of a graph's tensors from those of the inputs.
 
     graph(%x : Tensor):                          graph(%x : Float(*, *, requires_grad=0, device=cpu)):
       %y : Tensor = aten::mul(%x, %x, %c)   =>     %y : Float(*, *, requires_grad=0, device=cpu) = ...
 
 Each operator runs once on meta tensors, which have shapes and no elements.  Lengths of dimensions are not
-entered: they are those of these inputs, the rest holds for others too; `complete_shape_analysis` enters
-them, and steps.  Numbers that the program computes are not known; neither is what may share memory with a
-tensor that changes its shape.  What a loop carries is of the shape that it has before each turn, or of none:
-of that only dtype and device are entered.
+recorded in the types, because they are specific to these inputs; `complete_shape_analysis` records lengths
+and strides.  Numbers computed by the program are unknown, and so are tensors that may share memory with a
+tensor whose shape changes.  A loop-carried tensor has a known shape only if every iteration preserves it;
+otherwise only its dtype and device are recorded.
 
-`propagate_types` starts from the types that the graph's inputs have, and knows some lengths of a tensor and
-not others, as `complete_shape_analysis` does after a loop or a branch:
+`propagate_types` starts from the declared types of the graph's inputs.  Some lengths of a tensor may be known
+and others unknown, as in `complete_shape_analysis` after a loop or a branch:
 
     %x : Float(2, *), %w : Float(*, 3)      =>      %y : Float(2, 3) = aten::mm(%x, %w)
 
-A sample then has lengths there that no tensor of the program has: where an operator copies lengths, they
-come out as they went in, and where it computes with them only the number of dimensions is known.
+A sample then has unique placeholder lengths: an operator that copies lengths preserves them in its result,
+and for an operator that computes with lengths only the rank of the result is known.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
 RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})  # the number of dimensions depends on their lengths
 _CONTAINERS: Final = (list, tuple)
 _UNKNOWN_LENGTH: Final = 1009
-# Each length of their results is one of an input, or does not depend on any.
+# Operators whose result lengths are lengths of an input or constants, never computed from lengths.
 _COPYING: Final = """
     t transpose permute unsqueeze select mm bmm matmul linear addmm softmax log_softmax layer_norm dropout
     contiguous detach clone to type_as sum mean amax amin argmax argmin any all cumsum embedding
@@ -105,9 +105,9 @@ class Analysis:
     def __init__(self, graph: Graph, complete: bool) -> None:
         self.graph = graph
         self.complete = complete
-        self.vague: dict[Value, int] = {}  # of which no more than _RANK or _DTYPE of the sample holds
+        self.vague: dict[Value, int] = {}  # values with only _RANK or _DTYPE of the sample valid
         self.samples: dict[Value, Any] = {}  # meta tensors, constants, containers of them
-        self.unknown: set[int] = set()  # lengths that samples have where nothing is known
+        self.unknown: set[int] = set()  # lengths of samples that stand for unknown lengths
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
         self.by_inputs = True  # rather than by types
         self.assigned = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
@@ -286,7 +286,7 @@ class Analysis:
         device = self.device_of_results(node, tensors)
         if not tensors and self.complete:
             vague = _RANK  # sizes are lists, which programs compute
-        # Whether these want gradients PyTorch does not say, and of integers of several dtypes no lengths.
+        # As in PyTorch, requires_grad is unknown here; so are lengths for integers of several dtypes.
         several = self.by_inputs and is_elementwise(node) and len(tensors) > 1
         dtypes = {type.scalar_type for type in tensors}
         has_integers = any(code is not None and not BY_CODE[code].is_floating_point for code in dtypes)

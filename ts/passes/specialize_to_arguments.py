@@ -1,4 +1,4 @@
-"""A graph for arguments of one kind: what it asks of their dtypes, ranks and devices is decided.
+"""Specialization of a graph to argument types: decide queries of dtypes, ranks and devices.
 
     graph(%x : Tensor, %b : Tensor?):                for (float32[2], None):
       %d : int = aten::dim(%x)
@@ -11,10 +11,10 @@
           -> (%x)
       ... `if b is not None`, `y.is_cuda` ...
 
-Questions are those that the types of tensors answer (`peephole_types`), whether a value is None, and what it
-is an instance of.  What is known of the arguments goes through the operators that a question depends on, and
-no others; `asked_arguments` says which arguments these are, where an answer reaches a branch.  Lengths are
-never known, nor is what depends on the default dtype, which may change between calls.
+Queries are those that tensor types decide (`peephole_types`), tests for None, and `isinstance`.  Argument
+types are propagated only through operators that a query depends on; `asked_arguments` returns the arguments
+of queries that reach a branch.  Lengths are never known, nor results that depend on the default dtype, which
+may change between calls.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ts.passes.shape_analysis import RANK_BY_LENGTHS, Analysis, is_elementwise, 
 _OPEN: Final = frozenset({"OptionalType", "AnyType", "UnionType"})  # types of which an argument tells more
 _CASTS: Final = frozenset({"prim::unchecked_cast", "prim::unchecked_unwrap_optional"})
 _CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork"})
-_MAX_ROUNDS: Final = 4  # each decides what the one before has made known
+_MAX_ROUNDS: Final = 4  # each round can decide queries that depend on results of the previous one
 
 
 def asked_arguments(graph: Graph) -> list[int]:

@@ -1,4 +1,4 @@
-"""Pattern rewriting: each occurrence of one graph is replaced by another.
+"""Pattern rewriting: replace each occurrence of one graph by another.
 
     rewrite('''graph(%a, %b, %c):                  '''graph(%a, %b, %c):
                  %q = aten::mul(%a, %b)              %r = my::fused(%a, %b, %c)
@@ -6,8 +6,8 @@
                  return (%r)''',
 
 An occurrence is a set of nodes of one block with the kinds, attributes and data flow of the pattern, whose
-values are used outside only through the pattern's outputs. Nodes of a pattern that make a constant or
-read an attribute have to be equal. Occurrences do not overlap: the first one in program order is taken.
+values are used outside only through the pattern's outputs. Constants and attribute reads must be equal to
+those of the pattern. Occurrences do not overlap: the first one in program order is replaced.
 """
 
 from __future__ import annotations

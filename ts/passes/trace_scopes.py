@@ -1,7 +1,7 @@
-"""The blocks of a trace to methods and tasks.
+"""Conversion of the blocks of a trace to methods and forked tasks.
 
-A trace is recorded as one graph, in which a call of a submodule or a fork is a block, and attributes of the
-modules are values of their paths.  Values of any block may be used in any other.
+A trace is recorded as one graph, in which the call of a submodule or a fork is a block, and module attributes
+are values named by their paths.  Values of one block may be used in any other block.
 
     %w = prim::TracedAttr[scope="__module.sub.w"]()
     %s = prim::TracedAttr[scope="__module.sub"]()
@@ -12,7 +12,8 @@ modules are values of their paths.  Values of any block may be used in any other
 
 and, as `forward` of the submodule, graph(%self, %x): %w = prim::GetAttr[name="w"](%self) ...
 
-What a block uses of others becomes its parameters, in the order of use; what others use of it, its results.
+Values of other blocks that a block uses become its parameters, in order of use; values that other blocks use
+become its results.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Numbers that a trace shows as tensors become numbers again, for they promote as such.
+"""Conversion of traced number constants from tensors back to numbers, for type promotion.
 
     %1 : Long() = prim::Constant[value={2}]()                 %1 : int = prim::Constant[value=2]()
     %2 : Tensor = aten::mul(%x, %1)                     =>    %2 : Tensor = aten::mul(%x, %1)
 
-`x * 2` has the dtype of `x`; with a tensor of an int64 it may not.  Which constants are such numbers is an
-attribute of the tensor, `is_wrapped_number`, that the tracer or the reader of an archive gives it.
+`x * 2` has the dtype of `x`; with an int64 tensor instead of 2 it may have another dtype.  The tracer and the
+archive reader mark such constants by the tensor attribute `is_wrapped_number`.
 """
 
 from __future__ import annotations

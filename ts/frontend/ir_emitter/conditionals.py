@@ -416,7 +416,7 @@ def _join(
     ):
         unified = before  # a union that was refined in the branches
     if unified is None and em.parsed.printed:
-        unified = unify(true_type, false_type, True)  # printed source has no union outside of the branches
+        unified = unify(true_type, false_type, True)  # printed source does not declare the union
     if unified is None:
         message = (
             f"Type mismatch: {name} is set to type {true_type.repr_str} in the true branch "

@@ -3,13 +3,13 @@
 In: a `ParsedFunction`.  Out: nodes in `emitter.graph`, inserted at the graph's insertion point.
 
     emitter.statements(node.body)         emits statements
-    emitter.expr(node)                    emits an expression, gives its `Value`
-    emitter.sugared(node)                 the same, also for modules, ranges and functions
+    emitter.expr(node)                    emits an expression, returns its `Value`
+    emitter.sugared(node)                 also for modules, ranges and functions, returns a `SugaredValue`
 
 The functions that emit each kind of node live in the other modules of this package (`statements`,
 `conditionals`, `loops`, `expressions`, `calls`, `subscripts`) and register in the tables below by class of
-syntax node. The order in which they create values is part of the graph's text (values are numbered), so it is
-PyTorch's, also where another order would be more natural.
+syntax node. Values are numbered in order of creation, so this order is part of the graph's text and follows
+PyTorch's, even if another order would be more natural.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ STATEMENTS: Final[dict[type[ast.stmt], EmitStatement]] = {}
 EXPRESSIONS: Final[dict[type[ast.expr], EmitExpression]] = {}
 SUGARED: Final[dict[type[ast.expr], EmitSugared]] = {}
 
-# What `ts.limits` count for each, at least: compiling is limited as running is.
+# Time and memory charged to `ts.limits`, at least: limits apply to compilation, too.
 _STATEMENT_NS: Final = 50_000
 _STATEMENT_BYTES: Final = 2_000
 _EXPRESSION_NS: Final = 10_000
@@ -205,7 +205,7 @@ class Emitter:
     def lookup(self, name: str, range: SourceRange, required: bool = True) -> SugaredValue | None:
         """Resolve a name to a variable, a builtin or an object from the enclosing Python scopes."""
         found = self.scope.find(name)
-        if found is None and name in self.failed_names:  # not what has the name around the function
+        if found is None and name in self.failed_names:  # never a global of the same name
             raise CompilationError(f"undefined value {name}", range)
         if found is None:
             found = GLOBALS.get(name)

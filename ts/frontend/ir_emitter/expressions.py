@@ -200,7 +200,7 @@ def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
     values = values_of(em, node.elts)
     if not values:
         if not options:
-            # Fits a list of any type as an argument; as a variable it is a list of tensors.
+            # As an argument, it converts to a list of any type; as a variable, it is a list of tensors.
             return em.insert("prim::EmptyListLiteral").output().set_type(ListType(TENSOR))
         elem = only_one(hint, options, range).elem
     else:

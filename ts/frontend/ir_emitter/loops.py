@@ -1,9 +1,9 @@
 """Loops: `while`, `for`, comprehensions.
 
-while c: ...     prim::Loop with two blocks: the body, and one that computes c (convert_to_ssa joins them)
+while c: ...     prim::Loop with two blocks, for the body and for c (convert_to_ssa joins them)
 for x in xs      prim::Loop over aten::len(xs); x is aten::__getitem__(xs, %trip)
 for x in (a, b)  no loop: the body is emitted for each element
-[f(x) for ...]   a list that a loop appends to, in a scope of its own
+[f(x) for ...]   a list that a loop with its own scope appends to
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
         return TypeTest(tested, _unified(tested), ANY, static)
     fitting: list[Type] = []
     others: list[Type] = []
-    certain = True  # whether each member that fits is a subtype of what it is tested against
+    certain = True  # whether each fitting member is a subtype of the tested type
     for member in union_members([type]):
         found = _narrower(member, tested)
         if found is None:

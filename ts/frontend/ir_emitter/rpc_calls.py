@@ -1,12 +1,12 @@
-"""Calls of other processes: `rpc.rpc_async("worker1", f, (x,), {"n": 3}, timeout)`.
+"""Emission of RPC calls: `rpc.rpc_async("worker1", f, (x,), {"n": 3}, timeout)`.
 
     %name : str = prim::Constant[value="__torch__.f"]()
     %args : (Tensor) = prim::TupleConstruct(%x)
     %y : Future[Tensor] = prim::rpc_async(%to, %name, %args)
 
-What stands in the tuple is matched to the callee's schema here; what is in the dict is known when it runs.
-The node has the callee as an attribute, which no text shows.  As in PyTorch, the expression of the tuple is
-emitted twice, once to be looked at.
+Elements of the tuple are matched to the callee's schema here; the contents of the dict are known only at run
+time.  The callee is an attribute of the node that is not printed.  As in PyTorch, the expression of the tuple
+is emitted twice: the first copy is used only to determine the types.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         return SimpleValue(_slice(em, range, base.as_value(em, where), None, found))
     position = found.as_value(em, em.range(index))
     if isinstance(base, RangeValue | IterableTree):
-        base.as_value(em, where)  # a loop may ask them for elements, the program may not
+        base.as_value(em, where)  # raises: only loops may index these
     if value_or_none is not None and isinstance(value_or_none.type(), TupleType):
         return SimpleValue(_index_tuple(em, range, value_or_none, position))
     if hint is not None:
@@ -138,7 +138,7 @@ def int_and_slice_indexing(
             return dim + step
         asked = em.again(lambda: em.sugared(index))
         if isinstance(asked, SliceValue):
-            # What `again` gave may be gone: emitted once more unless it is a variable.
+            # `again` may have removed its nodes, so the index is emitted again unless it is a variable.
             once_more = not isinstance(index, ast.Name)
             bounds = em.sugared(index) if once_more else asked
             assert isinstance(bounds, SliceValue)

@@ -16,7 +16,7 @@ from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.ir.schema import FunctionSchema
 
-# The operators that a number on the left has with a tensor on the right. Lines count: they are printed.
+# Operators with a number on the left and a tensor on the right. Line numbers appear in printed graphs.
 _SCALAR_LEFT = """
 def mul(a : {number}, b : Tensor) -> Tensor:
   return b * a

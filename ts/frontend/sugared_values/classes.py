@@ -61,7 +61,7 @@ class ClassValue(SugaredValue):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         if "__init__" not in self.type.methods:
-            for method in self.type.methods.values():  # what is wrong with those is said first
+            for method in self.type.methods.values():  # errors in methods are reported first
                 _schema_of(em, range, self.type, method)
             raise CompilationError(
                 f"Class {self.type.name()} does not have an __init__ function defined",

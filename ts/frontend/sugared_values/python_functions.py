@@ -248,7 +248,7 @@ def python_schema(
     parameters: list[inspect.Parameter] = []
     is_signature_known = False
     if getattr(called, "__module__", None) != "builtins" or not isinstance(called, type):
-        with suppress(TypeError, ValueError):  # classes of Python itself tell theirs since 3.13 only
+        with suppress(TypeError, ValueError):  # builtin classes have signatures only since 3.13
             parameters = list(inspect.signature(function).parameters.values())
             is_signature_known = True
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -384,7 +384,7 @@ class BooleanDispatch(SugaredValue):
                     f"{choice.if_true.__name__} has to be a constant",
                     range,
                 )
-        # The two functions take the flag too, and do not look at it.
+        # Both functions accept the flag as an argument and ignore it.
         callee = function_value(em, choice.if_true if flag else choice.if_false, range)
         return callee.call(em, range, args, kwargs, n_binders)
 

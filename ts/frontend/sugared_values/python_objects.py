@@ -348,7 +348,7 @@ _BUILTIN_OPERATORS: Final = {
     "bin": "aten::bin", "pow": "aten::pow", "sorted": "aten::sorted", "rangelist": "prim::rangelist",
 }  # fmt: skip
 
-# Those that objects may define.
+# Builtin functions that objects can implement by a magic method.
 _MAGIC: Final = frozenset({"len", "hex", "oct", "round", "abs", "hash", "divmod", "pow", "bin"})
 _FORMS: Final = (
     "tuple", "list", "dict", "range", "zip", "enumerate", "reversed", "slice", "isinstance", "getattr",

@@ -60,7 +60,7 @@ class SugaredValue:
 
     kind: ClassVar[str] = "value"
     simple: Value | None = None  # the value, for a SimpleValue
-    receiver: Value | None = None  # the object whose attributes these are, for a ModuleValue
+    receiver: Value | None = None  # the module object, for a ModuleValue
     unrolled = False  # whether a loop over it is unrolled
 
     def describe(self) -> str:
@@ -351,7 +351,7 @@ class BuiltinFunction(SugaredValue):
     def __init__(self, name: str, self_value: Value | None = None, magic: str = "") -> None:
         self.name = name
         self.self_value = self_value
-        self.magic = magic  # the method that an object has for it, as `__len__` for `len`
+        self.magic = magic  # the magic method of objects for this builtin, such as `__len__`
 
     def describe(self) -> str:
         return self.magic or self.kind

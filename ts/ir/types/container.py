@@ -246,7 +246,7 @@ class TupleType(Type):
 
 
 class OptionalType(ElementType):
-    """``int?``: a value or None. The optional of an optional, or of None, is itself."""
+    """Optional type such as ``int?``; the optional of an optional type, or of None, is that type."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
-"""The types with a name: classes, modules, interfaces, enumerations, functions.
+"""Nominal types: classes, modules, interfaces, enumerations, functions.
 
-They are equal where their names are, and the names are unique: a declaration makes its type once.
+Two nominal types are equal if their names are equal; every declaration creates one type with a unique name.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Property(NamedTuple):
 
 
 class ClassType(NamedType):
-    """A script class: `attributes` in the order of their slots, `methods` by name, `constants` of the class.
+    """Script class: `attributes` in slot order, `methods` by name, `constants` of the class.
 
-    `python_class` is the class of Python that it was made from, None for one that was read from text; then
-    `unit` is the set of definitions that contains the class.  `declared` is True once the attributes are
-    known. `object_class` is the runtime's class of its objects, created with the first object.
+    `python_class` is the Python class that was compiled, or None for a class read from text; in that case
+    `unit` is the compilation unit with its definition.  `declared` is True once the attributes are known.
+    `object_class` is the runtime's class of its objects, created with the first object.
     """
 
     __slots__ = (

@@ -21,12 +21,13 @@ _KINDS = """
     Any Enum AnyEnum Tensor Storage Tuple List Dict Number Float Complex Future Await RRef Int None String
     Generator Quantizer Bool Optional Var DeviceObj StreamObj Function Class PyObject Capsule Interface
     QScheme ScalarType Layout MemoryFormat AnyList AnyTuple AnyClass SymInt SymFloat SymBool Union"""
-# The members of a union are sorted in this order, which is PyTorch's.
+# Sort order of the members of a union, as in PyTorch.
 _KIND_ORDER = {f"{kind}Type": index for index, kind in enumerate(_KINDS.split())}
 
 
 class UnionType(Type):
-    """``Union(int, str)``. Members that unify are merged; a union of one type and None is an optional."""
+    """Union type such as ``Union(int, str)``; it merges members that unify, and is optional with one type and
+    None."""
 
     __slots__ = ("parts", "types")
     types: tuple[Type, ...]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MAX_LABEL_CHARS: Final = 44  # characters of a line
 _MAX_LINES: Final = 8  # of a box, in addition to its kind
-_LONG_WIRE_LAYERS: Final = 10  # layers that a wire may pass
+_LONG_WIRE_LAYERS: Final = 10  # a wire across more layers counts as long
 _MAX_BLOCK_DEPTH: Final = 24  # blocks within blocks that are drawn
 _FOLDED_LISTS: Final = ("prim::ListConstruct", "prim::TupleConstruct")
 _MAX_PATH_CHARS: Final = 200  # characters of `self.encoder.layers`
@@ -59,9 +59,9 @@ class Box:
     ports: list[Port] = field(default_factory=list)
     insides: list[Diagram] = field(default_factory=list)
     node: Node | None = None
-    names: Box | None = None  # the box of the value that this one names again
-    depth: int = 0  # the longest way from the block's beginning
-    # given by the layout: the middle, the upper edge, the size without the ports
+    names: Box | None = None  # the box of the value of which this box is an alias
+    depth: int = 0  # length of the longest path from the start of the block
+    # set by the layout: centre x, top y, and size without the ports
     x: float = 0.0
     y: float = 0.0
     width: float = 0.0

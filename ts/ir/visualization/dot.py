@@ -1,6 +1,6 @@
-"""The text of a picture in Graphviz's language, which lays it out itself.
+"""Output of diagrams in the DOT language of Graphviz, which computes the layout.
 
-In: a `Diagram`; it needs no places.  Out: the text::
+In: a `Diagram` without a layout.  Out: the text::
 
     digraph "graph" {
       n1 [label="%x : Tensor" ...];
@@ -8,7 +8,7 @@ In: a `Diagram`; it needs no places.  Out: the text::
       n1 -> n2 [label="%x : Tensor"];
     }
 
-A box with blocks in it is a cluster, with a node for its name and a small node for its results.
+A box with blocks is a cluster with one node for its name and a small node for its results.
 """
 
 from __future__ import annotations

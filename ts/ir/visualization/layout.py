@@ -1,10 +1,10 @@
-"""Places for the boxes of a picture, in layers, after Sugiyama, Tagawa and Toda.
+"""Layered layout of a diagram's boxes, after Sugiyama, Tagawa and Toda.
 
-In: a `Diagram`.  Out: the same, with the positions of its boxes and the points of its wires::
+In: a `Diagram`.  Out: the `Diagram` with positions of boxes and points of wires::
 
     layer 0        [%x]      [%n]         every wire goes down, from a layer to the next
-    layer 1       [mul]       :           a wire that passes a layer reserves a slot in it
-    layer 2           [prim::Loop]        blocks were laid out before, so that their box has a size
+    layer 1       [mul]       :           a wire that crosses a layer reserves a slot in it
+    layer 2           [prim::Loop]        nested blocks are laid out first and determine their box's size
 
 1. Layers: a box is below all boxes that it reads; a box without inputs is just above its users.
 2. Order within the layers: boxes go to the middle of their neighbours, up and down in turn, and the order
@@ -47,7 +47,7 @@ class _Place:
         self.width = width
         self.order = order
         self.x = 0.0
-        self.up: list[tuple[_Place, float]] = []  # neighbours, and from where in them the wire comes
+        self.up: list[tuple[_Place, float]] = []  # neighbours, and the x offset of the wire in them
         self.down: list[tuple[_Place, float]] = []
 
 
@@ -241,7 +241,7 @@ def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
 
 def _rows(picture: Diagram, layers: Sequence[list[_Place]], wires: _Wires) -> None:
     top = _BLOCK_MARGIN_PIXELS + (_TITLE_HEIGHT if picture.text else 0.0)
-    edges: dict[_Place, tuple[float, float]] = {}  # of the layer that a place is in
+    edges: dict[_Place, tuple[float, float]] = {}  # top and bottom of the layer of each place
     for layer in layers:
         height = max((_height(place.box) for place in layer if place.box is not None), default=0.0)
         for place in layer:
