@@ -5,9 +5,8 @@ In: a program at a BREAK instruction, which has the number of a stop point.  Out
 
     breaks = Breakpoints(on_stop, on_failure)
     place = breaks.new_place(armed=False)       the lowering emits BREAK there
-    breaks.arm(place, True)                     a breakpoint: all programs stop
-    breaks.go(stopped, 2)                       that program stops at the next stop point at call depth 2 or
-    less
+    breaks.arm(place, True)                     sets a breakpoint: all programs stop there
+    breaks.go(stopped, 2)                       that program stops at the next stop point of call depth <= 2
 
 Debug code has its Breakpoints in its function table, so that other programs have no overhead.
 """

@@ -1,6 +1,6 @@
 """Code: bytecode of one function with its tables.  Verified on construction, immutable afterwards.
 
-    registers    [ parameters | locals | constants ]        template: their first contents, tags included
+    registers    [ parameters | locals | constants ]        template: their initial values with tags
 
 In `instructions` a register operand is a byte offset (16 times its number), and a jump is the distance
 in bytes from the instruction itself; `pool` holds register numbers: n, then n registers.
@@ -44,10 +44,10 @@ cdef class Code:
     cdef int32_t *owned               # locals that may hold objects: released when a frame ends
     cdef int owned_count
     cdef readonly bint scalar         # numbers only: may run without the GIL
-    cdef readonly str classes         # of the registers, one letter each: i f b o x
-    cdef readonly tuple operators     # of Operator
-    cdef readonly tuple functions     # of Function
-    cdef readonly tuple types         # of TypeSpec
+    cdef readonly str classes         # register classes, one letter each: i f b o x
+    cdef readonly tuple operators     # Operator objects
+    cdef readonly tuple functions     # Callee, Method, Specializations ... objects
+    cdef readonly tuple types         # TypeSpecs
     cdef PyObject **operator_at       # the same objects, borrowed
     cdef PyObject **function_at
     cdef PyObject **type_at

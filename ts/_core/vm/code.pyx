@@ -1,10 +1,10 @@
-"""Finished programs: instructions, registers and tables in C arrays, verified against the opcode table.
+"""Executable code: instructions, registers and tables in C arrays, verified against the opcode table.
 
-In: what `ts.bytecode.lower` made of a graph.  Out: a `Code` that the interpreter can trust.
+In: the instruction rows and tables that `ts.bytecode.lower` creates from a graph.  Out: a verified `Code`.
 
     Code("double", [(ADD_I64, 1, 0, 0), (RETURN, 1, 0, 0)], classes="ii", parameters=[INT], result=INT)
 
-`verifier` has proved what the loop takes for granted, whatever the instructions were made by.
+`verifier` proves all properties that the loop assumes, so code from any source (e.g. a file) is safe to execute.
 """
 
 from cpython.ref cimport PyObject
@@ -62,8 +62,7 @@ cdef class Code:
         """Create and verify code from instruction rows and tables.
 
         `parameters` are the types of the first registers, `constants` the values of the last registers;
-        `lines` has
-        one entry per instruction, or none.
+        `lines` has one entry per instruction, or none.
 
         `handlers` are (start, end, register, function), innermost first: if an instruction of the range
         fails, the function is called with the object in the register.
@@ -88,7 +87,7 @@ cdef class Code:
         )
         verifier.run()
         for i, function in enumerate(self.functions):
-            if not isinstance(function, (Callee, Method, BreakpointsBase, Specializations)):  # of the classes that the verifier knows these by
+            if not isinstance(function, (Callee, Method, BreakpointsBase, Specializations)):  # as in the verifier
                 raise self.fault(f"function {i} is none: {type(function).__name__}")
         self.scalar = self.owned_count == 0 and all([OPCODE_INFO[<int>row[0]].scalar for row in self.rows])
         self.fill_pool(tuple(pool))
@@ -149,7 +148,7 @@ cdef class Code:
         return self.register_count - self.constant_count
 
     def adopt(self, size_t address, entries, machine_code):
-        """Run the loops that end at the instructions `entries` as machine code, which `machine_code` keeps there.
+        """Replace the loops that end at the instructions `entries` by machine code at `address`, owned by `machine_code`.
 
         Other threads may execute those loops: each instruction is replaced atomically.
         """
@@ -221,7 +220,7 @@ cdef class Code:
 
 
 cdef TypeSpec spec_of(object x):
-    """The type of a constant."""
+    """Return the type of a constant."""
     cdef TypeSpec spec = FUTURE if isinstance(x, future_type) else infer_spec(x)
     return SOME_OBJECT if spec is None else spec
 
@@ -242,7 +241,7 @@ cdef class Callee:
             raise TypeError(f"{self.name} has no code")
         if not takes_and_gives(code.parameters, code.result, self.specs, self.result):
             raise InternalError(f"{self.name}: the code is of another type than the function", "lowering")
-        if self.ready == NULL:                    # else another thread was faster
+        if self.ready == NULL:                    # not set by another thread meanwhile
             self.code = code
             self.ready = <PyObject *>code
         return 0
@@ -293,7 +292,7 @@ cdef class Method(MethodBase):
         self.specs, self.result = specs, result
 
     cdef int resolve(self, ObjectClass cls) except -1:
-        """Make it the method of that class."""
+        """Set the cached callee to the method of class `cls`."""
         method = cls.type.find_method(self.name)
         if method is None:
             raise RuntimeError(f"an object of class {cls.name} has no method '{self.name}'")
@@ -302,7 +301,7 @@ cdef class Method(MethodBase):
             found.prepare()
         if not takes_and_gives(found.specs, found.result, (cls.spec, *self.specs[1:]), self.result):
             raise RuntimeError(f"the method '{self.name}' of class {cls.name} does not take or give what is called for")
-        cls_before, callee_before = self.cls, self.callee  # held: to release one could give other threads a turn
+        cls_before, callee_before = self.cls, self.callee  # keeps both alive: a release could let other threads run
         self.cls = cls
         self.callee = found
         return 0

@@ -1,4 +1,4 @@
-"""Running programs."""
+"""Execution of programs: blocking, or as suspendable coroutines; see `execution.pyx`."""
 
 cimport cython
 
@@ -7,12 +7,12 @@ from ts._core.vm.frame cimport State
 from ts._core.vm.future cimport Future
 from ts._core.vm.inherited cimport ThreadContextSnapshot
 
-# Run the frames of `state` to their end, waiting where they wait; state.result holds the result.
+# Run the frames of `state` to their end, blocking on futures; writes state.result.
 cdef int execute(State *state) except -1
 
 
 cdef enum ExecutionState:
-    """Of an Execution."""
+    """State of a ScriptCoroutine."""
     QUEUED = 0                    # waiting for a pool thread, or for a waiter that runs it
     RUNNING = 1
     PARKED = 2                    # waits for a future
@@ -25,8 +25,8 @@ cdef class ScriptCoroutine:
     """Suspendable execution of a function, resumable on any thread."""
     cdef State *state             # NULL when it has ended
     cdef Callee function
-    cdef bint holding             # references to its frames' code: the collector may take the functions first
-    cdef readonly Future future   # of the result
+    cdef bint holding             # owns references to its frames' code: the collector may free the functions first
+    cdef readonly Future future   # future of the result
     cdef readonly Future awaited  # the future that it waits for while parked
     cdef ExecutionState condition
     cdef ThreadContextSnapshot inherited      # context of the thread that created it

@@ -1,21 +1,20 @@
-"""Driver of the interpreter loop: handling of its statuses, and suspendable programs.
+"""Driver of the interpreter loop: handling of its exit statuses, and suspendable programs.
 
-In: a State with a frame.  Out: the state with a result, or the exception that PyTorch raises, with the
-stack of the script.
+In: a State with a frame.  Out: the state with a result, or PyTorch's exception with the stack of the script.
 
-    loop -> METER_ZERO   -> look_up, on with the loop
-            CALL_SLOWLY  -> compile the callee, more room for frames, on with the loop
+    loop -> METER_ZERO   -> look_up (signals, limits), continue the loop
+            CALL_SLOWLY  -> compile the callee or allocate a chunk for frames, continue
             DONE         -> state.result
-            FORKING      -> a program of its own for the pool, on with the loop
-            HOT          -> its machine code is asked for, on with the loop
-            WAITING      -> the future's value, or whoever runs the program sees to it that there is one
-            BREAKING     -> the debugger, if it wants to stop here, on with the loop
-            others       -> an exception, located in the script
+            FORKING      -> queue a new program for the thread pool, continue
+            HOT          -> request machine code, continue
+            WAITING      -> read the future's result and continue, or block or park the program until it is finished
+            BREAKING     -> call the debugger if it stops here, continue
+            others       -> raise an exception with the location in the script
 
-A program that Python calls blocks its thread where it waits.  An `ScriptCoroutine` is left instead, and goes on
-where and when somebody runs it:
+A program called from Python blocks its thread while it waits.  A `ScriptCoroutine` returns to its caller instead, and any
+thread may resume it:
 
-    e = f.start(10)             e.run(steps=1000)           False: suspended after about so many steps
+    e = f.start(10)             e.run(steps=1000)           False: suspended after about 1000 steps
                                 e.run()                     True: finished
                                 e.future.wait()             its result
 """
@@ -213,8 +212,7 @@ cdef object leave_contexts(State *state, object error):
     """Call `__exit__` of context managers entered by failing frames; return the exception to raise.
 
     The innermost is left first.  As in Python, an exception raised by `__exit__` replaces the previous one;
-    as in
-    PyTorch, the result of `__exit__` does not suppress an exception, and its arguments are None.
+    as in PyTorch, the result of `__exit__` does not suppress an exception, and its arguments are None.
     """
     cdef Frame *frame = state.frame
     cdef Code code
@@ -235,7 +233,7 @@ cdef object leave_contexts(State *state, object error):
 
 
 cdef Callee callee_of(State *state, object called):
-    """The function that the call at the frame's pc means."""
+    """Return the callee of the call instruction at the frame's pc."""
     cdef const int32_t *args
     cdef Object x
     if type(called) is not Method:
@@ -377,7 +375,7 @@ cdef int fork(State *state) except -1:
 
 cdef enum:
     FORK_FUEL = 16
-    PROGRAM_BYTES = 8192         # of a program that does not run: its objects, and the pages that its frames touch
+    PROGRAM_BYTES = 8192         # memory of a suspended program: its objects and the pages touched by its frames
 
 
 cdef ScriptCoroutine begin(Callee function):
@@ -446,7 +444,7 @@ cdef int fail_waiting(State *state) except -1:
     return fail(state, RuntimeError("wait: the future waits for the program that waits for it (a deadlock)"))
 
 
-@cython.no_gc_clear                # the frames need the code, and the limits, until they are released
+@cython.no_gc_clear                # released frames need the code and the limits
 cdef class ScriptCoroutine:
     def __dealloc__(self):
         self.end()
@@ -479,12 +477,11 @@ cdef class ScriptCoroutine:
 
     @property
     def stack(self):
-        """Call stack of a suspended program: (function, source range), outermost first; empty while
-        it runs."""
+        """Call stack of a suspended program: (function, source range), outermost first; empty while it runs."""
         cdef bint collecting
         if self.state == NULL or self.condition == RUNNING:
             return []
-        collecting = PyGC_Disable()  # a finalizer could switch to a thread that runs the program
+        collecting = PyGC_Disable()  # a finalizer could let another thread resume the program
         try:
             return script_stack(self.state)
         finally:
@@ -492,7 +489,7 @@ cdef class ScriptCoroutine:
                 PyGC_Enable()
 
     def run(self, steps=None):
-        """Run to the end, or for about `steps` backward jumps and calls; return whether the end was reached.
+        """Run to the end, or for about `steps` backward jumps and calls; return True if the program has ended.
 
         Block while the program waits for a future.  The result or exception is that of `future`.
         The limits of the calling thread apply; grad mode is that of the creating thread, or as set by the
@@ -515,15 +512,15 @@ cdef class ScriptCoroutine:
         return True
 
     def suspend(self):
-        """Ask a program that another thread runs to stop soon: its `run` returns False."""
+        """Request suspension of a program that another thread runs: `run` there returns False soon."""
         if self.state != NULL:
             self.state.suspending = True
 
     def queue(self):
-        """Leave it to the pool."""
+        """Queue the program for the thread pool."""
         if self.condition != ENDED:
             self.condition = QUEUED
-            from ts._core.vm import interop_pool  # few programs fork
+            from ts._core.vm import interop_pool  # lazy: few programs fork
 
             interop_pool.submit(self)
 
@@ -531,7 +528,7 @@ cdef class ScriptCoroutine:
         """Run the program, if still queued, until it ends or waits; it requeues itself when woken."""
         if self.condition != QUEUED:
             return
-        self.condition = RUNNING  # at once: changing limits may give another thread a turn
+        self.condition = RUNNING  # set first: changing limits may let another thread run
         cdef void *before = exchange_limits(self.inherited.limits)
         try:
             self.turn()

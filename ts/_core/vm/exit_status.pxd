@@ -1,4 +1,4 @@
-"""Why the loop is left, and machine code."""
+"""Exit statuses of the interpreter loop and of machine code."""
 
 
 cdef enum ExitStatus:
@@ -6,17 +6,17 @@ cdef enum ExitStatus:
     DONE = 100
     FAILED = 101                # an exception is set
     METER_ZERO = 102
-    CALL_SLOWLY = 103           # the callee has no code, or its frame no room; run the CALL again
+    CALL_SLOWLY = 103           # callee not compiled, or no room for its frame; the CALL is executed again
     NEEDS_GIL = 104
     BAD_INDEX = 105
     BAD_KEY = 106               # the key is in r[c]
     BAD_CAST = 107
     BAD_LENGTH = 108
-    RAISED = 109                # by the script: message in r[a], class in r[b]
-    FORKING = 110               # a FORK was read
-    WAITING = 111               # a WAIT was read; of `advance`: its future is not finished, run it again then
-    SUSPENDED = 112             # not set by the loop: `look_up` was asked to suspend the program
+    RAISED = 109                # RAISE executed: message in r[a], class in r[b]
+    FORKING = 110               # at a FORK
+    WAITING = 111               # at a WAIT; from `advance`: its future is unfinished, call again later
+    SUSPENDED = 112             # from `advance`, not from the loop: suspended by `look_up`
     BAD_ATTRIBUTE = 113         # slot c of r[b] is not set
-    BREAKING = 114              # a BREAK was read
-    BAD_ELEMENT = 115           # there is no such element; the tensor and its indices are in the pool
-    HOT = 116                   # not by the loop: the innermost frame's code is to be offered for machine code
+    BREAKING = 114              # at a BREAK
+    BAD_ELEMENT = 115           # tensor index out of range; the pool has the registers of tensor and indices
+    HOT = 116                   # not from the loop: offer the innermost frame's code to the compiler

@@ -2,13 +2,13 @@
 
 from ts._core.vm.frame cimport State
 
-# (function, range) of the running frames and of the calls inlined in them, outermost first.
+# Return (function, range) of the active frames and of the calls inlined in them, outermost first.
 cdef list script_stack(State *state)
-# The exception to raise: PyTorch's class, with the script's stack in its message.
+# Return the exception to raise: PyTorch's class, with the script's stack in its message.
 cdef object located(object error, list stack)
-# The exception without internal causes, and without traceback frames of ts.
+# Remove internal causes and traceback frames of ts from an exception, and return it.
 cdef object tidied(object error)
-# Whether internal frames are hidden (off when debugging ts itself).
+# Return whether internal frames are hidden (off when debugging ts itself).
 cdef bint hides_internals() except -1
-# Without its traceback, if all frames are of ts.
+# Remove the traceback of an exception if all its frames are of ts, and return the exception.
 cdef object shortened(object error)

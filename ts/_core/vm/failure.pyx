@@ -1,6 +1,6 @@
-"""The bodies of `failure.pxd`.
+"""Script locations of failures, and cleanup of exceptions raised to the caller.
 
-In: the frames of a program that failed, and the exception.  Out: the exception with the script's stack.
+In: the frames of a failed program, and its exception.  Out: the exception with the script's stack.
 """
 
 from os import environ
@@ -12,7 +12,7 @@ from ts.module_names import is_own
 
 
 cdef list script_stack(State *state):
-    """(function, range) of the running frames and of the calls inlined in them, outermost first."""
+    """Return (function, range) of the active frames and of the calls inlined in them, outermost first."""
     cdef Frame *frame = state.frame
     cdef Code code
     cdef Py_ssize_t at
@@ -20,7 +20,7 @@ cdef list script_stack(State *state):
     while frame != NULL:
         code = <Code>frame.code
         at = frame.pc - code.instructions
-        # The pc of a calling or failed frame is after its instruction; that of a new frame is at its start.
+        # In a calling or failed frame, `pc` is one past the instruction; in a new frame it is the first instruction.
         if code.lines:
             stack.extend(reversed(code.lines[max(at - 1, 0)] or ()))
         frame = frame.caller
@@ -29,7 +29,7 @@ cdef list script_stack(State *state):
 
 
 cdef object located(object error, list stack):
-    """The exception to leave with: the class that PyTorch raises, with the script's stack in its text."""
+    """Return the exception to raise: PyTorch's class, with the script's stack in its message."""
     if isinstance(error, (ScriptRuntimeError, LimitExceeded)):
         error.stack = stack + error.stack
         return error
@@ -38,7 +38,7 @@ cdef object located(object error, list stack):
     if isinstance(error, MemoryError):
         result = MemoryError(str(ScriptRuntimeError(str(error) or "there is not enough memory", stack, "MemoryError")))
     else:
-        text = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))  # the class's name there, as in PyTorch
+        text = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))  # with the class name in the text, as in PyTorch
         result = NotImplementedError(text) if isinstance(error, NotImplementedError) else RuntimeError(text)
     result.__cause__ = error
     return result

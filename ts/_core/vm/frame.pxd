@@ -1,10 +1,10 @@
 """Frames on the heap: a running program is a linked list of them, kept by its State.
 
-    chunk   [ frame | registers ][ frame | registers ][ ...  free ... ]        top: where the next frame goes
+    chunk   [ frame | registers ][ frame | registers ][ ...  free ... ]        top: address of the next frame
 
-Frames are pushed and popped at the top of a list of chunks, so that a call is a pointer's move and a
-copy of the callee's register template.  A State belongs to one program at a time; finished ones are
-kept for the next call.  All of that happens with the GIL held or on a State of one's own.
+Frames are pushed and popped at the top of a list of chunks, so a call increments a pointer and copies the
+callee's register template.  A State belongs to one program at a time; the States of finished programs are
+reused.  All functions require the GIL, or a State that no other thread can access.
 """
 
 from cpython.pystate cimport PyThreadState
@@ -19,7 +19,7 @@ from ts._core.value.ivalue cimport IValue, release
 cdef struct Frame:
     Frame *caller
     PyObject *code                # borrowed from its Function or from the creator of the program
-    const Instruction *pc         # the next instruction, while the frame does not run
+    const Instruction *pc         # next instruction of a frame that does not run
     int32_t result                # byte offset of the caller's result register
     int32_t padding
     # followed by the registers
@@ -29,7 +29,7 @@ cdef struct Chunk:
     Chunk *previous
     Chunk *next
     char *end
-    char *top                     # where the frames end, while a later chunk is in use
+    char *top                     # end of the chunk's frames, while a later chunk is in use
 
 
 cdef struct State:
@@ -37,13 +37,13 @@ cdef struct State:
     char *top
     char *end
     Chunk *chunk
-    IValue result                 # of the whole program, when it is done
+    IValue result                 # result of the finished program
     PyThreadState *thread         # set while the program runs without the GIL
     int64_t budget                # remaining meter count at loop exit
     int64_t quantum               # initial meter count
-    double looked                 # when signals were last looked for
+    double looked                 # time of the last check for signals
     int64_t slice                 # budget until the program is suspended, INT64_MAX for never
-    bint suspending               # set by other threads: suspend it when it looks up next
+    bint suspending               # set by other threads: suspend at the next meter check
     int depth
     int depth_limit
     State *next                   # in the list of unused states
@@ -58,7 +58,7 @@ cdef inline size_t frame_size(Code code) noexcept nogil:
 
 
 cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
-    """A new innermost frame with its registers at their first contents; NULL when the chunk is full."""
+    """Push and return a frame with initialized registers; NULL if the chunk is full."""
     cdef char *place = state.top
     cdef size_t size = frame_size(code)
     if size > <size_t>(state.end - place):
@@ -88,7 +88,7 @@ cdef inline void release_registers(Frame *frame) noexcept nogil:
 
 
 cdef inline void pop_frame(State *state) noexcept nogil:
-    """Forget the innermost frame, whose registers have been released."""
+    """Remove the innermost frame; its registers must be released before."""
     cdef Frame *frame = state.frame
     state.frame = frame.caller
     state.top = <char *>frame
@@ -98,13 +98,13 @@ cdef inline void pop_frame(State *state) noexcept nogil:
 
 
 cdef State *take_state() except NULL
-# End a program early.
+# Release all frames of a program and their registers.
 cdef void release_frames(State *state) noexcept
 cdef void give_state(State *state) noexcept
-# Make room for a frame of `size` bytes in a next chunk; -1 and MemoryError when there is none.
+# Enter a new chunk with room for a frame of `size` bytes; raise MemoryError if the allocation fails.
 cdef int enter_chunk(State *state, size_t size) except -1
 cdef void leave_chunk(State *state) noexcept nogil
-# Move the innermost frame to where it has room for the registers of `code`, which it is to be exchanged for.
+# Move the innermost frame to a chunk with room for the registers of `code`, before `exchange_code`.
 cdef int move_frame(State *state, Code code) except -1
 
 

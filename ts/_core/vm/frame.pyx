@@ -1,8 +1,8 @@
 """Allocation of States and of the stack chunks for their frames.
 
-    state = take_state()          a State with an empty chunk, from the list of unused ones
-    push_frame(state, code)       NULL when the chunk is full: enter_chunk(state, size), and again
-    give_state(state)             back on the list, with one chunk
+    state = take_state()          returns a State with an empty chunk, from the free list if possible
+    push_frame(state, code)       NULL if the chunk is full: call enter_chunk(state, size) and retry
+    give_state(state)             returns the State to the free list, with one chunk
 """
 
 from libc.stdint cimport INT64_MAX
@@ -91,7 +91,7 @@ cdef void leave_chunk(State *state) noexcept nogil:
 
 cdef int move_frame(State *state, Code code) except -1:
     cdef size_t size = state.top - <char *>state.frame
-    cdef char *kept = <char *>malloc(size)  # its chunk may be freed for a larger one
+    cdef char *kept = <char *>malloc(size)  # a copy: `enter_chunk` may free the frame's chunk
     if kept == NULL:
         raise MemoryError()
     memcpy(kept, state.frame, size)

@@ -1,4 +1,4 @@
-"""Functions that Python can call."""
+"""Compiled functions callable from Python; see `function.pyx`."""
 
 from ts._core.value.ivalue cimport IValue
 from ts._core.vm.code cimport Callee
@@ -14,7 +14,7 @@ cdef class Function(Callee):
     cdef readonly str declaration     # PyTorch's schema text, for messages
     cdef readonly tuple arguments     # (name, TypeSpec) or (name, TypeSpec, default) each
     cdef int argument_count
-    cdef int plain_count              # how many arguments a call by position has; -1: some are by name only
+    cdef int plain_count              # argument count of a fully positional call; -1 with keyword-only arguments
     cdef int positional_count
     cdef tuple names
     cdef dict defaults
@@ -22,10 +22,10 @@ cdef class Function(Callee):
     cdef object __weakref__
     cdef dict __dict__
 
-    # What a call by this thread runs.
+    # Return the graph variant that a call in this thread executes.
     cdef Function in_force(self, tuple args, dict kwargs)
     cdef Function with_tape(self)
-    # Run it on values that conform to its parameters; `result` is a new reference.
+    # Run on values that conform to the parameters; writes a new reference to `result`.
     cdef int run_values(self, IValue *values, IValue *result) except -1
     cdef object call(self, tuple args, dict kwargs)
     cdef object call_watched(self, tuple args, dict kwargs)

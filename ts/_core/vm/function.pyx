@@ -1,6 +1,6 @@
-"""Functions that Python can call: arguments by name and position, unboxed into a frame, the result boxed.
+"""Compiled functions callable from Python: bind and unbox the arguments into a frame, run it, box the result.
 
-In: Python arguments.  Out: a Python value, or the exception that PyTorch raises.
+In: Python arguments.  Out: a Python value, or PyTorch's exception.
 
     class ScriptFunction(Function):
         def _prepare(self): return lower(optimised_graph)          # called once, by the first call
@@ -8,9 +8,9 @@ In: Python arguments.  Out: a Python value, or the exception that PyTorch raises
     f = ScriptFunction("f", [("x", INT_SPEC), ("y", INT_SPEC, 2)], "f(int x, int y=2) -> int")
     f(1), f(1, y=3)
 
-Where the thread wants no optimisation (`set_optimizing`), what runs is what the function names as itself without; where it
-records operations for gradients, what the function names as itself with.  Under autocast operators have other dtypes than
-optimisation goes by, so functions run without it, too.
+A call executes one of the function's graph variants: the graph as written if optimization is disabled (`set_optimizing`) or
+autocast is active, as the optimizer assumes dtypes that autocast changes; the differentiated graph if autograd records the
+call; else the optimized graph.
 """
 
 from cpython.long cimport PyLong_CheckExact
@@ -38,7 +38,7 @@ cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
 
 
-cdef PyObject *last_called = NULL  # a Function, borrowed: it takes itself out when it goes
+cdef PyObject *last_called = NULL  # a borrowed Function, which resets this when it is freed
 
 
 def last_executed():
@@ -228,7 +228,7 @@ cdef class Function:
         except BaseException as error:
             give_state(state)
             raise shortened(error)
-        result = state.result  # boxing runs Python code, whose calls may take the state
+        result = state.result  # moved: boxing runs Python code, whose calls may reuse the state
         give_state(state)
         try:
             return box(&result)
@@ -258,7 +258,7 @@ cdef class Function:
         return 0
 
     cdef int write_parameters(self, State *state, tuple args) except -1:
-        """Unbox the arguments into the innermost frame; no frames are left when that fails."""
+        """Unbox the arguments into the innermost frame; release all frames on failure."""
         cdef IValue *r = <IValue *>frame_registers(state.frame)
         cdef int i = 0, overflow = 0
         try:
@@ -274,7 +274,7 @@ cdef class Function:
             raise
         except (TypeError, ValueError, OverflowError, RuntimeError) as error:
             release_frames(state)
-            foreign = with_tensors(args, self.specs)  # arrays of others are tensors where tensors are wanted
+            foreign = with_tensors(args, self.specs)  # convert foreign arrays for Tensor parameters
             if foreign is not None:
                 first_frame(state, self.code)
                 return self.write_parameters(state, foreign)

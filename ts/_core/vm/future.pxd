@@ -1,4 +1,4 @@
-"""Futures: values that a program will have."""
+"""Futures: results of forked programs and of asynchronous calls."""
 
 from ts._core.value.ivalue cimport IValue, TypeSpec
 
@@ -6,10 +6,10 @@ from ts._core.value.ivalue cimport IValue, TypeSpec
 cdef class Future:
     cdef object result            # shallowly boxed: containers stay core containers
     cdef bint from_python         # `result` is any Python object, converted when a script takes it
-    cdef object error             # the exception, where there is no result
+    cdef object error             # the exception of a failed future, or None
     cdef bint finished
-    cdef list callbacks           # called with the future when it is finished; locks are released
-    cdef object producer          # the Execution that will finish it, while there is one
+    cdef list callbacks           # called with the finished future, without locks held
+    cdef object producer          # the ScriptCoroutine that will finish it, or None
     cdef object __weakref__
 
     cdef object outcome(self)
@@ -17,5 +17,5 @@ cdef class Future:
     cdef int take(self, TypeSpec spec, IValue *out) except -1
     cdef int sleep(self) except -1
     cdef int finish(self, object result, object error, bint from_python) except -1
-    # Block; meanwhile run queued programs that the future depends on.
+    # Block until the future is finished; meanwhile run queued programs that it depends on.
     cdef int block(self) except -1

@@ -1,15 +1,15 @@
-"""Futures, under the names of `torch.futures.Future`.
+"""Futures, with the interface of `torch.futures.Future`.
 
-In: a result or an exception, once.  Out: the same to everybody who waits for it, in scripts and in Python.
+In: a result or an exception, set once.  Out: that result or exception, to all waiting scripts and threads.
 
     f = Future()
     g = f.then(lambda f: f.value() + 1)
     f.set_result(1)
     g.wait()                    2
 
-Waiting in a script parks its program (`execution`).  Waiting from Python blocks the thread, which first
-runs what the future depends on if no worker has begun it: a program that is forked and waited for at once
-changes no thread, and nested forks need no second one.
+A `wait` in a script parks its program (`execution`).  A `wait` from Python blocks the thread, which first runs the
+programs that the future depends on, unless a worker has started them: a forked program that is waited for
+immediately runs on the waiting thread, and nested forks need only one thread.
 """
 
 import threading
@@ -32,7 +32,7 @@ cdef object allocate_lock = threading.Lock
 cdef object Lock = type(allocate_lock())
 
 
-@cython.trashcan(True)  # a future may hold one that holds one ...
+@cython.trashcan(True)  # bounds recursion when a chain of futures is released
 cdef class Future:
     def __cinit__(self, *_, **__):
         self.callbacks = []
@@ -198,7 +198,7 @@ cdef object waiting_program(Future future):
     """Return the queued program that a future transitively depends on, or None."""
     cdef int steps = 0
     producer = future.producer
-    while producer is not None and steps < 10000:  # futures that wait for each other have no end
+    while producer is not None and steps < 10000:  # bounded: futures may wait for each other in a cycle
         if producer.is_queued:
             return producer
         future = producer.awaited

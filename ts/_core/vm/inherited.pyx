@@ -1,7 +1,7 @@
 """Execution of work on other threads in the context of the creating thread.
 
     inherited = ThreadContextSnapshot()
-    Thread(target=lambda: inherited.run(work))      under this thread's limits, without gradients if it has none
+    Thread(target=lambda: inherited.run(work))      runs `work` with this thread's limits, grad mode and autocast state
 
     carry(7)                                        one additional object, inherited by work on other threads
     carried()                                       7, also in such work; None by default

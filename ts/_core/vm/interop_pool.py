@@ -1,10 +1,12 @@
 """Thread pool for forked programs.
 
-In: Executions that were queued.  Out: nothing; each is given a turn by some thread.
+In: queued `ScriptCoroutine` objects.  Out: nothing; a thread of the pool runs each of them.
 
-A thread starts with each program that comes while there are less than `get_num_interop_threads()`.  A
-program that waits leaves its thread, so one thread is enough for any number of them; who waits for a
-program may run it before a thread here does, which then passes it over.
+Each queued program starts a new thread until there are `get_num_interop_threads()`.  A waiting program does
+not
+occupy a thread, so one thread is sufficient for any number of programs.  A thread that waits for a queued
+program
+may run it itself; the pool then skips it.
 """
 
 from __future__ import annotations

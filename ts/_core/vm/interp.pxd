@@ -1,6 +1,6 @@
-"""The interpreter's loop; why it is left is in `leave.pxd`."""
+"""Interpreter loop; its exit statuses are in `exit_status.pxd`."""
 
 from ts._core.vm.frame cimport State
 
-# Run until something else than an instruction is to be done; which frame and where is in `state`.
+# Execute instructions and return an `ExitStatus`; `state` has the frame and its next instruction.
 cdef int loop(State *state) noexcept nogil

@@ -1,13 +1,12 @@
-"""The interpreter: one loop over typed instructions.
+"""Interpreter: one loop over typed instructions.
 
-In: a State whose innermost frame stands at an instruction.  Out: a status, and the state as it is then.
+In: a State whose innermost frame is before an instruction.  Out: an exit status, and the updated state.
 
     ADD_I64  2 0 1        r[2] := r[0] + r[1]
     RETURN   2            pops the frame; DONE when it was the last one
 
-The loop never recurses: a CALL pushes a frame, a RETURN pops it.  It leaves by a status only, at one
-place, and what the status asks for (a look at the meter, a callee that is not compiled yet, an error)
-is done in `execution`, outside of the hot code.
+The loop never recurses: a CALL pushes a frame, a RETURN pops it.  It has one exit, which returns a status; `execution`
+handles the status (a meter check, a callee that is not compiled yet, an error) outside of the hot code.
 """
 
 from cpython.ref cimport PyObject
@@ -92,13 +91,13 @@ from ts._core.value.scalar cimport (
 cdef extern from *:
     """
     #define unreachable() __builtin_unreachable()
-    /* What was written before the instruction that was just read is there. */
+    /* Makes writes visible that precede the store of the instruction just read (see `publish` in `code.pyx`). */
     #define subscribe() __atomic_thread_fence(__ATOMIC_ACQUIRE)
     """
     void subscribe() noexcept nogil
     void unreachable() noexcept nogil
 
-# As in `parts`: the exception stays set until the loop is left.
+# Declared without exceptions, as in `instruction_helpers`: an exception stays set until the loop exits.
 ctypedef int (*PrintCall)(IValue *r, const int32_t *items) noexcept nogil
 ctypedef PyObject *(*ChooseCall)(PyObject *plans, const IValue *r) noexcept nogil
 
@@ -591,7 +590,7 @@ cdef int loop(State *state) noexcept nogil:
             if status:
                 break
 
-        # Pairs: what their two instructions do, one after the other.
+        # Superinstructions: the effects of their two instructions in order.
         elif op == ADD_I64__LOOP_STEP:
             I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
             at = pc
@@ -748,10 +747,10 @@ cdef int loop(State *state) noexcept nogil:
     return status
 
 
-# ---------------------------------------------------------------- parts of instructions
+# ---------------------------------------------------------------- calls
 
 cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexcept nogil:
-    """The callee's frame; NULL when the call needs more than a push."""
+    """Push and return the callee's frame; NULL if the call needs the slow path."""
     cdef PyObject *code = (<Callee>function).ready
     if code == NULL or budget <= 0 or state.depth >= state.depth_limit:
         return NULL
@@ -761,7 +760,7 @@ cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexc
 
 
 cdef inline Frame *exchange(State *state, PyObject *plans) noexcept nogil:
-    """The innermost frame in the code of the plan that holds for its arguments; NULL when that needs more than a look."""
+    """Continue the innermost frame in the specialized code for its arguments; NULL if that needs the slow path."""
     cdef PyObject *code = (<ChooseCall>code_for)(plans, <IValue *>frame_registers(state.frame))
     return NULL if code == NULL else exchange_code(state, <Code>code)
 

@@ -35,24 +35,24 @@ cdef enum:
     QUANTUM = 4096
     DEPTH_LIMIT = 65536
 
-cdef double SIGNAL_SECONDS = 0.02     # without the GIL, signals are looked for this often
-cdef double TURN_SECONDS = 0.005      # with it, other threads get a turn this often
+cdef double SIGNAL_SECONDS = 0.02     # interval of signal checks without the GIL
+cdef double TURN_SECONDS = 0.005      # interval at which the GIL is released for other threads
 
 
 cdef struct Limits:
-    # One `with ts.limits(...)`; what is not limited has the largest value.
-    Limits *outer                     # a reference
-    int users                         # references: its thread's, inner limits', forked programs'
-    int64_t fuel                      # left; may be negative, as operators cost more than one unit
+    # Limits of one `with ts.limits(...)` block; unlimited quantities have the largest value.
+    Limits *outer                     # owned reference, or NULL
+    int users                         # reference count: the thread, inner limits and forked programs
+    int64_t fuel                      # remaining steps; may be negative, as operators cost more than one
     int64_t initial_fuel
-    double deadline                   # the earliest of these and the outer limits
-    double seconds                    # of the limits that set the deadline
-    MemoryBudget *memory                 # a reference, or NULL
+    double deadline                   # the earliest deadline of this block and the outer blocks
+    double seconds                    # `seconds` of the block that set the deadline
+    MemoryBudget *memory                 # owned reference, or NULL
     int depth
 
 
 cdef inline Limits *innermost() noexcept nogil:
-    """The limits of this thread, or NULL."""
+    """Return the limits of this thread, or NULL."""
     return <Limits *>context().limits
 
 
@@ -175,7 +175,7 @@ cdef void charge(State *state) noexcept nogil:
     state.quantum = state.budget = 0
 
 
-# `check` as it is called from here: with the GIL, but from a function that is declared without.
+# Type of `check` for calls from nogil functions; the caller holds the GIL.
 ctypedef int (*Check)() noexcept nogil
 
 
@@ -190,7 +190,7 @@ cdef int look_up(State *state, bint may_release) noexcept nogil:
             state.thread = NULL
             state.looked = now
         elif now - state.looked > TURN_SECONDS:
-            PyEval_RestoreThread(PyEval_SaveThread())    # a turn for other threads
+            PyEval_RestoreThread(PyEval_SaveThread())    # lets other threads run
             state.looked = now
         status = (<Check>check)()
     if status == 0 and (state.suspending or state.slice <= 0):

@@ -15,4 +15,4 @@ cdef class MethodBase(CalleeBase):
 
 cdef class BreakpointsBase:
     """Base class of `breaks.Breakpoints`, the operand of BREAK."""
-    cdef bytearray flags              # by stop point
+    cdef bytearray flags              # flags of each stop point

@@ -1,7 +1,6 @@
 """Interface of the interpreter to machine code of hot loops: requests, entry and callbacks.
 
-The interpreter enters machine code by ENTER_NATIVE, which replaces the LOOP instructions of compiled loops;
-see
+The interpreter enters machine code by ENTER_NATIVE, which replaces the LOOP instructions of compiled loops; see
 `Native` in `code.pxd`.  Machine code returns like the interpreter: with a status and the next instruction.
 """
 
@@ -18,7 +17,7 @@ cdef void **NATIVE_TABLE
 # The number of backward jumps that makes a Code hot; INT64_MAX without a registered compiler.
 cdef int64_t patience
 
-# Ask for machine code, once for a Code: with the GIL.
+# Request machine code for a Code, at most once.  Requires the GIL.
 cdef int offer(Code code) except -1
 
 

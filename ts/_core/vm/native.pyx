@@ -1,10 +1,10 @@
 """Callback table of machine code, and requests to the compiler for hot code.
 
-In: a Code whose loops have turned often.  Out: a call of whatever `register_compiler` was given, with the Code.
+In: a Code with many executed loop iterations.  Out: a call of the registered compiler with the Code.
 
-    register_compiler(request, 65536)       request(code), at the first look-up after so many backward jumps
-    layout()                                where machine code finds what a list or an object holds
-    force_exit(3)                           code made for tests leaves at its fourth instruction
+    register_compiler(request, 65536)       request(code) is called at the first meter check after 65536 backward jumps
+    layout()                                byte offsets of the fields of lists, objects and tensors
+    force_exit(3)                           machine code of test builds exits at its fourth instruction
 """
 
 from cpython.ref cimport PyObject
@@ -77,7 +77,7 @@ cdef extern from *:
 ctypedef int (*Part)(char *r, const Instruction *at) noexcept nogil
 
 cdef void *table[OPCODE_COUNT + 2]
-cdef int64_t until_exit = -1          # instructions that code made for tests may run still; negative: no end
+cdef int64_t until_exit = -1          # remaining instructions of test builds before an exit; negative: unlimited
 
 NATIVE_TABLE = table
 patience = INT64_MAX
@@ -152,7 +152,7 @@ def force_exit(int64_t instructions):
 
 def layout():
     """Return sizes, byte offsets and constants for machine code generation."""
-    cdef PyObject *x = <PyObject *>&until_exit  # nothing is read there
+    cdef PyObject *x = <PyObject *>&until_exit  # any address: only field offsets are computed
     cdef IValue value
     return {
         "value": sizeof(IValue),

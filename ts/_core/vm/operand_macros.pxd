@@ -1,4 +1,4 @@
-"""Operands of instructions as the loop reads them: registers by byte offset, jumps by distance.
+"""Access to instruction operands: registers by byte offset, jumps by distance.
 
     r     the registers of the running frame
     R     the register itself        I  F  O     its payload as an int, a float, an object (borrowed)

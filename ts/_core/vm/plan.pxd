@@ -4,10 +4,9 @@ A specialization may rely on one guard word per guarded argument:
 
     tensor    1 | gradient:1 | backend:6 | device number + 1:8 | dimensions:8 | ScalarType:8
     None      IS_NONE
-    others    A_VALUE + tag: a number, a bool, or whatever objects there are
+    other     A_VALUE + tag: a number, a bool, or any other object
 
-Sizes, strides and elements of a tensor are not guarded.  ENTER_PLAN is the only instruction of a function
-with
+Sizes, strides and elements of a tensor are not guarded.  ENTER_PLAN is the only instruction of a function with
 specializations; it continues the frame just pushed in the selected code, so that a call needs only one push.
 """
 
@@ -20,10 +19,10 @@ from ts._core.value.spec cimport TypeSpec
 
 cdef enum:
     MAX_GUARDS = 16               # guarded arguments of a function
-    MAX_PLANS = 8                 # per function; other arguments run general code
-    MAX_BATCH = 4096           # per process
+    MAX_PLANS = 8                 # specializations per function; further arguments run general code
+    MAX_BATCH = 4096           # specializations per process
 
-    NO_WORD = 0                    # of an argument that cannot be specialized
+    NO_WORD = 0                    # guard word of an argument that cannot be specialized
     IS_NONE = 1
     A_VALUE = 2
     A_TENSOR = 1 << 31
@@ -32,22 +31,22 @@ cdef enum:
 
 @cython.final
 cdef class Specializations:
-    """The plans of a function.  They are never taken back, as frames borrow their codes."""
+    """Specializations of a function.  They are never removed, as frames borrow their codes."""
     cdef readonly str name
     cdef readonly tuple specs      # parameter types, shared by all specializations
     cdef readonly TypeSpec result
-    cdef readonly object make      # gives the code for values of the guarded arguments, or None
-    cdef object make_general       # gives the code for all
+    cdef readonly object make      # make(values of the guarded arguments) -> Code, or None for general code
+    cdef object make_general       # make_general() -> general code
     cdef int guards
-    cdef int32_t at[MAX_GUARDS]   # registers
+    cdef int32_t at[MAX_GUARDS]   # guarded registers
     cdef int count
-    cdef int last                  # the one that held last
+    cdef int last                  # index of the specialization that matched last
     cdef uint32_t words[MAX_PLANS][MAX_GUARDS]
-    cdef PyObject *codes[MAX_PLANS]  # borrowed from `held`; NULL: that for all, meanwhile or for ever
+    cdef PyObject *codes[MAX_PLANS]  # borrowed from `held`; NULL: general code
     cdef int64_t runs[MAX_PLANS]
-    cdef PyObject *general         # the code for all, borrowed; NULL: it is not made yet
-    cdef PyObject *chosen          # the one that was entered last
-    cdef readonly int64_t left     # calls with arguments that there is no plan for
+    cdef PyObject *general         # general code, borrowed; NULL: not compiled yet
+    cdef PyObject *chosen          # code entered last
+    cdef readonly int64_t left     # number of calls without a matching specialization
     cdef list held
 
     # Create the code that `code_for` lacks for these arguments.
@@ -56,9 +55,9 @@ cdef class Specializations:
     cdef PyObject *adopt(self, object code) except NULL
 
 
-# The code for the arguments in the first registers, borrowed; NULL where it is still to be made.  Counted as a run if it is
-# entered now, as `code_for` does.
+# Return the code for the arguments in the first registers, borrowed; NULL if it is not compiled yet.  `code_for` also counts
+# the call, as does `code_of` with `entered`.
 cdef PyObject *code_of(Specializations p, const IValue *r, bint entered) noexcept
 cdef PyObject *code_for(PyObject *plans, const IValue *r) noexcept
-# Have plans ask of each code, with themselves, whether it may be entered: `code` knows, which is above.
+# Set the signature check of new code, check(code, specializations); defined in `code`, which imports this module.
 cdef int set_check(object function) except -1

@@ -1,10 +1,9 @@
 """Selection of specialized code by a call's arguments.
 
-In: the arguments, in the first registers of a frame.  Out: the specialization whose guards hold, or general
-code.
+In: the arguments, in the first registers of a frame.  Out: the specialization with matching guards, or general code.
 
-    plans = Specializations("f", specs, result, [0, 2], make, make_general)       x and b of f(x, n, b) are guarded
-    make([x, b])                                                        the first call with such arguments; later ones look only
+    plans = Specializations("f", specs, result, [0, 2], make, make_general)       guards x and b of f(x, n, b)
+    make([x, b])                  called once per combination of guard words; later calls reuse the code
 """
 
 from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of
@@ -14,7 +13,7 @@ from ts._core.value.ivalue cimport TAG_NONE, TAG_OBJECT, box_shallow
 from ts._core.value.build_lock import build_lock
 
 MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_PLANS       # for reports
-cdef int together = 0              # specializations in the process
+cdef int together = 0              # number of specializations in the process
 cdef object check = None           # raises if the signature of new code differs from that of the function
 
 
@@ -173,7 +172,7 @@ cdef class Specializations:
         return 0
 
     cpdef object code_for_all(self):
-        """The code for all arguments, made now if there is none yet."""
+        """Return the general code, compiled on first use."""
         if self.general == NULL:
             with build_lock():
                 if self.general == NULL:

@@ -1,12 +1,12 @@
-"""Calls back to Python: a Python callable as an operator of the interpreter.
+"""Calls from scripts to Python: a Python callable as an operator of the interpreter.
 
-In: registers.  Out: the callable's result, checked against the type that the program expects.
+In: registers.  Out: the callable's result, checked against the expected type.
 
-    op = PythonOperator(function, 2, INT_SPEC)      runs `function(a, b)`, which has to give an int
+    op = PythonOperator(function, 2, INT_SPEC)      runs `function(a, b)`, which must return an int
 
-Containers are copied in both directions, as at every boundary to Python.  What the callable raises leaves the
-program as a RuntimeError with the class, the message and the Python stack in its text and the exception itself
-as its cause.  Limits of the program and what is no `Exception` (Ctrl-C) pass as they are.
+Containers are copied in both directions, as at every boundary to Python.  An exception of the callable is converted to a
+RuntimeError whose message has its class, message and Python stack, with the exception as cause.  Errors of `ts.limits`
+and exceptions that are not an `Exception` (KeyboardInterrupt) propagate unchanged.
 """
 
 from warnings import warn_explicit
@@ -26,7 +26,7 @@ from ts.module_names import is_own
 
 @cython.final
 cdef class PythonOperator(Operator):
-    """A Python callable with a fixed number of arguments and one result of a known type."""
+    """Operator that calls a Python callable, with a fixed number of arguments and one result of a known type."""
 
     cdef readonly object function
 
@@ -71,7 +71,7 @@ cdef str class_name(object x):
 
 @cython.final
 cdef class WarnOperator(Operator):
-    """Emit a script's `warnings.warn`, with the source location of the call."""
+    """Operator of `warnings.warn` in a script; the warning has the source location of the call."""
 
     cdef readonly str filename
     cdef readonly int line
@@ -89,7 +89,7 @@ cdef int warn_there(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 def failure_text(error):
-    """Class, message and Python stack of an exception, innermost call first, as PyTorch writes them."""
+    """Return class, message and Python stack of an exception (innermost call first) in PyTorch's format."""
     text = f"{type(error).__name__}: {error}\n\nAt:\n"
     place = error.__traceback__
     if place is None:

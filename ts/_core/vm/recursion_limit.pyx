@@ -1,15 +1,14 @@
 """C recursion allowance of threads with large stacks, and asynchronous interruption of threads.
 
-    allow(60_000)                   of this thread: C recursion, which some versions of Python count
-    separately
-    interrupt(thread.ident)         KeyboardInterrupt in that thread, as soon as it runs Python again
+    allow(60_000)                   raises this thread's C recursion limit (counted separately by Python 3.12 and 3.13)
+    interrupt(thread.ident)         raises KeyboardInterrupt in that thread when it next runs Python code
 """
 
 cdef extern from *:
     """
     static void allow_recursion(int depth) {
     #if PY_VERSION_HEX >= 0x030C0000 && PY_VERSION_HEX < 0x030E0000
-        PyThreadState_Get()->c_recursion_remaining += depth;      /* 3.14 looks at the stack itself */
+        PyThreadState_Get()->c_recursion_remaining += depth;      /* 3.14 checks the stack pointer instead */
     #endif
     }
     """

@@ -44,7 +44,7 @@ def run_on_new_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -
     try:
         _start(thread, stack_bytes)
         done.wait()
-    except BaseException:  # Ctrl-C: the work ends first, if it has begun
+    except BaseException:  # Ctrl-C: interrupt started work and wait for its end
         if thread.ident is not None:
             recursion_limit.interrupt(thread.ident)
             while thread.is_alive() and not done.wait(0.01):

@@ -1,12 +1,12 @@
-"""Elements of tensors as numbers in registers, without a tensor for each.
+"""Loads and stores of single tensor elements from and to number registers, without intermediate tensors.
 
-In: registers that hold a tensor and one index per dimension.  Out: the number, or NULL where there is no such element.
+In: registers with a tensor and one index per dimension.  Out: the address of the element, or NULL for invalid indices.
 
     LOAD_FLOAT   r3, (r0, r1, r2), 6     r3 := r0[r1, r2], a 32-bit float
-    STORE_FLOAT  (r0, r1, r2), r3, 6     and back; the write is counted, as every write to a tensor
+    STORE_FLOAT  (r0, r1, r2), r3, 6     r0[r1, r2] := r3, and increments the version counter
 
-What HAS_ELEMENTS has found may change while a loop runs, if another thread changes the tensor: each access looks
-again at all that keeps it within the tensor's memory.
+Another thread may change the tensor after the check by HAS_ELEMENTS, so each access checks again all properties that keep
+it inside the tensor's memory.
 """
 
 from cpython.ref cimport PyObject
@@ -26,7 +26,7 @@ cdef extern from *:
     """
     #include <string.h>
 
-    /* PyTorch's numbers of dtypes; memory may be aligned to bytes. */
+    /* `dtype` is PyTorch's ScalarType; elements may be unaligned, hence memcpy. */
     static inline double load_float_of(const char *p, int dtype) {
         float x;
         double y;
@@ -59,10 +59,10 @@ cdef extern from *:
     void store_int_of(char *p, int64_t x) noexcept nogil
 
 cdef enum:
-    DTYPE_BITS = 0xFF                  # of what HAS_ELEMENTS asks for: PyTorch's ScalarType
-    RANK_SHIFT = 8                     # ... how many dimensions
+    DTYPE_BITS = 0xFF                  # operand of HAS_ELEMENTS: PyTorch's ScalarType ...
+    RANK_SHIFT = 8                     # ... the number of dimensions
     IS_WRITTEN = 1 << 16               # ... and whether the elements are written
-    ALIGNED_FLAG = 0x0100              # NumPy's
+    ALIGNED_FLAG = 0x0100              # NPY_ARRAY_ALIGNED
     WRITEABLE_FLAG = 0x0400
 
 
@@ -110,7 +110,7 @@ cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
 
 
 cdef inline void count_write(char *r, int32_t offset) noexcept nogil:
-    """As `wrote`, without references."""
+    """Increment the version counter of a written tensor, like `wrote` but without reference counting."""
     cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).pool + offset
     cdef PyObject *x = counter_of((<IValue *>r)[items[1]].v.o)
     (<Tensor>x).version = (<Tensor>x).version + 1

@@ -1,20 +1,20 @@
 """Bytecode verifier: proves operand types and ranges once, so that the interpreter needs no checks.
 
-In: the parts of a `Code`.  Out: nothing, or an InternalError that says which instruction is wrong, and why.
+In: the parts of a `Code`.  Out: nothing, or an InternalError with the invalid instruction and the reason.
 
-First each row by itself: registers exist and have the class that the format says, constants are not written, jumps
-stay inside and loop only where it is metered, numbers of operators, functions, types and places in the pool exist.
+First it checks each row: registers exist and have the class of the operand format, constants are not written, jumps stay
+inside the function, backward jumps are metered, and indices of operators, functions, types and pool entries are valid.
 
-Then the types of what object registers hold, along every way that control can take:
+Then it infers the types of object registers along all control-flow paths:
 
     0  LIST_NEW        r1, List[int], ()       r1: List[int]
-    1  LIST_GET_SCALAR r2, r1, r0              an int, as r2 is
-    2  DROP            r1                      r1: nothing
-    3  LIST_LEN        r2, r1                  refused: r1 may be unset
+    1  LIST_GET_SCALAR r2, r1, r0              an int, the class of r2
+    2  DROP            r1                      r1: unset
+    3  LIST_LEN        r2, r1                  error: r1 may be unset
 
-Where ways meet, a register holds what it holds on one of them or on the other (`common_supertype`), and nothing that can be
-read where it holds nothing on one.  Types only grow that way, and so the last round is the proof for all ways.  What
-is only known when the program runs (a value given for an `Any`, a union's member) goes through a CAST first.
+At a merge point, a register has the common supertype of its types on both paths, and counts as unset if it is unset on one.
+Types only become more general, so the fixed point is valid for all paths.  Values whose type is known only at run time (an
+`Any` argument, a member of a union) need a CAST before typed instructions read them.
 """
 
 from ts._core.dispatch.operator cimport Operator
@@ -54,11 +54,11 @@ cdef dict KIND_OF_WORD = {
 cdef dict WORD_OF_KIND = {kind: word for word, kind in KIND_OF_WORD.items()}
 cdef dict SPEC_OF_CLASS = {"i": INT_SPEC, "f": FLOAT_SPEC, "b": BOOL_SPEC}
 cdef tuple ENDS = (RETURN, RAISE, ENTER_PLAN, JUMP, LOOP)
-cdef tuple FLOATS = (6, 7)                     # PyTorch's numbers of the dtypes that registers of floats can hold
+cdef tuple FLOATS = (6, 7)                     # ScalarType numbers of dtypes that float registers can hold
 cdef tuple INTS = (0, 1, 2, 3, 4, 11)
 cdef tuple STORED_INTS = (4,)
 
-# By opcode: its name, the formats of its operands, and whether it touches numbers only.
+# By opcode: name, operand formats, and True if all operands are numbers.
 cdef list NAMES = [OPCODE_INFO[i].name.decode() for i in range(OPCODE_COUNT)]
 cdef list FORMATS = [tuple(OPCODE_INFO[i].format.decode().split()) for i in range(OPCODE_COUNT)]
 cdef list PLAIN = [all([f.lstrip("=+") in ("i", "f", "b", "s", "<", ">", "#", "-") for f in row]) for row in FORMATS]
@@ -95,7 +95,7 @@ cdef class Verifier:
         where = f"instruction {i}, {NAMES[self.rows[i][0]]}: " if i >= 0 and 0 <= self.rows[i][0] < OPCODE_COUNT else ""
         return InternalError(f"code of {self.name}: {where}{what}", "lowering")
 
-    # ---- each row by itself ----------------------------------------------------------------------------
+    # ---- single rows -----------------------------------------------------------------------------------
 
     cdef int verify_tables(self) except -1:
         if self.size == 0:
@@ -173,11 +173,11 @@ cdef class Verifier:
                 return "register in the pool"
         return ""
 
-    # ---- along the ways of control ---------------------------------------------------------------------
+    # ---- control flow ----------------------------------------------------------------------------------
 
     cdef int verify_flow(self) except -1:
         """Propagate register types along control flow until a fixed point."""
-        cdef list starts = [None] * self.size    # types of `held` before a jump target; () at first
+        cdef list starts = [None] * self.size    # types of `held` at each jump target; (): not reached yet; None: no target
         cdef list at = self.first_state()        # types of all registers; only those of `held` change
         cdef Py_ssize_t i
         cdef int op
@@ -298,7 +298,7 @@ cdef class Verifier:
         elif op in (DICT_GET, DICT_GET_SCALAR, DICT_FIND, DICT_CONTAINS):
             spec = self.read_as(at, b, KIND_DICT)
             self.fit(at, c, <TypeSpec>spec.children[0])
-            if op == DICT_FIND:  # where there is no such key, it keeps what it holds
+            if op == DICT_FIND:  # the register is unchanged if the key is missing
                 self.write(at, a, common_supertype(self.read(at, a), <TypeSpec>spec.children[1]))
             elif op != DICT_CONTAINS:
                 self.write(at, a, <TypeSpec>spec.children[1])
