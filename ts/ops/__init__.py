@@ -3,7 +3,7 @@
 import importlib.util
 from typing import Any
 
-aten: Any  # these are made when somebody asks for them
+aten: Any  # namespaces, created at first access
 prim: Any
 profiler: Any
 WRITTEN = ()  # no functions in the scripted subset: any other name is a namespace

@@ -1,7 +1,7 @@
 """Activations and softmax.
 
 In: an array and the activation's constants; out: an array of the same shape and dtype.
-Constants arrive as Python numbers and take the array's dtype.
+Constants are Python numbers and are converted to the array's dtype.
 """
 
 from __future__ import annotations

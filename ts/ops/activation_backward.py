@@ -193,7 +193,7 @@ def _softplus(xp: Any, grad: Array, self: Array, beta: Any, threshold: Any) -> A
 
 @backward("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer)", "log_sigmoid_backward_cpu")
 def _log_sigmoid(xp: Any, grad: Array, self: Array, buffer: Array) -> Array:
-    if not size_guards.known_empty(buffer.shape):  # as of programs that were made for GPUs
+    if not size_guards.known_empty(buffer.shape):  # empty in programs exported for GPUs
         common.broadcast_shapes(self.shape, buffer.shape)
     return grad * sigmoid(xp, -self)
 

@@ -1,7 +1,7 @@
 """Assertion operators of exported graphs: tensor metadata and ranges of numbers.
 
-In: a tensor or a number, and a condition; out: nothing, or the error. The `functional` variants return a copy
-of a token: the data dependency orders them for passes.
+In: a tensor or a number, and a condition; out: None, or an exception. The `functional` variants return a copy
+of a token tensor; this data dependency preserves their order in passes.
 """
 
 from __future__ import annotations

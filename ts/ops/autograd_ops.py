@@ -1,14 +1,14 @@
 """Autograd operators for scripts: backward, grad and gradient access.
 
-In: tensors that were computed while gradients were recorded; out: gradients, or nothing if leaves get them.
+In: tensors computed while gradients were recorded; out: gradients, or None if they are stored in leaves.
 
     loss.backward()                               aten::backward             parameter.grad of every parameter
     torch.autograd.backward([a, b])               aten::backward.TensorList
-    torch.autograd.grad([loss], [x])              aten::grad                 a list, None where there is none
-    x.grad                                        prim::grad                 None before there is one
+    torch.autograd.grad([loss], [x])              aten::grad                 a list of Tensor?
+    x.grad                                        prim::grad                 Tensor?
 
-Python has functions and methods of these names already, which take more (`ts._core.autograd`): these are
-their forms for scripts and archives.  A pass runs hooks, which are programs: `calls_programs`.
+Python functions and methods of these names have more parameters (`ts._core.autograd`); these operators are
+for scripts and archives.  Backward runs hooks, which are user code (record field `calls_programs`).
 """
 
 from __future__ import annotations

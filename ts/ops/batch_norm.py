@@ -50,7 +50,7 @@ def batch_norm_kernel(
 ) -> Three:
     """Normalise each channel by batch moments (and update the running ones) or by running moments.
 
-    The moments are those of the batch; empty where it was not asked for them.
+    Returns the result, the batch mean and 1 / standard deviation; both are empty if running moments are used.
     """
     channels = input.shape[1] if input.ndim > 1 else 0
     given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
@@ -93,7 +93,7 @@ def batch_norm_kernel(
     updates="training",
 )
 def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
-    if not input.size:  # of nothing there are no moments: the running ones stay
+    if not input.size:  # an empty batch has no moments and does not update the running ones
         return xp.copy(input)
     return batch_norm_kernel(xp, input, *rest[:-1])[0]
 

@@ -1,9 +1,10 @@
 """Operator support and computation rules of complex32, complex numbers of two float16 parts.
 
-In: an operator's record, its kernel and its arguments, one of which is complex32, or the result; out: a
-kernel, or PyTorch's error:
+In: an operator's record, its kernel and its arguments; an argument or the result is complex32.  Out: a
+kernel,
+or PyTorch's error:
 
-    x * 2       a kernel that computes with complex64, and rounds the result
+    x * 2       a kernel that computes in complex64 and rounds the result
     x / 2       NotImplementedError: "div_cpu" not implemented for 'ComplexHalf'
 
 As for 8-bit floats (`float8`), kernels in C move elements as bytes: operators that only move data, such as
@@ -52,7 +53,7 @@ _COMPUTES: Final = """
     conv1d conv2d conv3d convolution conv_transpose1d conv_transpose2d conv_transpose3d
 """
 _COMPUTED: Final = frozenset(_COMPUTES.split())
-# Which round factors, and between their steps: as NumPy's arrays of complex32 do.
+# Operators that round scale factors and intermediate results, like arithmetic on complex32 arrays.
 _STEPS: Final = "add sub subtract rsub mul multiply addcmul diff l1_loss"
 _STEPWISE: Final = frozenset(_STEPS.split())
 

@@ -54,8 +54,8 @@ class Geometry:
 
 _known: dict[Any, Geometry] = {}
 MAX_CACHED_GEOMETRIES = 1024
-MAX_COLUMNS = 1 << 22  # elements of the windows that are multiplied at once for the gradient of a weight
-MAX_PADDING = (1 << 62) - 1  # twice of which is still a 64-bit number
+MAX_COLUMNS = 1 << 22  # elements of the window matrix per product, for the weight gradient
+MAX_PADDING = (1 << 62) - 1  # twice this number fits in 64 bits
 
 
 def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int, transposed: bool) -> None:

@@ -55,8 +55,8 @@ for _text, _kernel in (
 
 _DRAWN = cost_model.of(cost_model.elements, 3.5)
 
-# What fills, and its functional form where that is another name's.  Scripts may call these as methods
-# (`x.exponential(2.0)`); Python has the forms in place only.
+# Random in-place operators, and their functional variant if it has another name.  Scripts can call these
+# variants as methods (`x.exponential(2.0)`); Python has only the in-place ones.
 _FILLED = {
     "bernoulli_.Tensor": "", "bernoulli_.float": "bernoulli.p", "cauchy_": "", "exponential_": "",
     "geometric_": "", "log_normal_": "", "normal_": "normal_functional",

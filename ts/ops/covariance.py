@@ -1,6 +1,6 @@
-"""Covariances and correlations of variables, which stand in rows; observations stand in columns.
+"""Covariance and correlation matrices; variables are rows, observations are columns.
 
-In: observations, and how often or how much each counts; out: a matrix of variables by variables.
+In: observations, and their frequencies or weights; out: a matrix (variables, variables).
 """
 
 from __future__ import annotations

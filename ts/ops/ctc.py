@@ -1,11 +1,11 @@
 """Connectionist temporal classification: the loss of a sequence of labels without alignment.
 
-In: log probabilities (T, N, C) or (T, C), targets (N, S) or all in one row, their lengths; out: the
+In: log probabilities (T, N, C) or (T, C), targets (N, S) or concatenated, and their lengths; out: the
 negative log likelihood of each sequence, or its reduction.
 
-Between the labels, before and after them stand blanks: 2 S + 1 states.  `alpha[s]` is the log
-probability of all ways to be in state s after a number of steps; it comes from the states s, s - 1
-and, past a blank between two different labels, s - 2.
+A blank is inserted before, between and after the labels, so there are 2 S + 1 states.  `alpha[s]` is the log
+probability of all paths that are in state s after the current time step.  It is computed from the states s,
+s - 1 and, if s - 1 is a blank between two different labels, s - 2.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """`torch.ops.load_library`: load C++ extension libraries, or find their operator names without loading.
 
     torch.ops.load_library("libtorchaudio.so")     warns that its C++ code is not used
-    torch.ops.torchaudio._lfilter_core_loop        an operator that ts implements itself
-    torch.ops.torchaudio.forced_align(...)         NotImplementedError, which names operator and library
+    torch.ops.torchaudio._lfilter_core_loop        an operator implemented by ts
+    torch.ops.torchaudio.forced_align(...)         NotImplementedError with operator and library
 
-In: a path; out: the namespace of the library's operators.  A library that is linked with PyTorch's is never
-loaded: its file is only searched for the names of its operators.  Others are loaded as any shared library.
+In: a path; out: the namespace of the library's operators.  A library that is linked with PyTorch's libraries
+is never loaded; its file is searched for operator names.  Other shared libraries are loaded.
 """
 
 from __future__ import annotations

@@ -228,7 +228,7 @@ def _cholesky_ex(
             raise
     factors, info = xp.zeros_like(self), xp.zeros(self.shape[:-2], dtype=common.INT32)
     for place in np.ndindex(self.shape[:-2]):
-        # Up to the first leading block that is not positive definite.
+        # Stop at the first leading block that is not positive definite.
         for k in cost_model.steps(range(1, self.shape[-1] + 1)):
             try:
                 block = (*place, slice(k), slice(k))
@@ -599,7 +599,7 @@ def _matrix_exp(xp: Any, self: Array) -> Array:
     return common.cast(xp, _exponential(xp, x), self.dtype)
 
 
-# The numerator of the Padé approximant of degree 13 for exp; the denominator's odd ones have the other sign.
+# Numerator coefficients of exp's Padé approximant of degree 13; the denominator negates the odd ones.
 _PADE = tuple(
     math.comb(13, k) * math.factorial(26 - k) / math.factorial(26)  # (26-k)! 13! / (26! k! (13-k)!)
     for k in range(14)

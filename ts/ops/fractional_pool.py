@@ -1,7 +1,7 @@
-"""Fractional max pooling: windows of one size at steps that vary, drawn by random samples.
+"""Fractional max pooling: windows of one size at pseudorandom steps.
 
-In: (N, C, *spatial) or without N, and for every plane one sample of [0, 1) for each dimension; out: the
-maxima, and the index of each in its flattened plane.
+In: an array (N, C, *spatial) or (C, *spatial), and for each plane one random sample in [0, 1) per dimension;
+out: the maxima, and their indices in the flattened plane.
 """
 
 from __future__ import annotations

@@ -24,11 +24,12 @@ from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister, set_de
 from ts.devices import device as Device
 
 DEFAULT_SEED = 67280421310721
-_BYTES = STATE_BYTES + 512  # of a generator, with the objects that it consists of
+_BYTES = STATE_BYTES + 512  # memory of a generator including its objects
 
 
-class CpuStream(MersenneTwister):  # type: ignore[misc]  # its stub lies under another name
-    """The CPU's stream.  Streams of other devices have the same methods, and give arrays of their own."""
+class CpuStream(MersenneTwister):  # type: ignore[misc]  # the stub has another module name
+    """Random stream of the CPU.  Streams of other devices have the same methods and return arrays of the
+    device."""
 
     def in_blocks(self, n: int, without_gaps: bool) -> bool:
         """Return whether `n` normal numbers are drawn in blocks, given contiguous memory or not."""
@@ -37,8 +38,8 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]  # its stub lies under a
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> NDArray[Any]:
         """Draw `n` >= 16 standard normal numbers in Box-Muller blocks of 16: 8 radii, 8 angles.
 
-        If `n` is not a multiple of 16, the last 16 numbers are drawn again.  In `narrow` dtypes the numbers
-        that this overwrites have not been drawn.
+        If `n` is not a multiple of 16, the last 16 numbers are drawn again.  For `narrow` dtypes, the
+        overwritten numbers are not drawn in the first place.
         """
         made: NDArray[Any] = randn.block_normals(self, n, double, narrow)
         return made

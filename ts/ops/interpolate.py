@@ -1,6 +1,6 @@
-"""Resampling as `interpolate` was compiled before it was a script: `aten::__interpolate` and its older names.
+"""Legacy operators for `interpolate` in old archives: `aten::__interpolate` and its earlier names.
 
-In: (N, C, *spatial), a size or a factor, as one number for all dimensions or one for each, and a mode; out:
+In: an array (N, C, *spatial), a size or a scale factor, as one number or one per dimension, and a mode; out:
 the result of the mode's operator. A size takes precedence over a factor.
 
     __interpolate(x, None, 2.0, "bilinear", True)       upsample_bilinear2d.vec(x, [8, 8], True, None)

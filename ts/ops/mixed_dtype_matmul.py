@@ -1,8 +1,8 @@
 """Matrix products with a separate output dtype, and grouped matrix products.
 
-In: matrices, and the dtype of the result or the ends of the groups; out: products.
+In: matrices, and the dtype of the result or the end offsets of the groups; out: products.
 
-    mm(a, b, float32)                   of 16-bit floats, which are not rounded
+    mm(a, b, float32)                   product of 16-bit floats, not rounded to 16 bits
     _grouped_mm(a, b, offs)             rows offs[i - 1] to offs[i] of a times b[i]
 """
 

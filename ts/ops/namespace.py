@@ -14,7 +14,7 @@ from ts.ops import registry
 from ts.ops.extension_libraries import unavailable_operator
 from ts.unsupported import absent_operator
 
-_overloads_by_call: dict[int, OpOverload] = {}  # by ids of the functions that they call
+_overloads_by_call: dict[int, OpOverload] = {}  # by id of the called function
 
 
 class OpOverload:

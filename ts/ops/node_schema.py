@@ -1,7 +1,7 @@
 """Operator lookup for graph nodes by kind and input types.
 
-The emitter notes the overload that it chose. Nodes that were read from text, made by passes, or whose inputs
-changed, are looked up here: the first overload, in the registry's order, that takes inputs of these types.
+The emitter stores the overload that it selected. For nodes parsed from text, created by passes, or with
+changed inputs, this module finds the first overload, in the registry's order, that accepts the input types.
 Importing this module installs the lookup behind `Node.operator()`.
 """
 
@@ -62,7 +62,7 @@ def _takes(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:
 def missing_defaults(kind: str, inputs: list[Value]) -> list[Any] | None:
     """Return the defaults of the arguments that an operator call omits.
 
-    None if the kind is an operator without an overload for the inputs.
+    Return None if no overload of the operator accepts the inputs.
     """
     from ts.ops import registry
 

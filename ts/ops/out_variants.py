@@ -1,14 +1,15 @@
 """Writing results into existing tensors: in-place operators and `out=`.
 
-In: a target and a result; out: the target with the result in it, cast to the same or a higher category; if
-the shapes differ, a new array for the tensor to adopt.  Some operators reject an `out=` whose dtype differs
+In: a target and a result; out: the target with the result written to it, cast to its dtype, which must have
+the same or a higher category; if the shapes differ, a new array, which replaces the tensor's.  Some operators
+reject an `out=` whose dtype differs
 from the result's; the error text is part of their record (`out_refused`), with placeholders for both dtypes:
 
     write_out(np, np.zeros(2), np.array([1, 2]))                array([1., 2.])
     write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED)      RuntimeError: Expected out tensor to have ...
 
-The `out=` form of an operator follows from its schema: `output_form` is the text, `into_outputs` the kernel.
-Factory options (dtype, layout, device) are dropped from that schema, as the output determines them:
+The `out=` variant of an operator is derived from its schema: `output_form` returns its schema, `into_outputs`
+its kernel.  Factory options (dtype, layout, device) are removed, because the output determines them:
 
     output_form("aten::eye(SymInt n, *, ScalarType? dtype=None, ...) -> Tensor", "out", "out").text
     "aten::eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"

@@ -1,7 +1,7 @@
-"""Packed parameters: the weights of quantized layers as their operators take them.
+"""Packed parameters: the weights of quantized layers in the form that their operators accept.
 
-In: a weight on a grid, a bias, a window; or the state that a file has of such an object.  Out: an object
-that holds them dequantised, and that nothing changes:
+In: a quantized weight, a bias, window parameters; or the serialized state of such an object.  Out: an
+immutable object with the dequantized weight:
 
     linear_prepack(weight, bias)                      LinearParams
     Conv2dParams.from_state(("2", [...], [...]))      a file's state, checked

@@ -1,6 +1,6 @@
 """Padding: constant, reflected, replicated, circular.
 
-In: an array and pairs (before, after), last dimension first, as PyTorch writes them; out: the padded array.
+In: an array and pairs (before, after), last dimension first, as in PyTorch; out: the padded array.
 Every mode except "constant" maps each result index to a source index; backward adds each gradient element to
 its source.
 """

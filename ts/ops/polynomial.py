@@ -1,13 +1,15 @@
 """Orthogonal polynomials, by closed forms if available, else by three-term recurrences.
 
 In: x and the degree n, tensors or numbers; out: the polynomial's values; 0 for negative n.
-A row has P1, the step from P[k], P[k-1] to P[k+1], and two closed forms, each with a validity mask: one for
-degrees that PyTorch does not iterate to, one for degrees too high for iteration. P0 is 1.
+A polynomial family is defined by P1, the recurrence from P[k] and P[k-1] to P[k+1], and two closed forms,
+each
+with a validity mask: one for degrees that PyTorch computes in closed form, one for degrees too high for
+iteration. P0 is 1.
 
     Chebyshev      trigonometric inside of [-1, 1], hyperbolic outside
     Legendre       Hilb's formula, by Bessel functions
     Laguerre       Erdelyi's, uniform in x
-    Hermite        none: values of high degree overflow, and the recurrence ends there
+    Hermite        none: values of high degree overflow, which ends the recurrence
 """
 
 from __future__ import annotations

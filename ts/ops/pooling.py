@@ -1,7 +1,7 @@
 """Pooling: the largest or mean element of windows, fixed or adaptive, and its reverse.
 
-In: (N, C, *spatial) or without N; out: the same with fewer places, and for maxima the index of each in
-its flattened plane.
+In: an array (N, C, *spatial) or (C, *spatial); out: an array with smaller spatial dimensions, and for maxima
+their indices in the flattened plane.
 
 `ts.ops.pooling_geometry` determines the elements of each window.  A faster backend passes another
 `compute`: `compute(xp, array, windows, with places?)` for maxima, `compute(xp, array, windows, divisor)` for

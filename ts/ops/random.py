@@ -3,12 +3,11 @@
 In: a Generator (None is the default one) and a shape; out: samples.
 
     randint             one word (two when the range needs 28 bits or more) modulo the range
-    randperm            a Fisher-Yates walk from the front
-    rand, randn         see `ts.ops.generator`; 16-bit floats are float32's numbers, rounded
+    randperm            a Fisher-Yates shuffle from the front
+    rand, randn         see `ts.ops.generator`; 16-bit floats are rounded float32 numbers
 
-A tensor that is filled gets its numbers in the order of its memory, not of its indices.  Devices
-that have streams of their own draw from them; the meta device draws nothing.  Each operator has forms with
-a generator and `out=`.
+In-place operators fill a tensor in memory order, not in index order.  Devices with their own random streams
+draw from them; the meta device draws no numbers.  Each operator has variants with a generator and `out=`.
 """
 
 from __future__ import annotations
@@ -360,7 +359,7 @@ def _randint_like(xp: Any, self: Array, high: int, **options: Any) -> Array:
     ("Tensor", "Tensor_generator", "Tensor_out", "Tensor_generator_out"),
 )  # fmt: skip
 def _randint_like_tensor(xp: Any, self: Array, high: Array, **options: Any) -> Array:
-    if xp.shapes_only:  # the bound is unknown and nothing is drawn
+    if xp.shapes_only:  # the upper bound is unknown, and no numbers are drawn
         return empty_like(xp, self, common.dtype_from(options["dtype"], self.dtype), options["memory_format"])
     return _randint_like_low(xp, self, 0, int(high.item()), **options)
 

@@ -194,7 +194,7 @@ def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:
 def _at_least(xp: Any, x: Array, n: int) -> Array:
     if not x.ndim:
         return x.reshape((1,) * n)
-    for axis in (0, 2)[x.ndim - 1 : n - 1]:  # first a row, then a matrix of one layer
+    for axis in (0, 2)[x.ndim - 1 : n - 1]:  # from vector to row, then to a stack of depth 1
         x = unsqueezed(x, axis)
     return x
 

@@ -1,6 +1,6 @@
-"""Reductions: sums, products, extremes, moments, norms, truth.
+"""Reductions: sums, products, extremes, moments, norms, `any` and `all`.
 
-In: an array, the dimensions to reduce (None or [] is all), keepdim; out: an array without them.
+In: an array, the dimensions to reduce (None or [] for all), keepdim; out: the reduced array.
 
     @op("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", out="out")
 

@@ -2,7 +2,7 @@
 
 In: family modules (`pointwise`, `reduce`, `view` ...) that declare records as tables of calls and
 decorated kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the dispatcher,
-`functions()`, `methods()` and `namespace(name)` for the Python face.
+`functions()`, `methods()` and `namespace(name)` for the Python API.
 
     @op("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", inplace=True, out="out")
     def cumsum(xp, self, dim, dtype=None):
@@ -20,7 +20,7 @@ All other properties of an operator are fields of its record; operators of one k
     @shared_fields(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"})
     def _inv(xp, A):
 
-Nothing else lists operators by name: a pass that needs to know something of an operator asks its record.
+No other module lists operators by name: passes read the properties of an operator from its record.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class OperatorRecord:
     types: str | None = None  # pointwise: NumPy type characters for which the ufunc is correct; None: all
     loop: str | None = None  # registered name of the C kernel to try before this one
     keeps_dtype: bool = False  # one tensor argument, result of the same dtype: an activation
-    tile: bool = False  # pointwise, with a tensor first or a mask: a row of groups though it is no ufunc
-    channels: bool = False  # pointwise with vectors for the channels, unless `training`: a row of groups, too
+    tile: bool = False  # pointwise with a tensor or mask first: fusible on the CPU, though not a ufunc
+    channels: bool = False  # pointwise with per-channel vectors, unless `training`: fusible on the CPU
     head: bool = False  # a view (or list of views) of its first argument that fusion groups read directly
     ends: bool = False  # may end a fusion group: reads rows along the last dimensions of its first argument
     converts: bool = False  # casts its first argument to the dtype of (or given by) the second: fusible
@@ -117,7 +117,7 @@ class OperatorRecord:
     side_effect: bool = False  # must not be removed if its result is unused
     reads_history: bool = False  # reads the autograd history or gradients of its arguments
     calls_programs: bool = False  # calls user code such as hooks, which may mutate anything reachable
-    of_program: bool = False  # implemented by a user function; another may define its gradient
+    of_program: bool = False  # implemented by a user function; a second one may define its gradient
     begins: Kernel | None = None  # returns a future of the result, awaited without blocking a thread
 
     # Its arguments and results
@@ -252,9 +252,9 @@ def _parse_schema(text: str) -> FunctionSchema:
 
 _records: dict[str, list[OperatorRecord]] = {}  # by name, in declaration order
 _by_key: dict[str, OperatorRecord] = {}
-_shared: dict[Kernel, dict[str, Any]] = {}  # what `shared_fields` said of kernels
-_orders: dict[str, str] = {}  # by name: the overloads that come first
-_same: dict[str, str] = {}  # by name: the operator that it is another name of
+_shared: dict[Kernel, dict[str, Any]] = {}  # fields set by `shared_fields`, by kernel
+_orders: dict[str, str] = {}  # by operator name: the overloads to try first
+_same: dict[str, str] = {}  # alias -> operator name
 _operators: dict[str, tuple[Any, ...]] = {}
 _named: set[str] = set()  # names whose families are imported
 _loading = _loaded = False
@@ -263,7 +263,7 @@ _loading = _loaded = False
 def add(record: OperatorRecord, *, stacked: bool = False) -> OperatorRecord:
     """Register a record; each key may be declared once.
 
-    Stacked decorators run from the last one up, so a `stacked` record goes before those of its kernel.
+    Stacked decorators run from the last one up, so a `stacked` record is inserted before those of its kernel.
     """
     if _by_key.setdefault(record.key, record) is not record:
         raise ValueError(f"operator {record.key} is declared twice")
@@ -388,10 +388,10 @@ def load() -> None:
 
 def _load() -> None:
     global _loaded
-    if _loading:  # by this thread: what is imported asks for what there is so far
+    if _loading:  # by this thread: modules being imported use the operators loaded so far
         return
     with _importing(FAMILIES):
-        import ts._core.autograd.tensor_methods  # noqa: F401  puts its own into the type
+        import ts._core.autograd.tensor_methods  # noqa: F401  adds methods to the type
         from ts.ops.functional import tensor_methods
 
         found = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}

@@ -1,8 +1,9 @@
 """Recurrent networks: cells, and stacks of layers over sequences.
 
-A stack takes its weights as one list: for every layer and direction w_ih, w_hh, then b_ih, b_hh where it has
-biases, then w_hr where the hidden state of an LSTM is projected. Its input is padded (time, batch, features),
-or packed (`ts.ops.packed_sequence`): the rows of all times, with the number of rows of each.
+The weights of a stack are one list: for each layer and direction w_ih, w_hh, then b_ih, b_hh if it has
+biases,
+then w_hr if the hidden state of an LSTM is projected. The input is padded (time, batch, features), or packed
+(`ts.ops.packed_sequence`): the rows of all time steps, with the number of rows of each time step.
 """
 
 from __future__ import annotations

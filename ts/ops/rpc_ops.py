@@ -5,7 +5,7 @@
     r = rpc.remote("worker1", g, (x,))           prim::rpc_remote(...)                     RRef[T]
     r.to_here()                                  aten::to_here(%r, %timeout)               T
 
-A script that waits suspends its frame: these operators start with a future (record field `begins`).  This
+These operators return a future (record field `begins`); a script that waits for it suspends its frame.  This
 module does not depend on the transport: `ts.distributed.rpc` implements references and sets the function that
 starts calls (`Calls.begin`).
 """

@@ -1,6 +1,6 @@
 """Scans along one dimension: running sums, products, extremes, differences, integrals.
 
-In: an array and a dimension; out: an array of the same length there (or shorter by the order of `diff`).
+In: an array and a dimension; out: an array of the same shape (in `diff`, shorter by its order).
 """
 
 from __future__ import annotations

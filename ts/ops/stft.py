@@ -1,7 +1,8 @@
-"""Spectra over time: the short-time Fourier transform and its inverse.
+"""Short-time Fourier transform and its inverse.
 
-In: signals (of a batch), the length of a transform, the hop between two, a window.  Out: frequencies in rows,
-frames in columns; or from these the signals again, by adding the windowed frames up.
+In: signals (one or a batch), transform length, hop between frames, window.  Out: frequencies in rows, frames
+in
+columns; the inverse reconstructs the signals by adding overlapping windowed frames.
 
     stft(signal of 20 samples, n_fft=8, center=True)      (5 frequencies, 11 frames), hop 2
 """

@@ -4,7 +4,7 @@
     s = singular_values(xp, A)
 
 LAPACK may never return for a matrix with an infinite element.  As in PyTorch, the singular values of such a
-matrix are NaN, and one that has a NaN is a `LinAlgError`.
+matrix are NaN, and a matrix with a NaN raises `LinAlgError`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Norms of vectors: along dimensions, or of all elements; distances by a norm, and vectors cut to one.
+"""Vector norms along dimensions or of all elements, distances, and rescaling to a maximum norm.
 
-In: an array, the order of the norm, dimensions (None or [] is all), keepdim; out: an array without them.
+In: an array, the order of the norm, dimensions (None or [] for all), keepdim; out: the reduced array.
 """
 
 from __future__ import annotations

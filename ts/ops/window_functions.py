@@ -51,7 +51,7 @@ def _kaiser(xp: Any, at: Array, beta: float) -> Array:
     return xp.i0(beta * xp.sqrt(xp.maximum(1 - (2 * at - 1) ** 2, 0))) / xp.i0(xp.asarray(float(beta)))
 
 
-# Name, the values, and for each overload its name and parameters after `periodic`, with those it leaves out.
+# Name, function of the values, parameters after `periodic` by overload, and default parameters.
 _WINDOWS: tuple[tuple[str, Values, dict[str, str], tuple[float, ...]], ...] = (
     ("hann", lambda xp, at: _cosines(xp, at, 0.5, 0.5), {}, ()),
     ("bartlett", _triangle, {}, ()),

@@ -1,6 +1,7 @@
-"""Derivatives of the operators that carry gradients back through activations and softmax.
+"""Derivatives of the backward operators of activations and softmax.
 
-They are linear in the gradient; for what was put in they have the second derivative of the activation.
+These operators are linear in the incoming gradient; their derivative for the activation's input contains the
+second derivative of the activation.
 """
 
 from __future__ import annotations

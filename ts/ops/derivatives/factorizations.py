@@ -1,7 +1,7 @@
 """Derivatives of determinants, inverses, solutions and factorisations of matrices.
 
-Where a factorisation is unique only up to phases its gradient is that of what does not depend on them; a
-repeated eigenvalue or singular value has gradients that are not finite, as in PyTorch.
+If a factorization is unique only up to phases, the gradient is correct for functions that do not depend on
+the phases.  As in PyTorch, gradients are not finite for repeated eigenvalues or singular values.
 """
 
 from __future__ import annotations

@@ -5,25 +5,26 @@ In: formulas by operator key, one file per operator family; out: `derivative_of(
     derive("aten::mul.Tensor", self="grad * other.conj()", other="grad * self.conj()",
            result="self_t * other + self * other_t")
     derive("aten::tanh", self="grad * (1 - result * result).conj()", result=ELEMENTWISE)
-    compose("aten::linear", "_linear(input, weight, bias)")           by decomposition
-    constant("aten::zeros_like", "does not depend on the elements")   no gradient passes
+    compose("aten::linear", "_linear(input, weight, bias)")           derivative of a decomposition
+    constant("aten::zeros_like", "does not depend on the elements")   no derivative
 
-A formula gives the gradient of one argument; names in it are
+A formula is an expression for the gradient of one argument.  Names in it are
 
-    self, dim, ...        the arguments of the schema; one that is called `grad` there is `grad_` here
-    result                the result; of several, their names, or result0, result1 ...
-    grad                  the gradient of the result; of several, of the first one that has any, and those of
-                          all by name: grad_values, grad_indices, or grad0, grad1 ...; of a list: grads
-    output_mask           which of the arguments of a joint row are wanted, as a List[bool]
-    anything else         a name of the module or the language, such as a function for a longer formula
+    self, dim, ...        the arguments of the schema; an argument called `grad` is `grad_` here
+    result                the result; for several results their names, or result0, result1 ...
+    grad                  the gradient of the result; for several results, of the first differentiable one,
+                          and of each by name: grad_values, or grad0, grad1 ...; for a list: grads
+    output_mask           for a formula of several arguments, which gradients are required: List[bool]
+    other names           names of the module or the language, such as functions for longer formulas
 
 The values named in a formula are saved for backward.  The engine handles three tasks: summing over broadcast
 dimensions, conversion to the argument's dtype, and absent gradients.  For an operator with several results,
 gradients of unused results are zeros, or, with `absent`, None (Optional[Tensor]).
 
-A row in reverse is enough in both modes where the operator is `ELEMENTWISE` (an element of the result
-depends on the same one of each argument) or `LINEAR` (in all its differentiable arguments together); `result`
-is a formula otherwise, over the tangents self_t, other_t ..., one for each differentiable argument.
+The argument `result` of `derive` defines forward mode.  It is `ELEMENTWISE` if an element of the result
+depends only on the same element of each argument, or `LINEAR` if the operator is linear in all differentiable
+arguments together; in both cases it is derived from the backward formulas.  Otherwise it is a formula in the
+tangents self_t, other_t ..., one for each differentiable argument.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ _NAME: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
 
 
 class Derivative:
-    """A row.
+    """Derivative of an operator.
 
-    name            of its node, where PyTorch has several for the overloads: "SumBackward1"
-    formulas        by the arguments that they are for: ("self",), or several at once
-    forward         ELEMENTWISE, LINEAR, a formula, or formulas by result; None: not known
+    name            name of the backward node, if PyTorch's depends on the overload: "SumBackward1"
+    formulas        formulas by tuples of argument names: ("self",), or several for a joint formula
+    forward         ELEMENTWISE, LINEAR, a formula, or formulas by result; None: unknown
     absent          missing gradients are None instead of zeros
-    differentiable  the results that have a gradient; (): all of floating point
+    differentiable  names of the differentiable results; (): all floating-point results
     decomposition   equivalent expression of differentiable operators; formulas are then empty
     reason          reason for a missing derivative
     refused         the operator raises an error with `reason` for tensors that require grad

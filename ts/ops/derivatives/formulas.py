@@ -36,7 +36,7 @@ _SCALARS: Final = {
 }  # fmt: skip
 
 
-# What formulas ask of a tensor that need not be saved for that: its type, and how it is written.
+# Tensor properties that formulas read without saving the tensor: their type, and their spelling.
 FACTS: Final = {
     "size": ("List[int]", r"size\(\)|shape\b"),
     "stride": ("List[int]", r"stride\(\)"),

@@ -1,6 +1,6 @@
 """Derivatives of indexing: reads accumulate gradients, overwritten elements get zero.
 
-Rows of operators that write in place without a functional form are of what their argument was before.
+For in-place operators without a functional variant, formulas refer to the argument before the write.
 """
 
 from __future__ import annotations

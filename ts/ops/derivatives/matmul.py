@@ -1,9 +1,9 @@
 """Derivatives of products of vectors and matrices.
 
-What is made of smaller products is differentiated through them: `linear`, `matmul`, `inner`, `tensordot`,
-chains and powers of matrices.  The gradient of an operand of `einsum` is an `einsum` of the gradient with the
-other operands, in which letters that only this operand has stand for ones, and those that it has twice for a
-unit matrix:
+Operators composed of products are differentiated through a decomposition: `linear`, `matmul`, `inner`,
+`tensordot`, matrix chains and powers.  The gradient of an operand of `einsum` is an `einsum` of the result's
+gradient and the other operands.  Subscripts that occur only in this operand are expanded by a factor of ones,
+and repeated subscripts by an identity matrix:
 
     einsum("ij,jk->k", [a, b])      of a:  einsum("k,jk,i->ij", [grad, b, ones])
     einsum("ii->i", [a])            of a:  einsum("i,iA->iA", [grad, eye])

@@ -1,7 +1,7 @@
 """Derivatives of layer, group and root-mean-square normalization.
 
-The second derivative is that of the parts of the first, with the moments computed once more from the input:
-what was saved of them says only how much was added to the variance.
+The second derivative is the derivative of the backward formula, with the moments recomputed from the input;
+the saved `rstd` determines only the epsilon that was added to the variance.
 """
 
 from __future__ import annotations

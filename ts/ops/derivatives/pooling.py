@@ -1,6 +1,6 @@
 """Derivatives of pooling: max gradients go to the maximum, average gradients to the whole window.
 
-Poolings of one dimension are those of two, as in PyTorch, and those without places those with them.
+As in PyTorch, 1-d pooling is 2-d pooling; max pooling is composed of the variant that returns indices.
 """
 
 from __future__ import annotations

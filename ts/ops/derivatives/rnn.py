@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import compose
 
 # ---------------------------------------------------------------------------------------- cells
 #
-# `given` is the input's share of the gates; of the states, only an LSTM has a cell.
+# `given` is the input's contribution to the gates; only an LSTM has a cell state.
 
 
 def _step(

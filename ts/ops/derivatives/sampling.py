@@ -23,7 +23,7 @@ derive("aten::poisson", self=NOTHING)
 derive("aten::_sample_dirichlet", self="of_dirichlet(grad, result, self)")
 derive("aten::_standard_gamma", self="grad * ts._standard_gamma_grad(self, result)")
 
-# What is overwritten does not matter.
+# The result does not depend on the overwritten elements.
 derive("aten::uniform_", self=NOTHING, name="UniformBackward0")
 derive("aten::normal_", self=NOTHING, name="NormalBackward0")
 derive("aten::cauchy_", self=NOTHING, name="CauchyBackward0")

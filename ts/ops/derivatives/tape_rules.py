@@ -97,7 +97,7 @@ def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, 
     """Return the source of a formula parameter: its kind, index, and whether a number is passed for a tensor.
     """
     names = list(inputs.parameters)
-    if read.fact:  # of an argument, or of a result, which are counted on
+    if read.fact:  # a property of an argument or result; indices of results follow those of arguments
         everything = [*names, *(result.name for result in inputs.results)]
         return _FACTS[read.fact], everything.index(read.of), False
     if read.of in inputs.parameters:

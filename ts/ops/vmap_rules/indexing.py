@@ -13,9 +13,9 @@ from ts.ops.vmap_rules.views import along, shift_dim
 
 
 def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
-    """Indices of the batch; the first dimension that those of an element replace; their dimensions.
+    """Return the batched indices, the first indexed dimension and the rank of the broadcast indices.
 
-    None for the first where they do not stand together.
+    The first indexed dimension is None if the indexed dimensions are not adjacent.
     """
     given = call.values[i]
     wholes = call.wholes[i] if isinstance(call.wholes[i], list) else [False] * len(given)
@@ -75,7 +75,7 @@ def _index_put(call: Call) -> Any:
     dims = x.dim() - len(places) + rank
     values = call.values[2] if call.wholes[2] else call.values[2].unsqueeze(0)
     values = padded(values, dims)
-    if first:  # what lies before the index in an element
+    if first:  # dimensions before the first indexed dimension
         values = values.movedim([*range(1 + first, 1 + first + rank)], [*range(1, 1 + rank)])
     numbers = ts.arange(call.size).reshape([call.size, *[1] * rank])
     indices = [numbers, *(m for m in made if m is not None)]

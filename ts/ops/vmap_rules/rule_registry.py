@@ -1,8 +1,7 @@
 """Registry of batching rules by operator key.
 
-In: `batch(keys, rule)`; out: `row_of(record)`.  A rule is a function of a `Call`, and gives the results with
-the batch as
-their first dimension; it is asked only where an argument is of the batch.
+In: `batch(keys, rule)`; out: `row_of(record)`.  A rule is a function of a `Call` and returns the results with
+the batch as first dimension; it is called only if at least one argument is batched.
 """
 
 from __future__ import annotations

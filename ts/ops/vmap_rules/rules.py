@@ -20,7 +20,7 @@ from ts.ops.derivatives.formulas import decomposed
 from ts.ops.registry import OperatorRecord
 from ts.ops.vmap_rules.rule_registry import row_of
 
-# Those of other families that work element by element all the same.
+# Families of elementwise operators other than the pointwise ones.
 _POINTWISE = frozenset({"activation_gradients", "polynomial"})
 
 
