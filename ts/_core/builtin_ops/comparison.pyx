@@ -1,10 +1,10 @@
-"""Operators that compare the items of lists: search, equality, sorting, least and greatest.
+"""Operators that compare the items of lists: search, equality, sorting, minimum and maximum.
 
 In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
 
     aten::index.list_int(int[] self, int el) -> int          index
 
-Sorting is stable.  Tensors are compared by their truth: `x == y` and `x < y` of one element each.
+Sorting is stable.  Tensors are compared by `bool(x == y)` and `bool(x < y)`, which requires tensors of one element.
 """
 
 from cpython.ref cimport PyObject
@@ -54,7 +54,7 @@ ctypedef fused Number:
     double
 
 cdef int tensor_mark
-cdef void *of_tensors = &tensor_mark  # data of the rows whose items are tensors
+cdef void *of_tensors = &tensor_mark  # `data` of the operators on lists of tensors
 
 
 cdef inline List list_of(IValue *x):
@@ -66,7 +66,7 @@ cdef inline List list_of(IValue *x):
 cdef bint items_match(Operator op, IValue *a, IValue *b) except -1:
     """Return whether two items are equal; for tensors bool(a == b), an error for several elements."""
     if op.data == of_tensors:
-        x, y = <object>a.v.o, <object>b.v.o  # held, as a list may lose its own
+        x, y = <object>a.v.o, <object>b.v.o  # own references: the list may release its items meanwhile
         return bool(x == y)
     return values_equal(a, b)
 
@@ -84,7 +84,7 @@ cdef Py_ssize_t find_from(Operator op, List x, Py_ssize_t i, IValue *value) exce
         return find_number[int64_t](<int64_t *>x.items, i, x.size, value.v.i)
     if x.item == value.tag == TAG_FLOAT:
         return find_number[double](<double *>x.items, i, x.size, value.v.f)
-    while i < x.size:  # comparing tensors gives other threads a turn, which may shorten x
+    while i < x.size:  # comparing tensors lets other threads run, which may shorten x
         item = list_item(<PyObject *>x, i)
         if items_match(op, &item, value):
             return i
@@ -170,7 +170,7 @@ cdef int not_equal(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- order
 
 cdef int merge_sort(IValue *items, IValue *scratch, Py_ssize_t n, int sign) except -1:
-    """Sort stably, ascending for sign 1, descending for -1; every item is there once, also after an error."""
+    """Sort stably, ascending for sign 1, descending for -1; the items stay a permutation, also after an error."""
     cdef Py_ssize_t i, j, k, half = n // 2
     cdef IValue item
     if n <= 16:
@@ -205,7 +205,7 @@ cdef int merge_sort(IValue *items, IValue *scratch, Py_ssize_t n, int sign) exce
 cdef bint is_sortable(IValue *x) except -1:
     """Return whether values of this type can be sorted.
 
-    Raise RuntimeError for a tuple with an element that cannot, and for a class without `__lt__`.
+    Raise RuntimeError for a tuple with an unsortable element, and for a class without `__lt__`.
     """
     cdef Py_ssize_t i
     if x.tag != TAG_OBJECT:
@@ -237,7 +237,7 @@ cdef int check_sortable(IValue *x) except -1:
 
 
 cdef str schema_type_text(IValue *x):
-    """Return the type of a value as schemas spell it: `(int, Dict(str, int))`."""
+    """Return the type of a value in schema syntax: `(int, Dict(str, int))`."""
     cdef Py_ssize_t i
     if x.tag != TAG_OBJECT:
         return type_text(x)
@@ -285,7 +285,7 @@ cdef int sort_tagged(List x, bint descending) except -1:
         x.items, items = items, x.items
         x.size, size = size, x.size
         x.capacity, capacity = capacity, x.capacity
-        release_items(<IValue *>items, size)  # what was put there meanwhile
+        release_items(<IValue *>items, size)  # items that scripts added meanwhile
         free(items)
         if limited:
             give_bytes(capacity * sizeof(IValue))
@@ -299,7 +299,7 @@ cdef int sort_values(IValue *items, Py_ssize_t n, bint descending) except -1:
     cdef Py_ssize_t i
     if n:
         check_sortable(&items[0])
-    for i in range(1, n):  # refuse before anything moves: an error may not lose items
+    for i in range(1, n):  # check all items before any of them moves
         compare_values(&items[i - 1], &items[i])
     scratch = <IValue *>malloc((n + 1) * sizeof(IValue))
     if scratch == NULL:
@@ -450,7 +450,7 @@ cdef list element_rows(str t):
 
 
 cdef list number_rows(str t):
-    """Least and greatest of lists of numbers."""
+    """Return the minimum and maximum operators of lists of numbers."""
     return [
         row(f"prim::min.{t}_list({t}[] l, {t}[] r) -> {t}[]", min_list),
         row(f"prim::min.self_{t}({t}[] self) -> {t}", min_item),

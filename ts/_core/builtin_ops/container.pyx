@@ -4,8 +4,8 @@ In: nothing.  Out: `operators()`, the list of Operator records; their kernels wo
 
     aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)          append
 
-Kernels are generic in the element type: items are IValues to them, whatever stands in the list, so one function serves
-the overloads of all types.  A list that is returned by an operator that mutates it is the list itself.
+Kernels are generic in the element type: they access items as IValues, so one function implements the overloads of all
+types.  An operator that mutates a list and returns it returns the same object.
 """
 
 from cpython.ref cimport PyObject
@@ -298,7 +298,7 @@ cdef int any_true(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- the table
 
 cdef list list_rows():
-    """Operators on lists of every type."""
+    """Return the operators on lists of every type."""
     return [
         row("aten::len.t(t[] a) -> int", len_list),
         row("aten::__getitem__.t(t[](a) list, int idx) -> t(*)", get_item),
@@ -331,7 +331,7 @@ cdef list list_rows():
 
 
 cdef list number_rows(str t):
-    """Operators on lists of numbers."""
+    """Return the operators on lists of numbers of type `t`."""
     return [
         row(f"aten::all.{t}({t}[] self) -> bool", all_true),
         row(f"aten::any.{t}({t}[] self) -> bool", any_true),

@@ -4,8 +4,8 @@ In: nothing.  Out: `operators()`, the list of Operator records; their kernels wo
 
     aten::__getitem__.Dict_str(Dict(str, t) self, str key) -> t(*)          dict_item
 
-Kernels are generic in the key type: one function serves the overloads of all types.  Iteration in scripts goes
-over the list that `keys` gives, so a dict may change while a loop runs over it.
+Kernels are generic in the key type: one function implements the overloads of all types.  Scripts iterate over the
+list returned by `keys`, so a loop may change its dict.
 """
 
 from cpython.ref cimport PyObject
@@ -157,7 +157,7 @@ cdef int update_with(Dict x, Dict other) except -1:
     cdef Py_ssize_t i = 0
     if x is other:
         return 0
-    while i < other.used:  # what loses its place in x may run Python code, and that shorten `other`
+    while i < other.used:  # releasing a replaced value may run Python code, which may shorten `other`
         if other.entries[i].key.tag != TAG_DELETED:
             dict_set(<PyObject *>x, &other.entries[i].key, &other.entries[i].value)
         i += 1
@@ -248,7 +248,7 @@ cdef int items(Operator op, IValue *r, const int32_t *at) except -1:
             copy_value(&item.items[1], &x.entries[i].value)
             set_object(&made, item)
             list_append(<PyObject *>result, &made)
-            item = tuple_new(spec, 2)  # which may collect garbage, whose finalizers change x
+            item = tuple_new(spec, 2)  # may collect garbage, whose finalizers may change x
         i += 1
     release(&made)
     set_object(&r[at[1]], result)
@@ -258,7 +258,7 @@ cdef int items(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- the table
 
 cdef list dict_rows(str k):
-    """Operators on dicts with keys of type `k`."""
+    """Return the operators on dicts with keys of type `k`."""
     return [
         row(f"aten::len.Dict_{k}(Dict({k}, t) self) -> int", len_dict),
         row(f"aten::__getitem__.Dict_{k}(Dict({k}, t) self, {k} key) -> t(*)", dict_item),

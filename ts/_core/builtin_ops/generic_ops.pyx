@@ -1,4 +1,4 @@
-"""Operators on values of every type, and those that ask about the program or its surroundings.
+"""Operators on values of every type, and queries about the program and its environment.
 
 In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
 
@@ -115,7 +115,7 @@ cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Tuple x
     cdef int64_t i = r[at[1]].v.i
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
-        raise TypeError("prim::TupleIndex() takes a tuple")  # its schema says Any
+        raise TypeError("prim::TupleIndex() takes a tuple")  # the parameter has type Any in the schema
     x = <Tuple>r[at[0]].v.o
     if i < 0:
         i += x.size
@@ -128,7 +128,7 @@ cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int unpacked(Operator op, IValue *r, const int32_t *at) except -1:
     """Return the items of a tuple, represented by the tuple itself."""
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
-        raise TypeError("prim::TupleUnpack() takes a tuple")  # its schema says Any
+        raise TypeError("prim::TupleUnpack() takes a tuple")  # the parameter has type Any in the schema
     copy_value(&r[at[1]], &r[at[0]])
     return 0
 
@@ -204,7 +204,7 @@ cdef int reduction_sizes(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- gradients that may be zero, which is None
+# ---------------------------------------------------------------- gradients; None is a zero gradient
 
 cdef int all_there(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Tuple given = <Tuple>r[at[0]].v.o
@@ -224,7 +224,7 @@ cdef int none_there(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- surroundings
+# ---------------------------------------------------------------- environment
 
 cdef int scripting(Operator op, IValue *r, const int32_t *at) except -1:
     set_bool(&r[at[0]], True)
@@ -312,7 +312,7 @@ cdef int enum_value(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object value = (<object>r[at[0]].v.o).value
     if type(value).__name__ != op.overload:
         raise TypeError(f"prim::EnumValue: the value of {<object>r[at[0]].v.o} is no {op.overload}")
-    set_none(&r[at[1]])  # which may be the argument's register
+    set_none(&r[at[1]])  # the result register may be the argument's register
     unbox_shallow(value, &r[at[1]])
     return 0
 
@@ -377,7 +377,7 @@ def operators():
         row("prim::AutogradAllNonZero(...) -> bool", all_there),
         row("prim::AutogradAnyNonZero(...) -> bool", any_there),
         row("prim::AutogradAllZero(...) -> bool", none_there),
-        # surroundings
+        # environment
         row("aten::has_torch_function(...) -> bool", not_any),
         row("aten::is_scripting() -> bool", scripting),
         row("aten::_get_tracing_state() -> bool", not_here),

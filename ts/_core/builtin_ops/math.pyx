@@ -1,11 +1,11 @@
-"""The functions of `math` and `cmath`, on numbers of every kind.
+"""Operators of the modules `math` and `cmath`, on int, float, complex and Scalar arguments.
 
 In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
 
     aten::sqrt.int  aten::sqrt.float  aten::sqrt.complex  aten::sqrt.Scalar      function("sqrt", sqrt, csqrt)
 
-A function of an int or a float is computed by the C library in double precision; what is not defined is nan or
-inf, as in PyTorch and unlike Python's `math`.  PyTorch computes the Scalar overloads in single precision; these do not.
+Functions of ints and floats are computed by the C library in double precision; undefined results are nan or inf, as in
+PyTorch and unlike Python's `math`.  Unlike PyTorch, the Scalar overloads use double precision as well.
 """
 
 from libc.math cimport (
@@ -74,7 +74,7 @@ ctypedef double (*FloatUnary)(double) noexcept nogil
 ctypedef double complex (*ComplexUnary)(double complex) noexcept nogil
 
 
-cdef struct Unary:                 # data of the kernels of one argument
+cdef struct Unary:                 # `data` of operators with one argument
     FloatUnary of_real
     ComplexUnary of_complex
 
@@ -104,7 +104,7 @@ cdef int real_predicate(Operator op, IValue *r, const int32_t *at) except -1 nog
 
 
 cdef int complex_predicate(Operator op, IValue *r, const int32_t *at) except -1:
-    """isnan and isinf: of one of the parts; isfinite: of both."""
+    """Compute isnan or isinf (true if it holds for one part), or isfinite (true if it holds for both)."""
     cdef double complex z = complex_of(&r[at[0]])
     cdef bint real = (<Unary *>op.data).of_real(z.real) != 0, imag = (<Unary *>op.data).of_real(z.imag) != 0
     set_bool(&r[at[1]], (real and imag) if op.name == "aten::isfinite" else (real or imag))
@@ -182,7 +182,7 @@ cdef int polar(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- families of overloads
 
 cdef list function(str name, FloatUnary real, ComplexUnary of_complex=NULL):
-    """math's functions: a float for every real number, a complex number for a complex one."""
+    """Return the overloads of a math function: a float for int and float, a complex number for complex."""
     cdef Unary *data = <Unary *>calloc(1, sizeof(Unary))
     data.of_real = real
     data.of_complex = of_complex

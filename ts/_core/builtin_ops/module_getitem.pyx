@@ -2,10 +2,10 @@
 
 In: the container's object and a name or a number.  Out: the submodule:
 
-    ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)        run on (dict, "b"): what slot 4 holds
-    ContainerIndex(spec of a ModuleList, {0: 1, 1: 2, -1: 2}, result)     the numbers, counted from both ends
+    ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)        called with (dict, "b"): the value of slot 4
+    ContainerIndex(spec of a ModuleList, {0: 1, 1: 2, -1: 2}, result)     non-negative and negative indices
 
-All slots conform to the result's type, so every existing key is safe.
+All these slots conform to the result type, so every existing key is type-safe.
 """
 
 cimport cython
@@ -19,7 +19,7 @@ from ts._core.value.objects cimport ObjectClass, object_slot
 
 @cython.final
 cdef class ContainerIndex(Operator):
-    """The slots of one class of containers by key."""
+    """Operator `container[key]` for one container class: a map from keys to attribute slots."""
 
     cdef readonly str container
     cdef readonly dict slots

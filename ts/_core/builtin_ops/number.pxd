@@ -1,4 +1,4 @@
-"""Reading and writing the numbers of IValues whose kind is known at run time only: Scalars and mixed pairs."""
+"""Access to numbers of IValues whose kind is known at run time only: Scalars and operands of mixed kinds."""
 
 from ts._core.thread.allowance cimport limited, take_text
 from ts._core.value.tagged cimport IValue, TAG_FLOAT, TAG_OBJECT, set_object
@@ -9,7 +9,7 @@ cdef inline double real_of(IValue *x) noexcept nogil:
 
 
 cdef inline double complex from_parts(double real, double imag) noexcept nogil:
-    """real + imag * 1j, without the nans that the product has where a part is infinite."""
+    """Return a complex number from its parts; `real + imag * 1j` would give nan for an infinite part."""
     cdef double complex z
     z.real = real
     z.imag = imag
@@ -33,6 +33,6 @@ cdef inline bint is_complex(IValue *x) noexcept nogil:
 
 cdef inline int set_complex(IValue *out, double complex z) except -1:
     if limited:
-        take_text(32)                 # an object of Python's
+        take_text(32)                 # a Python complex object
     set_object(out, z)
     return 0

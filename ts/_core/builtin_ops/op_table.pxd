@@ -26,7 +26,7 @@ cdef inline int count_arguments(str text):
 
 
 cdef inline Operator row(str schema, Kernel kernel, void *data=NULL, bint scalar=False):
-    """Create the operator of `schema`.  `scalar`: numbers in and out, the kernel runs without the GIL."""
+    """Create the operator of `schema`.  `scalar`: arguments and results are numbers, the kernel needs no GIL."""
     cdef Operator op = Operator.__new__(Operator)
     cdef str left, right, name
     left, _, right = schema.rpartition(") -> ")
@@ -45,7 +45,7 @@ cdef inline Operator row(str schema, Kernel kernel, void *data=NULL, bint scalar
 
 
 cdef inline int set_new(IValue *out, object x) except -1:
-    """out := x; reads better than set_object_steal where a kernel ends in an expression."""
+    """Set `out` to object `x` with a new reference; a short form for kernels that end in an expression."""
     cdef PyObject *o = <PyObject *>x
     from_new_reference(o)
     set_object_steal(out, o)

@@ -1,12 +1,13 @@
-"""Texts that are made of others, without Python's methods in between; see `pieces.pyx`."""
+"""Substrings, words, lower case and strip of strings, without calls of Python methods; see `pieces.pyx`."""
 
 from cpython.object cimport PyObject
 
-# text[start:end], for bounds in it: one that is made again and again may be the one that was made before.
+# Return text[start:end] for valid bounds; short ASCII strings come from a cache.
 cdef str substring(str text, Py_ssize_t start, Py_ssize_t end)
-# The next word, from `end` on: its bounds, and itself, if it is short; None for one to be made, or an empty one at the end.
+# Find the next word from `end` on and write its bounds.  Return the word if it is short, else None: the caller creates the
+# string, or the bounds are empty at the end of the text.
 cdef str word_behind(str text, Py_ssize_t *start, Py_ssize_t *end)
-# text.lower()
+# Return text.lower().
 cdef str lower(str text)
-# text.strip(chars), or one side of it; limits are looked at on the way.
+# Return text.strip(chars), or strip one side only; checks signals and limits meanwhile.
 cdef str stripped(PyObject *whole, PyObject *chars, bint left, bint right)

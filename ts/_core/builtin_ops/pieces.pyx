@@ -1,14 +1,14 @@
-"""Pieces of a text, and a text in lower case, for programs that read word by word.
+"""Substrings, words, lower case and strip of strings, optimized for programs that process text word by word.
 
-In: a text.  Out: what Python's own expression would give, as a Python `str`.
+In: a string.  Out: the result of the Python expression, as a Python `str`.
 
-    piece("to be or not to be", 13, 15)       "to", the very object that piece(..., 0, 2) has given
-    lowered("Straße")                         "straße"
+    substring("to be or not to be", 13, 15)   "to", the same object as substring(..., 0, 2)
+    lower("Straße")                           "straße"
     stripped("(be)", "()", True, True)        "be"
 
-Words repeat.  Short pieces of ASCII characters are kept in a table, each in the one place that its characters say, until
-another comes there: to find one takes less time than to make one, it has its hash already, and a dictionary that
-has met it before knows it by its address.  The table holds 2,048 texts of at most 15 characters at any time.
+Words repeat.  Strings of at most 15 ASCII characters are cached in a direct-mapped table of 4,096 entries, indexed by a
+hash of the characters.  A cache hit is faster than a new string: the object exists, has its hash computed, and a dict
+look-up with the same object as key needs no comparison of characters.
 """
 
 from cpython.object cimport PyObject
@@ -19,7 +19,7 @@ from ts._core.thread.deadline cimport worked
 from ts._core.value.tagged cimport Py_INCREF, Py_XDECREF
 
 cdef extern from "Python.h":
-    int PyUnicode_KIND(object text)      # bytes of a character
+    int PyUnicode_KIND(object text)      # bytes per character
     void *PyUnicode_DATA(object text)
     bint PyUnicode_IS_ASCII(object text)
     bint Py_UNICODE_ISSPACE(uint32_t c) noexcept nogil
@@ -37,8 +37,8 @@ cdef extern from *:
     #define COUNT_AT 0
     #endif
     """
-    int first_byte(uint64_t word) noexcept nogil      # of those that are not 0; one is not
-    int COUNT_AT                                      # where the last byte is
+    int first_byte(uint64_t word) noexcept nogil      # index of the first nonzero byte; `word` is not 0
+    int COUNT_AT                                      # shift of the last byte in memory order
 
 ctypedef fused Char:
     uint8_t
@@ -47,17 +47,17 @@ ctypedef fused Char:
 
 cdef enum:
     MAX_CACHED_CHARACTERS = 4096
-    SHORT = 15                           # characters of a piece that is kept, at most
-    READ = 16                            # ... that are read
-    BLOCK = 64                           # characters that are put into lower case at a time
-    LIMIT_CHECK_MASK = 0x3fff                        # characters between two looks for limits, less one
-    DOTTED_I = 0x130                     # two characters in lower case
-    SIGMA = 0x3a3                        # one of two, by where in the word it is
+    SHORT = 15                           # maximum length of a cached string
+    READ = 16                            # characters read at a time
+    BLOCK = 64                           # characters converted to lower case at a time
+    LIMIT_CHECK_MASK = 0x3fff                        # number of characters between limit checks, minus 1
+    DOTTED_I = 0x130                     # has two characters in lower case
+    SIGMA = 0x3a3                        # has two lower-case forms, which depend on the position in the word
 
 
 cdef struct Key:
-    uint64_t low                         # the first eight characters
-    uint64_t high                        # the others; the last byte is how many they are
+    uint64_t low                         # characters 0 to 7
+    uint64_t high                        # characters 8 to 14, and the length in the last byte
 
 
 cdef struct Kept:
@@ -65,22 +65,22 @@ cdef struct Kept:
     PyObject *text                       # owned, or NULL
 
 
-# Which ASCII characters are in a text: a bit each.
+# Set of the ASCII characters of a string, as a bit mask.
 cdef struct Characters:
     uint64_t low
     uint64_t high
-    bint plain                           # no others are
-    PyObject *text                       # owned: the text, or NULL
+    bint plain                           # the string has only ASCII characters
+    PyObject *text                       # owned: the string, or NULL
 
 
 cdef Kept kept[MAX_CACHED_CHARACTERS]
-cdef uint8_t MASKS[READ][READ]           # what the first n of 16 bytes are
+cdef uint8_t MASKS[READ][READ]           # MASKS[n] has 0xff in the first n of 16 bytes
 for _n in range(READ):
     memset(MASKS[_n], 0xff, _n)
-cdef Characters asked                    # of the last `strip`, which the next often has again
+cdef Characters asked                    # character set of the last `strip`, reused if the next has the same
 
 
-# ---------------------------------------------------------------- pieces
+# ---------------------------------------------------------------- short strings
 
 cdef inline void cut(const uint8_t *bytes, Py_ssize_t n, Key *key) noexcept nogil:
     """Write the key of the first n of READ bytes."""
@@ -168,7 +168,7 @@ cdef inline Py_ssize_t short_word(const Char *s, Key *key) noexcept nogil:
         bytes[i] = <uint8_t>s[i]
     for i in range(READ):
         wide[i] = s[i] >= 128
-    for i in range(READ):  # as Python has it: blank, tab to carriage return, four separators
+    for i in range(READ):  # `str.isspace` of ASCII: blank, tab to carriage return, four separators
         blank[i] = (s[i] == 32) | (<Char>(s[i] - 9) < 5) | (<Char>(s[i] - 28) < 4)
     memcpy(words, blank, READ)
     if words[0]:
@@ -209,7 +209,7 @@ cdef str word_behind(str text, Py_ssize_t *start, Py_ssize_t *end):
 # ---------------------------------------------------------------- lower case
 
 cdef inline bint lower_block(const Char *s, Char *out, Py_ssize_t n, uint32_t *seen) noexcept nogil:
-    """Some characters; False where the text is Python's: one becomes two, or another by its place."""
+    """Convert `n` characters; return False for characters without a fixed lower-case form, left to Python."""
     cdef Char all = 0
     cdef uint32_t c
     cdef Py_ssize_t i
@@ -253,13 +253,13 @@ cdef str lower(str text):
         done = lower_all(<const uint16_t *>PyUnicode_DATA(text), <uint16_t *>data, n, &seen) and seen > 0xff
     else:
         done = lower_all(<const uint32_t *>PyUnicode_DATA(text), <uint32_t *>data, n, &seen) and seen > 0xffff
-    return out if done else text.lower()  # as it is where all that remains would be narrower, too
+    return out if done else text.lower()  # Python also chooses a narrower storage for the result
 
 
-# ---------------------------------------------------------------- both ends
+# ---------------------------------------------------------------- strip
 
 cdef int ask(str chars) except -1:
-    """Let `asked` say what is in a text."""
+    """Set `asked` to the character set of `chars`."""
     cdef PyObject *before = asked.text
     cdef Py_UCS4 c
     asked.low = asked.high = 0
@@ -280,7 +280,7 @@ cdef inline bint is_in(Characters among, uint32_t c) noexcept nogil:
 
 
 cdef int find_ends(const Char *s, Py_ssize_t *start, Py_ssize_t *end, bint left, bint right) except -1:
-    cdef Characters among = asked          # a signal's handler may ask for others meanwhile
+    cdef Characters among = asked          # a copy: a signal handler may change `asked`
     while left and start[0] < end[0] and is_in(among, s[start[0]]):
         start[0] += 1
         if start[0] & LIMIT_CHECK_MASK == 0:

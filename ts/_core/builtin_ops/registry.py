@@ -1,9 +1,9 @@
-"""All operators that are written in C: over numbers, strings, lists and dicts, and facts about tensors.
+"""Registry of the operators written in C: on numbers, strings, lists and dicts, and on tensor metadata.
 
-    named("aten::len")       those of a name, which the registry puts in order together with the records
-    operators()              all
+    named("aten::len")       the operators of a name; `ts.ops.registry` merges them with the operator records
+    operators()              all operators
 
-A module is imported when a name is asked for that it has operators of: which one that is, `directory` says.
+A module of operators is imported when one of its names is first requested; `op_index` maps names to modules.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ In: nothing.  Out: `operators()`, the list of Operator records; their kernels wo
     aten::add.int  aten::add.float  aten::add.int_float ... aten::add      one row of the table: "add"
 
 PyTorch has an overload for every combination of argument types; a family of overloads is one row here,
-with one function for each kind of number, and kernels choose among them by the tags of their arguments.
-Bools count as ints.  The functions themselves are in `scalar.pxd`, where the interpreter's opcodes find them.
+with one function per kind of number, and the kernels select the function by the tags of their arguments.
+Bools count as ints.  The functions are in `value/scalar.pxd`, shared with the interpreter's opcodes.
 """
 
 from libc.math cimport atan2, copysign, fabs, fmod, log, remainder
@@ -36,7 +36,7 @@ ctypedef bint (*IntCompare)(int64_t, int64_t) noexcept nogil
 ctypedef bint (*FloatCompare)(double, double) noexcept nogil
 
 
-cdef struct Binary:                # data of the kernels of two arguments; NULL where there is no such function
+cdef struct Binary:                # `data` of operators with two arguments; NULL for unsupported kinds
     IntBinary of_int
     IntChecked of_int_checked
     FloatBinary of_real
@@ -47,7 +47,7 @@ cdef struct Binary:                # data of the kernels of two arguments; NULL 
 cdef struct Compare:
     IntCompare of_int
     FloatCompare of_real
-    bint negate                    # of complex numbers: `ne` rather than `eq`
+    bint negate                    # complex comparison: `ne` instead of `eq`
 
 
 # ---------------------------------------------------------------- kernels of one argument
@@ -214,7 +214,7 @@ cdef int complex_function2(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int number_function2(Operator op, IValue *r, const int32_t *at) except -1:
-    """Scalars: complex if one of them is, float if one of them is, else int where ints stay ints."""
+    """Compute on two Scalars: complex if one is complex, else float if one is float, else int if supported."""
     cdef Binary *f = <Binary *>op.data
     if is_complex(&r[at[0]]) or is_complex(&r[at[1]]):
         if f.of_complex == NULL:
@@ -279,7 +279,7 @@ cdef int derive_index(Operator op, IValue *r, const int32_t *at) except -1 nogil
     return 0
 
 
-# ---------------------------------------------------------------- what the rows name
+# ---------------------------------------------------------------- functions of the rows
 
 cdef int64_t add_int(int64_t a, int64_t b) noexcept nogil: return a + b
 cdef int64_t sub_int(int64_t a, int64_t b) noexcept nogil: return a - b
@@ -299,7 +299,7 @@ cdef double complex clog_base(double complex a, double complex b) noexcept nogil
 
 
 cdef double complex divide_complex(double complex a, double complex b) noexcept nogil:
-    """Division by zero gives infinities and nans of the parts, as floats' does."""
+    """Divide complex numbers; a zero divisor gives inf and nan in the parts, as float division does."""
     cdef double square = b.real * b.real + b.imag * b.imag
     if square == 0.0:
         return from_parts(a.real / fabs(b.real), a.imag / fabs(b.real))
@@ -322,7 +322,7 @@ cdef bint ge_real(double a, double b) noexcept nogil: return a >= b
 
 # ---------------------------------------------------------------- families of overloads
 
-# Overloads are listed in PyTorch's order, which decides where several match; the Scalars' come last.
+# Overloads in PyTorch's order: the first match is selected, and the Scalar overloads come last.
 cdef str REALS = "int float int_float float_int"
 cdef str NUMBERS = "int complex float int_complex complex_int float_complex complex_float int_float float_int -"
 cdef str EQUALITY = "bool int complex float int_float float_int float_complex complex_float"
@@ -339,7 +339,7 @@ cdef list COMPLEX_PARTS = [
 
 
 cdef tuple argument_types(str overload):
-    """"int_float" -> ("int", "float"); "int" -> ("int", "int"); "" and "Scalar_Scalar" -> Scalars."""
+    """Return the argument types of an overload name: "int_float" -> ("int", "float"), "" -> two Scalars."""
     if not overload:
         return "Scalar", "Scalar"
     a, _, b = overload.partition("_")
@@ -369,7 +369,7 @@ cdef Binary *power():
 cdef list family(str name, str overloads, Binary *data, str result=""):
     """Return the overloads of an operator on two numbers.
 
-    `overloads` names them; "-" stands for the nameless one of two Scalars.  Without a `result` type, the
+    `overloads` has their names; "-" is the unnamed overload on two Scalars.  Without a `result` type, the
     result has the wider type of the arguments.
     """
     cdef bint has_ints = data.of_int != NULL or data.of_int_checked != NULL

@@ -1,14 +1,14 @@
-"""Texts cut into lists of texts, part by part: limits are looked at between them."""
+"""String splitting with limit checks between the parts; see `splitting.pyx`."""
 
 from libc.stdint cimport int64_t
 
 from ts._core.value.container cimport List
 
-# At a separator that is not empty, `most` times or, negative, wherever it is; `backwards`: from the end.
+# Split at a non-empty separator, at most `most` times (negative: no limit); `backwards`: from the end.
 cdef List split_at(str text, str separator, int64_t most, bint backwards)
-# Where there are blanks.
+# Split at whitespace, at most `most` times (negative: no limit).
 cdef List split_words(str text, int64_t most)
-# Lines, with what ends them or without.
+# Split into lines, with or without line ends.
 cdef List split_lines(str text, bint keep_ends)
-# One for each character.
+# Split into single characters.
 cdef List split_characters(str text)

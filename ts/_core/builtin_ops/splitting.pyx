@@ -1,13 +1,13 @@
-"""Texts cut into lists of texts, part by part: limits are looked at between them.
+"""String splitting with limit checks between the parts.
 
-In: a text, and where to cut it.  Out: a list of a script, as Python's methods of `str` would give it.
+In: a string and a separator.  Out: a core List with the result of the corresponding `str` method.
 
     split_at("a,b,c", ",", 1, False)      ["a", "b,c"]
     split_words(" a  b ", -1)             ["a", "b"]
     split_lines("a\\r\\nb", False)          ["a", "b"]
 
-A text of 50 MB may have 25 million parts, which take seconds and gigabytes: Python's methods would have made them all
-before anybody could ask.
+A string of 50 MB may have 25 million parts, which take seconds and gigabytes; Python's methods create all of them
+without checking limits or signals.
 """
 
 from cpython.object cimport PyObject
@@ -21,7 +21,7 @@ from ts._core.value.ivalue cimport STR_SPEC, list_spec
 from ts._core.value.tagged cimport IValue, TAG_OBJECT
 
 cdef extern from "Python.h":
-    int PyUnicode_KIND(object text)      # bytes of a character
+    int PyUnicode_KIND(object text)      # bytes per character
     Py_ssize_t PyUnicode_Find(object text, object part, Py_ssize_t start, Py_ssize_t end, int direction) except -2
     bint Py_UNICODE_ISLINEBREAK(Py_UCS4 c)
 
@@ -29,7 +29,7 @@ cdef extern from "Python.h":
 cdef int add_part(List parts, str text, Py_ssize_t start, Py_ssize_t end, str made=None) except -1:
     cdef IValue part
     worked(0)
-    if limited and (end - start > 1 or PyUnicode_KIND(text) > 1):      # Python has the other texts of one character
+    if limited and (end - start > 1 or PyUnicode_KIND(text) > 1):      # one-character Latin-1 strings are cached by Python
         take_text(TEXT_BYTES + (end - start) * PyUnicode_KIND(text))
     if made is None:
         made = substring(text, start, end)
@@ -65,7 +65,7 @@ cdef List split_words(str text, int64_t most):
         word = word_behind(text, &start, &end)
         if start == end:
             return parts
-        if most == 0:                    # the rest, without leading blanks
+        if most == 0:                    # the rest, without leading whitespace
             add_part(parts, text, start, len(text))
             return parts
         add_part(parts, text, start, end, word)

@@ -1,10 +1,10 @@
-"""Counters that programs add to: what `torch.jit._logging` shows.
+"""Named counters of `torch.jit._logging`, incremented by programs.
 
-In: `add_stat_value(key, number)` of scripts and of Python.  Out: the logger's numbers by key:
+In: calls of `add_stat_value(key, number)` in scripts and Python.  Out: the logger's sums by key:
 
     logger = LockingLogger()
     before = set_logger(logger)
-    logger.get_counter_val("steps")         the sum of what was added, 0 where nothing was
+    logger.get_counter_val("steps")         the sum of the added values, 0 for an unused key
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class NoopLogger:
 
 
 class LockingLogger(NoopLogger):
-    """Adds numbers up, of any thread."""
+    """Thread-safe logger that sums the values of each key."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._sums: dict[str, tuple[int, int]] = {}  # the sum, and of how many
+        self._sums: dict[str, tuple[int, int]] = {}  # key -> (sum, number of values)
         self._kinds: dict[str, AggregationType] = {}
 
     def add_stat_value(self, key: str, value: int) -> None:

@@ -4,13 +4,19 @@ In: nothing.  Out: `operators()`, the list of Operator records; their kernels wo
 
     aten::upper(str self) -> str          str.upper
 
-A string of a script is a Python `str`, and most operators are its methods.  Departures from PyTorch, whose
-strings are bytes and whose methods know ASCII only: characters are Unicode's, so `len("é")` is 1; `"\\r\\n"` is
-one line end; `split(None, n)` heeds n; an empty pattern in `count`, `replace` and `rsplit`, on which PyTorch
-loops for ever, means what it means in Python; `format` also knows `{0}`, `{:.2f}` and `{{`.  Kept as PyTorch has them: a negative `end` counts from one past
-the last character, so -1 is the whole string; `%` knows `d i s c f F e E %` only.
+A string of a script is a Python `str`, and most operators call its methods.  Differences from PyTorch, whose strings are
+bytes and whose methods support ASCII only:
 
-The variadic operators take what stands for the dots as one Tuple: `format(text, Tuple(a, b))`.
+    characters          Unicode code points: `len("é")` is 1
+    line ends           `"\\r\\n"` is one line end
+    split(None, n)      splits at most n times
+    empty patterns      in `count`, `replace` and `rsplit` as in Python; PyTorch does not terminate
+    format              also supports `{0}`, `{:.2f}` and `{{`
+
+As in PyTorch, a negative `end` counts from one past the last character, so -1 is the whole string, and `%` supports only
+`d i s c f F e E %`.
+
+The variadic operators receive their variadic arguments as one Tuple: `format(text, Tuple(a, b))`.
 """
 
 import re
@@ -45,12 +51,12 @@ from ts._core.value.tagged cimport (
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *o)
-    int PyUnicode_KIND(object text)      # bytes of a character
+    int PyUnicode_KIND(object text)      # bytes per character
     void PyUnicode_Append(PyObject **left, object right)
 
 
 cdef enum:
-    MAPPED_BYTES = 12      # of a character that is not ASCII, while Python maps it to upper or lower case
+    MAPPED_BYTES = 12      # temporary memory per non-ASCII character that Python maps to upper or lower case
 
 # Minimum time to map a character, to compare a pattern at a position, and to append a part of a result.
 cdef double MAP_CHARACTER_NS = 3
@@ -59,7 +65,7 @@ cdef double BUILD_PART_NS = 8
 cdef double FIELD_NS = 100          # to parse a field of a format string
 
 
-# Methods of `str` that have their own code here; the type keeps them.
+# Methods of `str` implemented in `pieces`, used as keys; references borrowed from the type.
 cdef void *LOWER = <void *>str.lower
 cdef void *LSTRIP = <void *>str.lstrip
 cdef void *RSTRIP = <void *>str.rstrip
@@ -93,7 +99,7 @@ cdef inline int spend(double nanoseconds) except -1:
     return charge_time(nanoseconds) if timed else 0
 
 
-# ---------------------------------------------------------------- methods of str, by shape
+# ---------------------------------------------------------------- methods of str, by signature
 
 cdef int text_method(Operator op, IValue *r, const int32_t *at) except -1:
     text = text_of(&r[at[0]])
@@ -111,7 +117,7 @@ cdef int predicate(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int strip(Operator op, IValue *r, const int32_t *at) except -1:
     text = stripped(r[at[0]].v.o, r[at[1]].v.o, op.data != RSTRIP, op.data != LSTRIP)
-    if at[0] != at[2] or r[at[2]].v.o != <PyObject *>text:  # else it is there
+    if at[0] != at[2] or r[at[2]].v.o != <PyObject *>text:  # otherwise the register holds it already
         set_text(&r[at[2]], text)
     return 0
 
@@ -217,12 +223,12 @@ cdef int length(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *left = &r[at[0]]
     cdef PyObject *text
-    if at[0] == at[2] and Py_REFCNT(left.v.o) == 1:  # `s += t` with an unshared s: it grows in place
-        right = text_of(&r[at[1]])  # held, as it may be s
+    if at[0] == at[2] and Py_REFCNT(left.v.o) == 1:  # `s += t` with an unshared s: append in place
+        right = text_of(&r[at[1]])  # own reference: it may be s
         allow(len(right), max(PyUnicode_KIND(text_of(left)), PyUnicode_KIND(right)))
         text = left.v.o
         left.v.o = NULL
-        PyUnicode_Append(&text, right)  # takes the reference, also where it fails
+        PyUnicode_Append(&text, right)  # steals the reference, also on failure
         if text == NULL:
             raise MemoryError()
         left.v.o = text
@@ -358,7 +364,7 @@ cdef int to_text(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# `{{`, `}}`, `{}`, `{0}`, `{:5d}`, `{0:.2f}`: (position, specification) of the last four.
+# Matches `{{`, `}}`, `{}`, `{0}`, `{:5d}`, `{0:.2f}`; the last four with groups (position, specification).
 FIELD = r"\{\{|\}\}|\{(\d*)(?::([^{}]*))?\}"
 
 
@@ -532,7 +538,7 @@ def operators():
         row("aten::bin(int i) -> str", in_binary),
         row("aten::Int.str(str a) -> int", parse_int),
         row("aten::Float.str(str a) -> float", parse_float),
-        # text of values
+        # conversion of values to strings
         row("aten::str(t elem) -> str", to_text),
         row("aten::format(str self, ...) -> str", format_braces),
         row("aten::percentFormat(str self, ...) -> str", format_percent),

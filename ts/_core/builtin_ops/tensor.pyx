@@ -1,6 +1,6 @@
-"""Facts about a tensor, which need no kernel of a backend: its sizes, dtype, device; and `tolist`.
+"""Operators on tensor metadata, without backend kernels: sizes, dtype, device; and `tolist`.
 
-In: a register that holds a tensor.  Out: a number, a list of ints, a device:
+In: a register with a tensor.  Out: a number, a list of ints, a device:
 
     x.shape, x.size(0)     aten::size          x.dtype     prim::dtype
     x.dim(), len(x)        aten::dim           x.device    prim::device
@@ -162,7 +162,7 @@ cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- what and where
+# ---------------------------------------------------------------- dtype, device and layout
 
 cdef int dtype(Operator op, IValue *r, const int32_t *at) except -1:
     set_int(&r[at[1]], tensor_of(&r[at[0]]).scalar_type)
@@ -220,9 +220,9 @@ cdef int nameless(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- the elements
+# ---------------------------------------------------------------- elements
 
-# The element types of annotations, by the number that the frontend writes, and what PyTorch calls them.
+# Element types of `tolist` annotations by the frontend's number, and PyTorch's names for them.
 cdef tuple ELEMENTS = (INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC)
 cdef tuple ELEMENT_NAMES = ("Long", "Float", "Bool", "ComplexDouble")
 
@@ -234,9 +234,9 @@ cdef bint conforms_to_list(Tuple inputs) except -1:
 
 
 cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
-    """Nested lists as deep as the annotation, if the tensor has that many dimensions and such elements."""
+    """Convert to nested lists of the annotated depth; raise for a tensor of other rank or element type."""
     cdef Tuple inputs = <Tuple>r[at[0]].v.o
-    if not conforms_to_list(inputs):  # its schema says nothing
+    if not conforms_to_list(inputs):  # variadic: the schema declares no types
         raise TypeError("prim::tolist() takes a tensor, a number of dimensions and the number of an element type")
     cdef Tensor t = tensor_of(&inputs.items[0])
     cdef int64_t depth = inputs.items[1].v.i, element = inputs.items[2].v.i
@@ -297,7 +297,7 @@ def operators():
         row("aten::storage_offset(Tensor self) -> int", offset),
         row("aten::is_contiguous(Tensor self) -> bool", contiguous),
         row("aten::is_contiguous.memory_format(Tensor self, MemoryFormat memory_format) -> bool", contiguous),
-        # the same, as exported graphs ask for them
+        # the operators of exported graphs
         row("aten::sym_size.int(Tensor self, int dim) -> SymInt", size_in),
         row("aten::sym_size(Tensor self) -> SymInt[]", sizes),
         row("aten::sym_stride.int(Tensor self, int dim) -> SymInt", stride_in),
@@ -305,7 +305,7 @@ def operators():
         row("aten::sym_numel(Tensor self) -> SymInt", count),
         row("aten::sym_storage_offset(Tensor self) -> SymInt", offset),
         row("aten::sym_is_contiguous(Tensor self, MemoryFormat memory_format=0) -> SymBool", contiguous),
-        # what and where
+        # dtype, device and layout
         row("prim::dtype(Tensor a) -> int", dtype),
         row("prim::layout(Tensor a) -> Layout", layout_code),
         row("prim::device(Tensor a) -> Device", device),

@@ -1,6 +1,6 @@
-"""Operators on any number of tensors, whose schemas end in dots: each calls the one that takes a list.
+"""Variadic operators on tensors: each calls the corresponding operator on a list.
 
-In: a tuple of what stands for the dots.  Out: what the other operator gives:
+In: a tuple of the variadic arguments.  Out: the result of the operator on a list:
 
     prim::VarConcat(x, y, 0)                       aten::cat([x, y], 0)
     aten::einsum(x, [0, 1], y, [1, 2])             aten::einsum("AB,BC", [x, y])

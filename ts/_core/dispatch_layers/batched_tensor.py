@@ -3,7 +3,7 @@
 In: an operator with batched arguments at a level; out: its batched results.
 
     Tensor (3,) -> Batched -> inner (5, 3)      five tensors of three elements
-    Tensor (3,) -> Batched -> inner (3,)        not `whole`: the same for all of them
+    Tensor (3,) -> Batched -> inner (3,)        not `whole`: shared by all elements of the batch
 
 The batch dimension is the first dimension of the inner tensor; the array of the batched tensor itself has the
 shape of one example, and no elements.  The batching rule of an operator is its row in `ts.ops.vmap_rules`;
@@ -135,10 +135,10 @@ class Unbatched:
 
 
 class Call:
-    """An operator on a batch: what rules work with.
+    """Operator call on a batch, the argument of batching rules.
 
-    values   the arguments, tensors as they are below
-    wholes   for each whether its first dimension is the batch's; lists for lists
+    values   the arguments, with inner tensors in place of batched ones
+    wholes   for each argument, True if its first dimension is the batch dimension; lists for list arguments
     """
 
     def __init__(self, level: Level, op: Any, args: list[Any]) -> None:
@@ -271,9 +271,9 @@ def _in_place(call: Call, args: list[Any]) -> Any:
     layer = of_level(target, call.level)
     assert layer is not None
     if is_grad_enabled() and not call.operator.record.reshapes:
-        call.values[0] = operator("clone")(layer.inner)  # what is saved of it is not what is written
+        call.values[0] = operator("clone")(layer.inner)  # a backward node may have saved its elements
     found = on_batch(call)
-    if call.operator.record.reshapes:  # another view from now on
+    if call.operator.record.reshapes:  # the target becomes another view
         hide_elements(target, found, True)
         set_layer(target, Batched(call.level.number, found, True))
     elif found is not layer.inner:
@@ -281,7 +281,7 @@ def _in_place(call: Call, args: list[Any]) -> Any:
     return target
 
 
-# ---------------------------------------------------------------- rules of programs
+# ---------------------------------------------------------------- batching rules of user programs
 
 
 class VmapInfo(NamedTuple):
@@ -339,7 +339,7 @@ def _structure(x: Any) -> str:
     return f"TreeSpec({type(x).__name__}, None, [{(',' + chr(10) + '  ').join('*' * len(x))}])"
 
 
-# ---------------------------------------------------------------- opening one
+# ---------------------------------------------------------------- opening a level
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Dual tensors for forward-mode differentiation.
 
-In: an operator, of whose arguments some have a tangent at a level; out: its results with theirs.
+In: an operator and arguments, some with a tangent at a level; out: its results with tangents.
 
     x + x_t e, y        x * y is (x * y) + (x_t * y) e
 
@@ -44,7 +44,7 @@ class Dual(Layer):
     """Layer of a dual tensor: primal and tangent, None for a zero tangent.
 
     writes  number of writes to the tangent
-    seen    of a view: `writes` of its base, when the tangent was taken from there
+    seen    for a view: value of `writes` of its base when the view's tangent was last updated
     """
 
     def __init__(
@@ -154,7 +154,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     primals = [[p for p, _ in x] if isinstance(x, list) else x[0] for x in pairs]
     tangents = [[t for _, t in x] if isinstance(x, list) else x[1] for x in pairs]
     declared = op.signature
-    given_back = {r.alias_of for r in declared.returns}  # what else it writes has no tangent
+    given_back = {r.alias_of for r in declared.returns}  # other written arguments have no tangent
     written = [
         i for i, p in enumerate(declared.parameters)
         if p.written and isinstance(args[i], Tensor) and (i in given_back or not declared.returns)
@@ -260,7 +260,7 @@ def _lies_in(level: Level, tangent: Tensor, base: Tensor) -> bool:
 def _written(level: Level, x: Tensor, tangent: Tensor | None = None) -> None:
     """Count a write to the tangent of a non-view tensor; replace the tangent if given."""
     layer: Any = of_level(x, level)
-    if layer is None:  # from now on the tensor is the one with the tangent
+    if layer is None:  # the tensor gets a tangent
         _turn_into(x, Dual(level, sunk(x, None), tangent, writes=1))
         return
     layer.writes += 1

@@ -1,4 +1,4 @@
-"""Layers; `ts._core.dispatch_layers.batched_tensor` and `.dual` have those that there are."""
+"""Base class of layers; subclasses are in `batched_tensor`, `dual_tensor` and `tensor_subclasses`."""
 
 from ts._core.tensor.tensor cimport Tensor
 
@@ -37,12 +37,12 @@ cdef class Layer:
 
     @property
     def layout(self):
-        """The layout that the tensor shows."""
+        """Reported layout of the tensor."""
         return strided
 
     @property
     def device(self):
-        """The device that the tensor shows."""
+        """Reported device of the tensor."""
         return self.inner.device
 
     def element(self, Tensor x):

@@ -27,9 +27,9 @@ from ts._core.tensor.tensor import (
 from ts._core.thread.transform_state import refuse
 
 Run = Callable[["Level", Any, list[Any]], Any]
-# Levels below those that function transforms open:
-FAKES = 1  # of tensors without elements that stand for others
-SUBCLASSES = 2  # of tensors whose classes define `__torch_dispatch__`; gate.pyx has the number as well
+# Reserved levels, below those of function transforms:
+FAKES = 1  # fake tensors
+SUBCLASSES = 2  # tensors whose classes define `__torch_dispatch__`; also defined in `transform_dispatch.pyx`
 
 
 class Level:
@@ -39,7 +39,7 @@ class Level:
     run     run(level, operator, arguments), for arguments with this level as the highest
     size    batch size
     random  randomness mode: "error", "same", "different", or "" for no special handling
-    hides_elements  whether the arrays of its tensors have no elements, as inside of function transforms
+    hides_elements  True if the arrays of its tensors have no elements, as inside of function transforms
     """
 
     def __init__(self, number: int, run: Run, wrap: Callable[[Level, Tensor], Layer]) -> None:
@@ -60,15 +60,15 @@ class _Stack(threading.local):
     def __init__(self) -> None:
         self.open: list[Level] = []
         self.last = SUBCLASSES
-        self.fakes = False  # whether there may be any of the level FAKES
-        self.modes = False  # whether the thread has dispatch modes
+        self.fakes = False  # there may be tensors of the level FAKES
+        self.modes = False  # the thread has dispatch modes
 
 
 _here = _Stack()
 _run_fakes: Callable[[Any, list[Any]], Any] | None = None
 _run_dispatched: Callable[[Any, list[Any]], Any] | None = None
 _has_modes: Callable[[], bool] = bool
-_has_subclasses = False  # whether the process has had tensors of the level SUBCLASSES
+_has_subclasses = False  # a tensor of the level SUBCLASSES was created in this process
 
 
 def set_run_of_fakes(function: Callable[[Any, list[Any]], Any]) -> None:
@@ -114,7 +114,7 @@ def _watch() -> None:
 
 
 class no_transforms:
-    """Context manager: operators do not look at layers."""
+    """Context manager that disables transform dispatch: operators ignore layers."""
 
     __slots__ = ("before", "had_subclasses")
 
@@ -146,7 +146,7 @@ def depth(number: int) -> int:
 
 @contextmanager
 def push_level(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Iterator[Level]:
-    """Open a level; `wrap(level, tensor)` gives the layer of a tensor that knows nothing of it."""
+    """Open a level; `wrap(level, tensor)` returns the layer for a tensor without a layer of this level."""
     level = push(run, wrap)
     try:
         yield level
@@ -173,7 +173,7 @@ def pop(level: Level) -> None:
 
 
 class below_level:
-    """Context manager: as if that level were not open, nor those inside of it."""
+    """Context manager that disables a level and all levels inside it."""
 
     __slots__ = ("before", "level")
 
@@ -200,9 +200,9 @@ def by_parts(function: Callable[..., Any], args: list[Any]) -> Any:
 
 
 def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: bool = False) -> Tensor:
-    """Return a new tensor without history for `x`, the tensor below, with that layer; a view of `viewed`.
+    """Return a new tensor with `layer` around the inner tensor `x`, without history; a view of `viewed`.
 
-    Writes to `x` count as writes to the new tensor.  `of_batch`: its shape is that of one element.
+    Writes to `x` count as writes to the new tensor.  `of_batch`: drop the batch dimension from its shape.
     """
     made = detached_array(x)
     if layer.hides_elements:
@@ -251,7 +251,7 @@ def _without(x: Any, number: int) -> Any:
     if isinstance(x, list):
         return [_without(y, number) for y in x]
     layer = layer_of(x) if isinstance(x, Tensor) else None
-    if layer is None and isinstance(x, Tensor):  # a view of one that has a layer
+    if layer is None and isinstance(x, Tensor):  # a view of a tensor with a layer
         return detached(x)
     if layer is None or layer.level != number:
         return x

@@ -87,7 +87,7 @@ class SubclassLayer(Layer):
         self.check_elements()
 
     def reduce(self, x: Tensor) -> tuple[Any, ...]:
-        """Return what `__reduce_ex__` of a wrapper returns: its metadata and attributes."""
+        """Return the result of `__reduce_ex__` of a wrapper: its metadata and attributes."""
         metadata = (
             x.dtype,
             tuple(x.shape),
@@ -118,7 +118,7 @@ def call_without_dispatch(func: Callable[..., Any], args: Any, kwargs: dict[str,
 
 
 def _expect_subclasses() -> None:
-    import ts.utils._python_dispatch  # noqa: F401  has the arguments of handlers
+    import ts.utils._python_dispatch  # noqa: F401  registers the call rules
 
     level_stack.expect_subclasses()
 

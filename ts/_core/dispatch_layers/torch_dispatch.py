@@ -5,8 +5,7 @@
 
 In: an operator and its arguments, below autograd, transforms and autocast.  Out: the result of the first
 handler that does not return NotImplemented.  An operator that writes to an argument returns that argument,
-whatever the handler returns.
-Inside of the handler of a mode that mode is disabled; inside of all handlers no gradient history is recorded.
+whatever the handler returns.  A mode is disabled inside its handler, and autograd inside all handlers.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from ts._core.tensor.subclasses import is_dispatched
 from ts._core.tensor.tensor import Tensor, follow_view, share_version, version, written
 from ts._core.thread.context import GradMode, TracingScope
 
-# Composites(operator): the decomposition of a composite operator, or None.
-# Calls(operator, values): the arguments (func, args, kwargs) of `__torch_dispatch__`.
+# Composites(operator) returns the decomposition of a composite operator, or None.
+# Calls(operator, values) returns the arguments (func, args, kwargs) of `__torch_dispatch__`.
 Composites = Callable[[Any], Callable[..., Any] | None]
 Calls = Callable[[Any, list[Any]], tuple[Any, tuple[Any, ...], dict[str, Any]]]
 
@@ -51,7 +50,7 @@ def run(op: Any, values: list[Any]) -> Any:
         if result is not NotImplemented:
             return result
     dispatched = _dispatched_tensors(values)
-    if not dispatched and not dispatch_modes.is_active():  # views whose base is of such a class
+    if not dispatched and not dispatch_modes.is_active():  # e.g. a view whose base has such a class
         return level_stack.run_plain(op, values)
     versions = [(x, version(x)) for x in _written_tensors(op, values)]
     func, args, kwargs = _build_call(op, values)
@@ -113,7 +112,7 @@ def _dispatched_tensors(values: list[Any]) -> list[Tensor]:
 
 
 def _written_tensors(op: Any, values: list[Any]) -> list[Tensor]:
-    """Return the arguments that an operator writes and whose writes only their handlers see."""
+    """Return the written arguments whose elements only their handlers can change."""
     parameters = op.signature.parameters
     of_written = [x for p, x in zip(parameters, values, strict=True) if p.written]
     return [x for x in _tensors(of_written) if is_dispatched(x)]

@@ -1,11 +1,11 @@
 """Transform dispatch: operators on tensors with layers run at their level or go to autograd first.
 
-In: an operator and its registers; out: whether it has run, or the tape has to record it first.
+In: an operator and its registers; out: HAS_RUN, OF_TAPE (the tape must record it first), or NO_LAYERS.
 
-    x a leaf, y of a batch    x * y: batching first; the tape records the operator on the inner tensors
-    x a leaf and of a batch   x * y: the tape first, which saves tensors with their layers
+    x a leaf, y batched       x * y: batching first; the tape records the operator on the inner tensors
+    x a batched leaf          x * y: the tape first, which saves tensors with their layers
 
-So only the autograd histories of tensors at the highest level among the arguments count.
+The tape records an operator only if a tensor of the highest level among the arguments requires grad.
 """
 
 from cpython.object cimport PyObject
@@ -25,9 +25,9 @@ cdef object runner = None              # function(operator, arguments, level)
 
 
 cdef enum:
-    SUBCLASSES = 2                     # level of tensors whose classes define `__torch_dispatch__`; see levels.py
+    SUBCLASSES = 2                     # level of tensors whose classes define `__torch_dispatch__`; also in `level_stack.py`
 
-cdef object is_composite = None        # is_composite(operator): its decomposition is dispatched instead
+cdef object is_composite = None        # is_composite(operator) -> True if its decomposition is dispatched instead
 
 
 def set_composites(function):
@@ -64,7 +64,7 @@ cdef inline int level_of(Tensor t) noexcept:
     if t.base is None:
         return 0
     cdef int level = level_of(t.base)
-    return 0 if level == SUBCLASSES else level  # a handler chose the class of the view
+    return 0 if level == SUBCLASSES else level  # a handler decides about the class of a view
 
 
 cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
