@@ -73,7 +73,7 @@ def contents(path: Path) -> list[Section]:
 
 
 def amount(size: float) -> str:
-    """A number of bytes, for people."""
+    """Format a number of bytes with a unit."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if size < 1024 or unit == "GiB":
             break
@@ -167,7 +167,7 @@ def _methods(module: ScriptModule) -> list[str]:
 
 
 def kind(tensor: Any) -> str:
-    """`float32[3, 4]`"""
+    """Format dtype and shape of a tensor, such as `float32[3, 4]`."""
     return f"{str(tensor.dtype).rpartition('.')[2]}{list(tensor.shape)}"
 
 

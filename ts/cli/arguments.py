@@ -26,7 +26,7 @@ from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
 _SHAPE: Final = re.compile(r"([A-Za-z]\w*)\[([\d,\s]*)\]")  # float32[1,3,224,224]
-STANDARD: Final = "-"  # standard input and output, in the place of a file
+STANDARD: Final = "-"  # file argument for standard input or output
 
 SPELLING: Final = """\
 arguments are read by the parameters' types:
@@ -45,7 +45,7 @@ arguments are read by the parameters' types:
 
 
 def literal(text: str, expected: types.Type) -> Any:
-    """A Python literal; raises UsageError with the type that was expected."""
+    """Parse a Python literal; UsageError with the expected type on failure."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -66,7 +66,7 @@ def read_member(text: str, expected: types.EnumType) -> Any:
 
 
 def read_device(text: str) -> Any:
-    """`cpu`, `cuda:0`, `meta`."""
+    """Parse a device such as `cpu`, `cuda:0` or `meta`; UsageError for other text."""
     try:
         return ts.device(text)
     except RuntimeError as error:
@@ -74,7 +74,7 @@ def read_device(text: str) -> Any:
 
 
 def read_tensor(text: str, expected: types.Type) -> ts.Tensor:
-    """A tensor from `PATH.npy`, `PATH.npz`, `PATH.npz:KEY`, `-` for standard input, or a literal."""
+    """Read a tensor from `PATH.npy`, `PATH.npz`, `PATH.npz:KEY`, `-` for standard input, or a literal."""
     path, colon, key = text.rpartition(":") if ".npz:" in text else (text, "", "")
     if path.endswith(".npy") or path == STANDARD:
         return tensor_of(load_arrays(path), path)
@@ -155,7 +155,7 @@ def load_arrays(path: str) -> Any:
 
 
 def read_text(text: str) -> str:
-    """The string itself, or with a leading `@` the contents of the file it names."""
+    """Return the string, or the contents of the file after a leading `@`."""
     if not text.startswith("@"):
         return text
     try:
@@ -165,7 +165,7 @@ def read_text(text: str) -> str:
 
 
 def read_argument(text: str, expected: types.Type) -> Any:
-    """The value that `text` spells for a parameter of type `expected`."""
+    """Parse the value of an argument of type `expected`."""
     if isinstance(expected, types.OptionalType):
         return None if text == "None" else read_argument(text, expected.elem)
     if isinstance(expected, types.StringType):
@@ -192,7 +192,7 @@ def read_argument(text: str, expected: types.Type) -> Any:
 def read_arguments(
     function: ScriptFunction | ScriptMethod, texts: Sequence[str]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Positional and keyword arguments from the command line's words, by the function's schema."""
+    """Parse positional and keyword arguments from command-line words by the function's schema."""
     declared = function.schema.arguments[1 if isinstance(function, ScriptMethod) else 0 :]
     words = _ArgumentParser(function, declared)
     for text in texts:
@@ -211,7 +211,7 @@ def _shown(function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> 
 
 
 class _ArgumentParser:
-    """Gives words to parameters."""
+    """Assignment of command-line words to parameters."""
 
     def __init__(self, function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> None:
         self.function = function
@@ -225,7 +225,7 @@ class _ArgumentParser:
         return name in self.keywords or name in self.order[: len(self.positional)]
 
     def add(self, text: str) -> None:
-        """Take one more word."""
+        """Parse one word and assign it to a parameter."""
         name, equals, value = text.partition("=")
         if equals and name in self.parameters:
             self.keyword(name, read_argument(value, self.parameters[name]))

@@ -1,6 +1,6 @@
-"""`ts bench`: how long a model or a function takes, here and with PyTorch.
+"""`ts bench`: benchmark of a model or function with `ts` and with PyTorch.
 
-In: an archive, or a function of a file, which is written as one.  Out: a table.
+In: an archive, or a function in a file, which is saved to an archive.  Out: a table.
 
     model.pt, one thread: best of 7 interleaved rounds
                   ts 0.1.0  torch 2.13.0  torch / ts
@@ -10,8 +10,8 @@ In: an archive, or a function of a file, which is written as one.  Out: a table.
     memory        55.8 MiB  231.3 MiB     4.14x
     the results differ by 1.8e-07 at most
 
-Each engine has a process of its own (`ts.cli.bench_worker`), which reads the same archive and is given the
-same values; rounds take turns, so that what else the machine does meets both.
+Each engine runs in a separate process (`ts.cli.bench_worker`) with the same archive and arguments; the rounds
+of both alternate, so that other load of the machine affects them equally.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _positive(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, and print the table; 1 where the results differ."""
+    """Run the benchmark and print the table; return 1 if the results differ."""
     found = target(options.target)
     with ExitStack() as stack:
         with limited(options, strange=not found.is_program):
@@ -128,7 +128,7 @@ class _Process:
     def __init__(self, name: str, python: str, until: float) -> None:
         self.name, self.python, self.until = name, python, until
         environment = dict(os.environ)
-        if name == "ts":  # as this process found it
+        if name == "ts":  # with the module path of this process
             folders = [str(Path(ts.__file__).parents[1]), environment.get("PYTHONPATH", "")]
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
         command = [python, bench_worker.__file__, name]
@@ -200,11 +200,11 @@ def _show(options: argparse.Namespace, names: list[str], measured: list[dict[str
     return 0 if differ < _TOLERANCE else 1
 
 
-_TOLERANCE: Final = 1e-2  # relative: what short floats may differ by
+_TOLERANCE: Final = 1e-2  # relative tolerance for 16-bit floats
 
 
 def duration(seconds: float) -> str:
-    """Three figures, in the unit that suits."""
+    """Format a time with three digits in a suitable unit."""
     for unit, scale in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
         if seconds * scale >= 1:
             return f"{seconds * scale:.3g} {unit}"

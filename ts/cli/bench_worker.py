@@ -1,7 +1,7 @@
-"""One engine of `ts bench`, in a process of its own: `python engine.py ts` or `python engine.py torch`.
+"""Worker process of `ts bench` for one engine: `python engine.py ts` or `python engine.py torch`.
 
-In: requests, a line of JSON each, on standard input.  Out: an answer to each, on what was standard output;
-what the program itself prints goes nowhere.
+In: requests as lines of JSON on standard input.  Out: a response line for each, on the original standard
+output; output of the program is discarded.
 
     {"do": "load", "path": "model.pt", "method": "forward", "threads": 1}
                                                {"start": 0.1, "version": "2.13.0"}
@@ -10,8 +10,8 @@ what the program itself prints goes nowhere.
     {"do": "round", "least": 0.2}              {"round": 0.00012}
     {"do": "memory"}                           {"memory": 61000000}
 
-The names of both packages are the same, so that this is one program.  It imports nothing else of `ts`: the
-Python that has PyTorch need not have `ts`.
+Both packages have the same API, so that a single program serves both.  It imports no module of `ts`, as the
+Python installation with PyTorch may lack `ts`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import time
 from functools import reduce
 from typing import Any
 
-MAX_BYTES = 1 << 26  # of a result that is compared
+MAX_BYTES = 1 << 26  # size limit of a compared result
 
 
 def encoded(value: Any, package: Any) -> Any:
@@ -78,7 +78,7 @@ class Engine:
         self.count = 0
 
     def load(self, path: str, method: str, threads: int) -> dict[str, Any]:
-        """Read the archive; the time since the package was imported, which imports parts of itself now."""
+        """Load the archive; return the time since the import began, which includes lazy imports."""
         self.package.set_num_threads(threads)
         self.package.set_grad_enabled(False)
         model = self.package.jit.load(path, map_location="cpu")
@@ -134,7 +134,7 @@ def main() -> None:
         try:
             engine = engine or Engine(sys.argv[1])
             answer = getattr(engine, request.pop("do"))(**request)
-        except Exception as error:  # of the package, or of the program
+        except Exception as error:  # an error of the package or of the program
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)
 

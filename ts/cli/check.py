@@ -1,4 +1,4 @@
-"""`ts check`: compile what files define, and say what does not compile and what must fail when it runs.
+"""`ts check`: compile definitions in files, and report compile errors and certain run-time errors.
 
 In: Python files, folders of them, archives.  Of a file, each of these is compiled:
 
@@ -8,12 +8,12 @@ In: Python files, folders of them, archives.  Of a file, each of these is compil
                                   without arguments
     net = Net(3)                  the instance                    ok  module net
 
-Functions that are marked with `ignore` or `unused`, exceptions and interfaces are left out, and of a class
-what other modules define.  Of an archive: the methods of its model, and what it needs that is not there.
+Functions marked with `ignore` or `unused`, exceptions, interfaces and inherited members from other modules
+are skipped.  For an archive, the methods of its model and its missing dependencies are checked.
 
-Then `ts.cli.static_failures` looks for operators that refuse the dtypes and shapes which are known.  Programs
-are imported, as Python would; what they define does not run, and of archives nothing, unless `--run` asks for
-it. Elements are not known without it: whether an index is inside of its table is not checked.
+Then `ts.cli.static_failures` finds operators that reject the known dtypes and shapes.  Python files are
+imported; functions, and archives, are executed only with `--run`.  Without it tensor elements are unknown, so
+that index ranges are not checked.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from ts.ir.schema import Argument
 from ts.runtime.module import RecursiveScriptModule, ScriptModule, method_names
 
 Check = Callable[[], tuple[str, list[str]]]
-"""Compiles a thing: how it is described, and what of it must fail."""
+"""Compiles a definition; returns its description and its certain failures."""
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
@@ -92,7 +92,7 @@ class _Inputs(dict[str, str]):
 
 
 def run(options: argparse.Namespace) -> int:
-    """`ts check`: report each thing of each file."""
+    """Run `ts check`: report each definition of each file."""
     inputs = _Inputs(map(split_input, options.input))
     inputs.used, inputs.runs = set(), options.run
     if options.run and not inputs:
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
                 wrong += _check_file(file, inputs, whole)
             advance()
     unused = inputs.keys() - inputs.used
-    if unused and not wrong:  # what does not compile has no parameters
+    if unused and not wrong:  # parameters of definitions that fail to compile are unknown
         names = ", ".join(sorted(unused))
         raise UsageError(f"--input {names}: nothing that is checked has such a parameter")
     return 1 if wrong else 0
@@ -138,7 +138,7 @@ def _is_meant(path: Path) -> bool:
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
-        return True  # which is to be reported
+        return True  # reported as an error
     names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -207,7 +207,7 @@ def _check_file(found: Target, inputs: _Inputs, whole: bool) -> int:
             text, failing = compile_it()
         except UsageError:
             raise
-        except Exception as error:  # the compiler's, or those of a constructor
+        except Exception as error:  # raised by the compiler or by a constructor
             failing = [format_error(error) if _is_foreign(error) else str(error)]
         for failure in failing:
             wrong += 1
@@ -248,7 +248,7 @@ def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
     from ts.cli.pt2_target import load_exported, takes, wrong_shapes
 
     function = load_exported(path)
-    inputs.used |= {name for name, _ in function.inputs}  # a program says itself what they are
+    inputs.used |= {name for name, _ in function.inputs}  # an exported program records its inputs
     return takes(function), wrong_shapes(function.program)
 
 
@@ -302,6 +302,6 @@ def _class(name: str, cls: type, inputs: _Inputs) -> tuple[str, list[str]]:
         return _module(f"{name}()", instance(cls), inputs)
     if issubclass(cls, Enum | tuple):
         object_type(cls)
-    elif not hasattr(cls, "__ts_type__"):  # interfaces have been compiled where they stand
+    elif not hasattr(cls, "__ts_type__"):  # interfaces are compiled at their definition
         ts.jit.script(cls)
     return f"class {name}", []

@@ -25,7 +25,7 @@ _STAGES = {
 }
 
 
-# Files of strangers name things: what would steer the terminal is shown as what it is.
+# Security: names in untrusted files may contain terminal control codes, which are shown escaped.
 _STEERING = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 
@@ -81,7 +81,7 @@ def sections(found: Sequence[tuple[str, Sequence[str]]], stream: TextIO) -> None
 
 
 def program(text: str, stage: str, stream: TextIO) -> None:
-    """A stage of the compiler: `code`, which is Python, `graph` or `bytecode`."""
+    """Print a compiler stage with highlighting: `code` (Python), `graph` or `bytecode`."""
     text = text.translate(_STEERING)
     screen = console(stream)
     if screen is None:
@@ -129,7 +129,7 @@ def status(ok: bool, text: str, stream: TextIO) -> None:
 
 
 def error(text: str, stream: TextIO) -> None:
-    """A message: its first words in red, places dim, the marks under the source red."""
+    """Print an error message: first words and source marks in red, locations dim."""
     text = text.translate(_STEERING)
     screen = console(stream)
     if screen is None:
@@ -147,7 +147,7 @@ def error(text: str, stream: TextIO) -> None:
             screen.print(Text(line, "dim" if _PLACE.match(line) else ""))
 
 
-_PROGRESS_DELAY_SECONDS = 1.0  # seconds before what takes longer says how far it is
+_PROGRESS_DELAY_SECONDS = 1.0  # delay before a progress bar appears
 
 
 @contextmanager
@@ -155,7 +155,7 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[], None]
     """Show a progress bar for operations longer than a second; yield a function to call after each of `total`
     steps.
 
-    It stands on standard error and goes when the work is done.
+    The bar is shown on standard error and removed at the end.
     """
     screen = console(sys.stderr)
     if screen is None:
@@ -173,7 +173,7 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[], None]
 
 
 class _Bar:
-    """The bar, which a timer shows and the work moves."""
+    """Progress bar, shown by a timer and advanced by the caller."""
 
     def __init__(self, screen: Any, text: str, total: int | None) -> None:
         self._screen, self._text, self._total = screen, text, total

@@ -1,11 +1,11 @@
-"""`ts convert`: archives to other archives, weights to files of safetensors and back.
+"""`ts convert`: conversion between archives, exported programs and safetensors files.
 
-ARCHIVE        -> ARCHIVE          frozen, without debug records, or written anew
-ARCHIVE        -> PROGRAM.pt2      exported for arguments as `--input` says
-ARCHIVE        -> .safetensors     its parameters and buffers by name
-.pt of torch.save -> .safetensors  the tensors in its dictionary, nested ones as `model.fc.weight`
-.safetensors   -> .pt              a dictionary, which `torch.load` and `ts.load` read
-.safetensors   -> ARCHIVE          with `--into`: the model of that archive with these weights
+ARCHIVE        -> ARCHIVE          frozen, without debug records, or rewritten
+ARCHIVE        -> PROGRAM.pt2      exported for the arguments of `--input`
+ARCHIVE        -> .safetensors     parameters and buffers by name
+.pt of torch.save -> .safetensors  tensors of its dictionary, nested ones as `model.fc.weight`
+.safetensors   -> .pt              a dictionary for `torch.load` and `ts.load`
+.safetensors   -> ARCHIVE          with `--into`: the model of the given archive with these weights
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the one file from the other."""
+    """Convert the source file to the output file."""
     source, out = target(options.source).path, Path(options.out)
     if is_exported(source):
         raise UsageError(f"{source} is an exported program, which no other file is made of: ts run runs it")
@@ -124,7 +124,7 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
         )
     given = {name: read_input(name, text, declared[name].type) for name, text in texts.items()}
     shapes = _varying_sizes(given, texts, options.vary)
-    first = list(itertools.takewhile(given.__contains__, parameters))  # by place, as the archive takes them
+    first = list(itertools.takewhile(given.__contains__, parameters))  # positional arguments
     args = tuple(given.pop(name) for name in first)
     with limited(options, strange=True), console.progress(f"exporting {source.name}"):
         try:
@@ -167,7 +167,7 @@ def _varying_sizes(given: dict[str, Any], texts: dict[str, str], words: Sequence
 
 
 def _weights(source: Path, archive: bool) -> dict[str, Any]:
-    """Tensors by name."""
+    """Return the tensors of a file by name."""
     if archive:
         return dict(load_archive(source).state_dict())
     with report_read_errors(source):
@@ -243,7 +243,7 @@ def _strip(records: ZipRecords, out: Path) -> None:
 
 
 class _writing:
-    """Whatever goes wrong while the file is written is one line."""
+    """Context manager that reports errors while writing as a single line."""
 
     def __init__(self, out: Path) -> None:
         self.out = out

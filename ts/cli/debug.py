@@ -39,7 +39,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`ts debug`: call the function under the step debugger and print what it returns."""
+    """Run `ts debug`: call the function under the step debugger and print its result."""
     found = target(options.target)
     with limited(options, strange=not found.is_program):
         function = load_function(found)
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     called, before = callable_of(function)
     try:
         debugger = Debugger(Terminal(options.commands).read, print)
-        with limited(options, strange=False), interrupting(debugger):  # who looks at it takes time
+        with limited(options, strange=False), interrupting(debugger):  # no time limit for interactive use
             result = debugger.run(called, [*before, *positional], keywords)
     except DebuggerQuit:
         return 0

@@ -1,6 +1,6 @@
-"""`ts diff`: compare two archives, their code and their weights.
+"""`ts diff`: comparison of code and weights of two archives.
 
-Out: the code's differences as `diff -u` shows them, then a line for each tensor that differs:
+Out: the code's differences in the format of `diff -u`, then a line for each different tensor:
 
     --- a.pt:code/__torch__/net.py
     +++ b.pt:code/__torch__/net.py
@@ -11,9 +11,9 @@ Out: the code's differences as `diff -u` shows them, then a line for each tensor
     fc.bias: float32[3] became float32[4]
     head.bias: float32[2] only in b.pt
 
-Layout does not count.  Numbers that PyTorch appends to the names of classes (`___torch_mangle_7`) count
-from 0 again, since they say only in which order a process met them.  Exit code 0: they are the same; 1:
-they differ; 2: one cannot be read.
+Source formatting is ignored.  Numbers that PyTorch appends to class names (`___torch_mangle_7`) are
+renumbered from 0, since they depend only on the order of definition in a process.  Exit codes: 0 equal, 1
+different, 2 a file cannot be read.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show how two archives differ."""
+    """Print the differences of two archives; return 1 if there are any."""
     first, second = target(options.first).path, target(options.second).path
     for path in (first, second):
         if is_exported(path):
@@ -82,7 +82,7 @@ def _code(first: Path, second: Path) -> Iterator[str]:
 
 
 def _sources(path: Path) -> dict[str, list[str]]:
-    """The lines of the source files, with mangled names numbered in the order of the files."""
+    """Return the lines of the source files, with mangled names renumbered in file order."""
     with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
         texts = {n: records.text(n) for n in records.entries if n.startswith("code/") and n.endswith(".py")}
         numbers: dict[str, int] = {}

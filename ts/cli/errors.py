@@ -13,11 +13,11 @@ from ts.errors import FrontendError, LimitExceeded
 
 
 class UsageError(Exception):
-    """The command line is wrong: exit code 2."""
+    """Error in the command line: exit code 2."""
 
 
 class ProgramError(Exception):
-    """The file could not be read, or run: exit code 1."""
+    """Error reading or running a file: exit code 1."""
 
 
 def format_error(error: BaseException) -> str:

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
             if options.arguments or _needs_none(function):
                 given = read_arguments(function, options.arguments)
                 args, kwargs = copy.deepcopy(given)
-                function(*args, **kwargs)  # limited; what is measured does the same once more
+                function(*args, **kwargs)  # within the limits; the measurement repeats the call
             else:
                 facts = collect(function)
         if given is not None:

@@ -1,4 +1,4 @@
-"""`ts explain-shapes`: the symbols of an exported program, what holds for each, and which lines asked."""
+"""`ts explain-shapes`: symbols of an exported program, with their conditions and source lines."""
 
 from __future__ import annotations
 

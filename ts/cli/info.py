@@ -1,4 +1,4 @@
-"""`ts info`: versions, backends, operators; of an archive, what is in it (`ts.cli.archive_summary`)."""
+"""`ts info`: versions, backends and operators, or the contents of an archive (`ts.cli.archive_summary`)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def installation() -> int:
-    """Versions, backends, operators."""
+    """Print versions, backends and operators."""
     library = blas_library()
     present = backends.available()
     rows = [

@@ -47,7 +47,7 @@ def _told(module: ScriptModule, graph: Graph, value: Value) -> Iterator[str]:
     """Yield the properties implied by operators that consume an argument unmodified."""
     users = [use.user for use in value.uses()]
     if any(node.schema() is not None and value in written_inputs(node) for node in users):
-        return  # it may have another shape afterwards
+        return  # the shape may change later
     for node in users:
         if node.owning_block() is not graph.block():
             continue

@@ -3,7 +3,7 @@
 In: the options `--seconds 2 --bytes 512M --fuel 100000 --depth 50`.  Out: `ts.limits` for the whole command.
 
 Archives are untrusted: reading, compiling and running them is limited by default to ten minutes and three
-quarters of the machine's memory.  The user's own programs have no default limits.  0 means: no limit.
+quarters of the machine's memory.  Python files of the user have no default limits.  0 disables a limit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SECONDS: Final = 600.0
 
 
 def size(text: str) -> int:
-    """A number of bytes, as `ts.limits` reads it."""
+    """Parse a number of bytes in the format of `ts.limits`."""
     from ts.runtime.limits import bytes_in
 
     try:
@@ -29,7 +29,7 @@ def size(text: str) -> int:
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
-    """The options of every command that reads programs."""
+    """Add the limit options to the parser of a command."""
     group = parser.add_argument_group(
         "limits", "archives are limited to 600 seconds and 3/4 of the memory if nothing is said; 0: no limit"
     )

@@ -1,15 +1,15 @@
 """The command line: `ts run | debug | graph | code | bytecode | check | info | bench | explain |
 explain-shapes | diff | serve | cluster | worker | launch | convert`, also `python -m ts`.
 
-In: a command and its words.  Out: its result on standard output, errors on standard error.  Exit codes: 0
-done, 1 the program or file is wrong or failed (of `ts diff`: the two differ), 2 the command line is wrong
-(of `ts diff`: or a file cannot be read), 130 after Ctrl-C.  Who stops reading the output ends the command
-by SIGPIPE, silently.
+In: a command and its arguments.  Out: its result on standard output, errors on standard error.  Exit codes: 0
+success, 1 the program or file is wrong or failed (`ts diff`: the files differ), 2 the command line is wrong
+(`ts diff`: or a file cannot be read), 130 after Ctrl-C.  If the reader of the output closes the pipe, the
+command ends silently by SIGPIPE.
 
     ts run examples/word_count.py:most_frequent @README.md 5
 
-A command is a module with two functions: `arguments` declares its words, `run` does it.  Only the one that
-is named is imported, so that `ts --help` and mistyped commands take no time.
+A command is a module with two functions: `arguments` declares its arguments, `run` executes it.  Only the
+named command is imported, so that `ts --help` and errors are fast.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ COMMANDS: Final = {
     "convert": "turn archives into other archives and programs (.pt2), and weights into safetensors and back",
 }
 _STAGES: Final = ("graph", "code", "bytecode")
-_FAILURE_EXIT_CODES: Final = {"diff": 2}  # exit codes of failures, where 1 says something else
+_FAILURE_EXIT_CODES: Final = {"diff": 2}  # commands in which 1 is not a failure
 
 
 def _module(name: str) -> Any:
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments[:1] == ["launch"]:  # arguments after the program belong to the program
         return _launch(arguments[1:])
     command = next((word for word in arguments if word in COMMANDS), "")
-    path = sys.path.copy()  # programs are found in their folders, which hide modules of Python afterwards
+    path = sys.path.copy()  # restored: a program's folder may hide modules of Python
     try:
         options = parser(command).parse_args(arguments)
         for name in options.imports:
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except Exception as error:  # the user's program: its message says where, a Python traceback would not
+    except Exception as error:  # raised by the user's program: the message has the location
         _show(format_error(error))
     finally:
         sys.path[:] = path

@@ -1,4 +1,4 @@
-"""Output of results to files: `-o y.npy` for one tensor, `-o out.npz` for all that a function returns.
+"""Output of results to files: `-o y.npy` for a single tensor, `-o out.npz` for all results.
 
 In: the result of a function.  Out: arrays by name:
 
@@ -27,7 +27,7 @@ from ts.cli.errors import ProgramError, UsageError
 
 
 def check_out(path: str) -> None:
-    """Refuse a name that says no format, before anything is computed."""
+    """Raise UsageError for an output file of unknown format, before the computation starts."""
     if path != STANDARD and not path.endswith((".npy", ".npz")):
         raise UsageError(
             f"--out writes .npy (one tensor), .npz (all results) and {STANDARD} (one tensor, to standard "
@@ -37,7 +37,7 @@ def check_out(path: str) -> None:
 
 def write_results(path: str, result: Any, function: str) -> None:
     """Write a function's result to a file."""
-    from ts.archive.zip_writer import replaced  # it takes what only writing needs
+    from ts.archive.zip_writer import replaced  # imported on first use
 
     if path == STANDARD or path.endswith(".npy"):
         if not isinstance(result, ts.Tensor):

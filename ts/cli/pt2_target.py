@@ -1,14 +1,14 @@
-"""Exported programs on the command line: `.pt2` files in the place of archives.
+"""Exported programs on the command line: `.pt2` files in place of archives.
 
-In: a path.  Out: what `ts run`, `ts graph`, `ts code`, `ts info` and `ts check` ask of a function:
+In: a path.  Out: a function with the interface that `ts run`, `graph`, `code`, `info` and `check` use:
 
     function = load_exported(path)
-    function.schema.arguments        the leaves of its arguments: x, batch_a, n=3
-    function(x, batch_a=a)           what the program gives
+    function.schema.arguments        leaves of the arguments: x, batch_a, n=3
+    function(x, batch_a=a)          result of the program
     function.graph, function.code    as text
 
-Arguments of an exported program may be trees; their leaves have names of their own, which are those of the
-graph's inputs.  Numbers and texts that it was exported with may be left out.
+Arguments of an exported program may be trees; their leaves have the names of the graph's inputs.  Numbers and
+strings that were fixed at export may be omitted.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ExportedFunction:
 
     @property
     def graph(self) -> Any:
-        """The graph: as text, and drawn as nothing yet."""
+        """Graph of the program for printing; drawing is unsupported."""
         return _Graph(self.program)
 
     @property
@@ -84,7 +84,7 @@ class _Graph:
         return "\n".join(lines)
 
     def draw(self, path: str) -> None:
-        """Pictures are of scripted functions."""
+        """Raise UsageError: exported programs cannot be drawn."""
         raise UsageError("pictures of exported programs cannot be drawn: ts graph prints them")
 
 
@@ -115,7 +115,7 @@ def _argument(name: str, value: Any) -> Argument:
     if value is None:
         return Argument(name, types.NONE, None, True)
     kind = _TYPES.get(type(value))
-    if kind is None:  # a symbol: a number that may be another each time
+    if kind is None:  # a symbolic int
         return Argument(name, types.INT)
     return Argument(name, kind, value, True)
 
@@ -124,14 +124,14 @@ def _argument(name: str, value: Any) -> Argument:
 
 
 def described(value: Any) -> str:
-    """`float32[s0, 3]`"""
+    """Format a value such as `float32[s0, 3]`."""
     if isinstance(value, Tensor):
         return f"{str(value.dtype).rpartition('.')[2]}[{', '.join(map(str, value.array.shape))}]"
     return repr(value)
 
 
 def takes(function: ExportedFunction) -> str:
-    """`forward(x: float32[s0, 3], n = 3)`"""
+    """Format the signature of a program such as `forward(x: float32[s0, 3], n = 3)`."""
     inputs = [f"{n}: {described(v)}" if isinstance(v, Tensor) else f"{n} = {v!r}" for n, v in function.inputs]
     results = function.program.graph.output_node().meta.get("val") or ()
     return f"forward({', '.join(inputs)}) -> ({', '.join(map(described, results))})"

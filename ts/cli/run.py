@@ -1,4 +1,4 @@
-"""`ts run`: call a function or a model with arguments, and print what it returns or write it to a file."""
+"""`ts run`: call a function or model, and print its result or write it to a file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`ts run`: call the function and print what it returns."""
+    """Run `ts run`: call the function and print its result."""
     if options.out is not None:
         check_out(options.out)
     found = target(options.target)

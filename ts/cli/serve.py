@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _loop_factory() -> Any:
-    """uvloop's loops where it is installed."""
+    """Return uvloop's event loop factory if uvloop is installed, otherwise None."""
     try:
         import uvloop
     except ImportError:

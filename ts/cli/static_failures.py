@@ -82,7 +82,7 @@ class _Search:
         self.written = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
         self.device = ts.device("meta")
         self.is_decided: bool | None = (
-            None  # False where an unknown condition was before, True where a known one
+            None  # False after an unknown condition, True after a known one
         )
 
     def visit(self, block: Block) -> bool:
@@ -132,7 +132,7 @@ class _Search:
         is_object = isinstance(node.output().type(), ClassType)
         try:
             sample = object_get(owner, list(owner.cls.type.attributes).index(name), deep=not is_object)
-        except (AttributeError, ValueError):  # it has no value yet
+        except (AttributeError, ValueError):  # the attribute has no value
             return
         self.enter(node.output(), self.training if name == _MODE else sample)
 
@@ -168,7 +168,7 @@ class _Search:
             self.is_decided = decided
 
     def visit_node(self, node: Node) -> bool:
-        """Run an operator whose arguments are known; whether it does not fail."""
+        """Run an operator with known arguments; return False if it fails."""
         if has_side_effects(node) or (node.kind() in STRUCTURAL and not node.outputs()):
             return True
         arguments = self.arguments(node)
@@ -183,11 +183,11 @@ class _Search:
                 results = list(result) if len(node.outputs()) > 1 else [result]
         except (LimitExceeded, InternalError, MemoryError):
             raise
-        except (NotImplementedError, TypeError):  # there is no answer without elements
+        except (NotImplementedError, TypeError):  # needs tensor elements
             return True
         except Exception as error:
             text = str(error).strip().rstrip(":")
-            if "meta" in text.lower():  # it says that elements are needed
+            if "meta" in text.lower():  # the message says that elements are needed
                 return True
             kind = "" if isinstance(error, RuntimeError) else f"{type(error).__name__}: "
             self.found.append(Failure(f"{kind}{text}", node))

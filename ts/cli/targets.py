@@ -1,7 +1,7 @@
 """Targets of the command line: files, and functions or models in them.
 
     FILE.py:NAME             a function, a module, or a module class with a constructor without arguments
-    ARCHIVE                  the `forward` of the model in it
+    ARCHIVE                  `forward` of its model
     ARCHIVE:METHOD           another method, or a method of a submodule: `model.pt:encoder.layers.0`
     ARCHIVE:PART
     PROGRAM.pt2              an exported program, for commands that support it
@@ -110,10 +110,10 @@ def _part(module: ScriptModule, name: str, where: str, path: Path) -> ScriptModu
 
 
 def load_module(path: Path) -> ModuleType:
-    """Run a file as a module; UsageError where there is no such file, ProgramError where it fails.
+    """Execute a file as a module; UsageError if it does not exist, ProgramError if it fails.
 
-    In a folder with `__init__.py` it is a module of that package, so that relative imports mean what they
-    say.  What it prints meanwhile goes to stderr: the output is the command's.
+    In a folder with `__init__.py` it is a module of that package, so that relative imports work.  Its output
+    goes to stderr, as stdout is reserved for the command's output.
     """
     if not path.is_file():
         raise UsageError(f"no such file: {path}")
@@ -126,7 +126,7 @@ def load_module(path: Path) -> ModuleType:
         sys.path.insert(0, str(folder))
         with redirect_stdout(sys.stderr):
             return _imported(path, ".".join(names)) if folder != path.resolve().parent else _executed(path)
-    except Exception as error:  # the user's own code: say where in the file it failed
+    except Exception as error:  # the message shows the location in the user's file
         frames = traceback.extract_tb(error.__traceback__)
         lines = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]
         place = f"{path}:{lines[-1]}" if lines else f"{path}"
@@ -146,7 +146,7 @@ def import_module(name: str) -> ModuleType:
         raise ProgramError(f"cannot import {name}: {type(error).__name__}: {error}") from None
 
 
-_folders: dict[str, str] = {}  # of packages that were loaded here, by their names
+_folders: dict[str, str] = {}  # folder of each loaded package by name
 
 
 def _imported(path: Path, name: str) -> ModuleType:
@@ -210,7 +210,7 @@ def instance(cls: type) -> Any:
 
 
 def load_function(found: Target) -> ScriptFunction | ScriptMethod:
-    """The scripted function that a word names."""
+    """Return the scripted function of a target."""
     path, name = found
     if path.is_dir():
         raise UsageError(f"{path} is a folder; expected FILE.py:FUNCTION or an archive")

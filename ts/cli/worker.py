@@ -1,4 +1,4 @@
-"""`ts worker`: a process of a cluster that has things run by others."""
+"""`ts worker`: worker process of a cluster, which serves calls of other processes."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def check_name(name: str) -> None:
 
 
 def has_dask() -> None:
-    """ProgramError where dask.distributed is missing."""
+    """Raise ProgramError if dask.distributed is not installed."""
     try:
         import distributed  # noqa: F401
     except ImportError:
@@ -102,7 +102,7 @@ def has_dask() -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Be a worker until the cluster ends."""
+    """Run a worker until the cluster ends."""
     has_dask()
     checked(options)
     from ts.distributed.cluster import worker
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
     if options.name:
         check_name(options.name)
     if options.allow_python:
-        sys.path.insert(0, os.getcwd())  # as `python -m` does
+        sys.path.insert(0, os.getcwd())  # like `python -m`
     signal.signal(signal.SIGTERM, _terminated)
 
     def joined(name: str) -> None:
@@ -130,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _end(code: int) -> NoReturn:
-    """End, whatever a thread still runs for others."""
+    """Exit the process without waiting for threads that serve calls."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -15,10 +15,10 @@ from ts.nn import functional as F
 
 
 class ContinuousBernoulli(ByOdds, ExponentialFamily):
-    """A number of [0, 1], with a density in proportion to probs^x (1 - probs)^(1 - x).
+    """Continuous Bernoulli distribution on [0, 1], with density proportional to probs^x (1 - probs)^(1 - x).
 
-    The density's constant has a form that is not precise for `probs` near 0.5: between the two `lims` it is a
-    power series.
+    The normalization constant is computed by a power series for `probs` between the two `lims` near 0.5,
+    where the closed form is imprecise.
     """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -43,7 +43,7 @@ class ContinuousBernoulli(ByOdds, ExponentialFamily):
 
     @lazy_property
     def probs(self) -> Any:
-        """The number that says to which side the density leans."""
+        """Parameter of the density; values above 0.5 favour 1."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def _outside(self) -> Any:
@@ -117,7 +117,7 @@ class ContinuousBernoulli(ByOdds, ExponentialFamily):
 
 
 class VonMises(Centred):
-    """An angle, around `loc`, the closer the larger `concentration` is."""
+    """Von Mises distribution of angles around `loc`, narrower for larger `concentration`."""
 
     loc: Any
     concentration: Any
@@ -139,7 +139,7 @@ class VonMises(Centred):
         return k * ts.cos(value - self.loc) - math.log(2 * math.pi) - log_bessel
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Angles of a wrapped Cauchy distribution, drawn until all are accepted (Best and Fisher, 1979)."""
+        """Draw angles by rejection from a wrapped Cauchy distribution (Best and Fisher, 1979)."""
         shape = self._extended_shape(sample_shape)
         with ts.no_grad():
             k = self.concentration.double().expand(shape)

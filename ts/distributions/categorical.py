@@ -14,7 +14,7 @@ from ts.nn import functional as F
 
 
 class Categorical(Distribution):
-    """An index, with probabilities in proportion to `probs` along the last dimension."""
+    """Categorical distribution of indices, with probabilities proportional to `probs` (last dimension)."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support = True
@@ -33,12 +33,12 @@ class Categorical(Distribution):
 
     @lazy_property
     def probs(self) -> Any:
-        """The probabilities."""
+        """Normalized probabilities."""
         return logits_to_probs(self.logits)
 
     @lazy_property
     def logits(self) -> Any:
-        """Their logarithms."""
+        """Normalized log-probabilities."""
         return probs_to_logits(self.probs)
 
     @property
@@ -47,12 +47,12 @@ class Categorical(Distribution):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
-        """The indices."""
+        """Indices from 0 to the number of categories - 1."""
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
     def param_shape(self) -> Any:
-        """The shape of `probs` and `logits`."""
+        """Shape of `probs` and `logits`."""
         return self._param.size()
 
     @property

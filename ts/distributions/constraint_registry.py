@@ -24,7 +24,7 @@ class ConstraintRegistry:
         self._factories: dict[type[Any], Factory] = {}
 
     def register(self, constraint: Any, factory: Any = None) -> Any:
-        """Let `factory` make the transform for constraints of a class, or of the class of `constraint`."""
+        """Register `factory` as the transform factory of a constraint class."""
         if factory is None:
             return lambda factory: self.register(constraint, factory)
         kind = type(constraint) if isinstance(constraint, constraints.Constraint) else constraint
@@ -36,7 +36,7 @@ class ConstraintRegistry:
         return factory
 
     def __call__(self, constraint: Any) -> Any:
-        """The transform."""
+        """Return the transform for a constraint; NotImplementedError for an unregistered class."""
         factory = self._factories.get(type(constraint))
         if factory is None:
             raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
@@ -99,7 +99,7 @@ def _stack(registry: ConstraintRegistry, constraint: Any) -> Any:
     return transforms.StackTransform([registry(part) for part in constraint.cseq], constraint.dim)
 
 
-for _registry in (biject_to, transform_to):  # constraints of parts: by the same registry
+for _registry in (biject_to, transform_to):  # composite constraints use the registry for their parts
     _registry.register(constraints.independent, partial(_independent, _registry))
     _registry.register(constraints.cat, partial(_cat, _registry))
     _registry.register(constraints.stack, partial(_stack, _registry))

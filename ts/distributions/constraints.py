@@ -29,7 +29,7 @@ class Constraint:
     event_dim = 0
 
     def check(self, value: Any) -> Tensor:
-        """True where a value is allowed."""
+        """Return a bool tensor: whether each value satisfies the constraint."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -70,7 +70,7 @@ class _Dependent(Constraint):
 
 
 class dependent_property(property, _Dependent):  # type: ignore[misc]
-    """A decorator: a distribution's property that computes a constraint; seen from the class, dependent."""
+    """Decorator of a property that computes a constraint; on the class, it is a dependent constraint."""
 
     def __init__(
         self, fn: Any = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
@@ -79,7 +79,7 @@ class dependent_property(property, _Dependent):  # type: ignore[misc]
         _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
 
     def __call__(self, fn: Any) -> dependent_property:  # type: ignore[override]
-        """The decorator with arguments, given its function."""
+        """Decorate a function, when the decorator has arguments."""
         return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
@@ -147,7 +147,7 @@ class HalfOpenInterval(Interval):
 
 
 class IntegerInterval(Interval):
-    """An integer between two bounds."""
+    """Integers between two inclusive bounds."""
 
     is_discrete = True
 
@@ -222,7 +222,7 @@ class Multinomial(Constraint):
 
 
 class LowerTriangular(Constraint):
-    """A matrix with zeros above the diagonal."""
+    """Matrices with zeros above the diagonal."""
 
     event_dim = 2
 
@@ -232,7 +232,7 @@ class LowerTriangular(Constraint):
 
 
 class LowerCholesky(Constraint):
-    """A lower triangular matrix with a positive diagonal."""
+    """Lower triangular matrices with positive diagonal."""
 
     event_dim = 2
 
@@ -242,7 +242,7 @@ class LowerCholesky(Constraint):
 
 
 class CorrCholesky(LowerCholesky):
-    """A lower triangular matrix with a positive diagonal, whose rows have length one."""
+    """Lower triangular matrices with positive diagonal and rows of norm 1."""
 
     def check(self, value: Any) -> Tensor:
         slack = 10 * value.size(-1) * ts.finfo(value.dtype).eps
@@ -252,7 +252,7 @@ class CorrCholesky(LowerCholesky):
 
 
 class Square(Constraint):
-    """A square matrix."""
+    """Square matrices."""
 
     event_dim = 2
 
@@ -274,7 +274,7 @@ class Symmetric(Square):
 
 
 class PositiveSemidefinite(Symmetric):
-    """A symmetric matrix without negative eigenvalues."""
+    """Symmetric matrices without negative eigenvalues."""
 
     def check(self, value: Any) -> Tensor:
         symmetric = super().check(value)
@@ -285,7 +285,7 @@ class PositiveSemidefinite(Symmetric):
 
 
 class PositiveDefinite(Symmetric):
-    """A symmetric matrix with positive eigenvalues."""
+    """Symmetric matrices with positive eigenvalues."""
 
     def check(self, value: Any) -> Tensor:
         symmetric = super().check(value)
@@ -330,7 +330,7 @@ class MixtureSameFamilyConstraint(Constraint):
         result = self.base_constraint.check(each)
         if value.dim() < self.event_dim:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
-        # what is left of the values' dimensions, with the parts' dimension last
+        # keep the batch dimensions; reduce the event dimensions, including the stacked parts
         return result.flatten(value.dim() - self.event_dim).all(-1)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
@@ -416,7 +416,7 @@ stack = Stack
 
 
 def __getattr__(name: str) -> Any:
-    """The classes under PyTorch's names, which begin with an underscore."""
+    """Return a constraint class under its PyTorch name with leading underscore."""
     if name == "_DependentProperty":
         return dependent_property
     found = globals().get(name[1:]) if name.startswith("_") else None

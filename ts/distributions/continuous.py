@@ -13,7 +13,7 @@ from ts.distributions.utils import broadcast_all
 
 
 class _Symmetric(Centred):
-    """A distribution around `loc`, as wide as `scale` says."""
+    """Base of location-scale families around `loc` with width `scale`."""
 
     loc: Any
     scale: Any
@@ -27,7 +27,7 @@ class _Symmetric(Centred):
 
 
 class Normal(_Symmetric, ExponentialFamily):
-    """The normal distribution of mean `loc` and standard deviation `scale`."""
+    """Normal distribution with mean `loc` and standard deviation `scale`."""
 
     _mean_carrier_measure = 0
 
@@ -127,7 +127,7 @@ class Uniform(Distribution):
 
 
 class Exponential(ExponentialFamily):
-    """The time until something that happens `rate` times in a unit of time."""
+    """Exponential distribution of the time to an event of rate `rate`."""
 
     rate: Any
     has_rsample = True
@@ -214,7 +214,7 @@ class Laplace(_Symmetric):
 
 
 class Cauchy(_Symmetric):
-    """The ratio of two standard normal variables, moved and scaled: it has no mean."""
+    """Cauchy distribution with location `loc` and scale `scale`; it has no mean."""
 
     @property
     def mean(self) -> Any:
@@ -294,7 +294,7 @@ class GeneralizedPareto(Distribution):
         z = (value - self.loc) / self.scale
         exponential, c = self._tail()
         power = 1 / c + 1
-        # of the power 0 (a uniform distribution) at the end of the tail, where the logarithm is infinite
+        # power 0 (uniform distribution) at the end of the tail, where the logarithm is infinite
         fall = ts.where(power == 0, 0.0, power * ts.log1p(c * z))
         return -self.scale.log() - ts.where(exponential, z, fall)
 
@@ -306,7 +306,7 @@ class GeneralizedPareto(Distribution):
         return -ts.where(exponential, z, ts.log1p(c * z) / c)
 
     def log_cdf(self, value: Any) -> Any:
-        """The logarithm of `cdf`."""
+        """Return the logarithm of `cdf`."""
         return ts.log1p(-ts.exp(self.log_survival_function(value)))
 
     def cdf(self, value: Any) -> Any:

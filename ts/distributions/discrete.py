@@ -20,7 +20,7 @@ def check_one(probs: Any, logits: Any) -> None:
 
 
 class ByOdds(Distribution):
-    """Base class of distributions parametrized by `probs` or `logits`; the other one is computed lazily."""
+    """Base class of distributions parametrized by `probs` or `logits`; the other is computed lazily."""
 
     def _set(self, probs: Any, logits: Any, *others: Any) -> list[Any]:
         """Store the given one of `probs` and `logits`, broadcast together with `others`; return the broadcast
@@ -32,7 +32,7 @@ class ByOdds(Distribution):
 
     @lazy_property
     def probs(self) -> Any:
-        """The probability."""
+        """Probability of 1."""
         return logits_to_probs(self.logits, is_binary=True)
 
     @lazy_property
@@ -46,7 +46,7 @@ class ByOdds(Distribution):
 
     @property
     def param_shape(self) -> Any:
-        """The shape of `probs` and `logits`."""
+        """Shape of `probs` and `logits`."""
         return self._param.size()
 
 
@@ -98,7 +98,7 @@ class Bernoulli(ByOdds, ExponentialFamily):
 
 
 def _counted(count: int, like: Any, batch_shape: Any, expand: bool) -> Any:
-    """0, 1, ... along a new first dimension."""
+    """Return 0, 1, ..., count - 1 along a new first dimension."""
     values = ts.arange(count, dtype=like.dtype, device=like.device)
     values = values.view((-1,) + (1,) * len(batch_shape))
     return values.expand((-1, *batch_shape)) if expand else values

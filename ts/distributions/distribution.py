@@ -18,12 +18,12 @@ _validate = __debug__
 
 
 class Distribution:
-    """Samples and densities; a class says its parameters' constraints and computes the rest."""
+    """Base class of distributions; subclasses declare the constraints of their parameters."""
 
     has_rsample = False
     has_enumerate_support = False
     _validate_args = True  # default for instances
-    _expanded: ClassVar[Mapping[str, int]] = {}  # other attributes of the batch's shape: dimensions after it
+    _expanded: ClassVar[Mapping[str, int]] = {}  # other batched attributes: event dimensions
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
     support: Any = None
 
@@ -37,7 +37,7 @@ class Distribution:
             for name, constraint in self.arg_constraints.items():
                 if is_dependent(constraint):
                     continue
-                if name in self.__dict__:  # others are computed from those that were given
+                if name in self.__dict__:  # computed parameters are not checked
                     self._check_parameter(name, constraint)
 
     def _check_parameter(self, name: str, constraint: Constraint) -> None:
@@ -59,7 +59,7 @@ class Distribution:
 
     @property
     def batch_shape(self) -> Size:
-        """The shape of the parameters together."""
+        """Common shape of the parameters."""
         return self._batch_shape
 
     @property
@@ -101,7 +101,7 @@ class Distribution:
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Samples, through which no gradients go."""
+        """Draw samples without gradient."""
         with ts.no_grad():
             return self.rsample(sample_shape).detach()  # type: ignore[no-any-return]
 
@@ -118,7 +118,7 @@ class Distribution:
         raise NotImplementedError
 
     def icdf(self, value: Any) -> Tensor:
-        """The inverse of `cdf`."""
+        """Return the inverse of `cdf` at `value`."""
         raise NotImplementedError
 
     def entropy(self) -> Tensor:
@@ -126,40 +126,40 @@ class Distribution:
         raise NotImplementedError
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """All values, along a new first dimension."""
+        """Return all values of the support along a new first dimension."""
         raise NotImplementedError
 
     def sample_n(self, n: int) -> Tensor:
-        """n samples: `sample((n,))`."""
+        """Draw n samples; deprecated alias of `sample((n,))`."""
         warnings.warn("sample_n will be deprecated. Use .sample((n,)) instead", UserWarning, stacklevel=2)
         return self.sample((n,))
 
     @property
     def mean(self) -> Tensor:
-        """The mean."""
+        """Mean of the distribution."""
         raise NotImplementedError
 
     @property
     def mode(self) -> Tensor:
-        """The most likely value."""
+        """Mode of the distribution."""
         raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
     def variance(self) -> Tensor:
-        """The variance."""
+        """Variance of the distribution."""
         raise NotImplementedError
 
     @property
     def stddev(self) -> Tensor:
-        """The standard deviation."""
+        """Standard deviation of the distribution."""
         return self.variance.sqrt()  # type: ignore[no-any-return]
 
     def perplexity(self) -> Tensor:
-        """exp of the entropy."""
+        """Return the exponential of the entropy."""
         return ts.exp(self.entropy())  # type: ignore[no-any-return]
 
     def _validate_sample(self, value: Any) -> None:
-        """Refuse values that no sample has."""
+        """Raise ValueError for values outside the support."""
         if not self._validate_args:
             return
         if not isinstance(value, Tensor):

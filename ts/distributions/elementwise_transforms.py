@@ -1,4 +1,4 @@
-"""Transforms of each number by itself: exp, sigmoid, powers, loc + scale * x."""
+"""Elementwise transforms: exp, sigmoid, powers, loc + scale * x."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 class CumulativeDistributionTransform(Transform):
-    """A distribution's `cdf`."""
+    """Transform by the cumulative distribution function of a distribution."""
 
     bijective = True
     codomain = constraints.unit_interval
@@ -216,7 +216,7 @@ class CumulativeDistributionTransform(Transform):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """What samples are."""
+        """Support of the distribution."""
         return self.distribution.support
 
     def with_cache(self, cache_size: int = 1) -> Transform:

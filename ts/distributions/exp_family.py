@@ -17,11 +17,11 @@ from ts.distributions.utils import sum_rightmost
 
 
 class ExponentialFamily(Distribution):
-    """A family that says its natural parameters, its normalizer, and the mean of the carrier measure."""
+    """Base of exponential families, defined by natural parameters, log normalizer and carrier measure."""
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
-        """The parameters n, the batch's dimensions first."""
+        """Natural parameters, with the batch dimensions first."""
         raise NotImplementedError
 
     def _log_normalizer(self, *natural_params: Any) -> Any:
@@ -30,7 +30,7 @@ class ExponentialFamily(Distribution):
 
     @property
     def _mean_carrier_measure(self) -> Any:
-        """The mean of k(x)."""
+        """Mean of the log carrier measure k(x)."""
         raise NotImplementedError
 
     def entropy(self) -> Any:
@@ -55,9 +55,9 @@ class ExponentialFamily(Distribution):
         return sum_rightmost(term, param.dim() - len(self._batch_shape))
 
     def _mean_statistics(self) -> tuple[list[Any], Any, list[Any]]:
-        """The natural parameters, the logarithm of the normalizer, and its gradient, the means of t(x)."""
+        """Return natural parameters, log normalizer, and its gradient: the means of t(x)."""
         given = self._natural_params
-        wanted = any(param.requires_grad for param in given)  # else nothing of the result wants gradients
+        wanted = any(param.requires_grad for param in given)  # otherwise the result needs no gradient
         with ts.enable_grad():
             params = [n.clone() if n.requires_grad else n.detach().requires_grad_() for n in given]
             log_normalizer = self._log_normalizer(*params)

@@ -15,7 +15,7 @@ from ts.nn import functional as F
 
 
 class Gamma(ExponentialFamily):
-    """The time until something has happened `concentration` times, at `rate`."""
+    """Gamma distribution with shape `concentration` and rate `rate`."""
 
     concentration: Any
     rate: Any
@@ -72,7 +72,7 @@ class Gamma(ExponentialFamily):
 
 
 class Chi2(Gamma):
-    """The sum of the squares of `df` standard normal variables."""
+    """Chi-squared distribution: sum of squares of `df` standard normal variables."""
 
     arg_constraints = {"df": constraints.positive}
     _expanded = {"concentration": 0, "rate": 0}
@@ -87,7 +87,7 @@ class Chi2(Gamma):
 
 
 class FisherSnedecor(Distribution):
-    """The ratio of two mean squares of normal variables, `df1` and `df2` of them."""
+    """F distribution: ratio of two mean squares of `df1` and `df2` normal variables."""
 
     df1: Any
     df2: Any
@@ -246,12 +246,12 @@ class Beta(ExponentialFamily):
 
     @property
     def concentration1(self) -> Any:
-        """The weight of one."""
+        """First concentration parameter (alpha)."""
         return self._dirichlet.concentration[..., 0]
 
     @property
     def concentration0(self) -> Any:
-        """The weight of zero."""
+        """Second concentration parameter (beta)."""
         return self._dirichlet.concentration[..., 1]
 
     @property

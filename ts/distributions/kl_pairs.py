@@ -1,15 +1,15 @@
-"""Divergences between distributions of different kinds.
+"""KL divergences between distributions of different families.
 
-The divergence of p from q is -H(p) - E[log q(x)], the mean over p.  For each kind of q the mean needs a few
-numbers of p only:
+The divergence of p from q is -H(p) - E[log q(x)], with the expectation over p.  It requires these moments of
+p:
 
-    q Normal                  the mean and the variance of x
-    q Exponential             the mean
-    q Gamma                   the means of x and log x
-    q Gumbel                  the means of x and exp(-x / scale)
-    q Beta                    the means of log x and log(1 - x)
+    q Normal                  mean and variance of x
+    q Exponential             mean
+    q Gamma                   means of x and log x
+    q Gumbel                  means of x and exp(-x / scale)
+    q Beta                    means of log x and log(1 - x)
 
-Where p has values that q cannot have, it is infinite.
+It is infinite if the support of p is not within the support of q.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _beyond(p: Any, q: Any) -> Any:
     return ts.full(ts.broadcast_shapes(p.batch_shape, q.batch_shape), ts.inf, dtype=p.mean.dtype)
 
 
-for _p in (Exponential, Gamma, Gumbel, Laplace, Normal, Pareto):  # some values are no number of an interval
+for _p in (Exponential, Gamma, Gumbel, Laplace, Normal, Pareto):  # their supports exceed a bounded interval
     for _q in (Uniform, Beta, ContinuousBernoulli):
         register_kl(_p, _q)(_beyond)
 for _p in (Exponential, Gamma, Gumbel, Laplace, Normal):  # some values are too small
@@ -99,7 +99,7 @@ def _uniform_beta(p: Uniform, q: Beta) -> Any:
 
 
 def _mean_log(p: Any) -> Any:
-    """The mean of log x."""
+    """Return the mean of log x."""
     if isinstance(p, Beta):
         return p.concentration1.digamma() - (p.concentration1 + p.concentration0).digamma()
     if isinstance(p, Exponential):
@@ -133,7 +133,7 @@ def _to_gumbel(p: Any, q: Gumbel) -> Any:
 
 
 def _mean_exp(p: Any, rate: Any) -> Any:
-    """The mean of exp(-rate x)."""
+    """Return the mean of exp(-rate x)."""
     if isinstance(p, Exponential):
         return p.rate / (p.rate + rate)
     if isinstance(p, Gamma):

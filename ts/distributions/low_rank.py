@@ -14,10 +14,10 @@ from ts.distributions.utils import lazy_property
 
 
 class LowRankMultivariateNormal(Centred):
-    """The normal distribution of covariance `cov_factor @ cov_factor.T + diag(cov_diag)`.
+    """Normal distribution with covariance `cov_factor @ cov_factor.T + diag(cov_diag)`.
 
-    No matrix of the full size is solved: the inverse and the determinant follow from those of the small
-    `capacitance` matrix, I + W^T D^-1 W (the lemmas of Woodbury and of the determinant).
+    Inverse and determinant of the covariance are computed from the small `capacitance` matrix I + W^T D^-1 W
+    (Woodbury identity, matrix determinant lemma).
     """
 
     loc: Any
@@ -65,7 +65,7 @@ class LowRankMultivariateNormal(Centred):
 
     @lazy_property
     def scale_tril(self) -> Any:
-        """The covariance's Cholesky factor: D^1/2 L, where L L^T = I + D^-1/2 W W^T D^-1/2."""
+        """Cholesky factor of the covariance: D^1/2 L, where L L^T = I + D^-1/2 W W^T D^-1/2."""
         root = self.cov_diag.sqrt().unsqueeze(-1)
         scaled = self.cov_factor / root
         identity = ts.eye(self._event_shape[0], dtype=root.dtype, device=root.device)
@@ -73,12 +73,12 @@ class LowRankMultivariateNormal(Centred):
 
     @lazy_property
     def covariance_matrix(self) -> Any:
-        """The covariance."""
+        """Covariance matrix."""
         return self.cov_factor @ self.cov_factor.mT + self.cov_diag.diag_embed()
 
     @lazy_property
     def precision_matrix(self) -> Any:
-        """Its inverse."""
+        """Inverse of the covariance matrix."""
         scaled = self.cov_factor.mT / self.cov_diag.unsqueeze(-2)
         small = ts.linalg.solve_triangular(self._capacitance, scaled, upper=False)
         return self.cov_diag.reciprocal().diag_embed() - small.mT @ small
@@ -111,6 +111,6 @@ class LowRankMultivariateNormal(Centred):
 
 
 def _capacitance(factor: Tensor, diagonal: Tensor) -> Any:
-    """The Cholesky factor of I + W^T D^-1 W."""
+    """Return the Cholesky factor of I + W^T D^-1 W."""
     small = factor.mT @ (factor / diagonal.unsqueeze(-1))
     return ts.linalg.cholesky(small + ts.eye(small.shape[-1], dtype=small.dtype, device=small.device))

@@ -16,9 +16,10 @@ from ts.distributions.utils import broadcast_all, lazy_property
 
 
 class LKJCholesky(Distribution):
-    """Cholesky factors of correlation matrices, whose density is a power of the determinant.
+    """LKJ distribution of Cholesky factors of correlation matrices.
 
-    `concentration` 1 is every correlation matrix alike; above, those near the identity are likelier.
+    The density is a power of the determinant: `concentration` 1 is uniform over correlation matrices; larger
+    values favour matrices near the identity.
     """
 
     concentration: Any
@@ -31,7 +32,7 @@ class LKJCholesky(Distribution):
         self.dim = dim
         (self.concentration,) = broadcast_all(concentration)
         like = self.concentration
-        # of the onion method: row after row, the square of the length of what lies left of the diagonal
+        # onion method: squared norm of the part of each row left of the diagonal
         offset = ts.arange(dim - 1, dtype=like.dtype, device=like.device)
         offset = ts.cat([offset.new_zeros((1,)), offset])
         below = (like + 0.5 * (dim - 2)).unsqueeze(-1) - 0.5 * offset
@@ -68,9 +69,10 @@ class LKJCholesky(Distribution):
 
 
 class Wishart(ExponentialFamily):
-    """Wishart distribution: the sum of outer products of `df` normal vectors.
+    """Wishart distribution: sum of outer products of `df` normal vectors.
 
-    That is its inverse, or its Cholesky factor.  `df` is any number above the size of the matrix less one.
+    The parameter matrix is their covariance, its inverse, or its Cholesky factor.  `df` is any number above
+    the matrix size - 1.
     """
 
     df: Any
@@ -121,13 +123,13 @@ class Wishart(ExponentialFamily):
             matrix = ts.linalg.inv(matrix)
         factor = matrix if name == "scale_tril" else ts.linalg.cholesky(matrix)
         self._factor = factor.expand((*batch, -1, -1))
-        # of the squares of the diagonal in Bartlett's decomposition
+        # squares of the diagonal in Bartlett's decomposition
         order = ts.arange(size, dtype=factor.dtype, device=factor.device)
         self._chi2 = Chi2(self.df.unsqueeze(-1) - order)
 
     @property
     def arg_constraints(self) -> Any:  # type: ignore[override]
-        """The smallest `df` depends on the matrix."""
+        """Constraints of the parameters; the minimum of `df` depends on the matrix size."""
         return {
             "covariance_matrix": constraints.positive_definite,
             "precision_matrix": constraints.positive_definite,
@@ -140,7 +142,7 @@ class Wishart(ExponentialFamily):
 
     @lazy_property
     def scale_tril(self) -> Any:
-        """The covariance's Cholesky factor."""
+        """Cholesky factor of the covariance."""
         return self._factor
 
     @lazy_property
@@ -150,7 +152,7 @@ class Wishart(ExponentialFamily):
 
     @lazy_property
     def precision_matrix(self) -> Any:
-        """Its inverse."""
+        """Inverse of the covariance."""
         return ts.cholesky_inverse(self._factor)
 
     @property
@@ -170,10 +172,10 @@ class Wishart(ExponentialFamily):
         return self.df[..., None, None] * squares
 
     def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Any:
-        """Samples by Bartlett's decomposition; singular ones are drawn again, some times at most.
+        """Draw samples by Bartlett's decomposition; singular samples are redrawn a limited number of times.
 
-        PyTorch 2.13 draws each sample that is positive definite a second time.  So that samples of a seed
-        are the same, the first draws are made here, too, and not used.
+        PyTorch 2.13 redraws every positive definite sample.  For equal samples from equal seeds, the first
+        draws are made and discarded here, too.
         """
         shape = Size(sample_shape)
         tries = 10 if max_try_correction is None else max_try_correction
@@ -190,7 +192,7 @@ class Wishart(ExponentialFamily):
         return sample
 
     def _bartlett(self, shape: Size) -> Any:
-        """Samples: squares of triangles of normal numbers, with roots of chi-square ones as diagonals."""
+        """Draw samples as squares of triangular matrices of normal numbers with chi distributed diagonals."""
         size = self._event_shape[-1]
         roots = self._chi2.rsample(shape).sqrt()
         triangle = roots.clamp(min=ts.finfo(roots.dtype).eps).diag_embed()
@@ -201,7 +203,7 @@ class Wishart(ExponentialFamily):
         return root @ root.mT
 
     def _half_log_det(self) -> Any:
-        """Half the logarithm of the determinant of twice the covariance."""
+        """Return half the log-determinant of twice the covariance."""
         size = self._event_shape[-1]
         return size * math.log(2) / 2 + self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 

@@ -62,7 +62,7 @@ class MixtureSameFamily(Distribution):
 
     @property
     def component_distribution(self) -> Distribution:
-        """The parts."""
+        """Batched distribution of the components."""
         return self._component_distribution
 
     def _weights(self) -> Any:

@@ -138,17 +138,17 @@ class MultivariateNormal(Centred):
 
     @lazy_property
     def scale_tril(self) -> Any:
-        """The covariance's Cholesky factor."""
+        """Cholesky factor of the covariance."""
         return self._factor
 
     @lazy_property
     def covariance_matrix(self) -> Any:
-        """The covariance."""
+        """Covariance matrix."""
         return self._factor @ self._factor.mT
 
     @lazy_property
     def precision_matrix(self) -> Any:
-        """Its inverse."""
+        """Inverse of the covariance matrix."""
         return ts.cholesky_inverse(self._factor)
 
     @property

@@ -1,6 +1,6 @@
-"""RelaxedBernoulli, RelaxedOneHotCategorical: numbers near 0 and 1, whose samples have gradients.
+"""Differentiable relaxations of discrete distributions: RelaxedBernoulli, RelaxedOneHotCategorical.
 
-The lower the temperature, the nearer the samples are to those of Bernoulli and OneHotCategorical.
+Low temperatures give samples close to those of Bernoulli and OneHotCategorical.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class LogitRelaxedBernoulli(ByOdds):
 
 
 class ExpRelaxedCategorical(Distribution):
-    """The logarithms of a RelaxedOneHotCategorical variable."""
+    """Distribution of the logarithm of a RelaxedOneHotCategorical variable."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector
@@ -63,7 +63,7 @@ class ExpRelaxedCategorical(Distribution):
 
     @property
     def probs(self) -> Any:
-        """The probabilities."""
+        """Normalized probabilities."""
         return self._categorical.probs
 
     @property
@@ -73,7 +73,7 @@ class ExpRelaxedCategorical(Distribution):
 
     @property
     def param_shape(self) -> Any:
-        """The shape of `probs` and `logits`."""
+        """Shape of `probs` and `logits`."""
         return self._categorical.param_shape
 
     def rsample(self, sample_shape: Any = ()) -> Any:
@@ -115,7 +115,7 @@ class _Relaxed(TransformedDistribution):
 
 
 class RelaxedBernoulli(_Relaxed):
-    """A number near 1 with probability `probs`, else near 0."""
+    """Relaxed Bernoulli distribution on (0, 1): near 1 with probability `probs`, otherwise near 0."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval

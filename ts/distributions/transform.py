@@ -1,11 +1,11 @@
 """Transforms of samples: invertible functions with log-determinants of their Jacobians.
 
     t = AffineTransform(1.0, 2.0)
-    t(x), t.inv(y)                         1 + 2x, and back
-    t.log_abs_det_jacobian(x, t(x))        log 2, for the density of what is transformed
+    t(x), t.inv(y)                         1 + 2x, and the inverse
+    t.log_abs_det_jacobian(x, t(x))        log 2, for the density of transformed samples
 
-`domain` and `codomain` are constraints: what goes in and what comes out.  Where one value has dimensions,
-their number is the constraint's `event_dim`, and the Jacobian is one number for each value.
+`domain` and `codomain` are constraints of input and output.  The dimensions of a single value are counted by
+`event_dim` of the constraint; its Jacobian determinant is one number per value.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Transform:
 
     @property
     def inv(self) -> Transform:
-        """The inverse."""
+        """Inverse transform."""
         inverse = None if self._inv is None else self._inv()
         if inverse is None:
             inverse = _InverseTransform(self)
@@ -95,7 +95,7 @@ class Transform:
         raise NotImplementedError
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |det(dy/dx)| where the transform gives `y` for `x`."""
+        """Return log |det(dy/dx)| at `x` and its image `y`."""
         raise NotImplementedError
 
     def forward_shape(self, shape: Any) -> Any:

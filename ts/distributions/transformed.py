@@ -136,7 +136,7 @@ class LogNormal(TransformedDistribution):
 
     @property
     def scale(self) -> Any:
-        """The standard deviation of the logarithm."""
+        """Standard deviation of the logarithm."""
         return self.base_dist.scale  # type: ignore[attr-defined]
 
     @property
@@ -181,7 +181,7 @@ class LogisticNormal(TransformedDistribution):
 
 
 class _Half(TransformedDistribution):
-    """The absolute value of a variable around zero."""
+    """Base of distributions of the absolute value of a variable around 0."""
 
     has_rsample = True
     arg_constraints = {"scale": constraints.positive}
@@ -214,7 +214,7 @@ class _Half(TransformedDistribution):
 
 
 class HalfNormal(_Half):
-    """The absolute value of a normal variable of mean 0."""
+    """Half-normal distribution: absolute value of a normal variable with mean 0."""
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args)
@@ -229,7 +229,7 @@ class HalfNormal(_Half):
 
 
 class HalfCauchy(_Half):
-    """The absolute value of a Cauchy variable around 0."""
+    """Half-Cauchy distribution: absolute value of a Cauchy variable around 0."""
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args)
@@ -324,7 +324,7 @@ class Weibull(TransformedDistribution):
 
 
 class Pareto(TransformedDistribution):
-    """A number from `scale` on, whose chance to be larger than x falls as x^-alpha."""
+    """Pareto distribution from `scale` on: P(X > x) is proportional to x^-alpha."""
 
     scale: Any
     alpha: Any

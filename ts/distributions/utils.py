@@ -27,7 +27,7 @@ class lazy_property:
 
 
 def broadcast_all(*values: Any) -> list[Tensor]:
-    """Numbers and tensors as tensors of one shape."""
+    """Convert numbers and tensors to tensors of a common shape."""
     if not all(isinstance(value, Tensor | int | float) for value in values):
         raise ValueError(
             "Input arguments must all be instances of Number, torch.Tensor or objects implementing "
@@ -54,7 +54,7 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
 
 
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
-    """The inverse of `probs_to_logits`."""
+    """Convert logits to probabilities: the inverse of `probs_to_logits`."""
     probs: Tensor = logits.sigmoid() if is_binary else logits.softmax(-1)
     return probs
 
@@ -65,7 +65,7 @@ def sum_rightmost(value: Any, count: int) -> Any:
 
 
 def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
-    """The lower triangle of matrices, up to the diagonal `diag`, row after row.
+    """Return the lower triangle of matrices, up to the diagonal `diag`, in row-major order.
 
     >>> tril_matrix_to_vec(ts.tensor([[1, 0], [2, 3]]))
     tensor([1, 2, 3])
@@ -78,7 +78,7 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
 
 
 def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
-    """The inverse of `tril_matrix_to_vec`: zeros above the diagonal `diag`."""
+    """Return triangular matrices from row-major elements: the inverse of `tril_matrix_to_vec`."""
     count, size = vec.shape[-1], 0
     while _triangle(size, diag) < count:
         size += 1
@@ -103,13 +103,13 @@ def _triangle(size: int, diag: int) -> int:
 
 
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
-    """A sample of the standard normal distribution."""
+    """Draw a sample of the standard normal distribution."""
     sample: Tensor = ts.empty(shape, dtype=dtype, device=device).normal_()
     return sample
 
 
 def _sum_rightmost(value: Any, dim: int) -> Any:
-    """Sums over the last `dim` dimensions."""
+    """Sum over the last `dim` dimensions."""
     if dim == 0:
         return value
     return value.reshape(*value.shape[:-dim], -1).sum(-1)

@@ -91,7 +91,7 @@ class CorrCholeskyTransform(_Alike):
     def _call(self, x: Any) -> Any:
         eps = ts.finfo(x.dtype).eps
         partial: Any = vec_to_tril_matrix(x.tanh().clamp(min=-1 + eps, max=1 - eps), diag=-1)
-        # the length that is left of a row, which has length one, before each of its numbers
+        # remaining norm of each row, whose total norm is 1, before each element
         left = (1 - partial**2).sqrt().cumprod(-1)
         partial = partial + ts.eye(partial.shape[-1], dtype=x.dtype, device=x.device)
         return partial * F.pad(left[..., :-1], [1, 0], value=1.0)
@@ -123,7 +123,7 @@ class CorrCholeskyTransform(_Alike):
 
 
 class LowerCholeskyTransform(_Alike):
-    """A square matrix to a lower triangular one with a positive diagonal."""
+    """Transform from square matrices to lower triangular matrices with positive diagonal."""
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.lower_cholesky
@@ -136,7 +136,7 @@ class LowerCholeskyTransform(_Alike):
 
 
 class PositiveDefiniteTransform(_Alike):
-    """A square matrix to a positive definite one."""
+    """Transform from square matrices to positive definite matrices."""
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.positive_definite
@@ -163,7 +163,7 @@ class _OfParts(Transform):
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
-        """Whether all are."""
+        """Whether all transforms are bijective."""
         return all(each.bijective for each in self.transforms)
 
     def _call(self, x: Any) -> Any:
@@ -229,7 +229,7 @@ class CatTransform(_OfParts):
 
 
 class StackTransform(_OfParts):
-    """Transforms of the elements along a dimension, stacked again."""
+    """Transforms of the slices along a dimension, stacked again."""
 
     def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)

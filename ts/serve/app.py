@@ -319,7 +319,7 @@ class _Connection(RequestHandler):
 
 
 class _Server(web.Server):
-    """Factory of connections; tells the acceptor when one is closed."""
+    """Factory of connections, which notifies the acceptor when a connection closes."""
 
     acceptor: ConnectionAcceptor
 
@@ -338,7 +338,7 @@ class _Server(web.Server):
         return _Connection(self, loop=self._loop, **self._kwargs)
 
     def connection_lost(self, handler: RequestHandler, error: BaseException | None = None) -> None:
-        """Release the connection's place among the admitted ones."""
+        """Notify the acceptor of a closed connection."""
         super().connection_lost(handler, error)
         self.acceptor.on_disconnect()
 

@@ -33,7 +33,7 @@ _MANGLED: Final = re.compile(
 
 
 class TracingCheckError(Exception):
-    """A function that was traced twice gave two programs."""
+    """Error of a function whose two traces differ."""
 
     def __init__(
         self, graph_diff_error: str | None, tensor_compare_error: str | None, extra_msg: str | None = None
@@ -51,7 +51,7 @@ def check_trace(
     inputs: Callable[[], Sequence[Any]],
     tolerance: float,
 ) -> None:
-    """Compare a trace with a second one and with the function, on fresh copies that `inputs` gives."""
+    """Compare a trace with a second trace and with the function, on copies of the inputs from `inputs()`."""
     with no_grad():
         again = trace_again(inputs())
         differences = _graph_difference(traced, again), _constant_difference(traced, again)
@@ -129,7 +129,7 @@ def _warn(message: str) -> None:
 
 
 def _plain(traced: Any) -> Graph:
-    """The graph with all calls inlined, named anew and without shapes."""
+    """Return the graph with calls inlined, canonical value names and without shapes."""
     graph = canonicalize(traced.inlined_graph)
     erase_shape_information(graph)
     return graph

@@ -1,15 +1,15 @@
-"""Guards: what a trace checks of the numbers that left it for Python.
+"""Guards: checks in a trace of values that Python code used while it was recorded.
 
-In: a tensor that becomes a value of Python while a trace is recorded, and that value.  Out: nodes that let
-the traced function raise (or warn) where the value is another one:
+In: a tensor that is converted to a Python value during tracing, and that value.  Out: nodes with which the
+traced function raises (or warns) if the value differs:
 
     if x.sum() > 0: ...       %1 : bool = aten::Bool(%sum)
                                = prim::If(%1)
                                 block0(): -> ()
                                 block1():  = prim::RaiseException("...")
 
-Nothing is guarded where another answer could not change what runs: what was made outside of the trace, and
-tests of `ts`'s own functions that only choose between going on and an error.
+No guard is inserted if another value could not change the executed operators: for tensors created outside the
+trace, and for tests in functions of `ts` that only select between continuing and an error.
 """
 
 from __future__ import annotations
@@ -94,4 +94,4 @@ def _warn(graph: Graph, message: Value) -> None:
 
 
 FAILURES: Final = {"raise": _raise, "warn": _warn, "off": None}
-"""What guards insert for the case that they fail, by the name of the option."""
+"""Functions that insert the failure branch of a guard, by the value of the option `guards`."""

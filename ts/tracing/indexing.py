@@ -1,12 +1,12 @@
-"""Indexing as traces record it: `x[...]` and `x[...] = value` taken apart into operators.
+"""Indexing in traces: `x[...]` and `x[...] = value` as recorded operators.
 
-In: a tensor and whatever stands in the brackets, while a trace is recorded.  Out: the same as without a
-trace, by calls of operators that are recorded:
+In: a tensor and an index expression, while a trace is recorded.  Out: the result of the indexing, by calls of
+operators:
 
     x[0, 1:]                 x.select(0, 0), then slice(dim=0, start=1, end=maxint, step=1) of that
     x[mask] = y              x.index_put_((mask,), y)
 
-A bound or an index that is a tensor of one integer (a size, in a trace) stays a value of the trace.
+A bound or index that is a one-element integer tensor (a size, in a trace) remains a value of the trace.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def get_index(
     number: Callable[[Tensor], Any] | None = None,
     several: Callable[[Tensor], bool] | None = None,
 ) -> Tensor:
-    """x[index].
+    """Return x[index], computed by operators.
 
-    skip_whole    whether the slices `:` among several are no operators
-    number        makes a number of a tensor without dimensions; the ends that a slice with symbols leaves
-                  out are None then
-    several       whether a tensor without dimensions has a number for each element of a batch: it stays one
+    skip_whole    whether slices `:` within a tuple record no operator
+    number        converts a 0-dimensional tensor to a number; omitted bounds of a symbolic slice are then
+    None
+    several       whether a 0-dimensional tensor has a different value per batch element and stays a tensor
     """
     skip = skip_whole and isinstance(index, tuple)
     view, indices = _apply(x, index, skip, number, number is not None, several)
@@ -57,7 +57,7 @@ def put_index(
     number: Callable[[Tensor], Any] | None = None,
     several: Callable[[Tensor], bool] | None = None,
 ) -> None:
-    """x[index] = value; `skip_whole`: slices of all of a known size are no operators; the others as above."""
+    """Assign x[index] = value by operators; with `skip_whole`, slices of a whole dimension record none."""
     if not isinstance(value, Tensor):
         value = _constant(value, x.dtype, x.device)
     view, indices = _apply(x, index, skip_whole, number, several=several)
@@ -83,7 +83,7 @@ def _apply(
     keep_missing: bool = False,
     several: Callable[[Tensor], bool] | None = None,
 ) -> tuple[Tensor, list[Tensor | None]]:
-    """The view by everything but index tensors, and the index tensors by dimension of it."""
+    """Return the view by all items except index tensors, and the index tensors by dimension of the view."""
     several_items = isinstance(index, tuple) or stands_for_tuple(index)
     items = [_item(item) for item in (index if several_items else (index,))]
     taken = sum(_dimensions(item) for item in items)
@@ -91,7 +91,7 @@ def _apply(
         raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
     view, dim, covered = x, 0, 0
     symbolic = any(map(_is_symbolic, items))
-    indices: list[Tensor | None] = []  # they are of the first `covered` dimensions of the view
+    indices: list[Tensor | None] = []  # for the first `covered` dimensions of the view
 
     def at(tensor: Tensor, dimensions: int = 1) -> None:
         nonlocal dim, covered

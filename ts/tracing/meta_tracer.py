@@ -16,7 +16,7 @@ from ts.tracing.indexing import get_index, put_index
 
 
 class MetaTracer:
-    """A tracer whose tensors have shapes of numbers."""
+    """Base of tracers whose tensors have concrete sizes."""
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call `function(*args)` without tracing."""
@@ -24,15 +24,15 @@ class MetaTracer:
             return function(*args)
 
     def size(self, x: Tensor, dim: Any = None) -> Any:
-        """x.size(dim)"""
+        """Return `x.size(dim)` without recording."""
         return self.unrecorded(x.size) if dim is None else self.unrecorded(x.size, dim)
 
     def shape(self, x: Tensor) -> Any:
-        """x.shape"""
+        """Return `x.shape` without recording."""
         return self.unrecorded(lambda: x.shape)
 
     def numel(self, x: Tensor) -> Any:
-        """x.numel()"""
+        """Return `x.numel()` without recording."""
         return self.unrecorded(x.numel)
 
     def like(self, x: Any) -> Any:
@@ -40,17 +40,17 @@ class MetaTracer:
         raise NotImplementedError
 
     def get(self, x: Tensor, index: Any) -> Any:
-        """x[index]"""
+        """Return `x[index]`."""
         return get_index(self.like(x), index)
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
-        """x[index] = value"""
+        """Assign `x[index] = value`."""
         put_index(self.like(x), index, value)
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
-        """The rows of `x`."""
+        """Return an iterator over the rows of `x`."""
         return iter(overloads("unbind")(x, 0))
 
     def forward_of(self, module: Any) -> Callable[..., Any]:
-        """A module's `forward`."""
+        """Return the `forward` method of a module."""
         return module.forward  # type: ignore[no-any-return]

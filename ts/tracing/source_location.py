@@ -74,7 +74,7 @@ def _raises(body: list[ast.stmt]) -> bool:
 
 
 def _warns(body: list[ast.stmt]) -> bool:
-    """Return whether statements give warnings and errors at most."""
+    """Return whether statements only issue warnings and errors."""
     return all(
         _is_warning(each)
         if isinstance(each, ast.Expr)

@@ -1,7 +1,7 @@
-"""Traced functions and modules: what `ts.jit.trace` makes of a recorded graph.
+"""Traced functions and modules: results of `ts.jit.trace`, created from a recorded graph.
 
-In: a function or module of Python and example inputs.  Out: a `ScriptFunction`, or a `TopLevelTracedModule`,
-whose submodules are `TracedModule`s with a `forward` each, as far as the trace came by:
+In: a Python function or module and example inputs.  Out: a `ScriptFunction`, or a `TopLevelTracedModule`,
+whose submodules are `TracedModule`s; submodules called during the trace have a `forward`:
 
     traced = trace_function(f, (x,), ...)            traced.graph, traced(x)
     traced = trace_methods(net, {"forward": (x,)}, ...)      traced.layers[0].graph, traced.weight
@@ -34,14 +34,14 @@ ROOT = "__module"
 
 
 class TracedModule(RecursiveScriptModule):
-    """A module whose methods are traces."""
+    """Scripted module whose methods are traces."""
 
     def _get_name(self) -> str:
         return type(self).__name__ if self.__dict__.get("_object") is None else self.original_name
 
 
 class TopLevelTracedModule(TracedModule):
-    """The module that was given to `ts.jit.trace`."""
+    """Traced module returned by `ts.jit.trace`."""
 
 
 def trace_function(
@@ -107,7 +107,7 @@ def _take_names(concrete: ConcreteModule, path: str, by_path: dict[str, Concrete
 
 
 def _add_attributes(tracer: Tracer, module: Any, made: ScriptModule, path: str) -> None:
-    """Let the tracer know the tensors and submodules of a module, as attributes of its traced form."""
+    """Register the tensors and submodules of a module with the tracer, as attributes of its traced form."""
     if path != ROOT:
         tracer.paths.setdefault(id(module), path)
     for name, type in made._concrete.type.attributes.items():
@@ -141,7 +141,7 @@ def _no_methods(path: str, graph: Graph) -> tuple[str, Type]:
 
 
 def finish(function: ScriptFunction, graph: Graph) -> ScriptFunction:
-    """Give a function the graph of a trace."""
+    """Set the graph of a trace as the graph of a function."""
     inline_if_everything(graph)
     arguments = tuple(
         Argument(v.debug_name_base() if v.has_debug_name() else f"argument_{i}", unshaped(v.type()))
@@ -173,7 +173,7 @@ def lowered(
     names: Sequence[str],
     options: Options,
 ) -> tuple[Graph, Any, list[Tensor]]:
-    """The graph of a call with a module's tensors as inputs, the result, and those tensors."""
+    """Return the graph of a call with a module's tensors as inputs, the result, and those tensors."""
     tracer = Tracer(options)
     given = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
     state: list[Tensor] = []

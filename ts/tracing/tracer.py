@@ -1,7 +1,7 @@
-"""The recorder of traces: what a thread does with tensors becomes the nodes of a graph.
+"""Tracer of `ts.jit.trace`: records tensor operations of a thread as nodes of a graph.
 
-In: calls of operators, scripted functions and modules, as `ts._core.thread.context` passes them on while a
-trace is under way.  Out: a `Graph` in PyTorch's form, with the types that the values had:
+In: calls of operators, scripted functions and modules, forwarded by `ts._core.thread.context` during a trace.
+Out: a `Graph` in PyTorch's form, with the types of the recorded values:
 
     tracer = Tracer()
     x = tracer.add_input("x", x)
@@ -9,13 +9,13 @@ trace is under way.  Out: a `Graph` in PyTorch's form, with the types that the v
         y = x * 2                         =>       %1 : Long() = prim::Constant[value={2}]() # f.py:3:0
     tracer.add_output(y)                           %2 : Float(2, 3, ...) = aten::mul(%x, %1) # f.py:3:0
 
-A tensor is known by its identity; one that was made outside of the trace becomes a constant.  Sizes are
-tensors while a trace is recorded (`aten::size`, `prim::NumToTensor`), so that what is computed from them is
-recorded, too.  A number that leaves for Python otherwise (`int(x)`, `if x:`) is written down as a guard: the
-traced function raises where the number is another one.
+Tensors are identified by object identity; a tensor from outside the trace becomes a constant.  Sizes are
+tensors during tracing (`aten::size`, `prim::NumToTensor`), so that computations on them are recorded.  Other
+conversions to Python values (`int(x)`, `if x:`) are recorded as guards: the traced function raises if the
+value differs.
 
-A call of a submodule is a `prim::TracedModuleForward` with a block, a fork a `prim::TracedFork`; values of
-any block may be used in any other until `ts.passes.trace_scopes` has made methods of them.
+A submodule call is a `prim::TracedModuleForward` with a block, a fork a `prim::TracedFork`; values of any
+block may be used in other blocks until `ts.passes.trace_scopes` converts the blocks to methods.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ _NUMBER_KINDS: Final[dict[str, Type]] = {
     "int": INT,
     "float": FLOAT,
     "bool": BOOL,
-}  # by how schemas spell them
+}  # by type name in schemas
 _OTHER_NAMES: Final = {"aten::detach_": "aten::detach"}  # as PyTorch records them
-_WRITING: Final = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})  # in place in any trace
+_WRITING: Final = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})  # in place in every trace
 
 
 def _number_type(kind: str) -> Type:
@@ -96,18 +96,18 @@ class TracerWarning(Warning):
 
 
 class Options(NamedTuple):
-    """The options of a trace."""
+    """Options of a trace."""
 
     strict: bool = True  # no dicts as results, and a warning of lists
     force_outplace: bool = False
-    guards: str = "raise"  # what a trace does where a value of Python would be another one: a key of FAILURES
+    guards: str = "raise"  # behaviour for different Python values: a key of FAILURES
 
 
 DEFAULT: Final = Options()
 
 
 class TracedFuture(Future[Any]):
-    """The result of `fork` in a trace: the function has run already, and `wait` is recorded."""
+    """Future of `fork` in a trace: the function has finished, and `wait` is recorded."""
 
     def wait(self) -> Any:
         tracer = current_tracer()
@@ -126,29 +126,29 @@ class Tracer:
     def __init__(self, options: Options = DEFAULT) -> None:
         self.graph = Graph()
         self.options = options
-        self.paths: dict[int, str] = {}  # by id of a module: where it is in the module that is traced
-        self._known: list[dict[int, tuple[object, Value]]] = [{}]  # by id; one table more inside of a fork
+        self.paths: dict[int, str] = {}  # id of a module -> path in the traced module
+        self._known: list[dict[int, tuple[object, Value]]] = [{}]  # by id; a fork adds a table
         self._attributes: dict[str, Value] = {}  # by path
         self._places: dict[tuple[str, int], SourceRange] = {}
-        self._assigns_items = False  # `x[i] = y` writes to a view of `x`, out of place too
+        self._assigns_items = False  # `x[i] = y` writes to a view, also with `force_outplace`
         self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that runs of the trace share
-        self._caller = id(program_frame())  # who traces: its variables name nothing
+        self._caller = id(program_frame())  # frame of the tracing call, whose variables give no names
 
     # ---- on and off ----------------------------------------------------------------------------------
 
     def recording(self) -> TracingScope:
-        """A context manager: within it, what this thread does is recorded."""
+        """Return a context manager in which the operations of this thread are recorded."""
         outer = current_tracer()
         if outer is not None:
             raise RuntimeError(getattr(outer, "refuses_traces", "Tracing can't be nested"))
         return TracingScope(self)
 
     def paused(self) -> TracingScope:
-        """A context manager: within it, nothing is recorded."""
+        """Return a context manager in which nothing is recorded."""
         return TracingScope(None)
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
-        """function(*args), not recorded."""
+        """Return function(*args), called without recording."""
         with self.paused():
             return function(*args)
 
@@ -176,7 +176,7 @@ class Tracer:
     # ---- values of tensors ---------------------------------------------------------------------------
 
     def know(self, obj: object, value: Value) -> None:
-        """Let `obj` be this value from now on."""
+        """Map `obj` to a graph value."""
         self._known[-1][id(obj)] = obj, value
 
     def find(self, obj: object) -> Value | None:
@@ -202,7 +202,7 @@ class Tracer:
         return found
 
     def constant_tensor(self, x: Tensor) -> Value:
-        """A tensor that was made outside of the trace."""
+        """Return the constant of a tensor from outside the trace; RuntimeError if it requires grad."""
         if x.requires_grad:
             raise RuntimeError(messages.WANTS_GRADIENT.format(x))
         value = self.insert_tensor(x, self.place())
@@ -210,8 +210,8 @@ class Tracer:
         return value
 
     def insert_tensor(self, x: Tensor, place: SourceRange) -> Value:
-        """A constant."""
-        with self.paused():  # the graph looks at it
+        """Insert a tensor constant."""
+        with self.paused():  # the graph calls operators on it
             return self.graph.insert_constant(x, place, tensor_type(x))
 
     def wrapped_number(self, number: Any) -> Value:
@@ -226,7 +226,7 @@ class Tracer:
         return self.graph.insert_constant(value, None if value is None else self.place(), type)
 
     def number(self, x: Tensor, type: Type) -> Value:
-        """The number that a tensor stands for, right after what computes the tensor."""
+        """Return the number converted from a tensor, inserted directly after the tensor's node."""
         value = self.tensor(x)
         node = value.node()
         graph = self.graph
@@ -243,7 +243,7 @@ class Tracer:
         """Run an operator and record it."""
         with self.paused():
             op, values, given = operators.resolve(args, kwargs)
-        cast = cast_arguments(op, values)  # recorded: what runs elsewhere is as it is here
+        cast = cast_arguments(op, values)  # casts are recorded, so that runs outside autocast agree
         given = [g if c is v else c for g, v, c in zip(given, values, cast, strict=True)]
         values = cast
         if self.shared_constants:
@@ -283,7 +283,7 @@ class Tracer:
         return inputs
 
     def _numbers(self, kind: str, raw: Any) -> Any:
-        """An argument as it was given, with values for tensors where the operator wants numbers."""
+        """Return an argument as passed, with number values for tensors if the operator takes numbers."""
         if isinstance(raw, Tensor) and not kind.startswith("Tensor"):
             return self.number(raw, _number_type(kind))
         if isinstance(raw, list | tuple) and not kind.startswith("Tensor"):
@@ -345,7 +345,7 @@ class Tracer:
     def _warn_of_views(self, name: str, written: Tensor) -> None:
         """Warn if an in-place operator recorded out of place writes to memory shared with other live tensors.
         """
-        own = 3  # references to a tensor: from the table, this loop, and the question
+        own = 3  # references from the table, this loop, and the argument of `getrefcount`
         live = 0
         for table in self._known:
             for x, _ in table.values():
@@ -357,7 +357,7 @@ class Tracer:
             self.warn(messages.VIEWS.format(live, operator, reason))
 
     def bind(self, value: Value, x: Any) -> None:
-        """Let `value` stand for a result; the elements of containers are taken out of it."""
+        """Map a result to `value`; the elements of containers are unpacked in the graph."""
         value.set_type(type_of(x))
         graph = self.graph
         if isinstance(x, Tensor | Object | Future) or isinstance(value.type(), CustomClassType):
@@ -377,7 +377,7 @@ class Tracer:
     # ---- methods of tensors --------------------------------------------------------------------------
 
     def size(self, x: Tensor, dim: Any = None) -> Any:
-        """x.size(dim) as a tensor of one integer."""
+        """Return `x.size(dim)` as a one-element tensor."""
         if dim is None:
             return self.shape(x)
         with self.paused():
@@ -386,11 +386,11 @@ class Tracer:
         return self._size("aten::size", [self.tensor(x), self.constant(dim)], length)
 
     def shape(self, x: Tensor) -> Any:
-        """x.shape, of tensors of one integer each."""
+        """Return `x.shape` with one-element tensors as sizes."""
         return Size([self.size(x, i) for i in range(x.ndim)])
 
     def numel(self, x: Tensor) -> Any:
-        """x.numel() as a tensor of one integer."""
+        """Return `x.numel()` as a one-element tensor."""
         return self._size("aten::numel", [self.tensor(x)], x.array.size)
 
     def _size(self, kind: str, inputs: list[Value], number: int) -> Tensor:
@@ -404,11 +404,11 @@ class Tracer:
         return made
 
     def get(self, x: Tensor, index: Any) -> Any:
-        """x[index]"""
+        """Record and return `x[index]`."""
         return get_index(x, index)
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
-        """x[index] = value"""
+        """Record `x[index] = value`."""
         self._assigns_items = True
         try:
             put_index(x, index, value)
@@ -416,12 +416,12 @@ class Tracer:
             self._assigns_items = False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
-        """The rows of `x`."""
+        """Return an iterator over the rows of `x`; warn that their number is fixed in the trace."""
         self.warn(messages.ESCAPES["iteration"])
         return iter(overloads("unbind")(x, 0))
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """x.to(...)"""
+        """Record and return `x.to(...)`."""
         return method_handlers.to(self, x, args, kwargs)
 
     def warn_constructed(self, function: str) -> None:
@@ -440,7 +440,7 @@ class Tracer:
             self.know(x, value)
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
-        """A tensor becomes a value of Python: a warning now, and a guard in the trace."""
+        """Warn about a conversion of a tensor to a Python value, and record a guard."""
         guards.guard_python_value(self, x, kind, number)
 
     # ---- scripted functions, forks, modules ----------------------------------------------------------
@@ -472,7 +472,7 @@ class Tracer:
         return record_call(self, cls, args, call)
 
     def scripted(self, function: Callable[..., Any]) -> Any:
-        """A function that is compiled where a trace comes by (`script_if_tracing`)."""
+        """Compile a function of `script_if_tracing`."""
         try:
             return compile_function(function)
         except FrontendError as error:
@@ -499,7 +499,7 @@ class Tracer:
         return future
 
     def wait(self, future: Future[Any], result: Any) -> None:
-        """Record that a task's result is asked for."""
+        """Record a wait for the result of a task."""
         value = self.find(future)
         if value is None:
             raise RuntimeError("a future that was made outside of a trace cannot be waited for inside of it")
@@ -531,7 +531,7 @@ class Tracer:
             graph.scope = scope
 
     def add_attribute(self, path: str, obj: Any, type: Type) -> None:
-        """An attribute of the traced module, at a path as "__module.layer.weight"."""
+        """Record an attribute of the traced module, at a path such as "__module.layer.weight"."""
         node = self.graph.insert_node(self.graph.create("prim::TracedAttr").set("scope", path))
         self._attributes[path] = node.output().set_type(type)
         if obj is not None and self.find(obj) is None:
@@ -583,7 +583,7 @@ class Tracer:
 
     def add_input(self, x: Any, name: str = "") -> Any:
         """Add a graph input for an argument of the traced function; return the object to call it with."""
-        refuse_large(x)  # what is one container here may be two when the trace is called
+        refuse_large(x)  # an aliased container would be two values in a later call
         value = self.graph.add_input(type=type_of(x))
         value.set_debug_name(name)
         return self._input(x, value)

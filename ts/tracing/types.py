@@ -1,4 +1,4 @@
-"""Types and names of what a trace sees.
+"""Types and names of values in a trace.
 
 >>> type_of((ts.ones(2), [ts.ones(1)]))
 (Float(2, strides=[1], requires_grad=0, device=cpu), Tensor[])
@@ -41,8 +41,8 @@ from ts.tracing import messages
 
 NUMBER_TYPES: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX}
 _TYPE_NAME: Final = re.compile(r"\[ CPU(\w+)Type\{")
-MAX_PARTS: Final = 1 << 20  # of a value that a trace takes apart
-CONVERSIONS: Final[dict[Type, str]] = {  # of a tensor to a number
+MAX_PARTS: Final = 1 << 20  # parts of a value that the trace unpacks
+CONVERSIONS: Final[dict[Type, str]] = {  # tensor-to-number operators by type
     INT: "aten::Int",
     FLOAT: "aten::Float",
     BOOL: "aten::Bool",
@@ -58,7 +58,7 @@ def tensor_type(x: Tensor) -> TensorType:
 
 
 def type_of(x: Any) -> Type:
-    """The type of a value in a trace; tensors in lists and dicts are of any shape."""
+    """Return the type of a value in a trace; tensors in lists and dicts have no shapes."""
     if isinstance(x, Tensor):
         return tensor_type(x)
     if isinstance(x, tuple):
@@ -136,7 +136,7 @@ def refuse_inconsistent(x: Any) -> None:
 
 
 def plain_type(x: Any) -> str:
-    """Return the type of a value as messages have it: `Dict[str, Tuple[Tensor, int]]`."""
+    """Return the type of a value in the format of messages: `Dict[str, Tuple[Tensor, int]]`."""
 
     def text(t: Type) -> str:
         if isinstance(t, TupleType):
@@ -164,14 +164,14 @@ def value_text(x: Any) -> str:
 
 
 def dtype_of_number(number: Any) -> Any:
-    """The NumPy dtype of the tensor that stands for a number."""
+    """Return the NumPy dtype of the tensor that represents a number."""
     if isinstance(number, bool | int):
         return np.bool_ if isinstance(number, bool) else np.int64
     return np.float64 if isinstance(number, float) else np.complex128
 
 
 def name_in(frame: FrameType, x: Tensor) -> str:
-    """The name of the variable that holds `x`, or ""."""
+    """Return the name of the local variable that holds `x`, or ""."""
     for name, held in frame.f_locals.items():
         if held is x:
             return name if name != "self" and name.isidentifier() else ""
@@ -179,7 +179,7 @@ def name_in(frame: FrameType, x: Tensor) -> str:
 
 
 def arguments_of_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `x.to(...)` by name."""
+    """Return the arguments of `x.to(...)` by name."""
     names = ["non_blocking", "copy", "memory_format"]
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
