@@ -71,7 +71,7 @@ def test_use_is_refused(use, says):
     assert says in str(error.value)
 
 
-def test_other_names_are_errors():
+def test_unknown_names_raise():
     with pytest.raises(AttributeError, match=r"module 'ts.onnx' has no attribute 'exprot'"):
         ts.onnx.exprot
     with pytest.raises(ImportError, match=r"No module named 'ts.onnxx'"):
@@ -137,14 +137,14 @@ def test_modules_that_have_the_name_of_a_function():
     assert done.stdout == "<class 'function'> <class 'function'>\n"
 
 
-def test_a_module_that_is_one_file_has_modules_inside():
+def test_submodules_of_single_file_modules():
     from ts.accelerator.memory import memory_allocated
     from ts.signal.windows.windows import hann
 
     assert callable(memory_allocated) and hann is ts.signal.windows.hann
 
 
-def test_a_module_with_two_paths_is_one():
+def test_module_with_two_paths_is_one_object():
     from ts.distributed._tensor import experimental
 
     assert experimental is ts.distributed.tensor.experimental

@@ -57,7 +57,7 @@ def test_the_general_kernels_say_the_same(name, dtype):
             agree(call(ts.from_numpy(np.asarray(host))), np.asarray(general(namespace, np.asarray(host))), dtype)
 
 
-def test_softshrink_keeps_what_is_no_number():
+def test_softshrink_keeps_nan():
     assert f.softshrink(ts.tensor([0.7, -0.7, 0.2, INF]), 0.5).allclose(ts.tensor([0.2, -0.2, 0.0, INF]))
     assert f.softshrink(ts.tensor(NAN)).isnan().item()
     with pytest.raises(RuntimeError, match="lambda must be"):

@@ -289,7 +289,7 @@ def test_a_broadcasting_list_takes_one_number():
         ("Tuple[(int,)]", "Tuple literal in Tuple type annotation must not have any elements"),
     ],
 )
-def test_broadcasting_lists_are_refused_elsewhere(annotation, message):
+def test_broadcasting_lists_in_other_annotations_are_rejected(annotation, message):
     with pytest.raises(RuntimeError, match=message):
         ts.jit.CompilationUnit(f"def f(x: {annotation}):\n    return x")
 

@@ -98,7 +98,7 @@ def test_records(archive):
                 assert entry.compress_type == zipfile.ZIP_STORED
 
 
-def test_version_says_what_operators_mean():
+def test_version_selects_operator_meanings():
     """An archive asks for the readers that know what its operators mean."""
 
     def version(function):
@@ -148,7 +148,7 @@ def python(x: int) -> int:
     return x
 
 
-def test_paths_that_are_none(tmp_path):
+def test_invalid_paths(tmp_path):
     """Errors for a missing file, a directory or a missing parent directory contain its path."""
     with pytest.raises(ValueError, match="does not exist"):
         ts.jit.load(tmp_path / "missing.pt")
@@ -324,7 +324,7 @@ class Numbered(ts.nn.Module):
         return self.table
 
 
-def test_keys_that_nothing_finds():
+def test_nan_keys():
     """NaN keys of a dictionary, which never compare equal, are saved, and so are all following items."""
     loaded = load(ts.jit.script(Numbered()).save_to_buffer())
     assert str(loaded()) == "{nan: [1], 2.0: [2]}"
@@ -443,7 +443,7 @@ def test_sources_of_debug_records_are_bounded():
     assert read_places(data)(3).text() == "xxxxx"
 
 
-def test_places_that_are_no_numbers():
+def test_malformed_debug_records():
     """A debug record whose entries have no order says nothing about places."""
     record = ((("0",), ("text", "file.py", 1), 0, 4),)
     data = Pickler(str, str, lambda tensor: None).dump(record, type_of_constant(record))
@@ -451,7 +451,7 @@ def test_places_that_are_no_numbers():
 
 
 @pytest.mark.parametrize("place", [(0, 0, 1 << 64), (0, -1, 4), (1 << 64, 0, 4), (-1, 0, 4)])
-def test_places_beyond_all_lines(place):
+def test_source_locations_out_of_range(place):
     """Source locations with line numbers or offsets out of range are dropped."""
 
     def record(line, start, end):

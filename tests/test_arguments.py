@@ -27,7 +27,7 @@ import ts
     ],
 )
 @pytest.mark.parametrize("dtype", [ts.float64, ts.int32])
-def test_factories_fill_what_they_are_given(make, want, dtype):
+def test_factories_with_out(make, want, dtype):
     """In its dtype, resized; the result is the very tensor."""
     out = ts.empty(0, dtype=dtype)
     assert make(out) is out and out.dtype is dtype and out.tolist() == want
@@ -130,7 +130,7 @@ def test_warned_of(call, message):
     assert [w.filename for w in seen] == [__file__]
 
 
-def test_nothing_to_warn_of():
+def test_correct_uses_do_not_warn():
     """Correct uses of the functions issue no warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -98,7 +98,7 @@ def test_operands_with_gaps_broadcast_and_are_written_in_place():
     assert ts.logical_and(x > 3, x.t()[:1, :1] == 0).sum().item() == 20
 
 
-def test_what_is_taken_for_in_order_needs_no_arranging():
+def test_contiguous_shortcut_agrees_with_the_rules():
     """The shortcut of `layouts.arranged` says yes only where the rules do."""
     r = np.random.default_rng(0)
 

@@ -58,7 +58,7 @@ def test_scripted_functions_take_ndarrays_on_their_memory():
 
 
 @pytest.mark.parametrize("wrap", [Own, Exported])
-def test_whatever_gives_an_array(wrap):
+def test_array_protocols(wrap):
     array = np.zeros(3, np.float32)
     filled(wrap(array))
     assert array.tolist() == [7, 7, 7]
@@ -77,7 +77,7 @@ def test_methods_of_scripted_modules():
     assert traced(np.ones(2, np.float32)).tolist() == [2, 2]
 
 
-def test_others_are_refused_with_the_call_that_converts():
+def test_other_arrays_are_rejected_with_a_conversion_hint():
     for call, said in (
         (lambda: numbers(np.ones(2), [1.0]), "`x.item()` is the number of an array of one"),
         (lambda: numbers(3, np.ones((2, 2))), "`x.tolist()` is a list of its numbers"),

@@ -69,7 +69,7 @@ def test_classes(call, expected):
             assert call(X.bfloat16()).dtype is expected
 
 
-def test_whole_numbers_and_outputs_are_left_alone():
+def test_integers_and_out_arguments_are_not_cast():
     whole, out = ts.ones(2, 2, dtype=ts.int64), ts.empty(3, 3)
     with ts.autocast("cpu"):
         assert (whole @ whole).dtype is ts.int64
@@ -145,7 +145,7 @@ def test_threads_have_their_own():
 # ---- gradients ---------------------------------------------------------------------------------------------------
 
 
-def test_gradients_are_those_of_the_conversion(weight):
+def test_gradients_equal_an_explicit_conversion(weight):
     with ts.autocast("cpu"):
         y = X @ weight
     y.float().sum().backward()
@@ -167,7 +167,7 @@ def test_leaves_are_converted_once(weight):
         assert nodes(X @ weight) != nodes(X @ weight)
 
 
-def test_what_is_kept_is_right(weight):
+def test_cached_conversions_are_current(weight):
     """A leaf that was written, or converted without a history, is converted anew."""
     with ts.autocast("cpu"):
         with ts.no_grad():
@@ -340,7 +340,7 @@ def test_scripts_know_the_switches():
     assert scripted() == (False, False, ts.bfloat16.code)
 
 
-def test_decorated_functions_are_no_scripts():
+def test_decorated_functions_cannot_be_scripted():
     with pytest.raises(RuntimeError, match=r"@autocast\(\) decorator is not supported in script mode"):
         ts.jit.script(ts.autocast("cpu")(product))
 
@@ -417,7 +417,7 @@ def test_switches():
     ts.set_autocast_cache_enabled(True)
 
 
-def test_what_cannot_be():
+def test_invalid_settings():
     with pytest.warns(UserWarning, match="In CPU autocast, but the target dtype is not supported"):
         block = ts.autocast("cpu", dtype=ts.float32)
     with block:
@@ -445,7 +445,7 @@ def test_classes_are_known():
         assert not (record.variant and record.autocast), record.key
 
 
-def test_nothing_is_left_behind():
+def test_no_dispatch_layer_outside_of_blocks():
     """Outside of blocks, the thread has no flag: dispatch asks for nothing more."""
     with warnings.catch_warnings(), ts.autocast("cpu"):
         X @ X

@@ -70,7 +70,7 @@ print((x + 1).device, ts.ones(2, device="checked").device, x[0].device, ts.ones(
     assert run(code) == "checked checked checked cpu cpu"
 
 
-def test_its_own_behaviour(run):
+def test_nan_check_and_summation(run):
     """It stops where NaN arises, in eager code and in scripts, and sums without overflow."""
     start = "import ts; x = ts.tensor([1.0, 0.0], device='checked'); "
     assert run(start + "x.log()") == "FloatingPointError: aten::log gave -inf at [1], from finite arguments"

@@ -122,7 +122,7 @@ def test_indices_outside_of_the_table_are_refused():
             ts.ops.aten.embedding_dense_backward(ts.ones(1, 2, 3), ts.tensor([[0, index]]), 5, -1, False)
 
 
-def test_gradients_that_do_not_lie_in_order():
+def test_non_contiguous_gradients():
     x = ts.randn(2, 3, 4, 5)
     g = ts.randn(5, 4, 3, 2).permute(3, 2, 1, 0)
     mean, scale = x.mean([0, 2, 3]), 1 / x.std([0, 2, 3])

@@ -28,7 +28,7 @@ def test_statements_share_names():
     assert runs[0].tolist() == [1.0, 1.0]
 
 
-def test_threads_are_those_that_were_asked_for():
+def test_number_of_threads():
     seen, before = [], ts.get_num_threads()
     Timer("seen.append(torch.get_num_threads())", globals={"seen": seen}, num_threads=3).timeit(1)
     assert set(seen) == {3} and ts.get_num_threads() == before

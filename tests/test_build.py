@@ -30,7 +30,7 @@ def build(**environment):
     )
 
 
-def test_no_compiler_is_one_line_at_once():
+def test_missing_compiler_is_reported_first():
     """The compiler is looked for before Cython translates anything, and the message says what to install."""
     done = build(CC="no-such-compiler")
     assert done.returncode != 0
@@ -92,7 +92,7 @@ def test_clang_is_found_in_visual_studio(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_jobs_can_be_said(monkeypatch, jobs):
+def test_number_of_jobs(monkeypatch, jobs):
     """Each file that gcc compiles takes memory: a small machine does fewer at once than it has cores."""
     assert read_setup(monkeypatch, TS_JOBS=str(jobs))["jobs"]() == jobs
 

@@ -58,7 +58,7 @@ def test_sizes_that_overflow_are_refused():
             ts.zeros(sizes)
 
 
-def test_what_is_filled_counts_as_written():
+def test_fill_increments_the_version():
     x = ts.ones(3)
     before = x._version
     x.fill_(2).zero_()
@@ -129,7 +129,7 @@ def test_numbers_before_tensors_and_factors_of_what_is_added():
     assert (1.5 - ts.tensor([5])).tolist() == [-3.5]
 
 
-def test_whole_numbers_are_divided_as_in_python():
+def test_integer_division_equals_python():
     values = [-(2**63), -7, -1, 0, 1, 7, 2**63 - 1]
     k = ts.tensor(values)
     for by in (1, 3, -3, 2**62, -(2**62), -1):

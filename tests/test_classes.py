@@ -340,7 +340,7 @@ class Filled:
     items: List[int] = field(default_factory=list)
 
 
-def test_class_without_a_constructor_says_first_what_is_wrong_with_its_methods():
+def test_errors_of_methods_precede_a_missing_constructor():
     class Odd:
         def method(self):
             import math  # noqa: F401
@@ -367,7 +367,7 @@ def test_frozen_data_classes():
         ts.jit.script(writes)
 
 
-def test_fields_made_by_a_factory_are_refused():
+def test_default_factory_fields_are_rejected():
     with pytest.raises(NotImplementedError, match="Default factory initializers are not supported"):
         ts.jit.script(Filled)
 

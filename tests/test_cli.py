@@ -118,7 +118,7 @@ def test_usage_errors_exit_with_2(program, capsys, arguments, message):
     assert message in err
 
 
-def test_what_files_print_is_not_the_output(tmp_path, capsys):
+def test_output_at_import_is_separate(tmp_path, capsys):
     """Output printed during imports and construction does not mix with command output; output of the function
     does."""
     path = tmp_path / "cli_loud.py"
@@ -262,7 +262,7 @@ def test_info(capsys):
         ("def f(:\n", "SyntaxError: invalid syntax"),
     ],
 )
-def test_a_file_that_fails_says_where(tmp_path, capsys, text, message):
+def test_errors_at_import_have_a_location(tmp_path, capsys, text, message):
     path = tmp_path / "cli_fails.py"
     path.write_text(text)
     code, _, err = output(capsys, "check", path)

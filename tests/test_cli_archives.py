@@ -92,7 +92,7 @@ def test_run_reads_and_writes_many_arrays(net, model, x, tmp_path, capsys):
     assert np.array_equal(parts["1.a.0"], np.load(x) + 1)
 
 
-def test_run_leaves_out_what_is_none(tmp_path, capsys):
+def test_run_omits_none_results(tmp_path, capsys):
     """A file of arrays holds the other results; None alone has nothing to write."""
     path = tmp_path / "nothing.py"
     path.write_text(
@@ -210,7 +210,7 @@ def unreadable(folder: Path, model: Path) -> dict[str, Path]:
 
 @pytest.mark.parametrize("kind", ["empty", "text", "cut", "checkpoint", "newer", "program"])
 @pytest.mark.parametrize("command", ["run", "info", "graph", "check", "diff"])
-def test_what_cannot_be_read_is_one_line(command, kind, model, tmp_path, capsys):
+def test_unreadable_files_are_reported_in_one_line(command, kind, model, tmp_path, capsys):
     """An unreadable file is reported in one line with its path and the reason, without a traceback."""
     path = unreadable(tmp_path, model)[kind]
     code, out, err = output(capsys, command, path, *([model] if command == "diff" else []))
@@ -224,7 +224,7 @@ def test_what_cannot_be_read_is_one_line(command, kind, model, tmp_path, capsys)
     assert err.startswith(f"cannot read {path}: ") and err.count("\n") == 1 and len(err) < 400
 
 
-def test_nothing_of_an_archive_runs(tmp_path, capsys):
+def test_pickled_calls_are_rejected(tmp_path, capsys):
     """A pickle that calls what it names is refused, whatever reads it."""
     import pickle
 
@@ -288,7 +288,7 @@ class Sizes(ts.nn.Module):
         return y + self.linear(written.unsqueeze_(0)).sum() + self.linear(written).sum()
 
 
-def test_what_forward_takes(tmp_path, capsys):
+def test_inferred_inputs_of_forward(tmp_path, capsys):
     """Weights tell what is sure of tensors; nothing is said of those that are computed with, asked for sometimes, or changed."""
     scripted, traced, frozen = (tmp_path / name for name in ("scripted.pt", "traced.pt", "frozen.pt"))
     ts.jit.save(ts.jit.script(Sizes().eval()), scripted)
@@ -321,7 +321,7 @@ def test_names_do_not_steer_the_terminal(net, tmp_path, capsys):
     assert code == 2 and "\x1b" not in err
 
 
-def test_info_tells_what_is_missing(model, tmp_path, capsys):
+def test_info_lists_missing_operators(model, tmp_path, capsys):
     """`info` lists missing operators with their source locations, and the rest of the archive."""
     path = tmp_path / "missing.pt"
     with zipfile.ZipFile(model) as old, zipfile.ZipFile(path, "w") as new:

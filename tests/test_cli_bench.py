@@ -79,7 +79,7 @@ def test_archives(model, capsys, name):
         (["forever", "1", "--seconds", "3"], 1, "ts took too long (--seconds gives it more)"),
     ),
 )
-def test_what_is_wrong(program, tmp_path, capsys, words, expected, message):
+def test_error_messages(program, tmp_path, capsys, words, expected, message):
     empty = tmp_path / "python"  # a Python that has nothing but itself
     empty.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -E "$@"\n')
     empty.chmod(0o755)
@@ -98,13 +98,13 @@ def values():
 
 
 @pytest.mark.parametrize("value", list(values()), ids=str)
-def test_values_travel(value):
+def test_values_are_serialized(value):
     """Values survive JSON encoding with types, dtypes, sizes and elements."""
     found = bench_worker.decoded(json.loads(json.dumps(bench_worker.encoded(value, ts))), ts)
     assert bench.difference(found, value) == 0
 
 
-def test_what_cannot_travel():
+def test_unserializable_values():
     with pytest.raises(TypeError, match="a set cannot be given to another process"):
         bench_worker.encoded({1}, ts)
 
@@ -127,7 +127,7 @@ def test_what_cannot_travel():
         ([], [], 0),
     ),
 )
-def test_how_far_results_are_apart(one, other, expected):
+def test_difference_of_results(one, other, expected):
     assert bench.difference(one, other) == expected
 
 

@@ -68,7 +68,7 @@ def line_of(text: str) -> int:
     return WRONG.splitlines().index(text) + 1
 
 
-def test_what_must_fail(wrong, capsys):
+def test_certain_failures_are_reported(wrong, capsys):
     """Operations that fail for known shapes, dtypes and numbers are reported with the source lines of all
     calls."""
     code, out, err = output(capsys, "check", wrong)
@@ -91,7 +91,7 @@ def test_what_must_fail(wrong, capsys):
     assert f"line {line_of('        return self.second(self.first(x))')}, in forward" in report
 
 
-def test_inputs_are_known_where_they_are_said(wrong, capsys):
+def test_inputs_given_by_options(wrong, capsys):
     """`--input` gives dtype and shape of what parameters of that name get, and a `raise` is found then."""
     code, _, err = output(capsys, "check", f"{wrong}:guarded", "--input", "x=float32[1,2,3]")
     assert code == 1 and "ValueError: two dimensions, please, not 3" in err
@@ -161,7 +161,7 @@ def refused(x: Optional[Tensor]):
 """
 
 
-def test_what_need_not_fail(tmp_path, capsys):
+def test_possible_failures_are_not_reported(tmp_path, capsys):
     """Written values, loop-carried values, element reads and device queries count as unknown and are not
     reported."""
     path = tmp_path / "cli_fine.py"

@@ -132,7 +132,7 @@ def test_inputs_of_other_types(tmp_path, capsys, word, message):
 # ---- ts check --run
 
 
-def test_check_says_what_it_checks(tmp_path, capsys):
+def test_report_states_unchecked_index_values(tmp_path, capsys):
     """Without `--run`, the report states that index values were not checked."""
     source = saved(Positions(), tmp_path / "m.pt")
     given = ["check", source, "--input", "ids=int64[1,300]"]

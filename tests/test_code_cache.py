@@ -113,7 +113,7 @@ def files(folder):
     return sorted(folder.rglob("*.json"))
 
 
-def test_read_by_the_next(folder, compiled):
+def test_cache_is_read_by_other_processes(folder, compiled):
     """Cached code is read by other archives with the same bytes and by other processes."""
     x = ts.arange(6.0)
     want = load()(x).tolist()
@@ -157,7 +157,7 @@ def test_same_errors(folder, compiled):
     assert first[0][0] is ts.jit.Error and 'File "code/__torch__.py", line 10' in first[0][1]
 
 
-def test_what_the_code_follows_from(folder, compiled):
+def test_cache_key(folder, compiled):
     """Another text, other constants, another default dtype: other code."""
     def value(text, constants=b"\x80\x02)."):
         return load(archive(module(text), constants=constants))()
@@ -209,7 +209,7 @@ def test_switches(folder, compiled, monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes of files are Unix's")
-def test_folders_of_others(folder, compiled):
+def test_unsafe_folders_are_ignored(folder, compiled):
     """A cache folder that others can write to is ignored; a folder that cannot be created is no error."""
     load()(ts.ones(6))
     os.chmod(files(folder)[0].parent, 0o777)
@@ -251,7 +251,7 @@ def test_code_of_another_signature(folder, compiled):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are Unix's")
-def test_what_is_no_file(folder, compiled):
+def test_special_files_are_ignored(folder, compiled):
     """A pipe, device or directory in place of a cache file is ignored without blocking."""
     want = load()(ts.ones(6)).tolist()
     (file,) = files(folder)
@@ -295,7 +295,7 @@ def test_hostile_files(folder):
                 continue
 
 
-def test_what_is_not_kept(folder):
+def test_uncached_functions(folder):
     """Tasks are compiled anew; so is what calls a Python function."""
     body = "def task():\n  return torch.add(x, 1)\nf = fork(task)\nreturn torch.wait(f)"
     forks = archive(module(body, parameters=", x: int"))
@@ -313,7 +313,7 @@ class ByKey(ts.nn.Module):
         return step.forward(x)
 
 
-def test_modules_by_a_key_that_is_computed(folder):
+def test_modules_selected_by_a_computed_key(folder):
     """The operator that selects a module by a computed key is not written to the code cache."""
     file = io.BytesIO()
     ts.jit.save(ts.jit.script(ByKey()), file)

@@ -59,13 +59,13 @@ def test_results_are_the_same_but_for_rounding(again, shape):
         assert a.shape == b.shape and ts.allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
-def test_what_is_written_stays():
+def test_written_weights_are_not_merged():
     graph = frozen(Writes).graph
     text = str(graph)
     assert not concat_frozen_linear(graph, everywhere=True) and str(graph) == text
 
 
-def test_on_the_cpu_nothing_is_joined():
+def test_cpu_graphs_are_unchanged():
     """`_jit_pass_concat_frozen_linear` leaves CPU graphs unchanged, as in PyTorch."""
     graph = frozen(Layers).graph
     assert not ts._C._jit_pass_concat_frozen_linear(graph)

@@ -294,7 +294,7 @@ assert ts.equal(ts.ones(2).exp(), exp)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_nothing_is_read_that_is_gone(name, tmp_path):
+def test_mutated_values_are_not_read_after_release(name, tmp_path):
     file = tmp_path / "program.py"
     file.write_text(COMMON + PROGRAMS[name])
     ended = subprocess.run(

@@ -206,7 +206,7 @@ def test_dict_against_pythons(key: str) -> None:
             assert [k in core for k in expected] == [True] * len(expected)
 
 
-def test_zero_and_negative_zero_are_one_key() -> None:
+def test_zero_and_negative_zero_are_equal_keys() -> None:
     core = to_core({0.0: 1}, dict_of(FLOAT, INT))
     assert core[-0.0] == 1
 
@@ -243,7 +243,7 @@ def test_collector_sees_items_and_frees_cycles() -> None:
     assert Probe.alive == 0
 
 
-def test_what_is_held_twice_stays_one() -> None:
+def test_shared_containers_stay_shared() -> None:
     """Converting takes as long as there are containers, however many ways lead to each."""
     row = to_core([1, 2], list_of(INT))
     rows = to_core([row] * 3, list_of(list_of(INT)))

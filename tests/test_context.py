@@ -61,7 +61,7 @@ def test_other_threads_begin_with_the_defaults():
     assert modes() == (True, False)
 
 
-def test_what_another_thread_switches_stays_there():
+def test_state_changes_of_another_thread_are_local():
     assert on_another_thread(lambda: (ts.set_grad_enabled(False), modes())[1]) == (False, False)
     assert modes() == (True, False) == on_another_thread(modes)
 
@@ -278,7 +278,7 @@ def in_limits():
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer that sends signals")
 @pytest.mark.parametrize("block", [in_no_grad, in_inference_mode, in_limits, traced_once])
-def test_interrupts_leave_no_block_behind(block):
+def test_interrupts_end_blocks(block):
     """A signal whose handler raises ends a block or does not begin it, at whatever instruction it comes."""
 
     class Interrupt(BaseException):

@@ -155,7 +155,7 @@ def test_complex_numbers():
     ]
 
 
-def test_nothing_beyond_the_input_is_read():
+def test_no_read_beyond_the_input():
     """Convolution does not read beyond its input: NaN values after the last panel do not affect the
     result."""
     memory = np.full(4 * 9 + 64, np.nan, np.float32)
@@ -202,7 +202,7 @@ def copied(geometry, x=(1, 1, 4), weight=(1, 1, 1), out=(1, 1, 4), groups=1, bia
     return out
 
 
-def test_a_copy_is_one():
+def test_copy_kernel():
     assert copied(a_copy()).tolist() == [[[1.0] * 4]]
 
 
@@ -223,7 +223,7 @@ def test_a_copy_is_one():
         ({}, {"kind": np.float64}, "float32 or all float64"),
     ],
 )
-def test_what_does_not_fit_is_refused(geometry, operands, message):
+def test_invalid_operands_are_rejected(geometry, operands, message):
     """The loops look at no bounds: what they take for granted is proved when they are entered."""
     with pytest.raises((ValueError, TypeError), match=message):
         copied(a_copy(**geometry), **operands)
@@ -245,7 +245,7 @@ def test_runs_are_for_workers():
 
 
 @pytest.mark.parametrize("which", ["images", "weight"])
-def test_other_threads_while_a_way_is_chosen(which, monkeypatch):
+def test_tensors_rebound_by_another_thread(which, monkeypatch):
     """A tensor that is given other elements meanwhile: the call computes with those that it began with."""
     from ts.backends.cpu import conv_plans
 

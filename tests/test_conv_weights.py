@@ -83,7 +83,7 @@ def test_of_a_transposed_one(name):
 
 @pytest.mark.parametrize("name", ["padded", "depthwise", "strided"])
 @pytest.mark.parametrize("number", [np.inf, np.nan])
-def test_what_is_not_finite_stays_where_it_belongs(name, number):
+def test_non_finite_values_do_not_spread(name, number):
     """Between the rows of images lie positions that belong to none: nothing of them arrives."""
     x, weight, grad, rest = gradients(name, np.float64)
     x[0, 0, 2, -1] = number
@@ -129,7 +129,7 @@ def test_a_copy_has_the_product_of_two_rows():
         ([(1, 1, 4), (1, 1, 4), (1, 1, 1)], np.float32, 2, "groups must divide"),
     ],
 )
-def test_what_does_not_fit_is_refused(shapes, kind, groups, message):
+def test_invalid_operands_are_rejected(shapes, kind, groups, message):
     """The loops look at no bounds: what they take for granted is proved when they are entered."""
     x, y, out = (np.ones(shape, np.float32) for shape in shapes)
     source, (phase,) = a_copy()

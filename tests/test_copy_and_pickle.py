@@ -66,7 +66,7 @@ WAYS = pytest.mark.parametrize("way", [copy.deepcopy, pickled], ids=["deepcopy",
 
 
 @WAYS
-def test_nothing_is_shared(net, way):
+def test_copies_share_nothing(net, way):
     """Lists, objects of classes and tensors of a copy are its own."""
     other = way(net)
     x = ts.ones(2)
@@ -82,7 +82,7 @@ def test_nothing_is_shared(net, way):
 
 
 @WAYS
-def test_what_is_shared_stays_shared(net, way):
+def test_shared_attributes_stay_shared(net, way):
     """Parameters of a module of two names, and a list of two attributes."""
     net.share()
     other = way(net)
@@ -126,7 +126,7 @@ def test_shallow_copies(net):
 
 
 @WAYS
-def test_what_python_hangs_on_a_module(net, way):
+def test_python_attributes_are_copied(net, way):
     """Attributes of Python go with it."""
     net.note = ["text"]
     other = way(net)
@@ -176,12 +176,12 @@ def named(x: int, step: int = 2) -> int:
     return x + step
 
 
-def test_functions_of_modules():
+def test_global_functions_pickle_by_name():
     """A scripted function that is a module global pickles to the same object."""
     assert pickled(named) is named
 
 
-def test_functions_that_nobody_names():
+def test_unnamed_functions_are_recreated():
     """Others are made anew, with their names and defaults."""
 
     def helper(x: int) -> int:
@@ -246,7 +246,7 @@ def test_save_refuses_them():
         ("channel_shuffle", (1, 4, 2, 2), 2),
     ],
 )
-def test_shuffled_pixels_lie_elsewhere(name, shape, number):
+def test_pixel_shuffles_copy(name, shape, number):
     """Pixel shuffles copy their input, even if no element moves."""
     x = ts.rand(shape)
     y = getattr(ts.nn.functional, name)(x, number)

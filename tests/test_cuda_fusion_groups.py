@@ -186,7 +186,7 @@ def test_unsupported_inputs_run_one_by_one(prepare, name):
     assert refused(f)[0] in str(f.plan)
 
 
-def test_errors_are_those_of_the_operators(cuda):
+def test_errors_of_groups_equal_operator_errors(cuda):
     """A shape or device error raised in a fusion group is the operator's error, with its source location."""
     f = script(EXPRESSION)
     with pytest.raises(RuntimeError, match="must match the size of tensor b") as error:

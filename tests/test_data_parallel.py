@@ -45,7 +45,7 @@ def test_modules_are_called_without_a_gpu_only_through_data_parallel_class():
         ({}, [{}, {}]),
     ],
 )
-def test_scatter_repeats_what_is_no_tensor(value, copies):
+def test_scatter_repeats_other_values(value, copies):
     assert scatter(value, [0, 1]) == copies
 
 

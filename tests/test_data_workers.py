@@ -58,7 +58,7 @@ def soon(condition, seconds=20):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_batches_are_those_of_one_process(method):
+def test_batches_equal_a_single_process(method):
     data = TensorDataset(ts.arange(10), ts.randn(10, 3))
     loader = DataLoader(data, 3, num_workers=2, multiprocessing_context=method)
     for ours, alone in zip(loader, DataLoader(data, 3), strict=True):
@@ -75,7 +75,7 @@ def test_large_and_small_batches(size):
     assert [batch[:, -1].tolist() for batch in batches] == [[i + 1, i + 2] for i in range(0, 12, 2)]
 
 
-def test_kept_batches_stay_what_they_are():
+def test_retained_batches_do_not_change():
     """More than a worker has segments for."""
     batches = list(DataLoader(Numbers(3 * MAX_REFERENCED_SEGMENTS, (20_000,)), None, num_workers=1))
     assert [(b[0].item(), b[-1].item()) for b in batches] == [(i, i) for i in range(3 * MAX_REFERENCED_SEGMENTS)]
@@ -186,7 +186,7 @@ def test_failures(how):
     assert soon(lambda: not children())
 
 
-def test_a_loader_goes_on_behind_a_failure():
+def test_loader_continues_after_a_failure():
     it = iter(DataLoader(Failing("value"), 2, num_workers=2))
     seen = []
     for _ in range(6):
@@ -219,7 +219,7 @@ def test_a_loader_that_is_left_ends_its_workers():
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="counts files by Linux's /proc")
-def test_many_batches_leave_nothing():
+def test_many_batches_leave_no_files():
     """1,000 batches in shared memory leave the number of open files, mappings and the memory unchanged."""
 
     def resident():
@@ -276,7 +276,7 @@ def test_no_orphans(how, method, tmp_path):
     assert errors.count("KeyboardInterrupt") == (how == "interrupted")
 
 
-def test_workers_train_beside_threads():
+def test_workers_and_threads_train_together():
     """A process that has used all of its threads forks workers that use theirs."""
     x = ts.randn(300, 300)
     x @ x
@@ -322,6 +322,6 @@ def test_refused(words):
         DataLoader(Numbers(2), **REFUSED[words])
 
 
-def test_too_many_workers_are_told():
+def test_too_many_workers_warn():
     with pytest.warns(UserWarning, match="This DataLoader will create 4096 worker processes in total"):
         DataLoader(Numbers(2), num_workers=4096)

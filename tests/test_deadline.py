@@ -86,7 +86,7 @@ def convolved(n: int) -> ts.Tensor:
     + [convolved],
     ids=lambda f: f.name,
 )
-def test_an_operator_that_takes_too_long_does_not_begin(function):
+def test_operators_above_the_limit_do_not_start(function):
     """An operator whose estimated minimum time exceeds the limit raises `TimeExceeded` before it starts; a
     small input is accepted."""
     with ts.limits(seconds=5):
@@ -95,7 +95,7 @@ def test_an_operator_that_takes_too_long_does_not_begin(function):
             function(10**12)
 
 
-def test_lists_of_tensors_are_taken_in_pieces():
+def test_lists_of_tensors_check_the_deadline():
     """Between many small tensors there are looks at the clock."""
     xs = [ts.ones(1)] * 400_000
     begun = time.monotonic()
@@ -203,7 +203,7 @@ def test_results_are_counted_that_are_larger_than_arguments(name, call):
             call(x, 10**8)
 
 
-def test_pieces_are_the_whole():
+def test_pieces_equal_the_whole_computation():
     """Operators that are computed in pieces under a time limit return the values, shape and dtype of an
     uninterrupted call."""
     x, y = ts.rand(3, 20_000) + 0.5, ts.rand(20_000, dtype=ts.float64) + 0.5
@@ -218,7 +218,7 @@ def test_pieces_are_the_whole():
         assert ts.equal(pieces, whole)
 
 
-def test_rules_look_at_sizes():
+def test_cost_rules_use_sizes():
     """Every operator record has a cost rule that is None or returns a number; variants use the rule of their
     base."""
     registry.load()
@@ -274,7 +274,7 @@ def error_text(n: int) -> int:
     raise ValueError("{}".format(nest(n)))
 
 
-def test_results_keep_what_they_share():
+def test_results_keep_shared_containers():
     """The result of a program keeps shared containers shared: it contains as many containers as the value,
     not one per path."""
     made = nest(60)
@@ -350,7 +350,7 @@ def doubled_elsewhere(n: int) -> int:
     return ts.jit.wait(ts.jit.fork(doubled, n))
 
 
-def test_a_fork_bomb_ends_where_memory_does():
+def test_fork_bomb_is_stopped_by_the_memory_limit():
     """A program that forks without end raises `MemoryExceeded`; memory released by its failed tasks is
     available to new programs only after all have ended."""
     with ts.limits(bytes=8_000_000, seconds=20):
@@ -405,7 +405,7 @@ def hoarded(n: int) -> List[int]:
     ],
     ids=["seconds", "fuel", "bytes", "operator", "depth"],
 )
-def test_the_error_says_where_the_program_was(function, limits, error):
+def test_errors_contain_the_script_stack(function, limits, error):
     """File and line, and the calls that led there."""
     with ts.limits(**limits), pytest.raises(error) as caught:
         function(10**12)
@@ -514,13 +514,13 @@ def test_every_pass_keeps_to_the_memory(step):
     [LARGE, f"def wide(x: int) -> int:\n    y = [{', '.join('x' for _ in range(100_000))}]\n    return x\n"],
     ids=["long", "wide"],
 )
-def test_a_limit_says_where_in_the_text(text):
+def test_limits_report_the_source_location(text):
     """While it is parsed, too."""
     with ts.limits(seconds=0), pytest.raises(TimeExceeded, match=r'File "<string>", line \d+, in '):
         ts.jit.CompilationUnit(text)
 
 
-def test_every_operator_has_a_rule_or_none():
+def test_every_operator_has_a_cost_rule_or_none():
     """Every operator record has a cost rule without errors or None; operators that only read tensor metadata
     have None."""
     rules = {record.key: cost_model.rule_of(record) for record in registry.records()}
@@ -579,7 +579,7 @@ def refused_in_time(work, seconds):
 
 
 @pytest.mark.parametrize("name", [f.name for f in TEXTS.get_functions()])
-def test_texts_are_cut_and_made_with_looks_at_the_clock(name):
+def test_string_operators_check_the_deadline(name):
     """String operators check the deadline: with 5 % of the needed time they stop before half of the work."""
     text, work = "a," * (2 * MILLION), getattr(TEXTS, name)
     work("a,")
@@ -587,7 +587,7 @@ def test_texts_are_cut_and_made_with_looks_at_the_clock(name):
     assert processor_time(refused_in_time, lambda: work(text), whole / 20) < whole / 2
 
 
-def test_parts_of_texts_are_refused_before_they_are_made():
+def test_split_strings_are_limited_early():
     """The memory limit applies to the first parts of a split string, before all parts exist."""
     text = "ab," * MILLION
     TEXTS.split("a,")
@@ -617,12 +617,12 @@ def square(n, dtype):
     lambda: ts.linalg.matrix_norm(square(5000, ts.float32), 2), lambda: spread(10**11).to(ts.float64).sum(),
     lambda: ts.zeros(3, 1000)[ROWS.expand(10**8)], lambda: ts.zeros(3, 1000).index_put_((ROWS.expand(10**8),), ts.zeros(1)),
 ], ids=["dot", "amin", "aminmax", "integers", "prime", "norm", "to", "index", "index_put"])  # fmt: skip
-def test_what_takes_seconds_does_not_begin(call):
+def test_slow_operators_do_not_start(call):
     with ts.limits(seconds=1), pytest.raises(TimeExceeded, match="the program wants to do what takes"):
         call()
 
 
-def test_estimates_are_of_what_is_computed():
+def test_estimates_count_computed_elements():
     """Cost estimates count computed elements, not input elements: a first power, one searched number, a
     result of two elements."""
     x, long = square(2000, ts.float32), spread(10**9)

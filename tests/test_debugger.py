@@ -94,7 +94,7 @@ def answers(text):
 # ---- stepping ----------------------------------------------------------------------------------------------
 
 
-def test_a_whole_session():
+def test_complete_session():
     text, result = transcript(
         UNIT.collatz, ["b 19 if steps == 3", "c", "locals", "p n + 1", "clear 1", "c"], 6
     )
@@ -209,7 +209,7 @@ def test_condition_that_fails_stops():
     assert "*** the condition of breakpoint 1: NameError: name 'nothing' is not defined" in answers(text)
 
 
-def test_condition_that_is_no_expression_is_refused():
+def test_invalid_condition_is_rejected():
     text, _ = transcript(UNIT.collatz, ["b 21 if n >", "b"], 2)
     assert answers(text) == ["*** invalid syntax (<condition>, line 1)", "There are no breakpoints."]
 
@@ -309,7 +309,7 @@ def test_methods():
     ]
 
 
-def test_object_that_is_being_made():
+def test_partially_initialized_object():
     text, _ = transcript(programs.save, ["s", "s", "p self", "p self.owner"], [5])
     assert answers(text) == ["Account(owner='ann', balance=0, history unset)", "'ann'"]
 

@@ -46,7 +46,7 @@ def test_factories_use_the_device_of_the_block(name):
         lambda x: ts.normal(0.0, 1.0, (2,)), lambda x: x + 1, lambda x: nn.functional.one_hot(x.long()),
     ],
 )  # fmt: skip
-def test_other_functions_keep_their_device(create):
+def test_non_factory_functions_keep_their_device(create):
     x = ts.ones(2)
     with ts.device("meta"):
         assert create(x).device == CPU
@@ -121,7 +121,7 @@ def test_exit_without_enter():
         META.__exit__(None, None, None)
 
 
-def test_a_device_is_no_decorator():
+def test_device_is_not_a_decorator():
     with pytest.raises(TypeError, match="object is not callable"):
         ts.device("meta")(lambda: None)
 
@@ -152,7 +152,7 @@ def test_set_default_device_inside_of_a_block(_default):
     assert ts.ones(2).device == META
 
 
-def test_the_default_is_one_thread_s(_default):
+def test_default_device_is_thread_local(_default):
     ts.set_default_device("meta")
     found = []
     thread = threading.Thread(target=lambda: found.append((ts.get_default_device(), ts.ones(1).device)))
@@ -169,7 +169,7 @@ def test_unknown_devices_are_refused_and_change_nothing(_default):
     assert ts.get_default_device() == CPU
 
 
-def test_other_modes_see_the_device_that_is_filled_in():
+def test_function_modes_see_the_default_device():
     class Record(TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):
             calls.append((func.__name__, kwargs))

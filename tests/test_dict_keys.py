@@ -156,7 +156,7 @@ def test_defaults_are_objects_too():
     assert [optional({"a": None, "b": 3}, key, 4) for key in ("a", "b", "c")] == [None, 3, 4]
 
 
-def test_what_was_found_last_is_forgotten_when_it_moves():
+def test_cached_key_position_is_invalidated():
     """The cached position of the last key is invalid after the table has grown."""
 
     def grow(n: int) -> List[int]:

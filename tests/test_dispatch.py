@@ -48,7 +48,7 @@ def test_signature():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int32", "uint8", "bool", "complex64"])
-def test_direct_loop_equals_general_way(dtype):
+def test_direct_loop_equals_the_general_kernel(dtype):
     """Over contiguous, strided, transposed, broadcast, empty and 0-dim operands both ways agree."""
     rng = np.random.default_rng(0)
     base = (rng.random((4, 3, 5)) * 100).astype(dtype)
@@ -74,7 +74,7 @@ def test_numbers_take_the_tensors_dtype(number):
     assert ADD(x, number).tolist() == [1 + number, 2 + number] and ADD(x, number).dtype is dtypes.float32
 
 
-def test_alpha_goes_the_general_way():
+def test_alpha_reaches_the_kernel():
     """alpha other than 1 reaches the kernel."""
     assert ADD(tensor([1.0]), tensor([2.0]), alpha=3).tolist() == [7.0]
 
@@ -200,7 +200,7 @@ def test_most_backends():
             backends.unregister(backend.name)
 
 
-def test_operators_are_made_once():
+def test_operators_are_initialized_once():
     """An Operator cannot be initialized twice, and an uninitialized one raises an error, because verified
     code relies on its schema."""
     operator = Operator("test::f(int x) -> int")

@@ -119,7 +119,7 @@ def test_after_an_error():
     assert (X + 1)[0, 0] == 2
 
 
-def test_other_threads():
+def test_modes_are_thread_local():
     with Seen() as mode:
         thread = threading.Thread(target=lambda: X + 1)
         thread.start()

@@ -32,7 +32,7 @@ from ts.distributions import (
 @pytest.mark.parametrize(
     "d", [Normal(1.0, 2.0), Uniform(-1.0, 3.0), Exponential(2.0), Laplace(0.5, 1.5), Gamma(3.0, 2.0), Beta(2.0, 3.0)]
 )
-def test_moments_and_entropy_are_those_of_samples(d):
+def test_moments_and_entropy_equal_sample_estimates(d):
     ts.manual_seed(0)
     x = d.sample((40000,))
     assert float(x.mean()) == pytest.approx(float(d.mean), abs=0.05)

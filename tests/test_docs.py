@@ -136,7 +136,7 @@ def test_texts_that_are_explained_line_by_line():
     assert len(explained) > 45 and [words for words in explained if " ".join(words.split()) not in said] == []
 
 
-def test_pages_quote_sections_that_are_there():
+def test_quoted_sections_exist():
     """Every quoted snippet section exists, and every section is quoted by a page."""
     quoted = {pair for page in PAGES for pair in INCLUDE.findall(page.read_text())}
     sections = set()
@@ -222,7 +222,7 @@ LINK = re.compile(r"\]\(([^)\s#:]*)(?:#([^)\s]+))?\)")
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_links_hold_where_nothing_builds_the_site(page):
+def test_links_resolve_in_the_source_tree(page):
     """Relative links to files and headings resolve without a site build."""
     prose = re.sub(r"`[^`\n]+`", "", re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL))
     for path, heading in LINK.findall(prose):

@@ -73,7 +73,7 @@ def test_help_of_an_operator():
     assert "Exponentials of the elements" in shown and ">>> ts.softmax(" in shown
 
 
-def test_what_follows_from_other_operators():
+def test_documentation_of_derived_operators():
     """Forms in place, other names, refusals, views, what depends on elements."""
     assert "`add` in place" in ts.Tensor.add_.__doc__ and "That of `input`." in ts.Tensor.add_.__doc__
     assert "Another name of `abs`: The distance" in ts.absolute.__doc__

@@ -62,7 +62,7 @@ def test_blocks_are_boxes_in_boxes():
     assert [box.text for box in branch.insides[1].boxes] == ["%x.29", "aten::tanh", "→"]
 
 
-def test_what_a_block_takes_leads_to_its_box():
+def test_captured_values_have_edges_to_blocks():
     """Not only what the node itself reads: `x` and `i` are values of the body that the branches use."""
     (loop,) = [box for box in picture(branching).boxes if box.insides]
     body = loop.insides[0]
@@ -211,7 +211,7 @@ def hostile(x: str):
     return x + "<!--]]>"
 
 
-def test_what_a_stranger_wrote_is_text(tmp_path):
+def test_untrusted_names_are_escaped(tmp_path):
     graph = ts.jit.script(hostile).graph
     graph.draw(tmp_path / "g.svg")
     graph.draw(tmp_path / "g.dot")
@@ -247,7 +247,7 @@ def test_dot(function, tmp_path):
         assert "<svg" in made.stdout and made.stderr == ""
 
 
-def test_other_suffixes_are_refused(tmp_path):
+def test_other_suffixes_are_rejected(tmp_path):
     with pytest.raises(ValueError, match=r"written to \.svg, \.dot or \.gv, not to 'g.png'"):
         ts.jit.script(branching).graph.draw(tmp_path / "g.png")
 

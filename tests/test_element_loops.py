@@ -312,7 +312,7 @@ def test_matrices(program, dtype):
         same_everywhere(program, lambda layout=layout: matrix(layout))
 
 
-def test_versions_are_made():
+def test_versioned_loops_are_created():
     for program in (*PROGRAMS, stencil, row_sums):
         if program is with_functions:  # more numbers would have to become tensors than is won
             continue
@@ -330,7 +330,7 @@ def test_numbers_that_become_elements():
         assert not any("tensor" in kind or "Implicit" in kind for kind in first)
 
 
-def test_other_ranks_run_unspecialized():
+def test_unspecialized_ranks():
     for program in (running_sum, relaxation, in_place, recurrence, whole_sum):
         same_everywhere(program, lambda: [ts.ones(3, 2), ts.ones(3, 2)])
 

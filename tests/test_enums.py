@@ -47,7 +47,7 @@ def test_members_are_constants_of_the_graph():
     assert f(Color.GREEN, Level.LOW) == (False, "GREEN", 1)
 
 
-def test_members_come_back_as_they_are():
+def test_returned_members_are_identical():
     """A returned enum member is the original object, also inside containers."""
 
     @ts.jit.script

@@ -30,7 +30,7 @@ def inner(xs):
     return xs[0]
 
 
-def test_what_is_called_learns_too():
+def test_callees_get_types_from_examples():
     """Functions that the examples reach have types as well; annotations keep the last word."""
 
     def outer(table, key: str):
@@ -66,7 +66,7 @@ def test_methods_of_a_class():
     assert cls().most(["a", "a", "c"]) == 2
 
 
-def test_an_example_that_fails_says_so():
+def test_failing_examples_raise():
     def broken(x):
         return x.nothing
 

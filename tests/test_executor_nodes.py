@@ -48,7 +48,7 @@ def test_type_check(type, make, holds):
     assert function_of(CHECK.replace("TYPE", "Tensor"))(y, y)[2] is (type == "FLOAT" and holds)
 
 
-def test_who_wants_a_gradient():
+def test_requires_grad_checks():
     """`RequiresGradCheck` looks at the mark of the tensor alone, whatever the grad mode; `TypeCheck` at both."""
     wants, wants_none = (
         function_of(
@@ -184,7 +184,7 @@ def test_nodes_that_mean_nothing_are_refused(line, message):
         function_of(f"graph(%x : Tensor):\n  {line}\n  return (%a)\n")
 
 
-def test_nothing_to_do():
+def test_graphs_without_executor_nodes_are_unchanged():
     """The pass leaves other graphs alone."""
     graph = parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)\n")
     assert not lower_executor_nodes(graph)

@@ -77,7 +77,7 @@ def test_parts_and_lines(looked_at):
     ]  # fmt: skip
 
 
-def test_how_often_lines_run(looked_at):
+def test_execution_counts_of_lines(looked_at):
     assert line_of(looked_at, "if i % 2").times == 10 and line_of(looked_at, "total += i").times == 5
     assert line_of(looked_at, "ts.mm").times == 1 and line_of(looked_at, "def looping").times == 0
 
@@ -186,7 +186,7 @@ def hostile_page():
     return page(facts)
 
 
-def test_what_a_stranger_wrote_is_text(hostile_page):
+def test_untrusted_names_are_escaped(hostile_page):
     found = Tags(hostile_page)
     assert found.tags.count("script") == 1 and not {"img", "b", "iframe", "link"} & set(found.tags)
     assert not [name for name, _ in found.attributes if name.startswith("on") or name in ("src", "style")]
@@ -194,7 +194,7 @@ def test_what_a_stranger_wrote_is_text(hostile_page):
     assert any("<img src=x onerror='window.evil=1'>" in text for text in found.texts)
 
 
-def test_it_needs_and_may_do_nothing_else(hostile_page):
+def test_content_security_policy(hostile_page):
     """The content security policy allows only the hashes of the page's script and style."""
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', hostile_page)[1]
     assert policy.startswith("default-src 'none'; ") and "unsafe" not in policy
@@ -235,13 +235,13 @@ def test_command(program, tmp_path, capsys, words, measured):
         (["double", "1", "-o", "{}/absent/page.html"], 1, "cannot write"),
     ),
 )
-def test_what_is_wrong(program, tmp_path, capsys, words, expected, message):
+def test_error_messages(program, tmp_path, capsys, words, expected, message):
     name, *rest = words
     code, out, err = output(capsys, "explain", f"{program}:{name}", *(word.format(tmp_path) for word in rest))
     assert (code, out) == (expected, "") and message in err
 
 
-def test_a_strangers_endless_program_ends(tmp_path, capsys):
+def test_untrusted_endless_program_is_stopped(tmp_path, capsys):
     unit = ts.jit.CompilationUnit("def forever(n: int) -> int:\n    while True:\n        n += 1\n    return n\n")
     unit.forever.save(tmp_path / "forever.pt")
     words = ("explain", tmp_path / "forever.pt", 1, "-o", tmp_path / "page.html", "--seconds", 1)
@@ -309,7 +309,7 @@ def test_modules_fold_and_lead_to_their_code(visit):
     assert not tab.locator("#modules details").first.is_visible()
 
 
-def test_a_strangers_page_does_nothing(visit, hostile_page):
+def test_untrusted_names_run_no_script_in_the_page(visit, hostile_page):
     tab = visit(hostile_page)
     assert tab.evaluate("window.evil") is None
     assert tab.locator("h1").inner_text() == "<b onclick=1>&"

@@ -22,7 +22,7 @@ def write_library(tmp_path):
 
 
 @pytest.mark.parametrize("content", [None, b"no library", b""])
-def test_files_that_are_no_libraries_are_refused(tmp_path, content):
+def test_other_files_are_rejected(tmp_path, content):
     path = tmp_path / "nothing.so"
     if content is not None:
         path.write_bytes(content)
@@ -69,7 +69,7 @@ def test_a_program_may_implement_an_operator_of_an_unused_library(write_library)
     assert float(ts.ops.geometry_c.length(ts.tensor([3.0, 4.0]))) == 5.0
 
 
-def test_a_library_whose_package_does_without_it_is_refused(write_library):
+def test_optional_library_is_rejected(write_library):
     """OSError makes torchvision use its Python code; it would query the CUDA version of a loaded library."""
     path = write_library("libtorch.so", "vision_d", "vision_d::nms(Tensor dets) -> Tensor", name="torchvision/_C.so")
     with pytest.raises(OSError, match="linked with PyTorch's libraries, and ts does not run their code"):
@@ -135,7 +135,7 @@ def test_overdrive(audio):
 @pytest.mark.parametrize(
     "namespace, name", [("a(b", "c["), ("(a+)+$", "x"), ("libtorch", "*"), ("a", "\ud800")]
 )
-def test_names_are_no_patterns(tmp_path, namespace, name):
+def test_names_are_matched_literally(tmp_path, namespace, name):
     file = tmp_path / "names.so"
     file.write_bytes(b"\x7fELF libtorch.so " + b"a" * 50)
     with pytest.warns(UserWarning, match="does not run its code"):

@@ -62,7 +62,7 @@ def test_memory_that_is_not_there():
         ts.ones(1 << 53)
 
 
-def test_triangles_and_diagonals_beside_the_matrix():
+def test_triangles_and_diagonals_outside_the_matrix():
     x = ts.ones(2, 3)
     assert ts.equal(ts.tril(x, -INT64_MAX - 1), 0 * x) and ts.equal(ts.tril(x, INT64_MAX), x)
     assert ts.equal(ts.triu(x, INT64_MAX), 0 * x) and ts.diag(x, INT64_MAX).shape == (0,)
@@ -112,7 +112,7 @@ def test_parts_of_the_largest_number():
             function(INT64_MAX)
 
 
-def test_repetitions_that_are_no_size():
+def test_overflowing_repeat_counts():
     """Repeat counts whose sum overflows raise an error; repeats of empty tensors take constant time."""
     counts = ts.tensor([1 << 62] * 4)
     for function in (ts.repeat_interleave, ts.ones(4).repeat_interleave, ts.ones(4, 1).repeat_interleave):

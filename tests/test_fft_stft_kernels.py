@@ -61,7 +61,7 @@ CASES = {  # samples, length of a frame, hop, width of the window, more
 @pytest.mark.parametrize("window", [True, False])
 @pytest.mark.parametrize("dtype", REAL, ids=str)
 @pytest.mark.parametrize("name", CASES)
-def test_spectra_are_those_of_the_general_kernel(name, dtype, window):
+def test_spectra_equal_the_general_kernel(name, dtype, window):
     samples, n, hop, width, more = CASES[name]
     w = numbers(width or n, dtype=dtype, seed=1).abs() + 0.1 if window else None
     host = None if w is None else w.numpy()

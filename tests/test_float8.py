@@ -68,7 +68,7 @@ def test_numbers_become_the_nearest(dtype):
         assert ts.from_numpy(at).to(dtype).double().tolist() == want.tolist()
 
 
-def test_what_is_too_large():
+def test_overflow():
     large = ts.tensor([1e6, -1e6, math.inf, -math.inf, math.nan])
     assert large.to(ts.float8_e4m3fn).tolist()[:4] == [448, -448, 448, -448]
     assert large.to(ts.float8_e5m2).tolist()[:4] == [math.inf, -math.inf, math.inf, -math.inf]

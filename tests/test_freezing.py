@@ -228,7 +228,7 @@ def test_tasks_of_the_module_itself_are_frozen():
     assert ts.jit.load(file)(ts.ones(2)).tolist() == [9.0, 23.0]
 
 
-def test_tasks_are_not_given_a_module_that_they_do_not_read():
+def test_tasks_receive_only_modules_they_read():
     class ForksPart(nn.Module):
         def __init__(self):
             super().__init__()
@@ -341,7 +341,7 @@ class NotFolded(nn.Module):
         return a + x + ts.add(self.conv(y[:, :1]), 1.0, alpha=2)
 
 
-def test_what_is_not_folded():
+def test_unfolded_operations():
     """A result that is read twice, numbers for each place, a factor of what is added."""
     module = scripted(NotFolded())
     x = ts.rand(1, 1, 4, 4)

@@ -35,7 +35,7 @@ def by_rule(name, made, options):
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
 @pytest.mark.parametrize("name", STEPS)
-def test_the_kernel_does_what_the_rule_does(name, dtype):
+def test_kernel_equals_the_reference_rule(name, dtype):
     """The fused kernel changes all lists except the gradients to the values of the reference rule, up to the
     last digit."""
     count, options = STEPS[name]
@@ -50,7 +50,7 @@ def test_the_kernel_does_what_the_rule_does(name, dtype):
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_gradients_that_lie_otherwise(name):
+def test_gradients_with_other_strides(name):
     """They are read in their order; other dtypes, and parameters with gaps, go the rule's way."""
     count, options = STEPS[name]
     flat, turned, spread = (with_steps(name, lists(count, sizes=((4, 6), (2, 3)))) for _ in range(3))

@@ -121,7 +121,7 @@ def test_inputs_that_are_not_fused(name):
         same(found, expected)
 
 
-def test_errors_are_those_of_the_operators():
+def test_errors_of_groups_equal_operator_errors():
     f = script(EXPRESSION)
     with pytest.raises(RuntimeError, match=r"size of tensor a \(3\) must match the size of tensor b \(4\)") as error:
         f(ts.ones(3), ts.ones(4))
@@ -157,7 +157,7 @@ def test_results_do_not_share_memory():
     assert len({t.data_ptr() for t in (a, b, c, x)}) == 4
 
 
-def test_inputs_that_overlap_are_read_as_they_are():
+def test_overlapping_inputs():
     f = script(EXPRESSION)
     x = ts.randn(4000)
     a, b = x[:3000], x[1000:]

@@ -231,7 +231,7 @@ def f(x: Tensor, y: Tensor) -> Tensor:
     assert "return h.sum(3)\n           ~~~~~ <--- HERE" in str(info.value)
 
 
-def test_it_warns_once():
+def test_epilogue_warns_once():
     f = script("""
 def f(x: Tensor, y: Tensor) -> Tensor:
     return (x * y).var(-1)

@@ -182,7 +182,7 @@ except RuntimeError as error:
 """
 
 
-def test_one_thread_is_enough(tmp_path):
+def test_waiting_programs_release_the_thread(tmp_path):
     """Programs that wait leave the thread to those that they wait for."""
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)

@@ -77,20 +77,20 @@ def test_compile_gives_the_same():
 
 @pytest.mark.parametrize("compiled", [lambda f: ts.compile(f), lambda f: ts.compile()(f), lambda f: f.compile()])
 @pytest.mark.usefixtures("always_warned")
-def test_compile_says_what_it_does(compiled):
+def test_compile_warns_that_nothing_is_compiled(compiled):
     with pytest.warns(UserWarning, match="runs as it is: `ts.jit.script` and `ts.jit.trace` compile") as caught:
         compiled(ts.nn.Linear(2, 2))
     assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_compile_says_it_once():
+def test_compile_warns_once():
     code = "import ts; net = ts.nn.Linear(1, 1); ts.compile(net); net.compile(); ts.compile(net)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ran.returncode == 0 and ran.stderr.count("UserWarning") == 1
 
 
 @pytest.mark.usefixtures("always_warned")
-def test_who_wants_nothing_compiled_is_told_nothing():
+def test_disabled_compile_does_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ts.compile(disable=True)(ts.nn.Linear(2, 2))
@@ -106,7 +106,7 @@ def test_hooks_of_all_modules_go_away():
     assert ts.nn.Identity()(ts.zeros(1)).item() == 0 and not hooks.anywhere
 
 
-def test_what_computes_can_be_shown():
+def test_config_shows_libraries_and_threads():
     assert f"NumPy {np.__version__}" in ts.__config__.show()
     assert f"get_num_threads() : {ts.get_num_threads()}" in ts.__config__.parallel_info()
 

@@ -30,7 +30,7 @@ def turn(s, optimizer, parameter, factor=1.0):
     return result
 
 
-def test_steps_are_those_without_a_scale(parameter, optimizer):
+def test_steps_equal_unscaled_steps(parameter, optimizer):
     turn(scaler(), optimizer, parameter)
     assert parameter.tolist() == [0.5, 1.5] and parameter.grad.tolist() == [1.0, 1.0]
 
@@ -224,7 +224,7 @@ def test_unscaling_every_dtype(dtype):
     assert found.item() == 1.0
 
 
-def test_what_the_operators_refuse():
+def test_invalid_operands_of_amp_operators():
     one, two, steps = ts.zeros(1), ts.zeros(2), ts.zeros(1, dtype=ts.int32)
     unscale, update = ts._amp_foreach_non_finite_check_and_unscale_, ts._amp_update_scale_
     for call, message in [

@@ -159,7 +159,7 @@ def test_kinds():
 
 
 @pytest.mark.parametrize("suffix", ["²", "٣", "9" * 5000])
-def test_suffixes_that_are_no_numbers(suffix):
+def test_non_decimal_suffixes(suffix):
     """Digits of which Python makes no number, or another one, are a name like any other."""
     graph = Graph()
     a, b = graph.add_input(), graph.add_input()
@@ -172,7 +172,7 @@ def test_suffixes_that_are_no_numbers(suffix):
 
 
 @pytest.mark.parametrize("value", [Graph(), object(), int, b"a", [1, "a"], {1: object()}], ids=lambda v: type(v).__name__)
-def test_what_is_no_constant(value):
+def test_other_values_are_no_constants(value):
     with pytest.raises(TypeError, match=rf"insertConstant\(\): a {type(value).__name__} is no constant of a graph"):
         Graph().insertConstant(value)
 
@@ -223,7 +223,7 @@ def test_order_of_uses():
     assert first.is_after(condition) and not condition.is_after(first) and not first.is_after(first)
 
 
-def test_names_are_those_of_no_module():
+def test_names_do_not_shadow_modules():
     """No submodule of `ts.ir` has the name of a public function, which the import would replace."""
     for name in ts.ir.__all__:
         assert importlib.util.find_spec(f"ts.ir.{name}") is None

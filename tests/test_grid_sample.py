@@ -25,7 +25,7 @@ def grid_for(n, dtype, seed=0):
 @pytest.mark.filterwarnings("ignore:invalid value")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", SHAPES)
-def test_the_general_kernel_says_the_same(name, dtype):
+def test_results_equal_the_general_kernel(name, dtype):
     x = np.random.default_rng(1).standard_normal(SHAPES[name]).astype(dtype)
     grid = grid_for(len(x), dtype)
     for mode, padding, align in itertools.product((0, 1), (0, 1, 2), (False, True)):
@@ -34,7 +34,7 @@ def test_the_general_kernel_says_the_same(name, dtype):
         assert np.array_equal(found.numpy(), expected, equal_nan=True), (mode, padding, align)
 
 
-def test_places_and_images_that_do_not_lie_in_order():
+def test_non_contiguous_grids_and_images():
     x, grid = ts.randn(2, 5, 7, 3).permute(0, 3, 1, 2), ts.rand(2, 2, 6, 4).permute(0, 2, 3, 1)
     expected = ts.grid_sampler(x.contiguous(), grid.contiguous(), 0, 0, False)
     assert ts.equal(ts.grid_sampler(x, grid, 0, 0, False), expected)

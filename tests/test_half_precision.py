@@ -38,7 +38,7 @@ def test_every_number_widens_exactly_and_comes_back(dtype):
 
 
 @pytest.mark.parametrize("dtype", SHORT, ids=str)
-def test_ties_go_to_even_and_what_lies_beside_them_does_not(dtype):
+def test_rounding_of_ties_and_neighbours(dtype):
     """Between two neighbours, and one float32 to either side."""
     low = BITS[:0x7C00 if dtype is ts.float16 else 0x7F80][:-1]
     below, above = (bits_of_wide(b, dtype).view(np.float32).astype(np.float64) for b in (low, low + 1))

@@ -27,7 +27,7 @@ def test_results_are_rounded_once(name, dtype):
         assert ts.equal(found, CALLS[name](source.float()).to(dtype))
 
 
-def test_another_dtype_that_is_asked_for_is_given():
+def test_dtype_argument_is_used():
     x = ts.ones(2, 3, dtype=ts.bfloat16)
     assert x.softmax(1, dtype=ts.float32).dtype == ts.float32
     assert x.sum(1, dtype=ts.float64).dtype == ts.float64

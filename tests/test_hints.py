@@ -90,7 +90,7 @@ def test_comprehensions_and_keys():
     assert of_tuples([1, 3]) == [(-3, 3), (-1, 1)]
 
 
-def test_what_is_pythons_own():
+def test_hints_for_python_functions():
     def drawn(n: int) -> int:
         return random.randint(0, n)
 
@@ -327,7 +327,7 @@ INSTEAD = [
 
 
 @pytest.mark.parametrize(("method", "instead", "result"), INSTEAD, ids=[row[0] for row in INSTEAD])
-def test_methods_of_texts_that_scripts_have_not(method, instead, result):
+def test_unsupported_string_methods(method, instead, result):
     """The hint for an unsupported string method contains a replacement that compiles and returns the expected
     result."""
     unit = ts.jit.CompilationUnit(
@@ -339,7 +339,7 @@ def test_methods_of_texts_that_scripts_have_not(method, instead, result):
     assert f"`{instead}`" in str(caught.value).rstrip().split("\n")[-1]
 
 
-def test_every_method_of_pythons_texts_is_there_or_has_a_hint():
+def test_every_string_method_exists_or_has_a_hint():
     for method in (name for name in dir(str) if not name.startswith("_")):
         with pytest.raises(RuntimeError) as caught:
             ts.jit.CompilationUnit(f"def f(s: str):\n    return s.{method}(nothing=s)\n")

@@ -121,7 +121,7 @@ def test_keyword_arguments_of_modules_with_hooks():
         ts.jit.script(CallsByKeyword(pre_fits))
 
 
-def test_one_function_as_hook_and_pre_hook():
+def test_function_as_hook_and_pre_hook():
     """The function is checked as both kinds."""
     module = with_hook(pre_fits)
     module.register_forward_hook(pre_fits)

@@ -178,7 +178,7 @@ def circles_of(found):
 
 
 @pytest.mark.parametrize("name", sorted({room(module) for module in files().values()} - {"ts"}))
-def test_room_imports_downwards(name):
+def test_packages_import_only_allowed_packages(name):
     """A package is in the layering table, and its files import only allowed packages, including imports in
     functions."""
     assert name in MAY_IMPORT
@@ -198,18 +198,18 @@ def test_excuses_are_needed():
     assert set(EXCUSED) <= {(e.importer, e.imported) for e in upward() if e.in_function}
 
 
-def test_no_module_waits_for_itself():
+def test_no_import_cycles_at_load_time():
     """Modules have no import cycles at load time."""
     assert circles_of(e for e in edges() if not e.in_function) == []
 
 
-def test_functions_close_no_circles():
+def test_imports_in_functions_create_no_cycles():
     """Nor by imports in functions; what recurs is the language, in the frontend."""
     found = circles_of(e for e in edges() if not is_excused(e))
     assert [circle for circle in found if not all(m.startswith("ts.frontend.") for m in circle)] == []
 
 
-def test_nothing_imports_the_command_line():
+def test_command_line_is_not_imported():
     """But `python -m ts`."""
     assert {e.importer for e in edges() if room(e.imported) == "cli" and room(e.importer) != "cli"} <= {"ts.__main__"}
 

@@ -105,6 +105,6 @@ def test_global_values_are_refused_by_class(value):
         ts.jit.script(function)
 
 
-def test_numpy_scalars_that_are_no_floats_have_no_type():
+def test_other_numpy_scalars_have_no_type():
     with pytest.raises(RuntimeError, match=r"failed to convert Python type: 'numpy\.float32'"):
         ts.jit.script(Holder(np.float32(1.0)))

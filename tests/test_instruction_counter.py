@@ -114,7 +114,7 @@ def test_counts_by_instruction():
     assert {times[at] for at, row in enumerate(rows) if OPCODES[row[0]].name == "LOOP_STEP"} == {7}
 
 
-def test_leaders():
+def test_basic_block_leaders():
     """Basic blocks begin at jump targets and after jumps, calls and returns."""
     rows = [(NUMBER[name], 0, 0, 0) for name in ("ADD_I64", "LOOP_STEP", "CALL", "RETURN")]
     assert leaders(rows) == [0, 2, 3]

@@ -199,7 +199,7 @@ def test_threads_have_their_own_states(add):
     assert results == [[0] * 20] * 4
 
 
-def test_functions_are_made_once():
+def test_functions_are_initialized_once():
     """Other code was verified by what a function takes."""
     function = Function("f", [("x", INT)])
     with pytest.raises(TypeError, match="is made"):

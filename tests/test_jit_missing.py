@@ -22,7 +22,7 @@ def found(source, data=None, **records):
     return [(each.kind, each.name, list(each.places)) for each in missing(source, data, **records)]
 
 
-def test_nothing():
+def test_complete_archive():
     """An archive that is complete needs nothing."""
     assert missing(module("return torch.relu(x)", parameters=", x: Tensor")) == []
     assert ts.jit.missing(io.BytesIO(ts.jit.script(ts.nn.LSTM(2, 3)).save_to_buffer())) == []
@@ -69,7 +69,7 @@ def test_code(body, expected):
     assert found(module(body, parameters=", x: Tensor")) == places
 
 
-def test_callers_are_not_to_blame():
+def test_callers_of_broken_functions_are_not_reported():
     """A caller of a function with missing names is not reported; other errors of the caller are."""
     definitions = (
         "def broken(x: Tensor) -> Tensor:\n  return ops.my.op(x)\n"
@@ -131,7 +131,7 @@ def test_delegates():
     assert (only.kind, only.name, only.places) == ("backend", "demo", ("code/torch/jit.py:4", "data.pkl"))
 
 
-def test_nothing_runs(capsys):
+def test_no_code_is_executed(capsys):
     """Neither states are restored nor functions called."""
     source = module("return 1", attributes="a : int") + (
         "  def __setstate__(self: __torch__.M, state: int) -> NoneType:\n"
@@ -143,7 +143,7 @@ def test_nothing_runs(capsys):
 
 
 @pytest.mark.parametrize(("body", "expected"), [("torch.relu(x, 'text')", []), ("torch.frob(x)", ["aten::frob"])])
-def test_a_file_that_no_name_leads_to(body, expected):
+def test_unreachable_code_files(body, expected):
     """Unreachable code files are not compiled; names missing in them are still listed."""
     data = io.BytesIO(archive(module("return 1")))
     with zipfile.ZipFile(data, "a") as file:

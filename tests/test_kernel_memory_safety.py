@@ -101,7 +101,7 @@ def test_as_many_dimensions_as_there_can_be(n):
 
 
 @pytest.mark.parametrize("join", [lambda x: ts.stack([x, x]), lambda x: x.unsqueeze(0), lambda x: x[None], lambda x: x[ts.zeros(1, 1, dtype=ts.int64)]])
-def test_one_dimension_too_many(join):
+def test_too_many_dimensions(join):
     """Operators that would exceed the maximum of 64 dimensions raise an error without out-of-bounds
     writes."""
     x = ts.ones([1] * MAX_DIMS)

@@ -31,7 +31,7 @@ def test_rules(rule, shape, given, order):
     assert result_strides.RULES[rule](shape, given) == order
 
 
-def test_placed_copies_only_what_lies_otherwise():
+def test_placed_copies_only_other_strides():
     """Values stay; an array that has the strides already is the result."""
     x = np.arange(6.0).reshape(2, 3)
     assert result_strides.with_result_strides(np, "contiguous", x, []) is x
@@ -41,7 +41,7 @@ def test_placed_copies_only_what_lies_otherwise():
     assert result_strides.with_result_strides(np, "columns", one, []) is one
 
 
-def test_what_lies_plainly_is_what_the_rules_say():
+def test_contiguous_shortcut_agrees_with_the_rules():
     """The way around the rules takes nothing that they would have copied."""
     arrays = [np.ones((2, 3)), np.ones((3, 2)).T, np.ones((2, 1)), np.ones((2, 3, 1, 1)).transpose(0, 3, 2, 1), np.ones(())]
     for x in arrays:

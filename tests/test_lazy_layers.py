@@ -94,7 +94,7 @@ def test_modules_of_users_are_lazy_too():
         other.load_state_dict(Scale().state_dict())
 
 
-def test_what_stays_uninitialized_is_refused():
+def test_uninitialized_modules_raise():
     module = Scale()
     module.initialize_parameters = lambda x: None
     with pytest.raises(RuntimeError, match="module Scale has not been fully initialized"):

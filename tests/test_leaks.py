@@ -141,7 +141,7 @@ def test_a_small_leak_is_seen(kept):
     assert leaked(lambda calls: everything.extend(kept() for _ in range(calls)), 1000)
 
 
-def test_shapes_that_were_never_seen_leave_nothing_behind():
+def test_new_shapes_do_not_leak():
     """Groups, products of weights that stay and reductions: what is kept of a call is kept for many shapes."""
     source = (
         "def f(x, row, w):\n"

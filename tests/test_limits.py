@@ -212,14 +212,14 @@ def test_strings_in_memory_that_was_free():
 @usual_memory
 @pytest.mark.parametrize("function", BY_MEMORY_TAKEN, ids=lambda f: f.name)
 @in_a_fresh_process
-def test_what_takes_too_much_is_refused(function):
+def test_memory_limit_of_process_memory(function):
     """Operators that exceed the limit by the memory of the process are refused."""
     function(10)  # which compiles it, and imports what it needs
-    test_what_does_not_fit_is_refused(function)
+    test_memory_limit_of_operators(function)
 
 
 @pytest.mark.parametrize("function", GREEDY, ids=lambda f: f.name)
-def test_what_does_not_fit_is_refused(function):
+def test_memory_limit_of_operators(function):
     """Small inputs fit in a limit of one megabyte, large inputs raise `MemoryExceeded`; without limits large
     inputs run."""
     with ts.limits(bytes=MEGABYTE):
@@ -260,14 +260,14 @@ def test_results_and_texts_count():
 
 
 @usual_memory
-def test_what_is_freed_may_be_used_again():
+def test_freed_memory_can_be_reused():
     """Many times the allowance passes through, but is never held at once."""
     expected = temporary(20_000)
     with ts.limits(bytes=MEGABYTE):
         assert temporary(20_000) == expected
 
 
-def test_inner_limits_cannot_give_more():
+def test_inner_limits_cannot_exceed_outer_limits():
     """Memory counts against all enclosing limits; the outer limit is restored when the inner block ends."""
     with ts.limits(bytes=MEGABYTE):
         with ts.limits(bytes=100 * MEGABYTE), pytest.raises(MemoryExceeded):
@@ -278,7 +278,7 @@ def test_inner_limits_cannot_give_more():
     assert one_tensor(1000) == 1_000_000
 
 
-def test_numpy_is_left_as_it_was():
+def test_numpy_allocator_is_restored():
     """Arrays of the thread are counted inside only, and outlive the limits."""
     name = np._core.multiarray.get_handler_name
     before = name()
@@ -339,7 +339,7 @@ def test_wrong_arguments(arguments, kind, message):
 SIZES = {"4096": 4096, "512k": 1 << 19, "1 MiB": MEGABYTE, "1.5gb": 3 << 29, "2T": 2 << 40}
 
 
-def test_sizes_in_words():
+def test_sizes_with_unit_suffixes():
     """Sizes with unit suffixes are accepted in Python as on the command line."""
     for text, size in SIZES.items():
         assert bytes_in(text) == limit_options.size(text) == size
@@ -361,14 +361,14 @@ def spread(n: int, dtype: Any = ts.float32) -> ts.Tensor:
     lambda: ts.cat([spread(MEGABYTE), spread(MEGABYTE)]), lambda: ts.ones(1000, 1) + ts.ones(1000),
     lambda: ts.ops.aten.cat([spread(MEGABYTE)]),
 ], ids=["zeros", "add", "contiguous", "cat", "broadcast", "ops"])  # fmt: skip
-def test_what_python_asks_for_raises_as_what_scripts_do(call):
+def test_eager_allocations_raise_memory_exceeded(call):
     with ts.limits(bytes=MEGABYTE):
         with pytest.raises(MemoryExceeded, match="more memory than"):
             call()
         assert ts.zeros(10).numel() == 10
 
 
-def test_a_refusal_of_numpy_that_leaves_the_limits_is_one():
+def test_numpy_memory_error_becomes_memory_exceeded():
     """A MemoryError of NumPy outside of operators becomes `MemoryExceeded` at the end of the limits block."""
     with pytest.raises(MemoryExceeded), ts.limits(bytes=MEGABYTE):
         np.zeros(2 * MEGABYTE)
@@ -500,7 +500,7 @@ def test_errors_name_the_limit_that_was_reached_first(inner, outer):
         assert "ts.limits(depth=3000)" in limit_error(lambda: recurse(10**6), depth=inner).message
 
 
-def test_what_an_inner_block_used_counts_in_the_outer_one():
+def test_inner_fuel_counts_in_the_outer_block():
     with ts.limits(fuel=5000):
         with ts.limits(fuel=4000):
             count(3000)

@@ -63,7 +63,7 @@ def test_refused_when_loading(allowed):
         "return x - x",
     ],
 )
-def test_wherever_it_stands(body):
+def test_rejected_in_every_position(body):
     """An operator is rejected in branches, tasks, callees, dead code and Python syntax."""
     definitions = (
         "def helper():\n  torch.manual_seed(3)\n  return None\n"
@@ -75,7 +75,7 @@ def test_wherever_it_stands(body):
         load(archive(source), allowed_ops={"aten::wait", "aten::add"})
 
 
-def test_code_that_nothing_names():
+def test_lazily_loaded_code():
     """A class that is loaded lazily is checked against `allowed_ops` when it is compiled."""
     source = module("return x", parameters=", x: Tensor") + "def late():\n  torch.manual_seed(3)\n  return None\n"
     loaded = load(archive(source), allowed_ops=())
@@ -123,7 +123,7 @@ def test_names_of_a_modules_operators():
 
 
 @pytest.mark.parametrize("limits", [{"fuel": 3}, 5])
-def test_limits_are_made_by_limits(limits):
+def test_limits_must_be_limits_objects(limits):
     with pytest.raises(TypeError, match=r"is not what ts\.limits\(\.\.\.\) makes"):
         load(DOUBLED, limits=limits)
 

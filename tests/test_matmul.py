@@ -169,7 +169,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_what_is_packed_is_never_old(write):
+def test_packed_weights_are_invalidated_by_writes(write):
     """A write to a factor invalidates its packed weights."""
     for m in (1, 20):
         x, weight = ts.randn(m, 64), ts.randn(48, 64)
@@ -181,7 +181,7 @@ def test_what_is_packed_is_never_old(write):
                 WRITES[write](weight)
 
 
-def test_factors_that_a_loop_makes_anew():
+def test_factors_recreated_in_a_loop():
     """Packed weights are not reused for a new tensor at the same address."""
     program = """
 def f(x, w):
@@ -202,7 +202,7 @@ def f(x, w):
 
 
 @NEEDS_PACKING
-def test_others_who_hold_the_memory():
+def test_factors_with_shared_memory_are_not_packed():
     """Factors that share memory with other objects are not packed, because these objects may write to it."""
     packs.forget()
     x, weight, packed = ts.randn(20, 64), ts.randn(48, 64), []
@@ -306,7 +306,7 @@ def test_encoder_layers_end_their_products_in_tiles():
                 assert ts.allclose(layer(x), expected, atol=1e-5)
 
 
-def test_what_is_refused():
+def test_unsupported_operands_are_rejected():
     a, c = np.ones((2, 2), np.float32), np.ones((2, 2), np.float32)
     assert not multiply(a.astype(np.int64), a.astype(np.int64), c.astype(np.int64), 1, 0)
     assert not multiply(a, a.astype(np.float64), c, 1, 0)
@@ -384,7 +384,7 @@ def test_mm_takes_matrices_only():
 
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.complex64])
-def test_every_way_to_a_product_gives_the_same_bits(dtype):
+def test_all_calls_of_a_product_have_equal_bits(dtype):
     """Registers, arrays (`out=`, in place) and scripts: one kernel."""
     ts.manual_seed(3)
     x, y, bias = (ts.randn(*shape).to(dtype) for shape in ((4, 7, 5), (4, 5, 6), (6,)))

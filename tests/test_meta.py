@@ -84,7 +84,7 @@ def test_every_record(no_cpu):
         assert described(got) == expected, where
 
 
-def test_what_depends_on_elements_says_so():
+def test_data_dependent_shapes_raise():
     """In PyTorch's words (`tests/pytorch_parity/test_meta.py`): where a rule says it, and only there."""
     refused = {short(r) for r in RECORDS if isinstance(r.shape, shape_functions.DataDependentShapeError)}
     assert {name for name in refused if name not in NUMBERS} == DEPENDS - GIVEN

@@ -55,7 +55,7 @@ def test_full_hooks_change_gradients():
         layer(x).sum().backward()
 
 
-def test_arguments_that_are_no_tensors_and_gradients_that_nobody_has_are_none():
+def test_none_for_non_tensors_and_missing_gradients():
     seen = []
     layer = Several()
     layer.register_full_backward_hook(lambda module, given, taken: seen.append((lists(given), lists(taken))))
@@ -106,7 +106,7 @@ def test_the_older_kind_is_called_by_the_node_of_the_result():
         layer.register_full_backward_hook(print)
 
 
-def test_nothing_is_hooked_where_nothing_is_recorded():
+def test_hooks_do_not_run_under_no_grad():
     layer = linear()
     layer.register_full_backward_hook(lambda *_: 1 / 0)
     with ts.no_grad():

@@ -66,7 +66,7 @@ def test_parameters_are_shared_with_the_original():
     assert scripted(ts.ones(2, dtype=ts.float64)).dtype == ts.float64
 
 
-def test_failure_is_not_kept():
+def test_compilation_errors_are_repeated():
     """A module that does not compile says so each time."""
 
     class Bad(nn.Module):

@@ -56,7 +56,7 @@ def test_a_forked_childs_write_is_seen(strategy):
     assert storage.data_ptr() == x.data_ptr()
 
 
-def test_what_is_not_shared_is_not():
+def test_copies_are_not_shared():
     """Copies of shared tensors are their own; so is any new tensor."""
     x = ts.ones(3)
     array = x.numpy()
@@ -125,7 +125,7 @@ def test_storages_are_shared():
     assert made[3] == 7
 
 
-def test_what_cannot_be_shared():
+def test_unshareable_tensors():
     """Meta tensors and uninitialized parameters cannot be shared."""
     with pytest.raises(RuntimeError, match="only available on CPU"):
         ts.ones(3, device="meta").share_memory_()
@@ -174,7 +174,7 @@ def test_views_stay_views():
     assert len(ForkingPickler.dumps(ts.ones(1_000_000))) < 1000
 
 
-def test_what_of_a_tensor_is_sent():
+def test_contents_of_tensor_pickles():
     """A pickle contains `requires_grad` and the class, but not `.grad` or attributes."""
 
     w = ts.nn.Parameter(ts.ones(2), requires_grad=False)
@@ -368,7 +368,7 @@ def test_spawn_without_waiting():
     assert context.join() and x.tolist() == [1, 2]
 
 
-def test_spawn_starts_one_way():
+def test_other_start_methods_warn():
     """A start method other than spawn gives a warning."""
     with pytest.warns(FutureWarning, match="only supports start_method=spawn"):
         mp.spawn(_number, (ts.zeros(1),), start_method="fork")
@@ -383,7 +383,7 @@ def test_spawn_is_a_function():
         subprocess.run([sys.executable, "-c", f"{program}; assert callable(mp.spawn)"], check=True)
 
 
-def test_names_of_python_are_there():
+def test_all_names_of_python_multiprocessing():
     """`ts.multiprocessing` has all public names of `multiprocessing`."""
     for name in multiprocessing.__all__:
         assert hasattr(mp, name), name
@@ -413,7 +413,7 @@ def test_shared_memory_cannot_be_shortened():
     assert x.sum() == 0
 
 
-def test_named_files_are_no_links_and_not_too_short(tmp_path):
+def test_links_and_short_files_are_rejected(tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("as it was, and longer than a number")
     link, short = tmp_path / "ts_shared_link", tmp_path / "ts_shared_short"

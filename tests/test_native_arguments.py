@@ -99,13 +99,13 @@ def test_every_operator_with_every_type():
         ("aten::wait", (3,)),
     ],
 )
-def test_wrong_types_are_told(key, arguments):
+def test_wrong_types_are_reported(key, arguments):
     """The message names operator, argument and types."""
     with pytest.raises(TypeError, match=r"\(\) Expected a value of type '.+' for argument '\w+'"):
         by_key(key)(*arguments)
 
 
-def test_right_types_are_taken():
+def test_valid_types_are_accepted():
     """Type variables are bound by the first argument; an empty container may be of any type."""
     assert by_key("aten::len.Dict_str")({"a": 1}) == 1
     assert by_key("aten::len.Dict_str")({}) == 0

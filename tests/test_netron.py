@@ -104,7 +104,7 @@ def test_a_model_in_each_form(netron, tmp_path):
     ),
     ids=["branching", "lstm", "transformer", "sequential", "half"],
 )
-def test_other_models(netron, tmp_path, module, expected):
+def test_models_have_expected_operators(netron, tmp_path, module, expected):
     ts.jit.save(ts.jit.script(module.eval()), tmp_path / "model.pt")
     (model,) = netron(tmp_path / "model.pt")
     assert model["errors"] == [] and expected <= set(operators(model))

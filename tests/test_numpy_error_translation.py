@@ -45,5 +45,5 @@ def test_reworded(call, kind, text):
         raise found
 
 
-def test_what_is_not_numpys_passes():
+def test_other_errors_pass_unchanged():
     assert reworded(ValueError("margin must be greater than 0"), "aten::op") is None

@@ -18,7 +18,7 @@ def test_the_pages_are_current():
     assert {path.name: path.read_text() for path in generate_operator_index.FOLDER.glob("*.md")} == json.loads(done.stdout)
 
 
-def test_what_is_listed_as_missing_is():
+def test_missing_operators_have_no_record():
     assert not [name for name in generate_operator_index.MISSING if registry.records(f"aten::{name}")]
 
 
@@ -85,7 +85,7 @@ print(*sys.modules)
 """
 
 
-def test_what_a_first_line_imports(tmp_path, monkeypatch):
+def test_modules_imported_by_a_first_script(tmp_path, monkeypatch):
     """The number of modules imported for a first script call is fixed, with and without cached code."""
     monkeypatch.setenv("TS_CACHE", "1")
     monkeypatch.setenv("TS_CACHE_DIR", str(tmp_path / "kept"))

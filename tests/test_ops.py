@@ -118,7 +118,7 @@ def test_a_cast_down_is_refused():
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 @pytest.mark.parametrize("dtype", [ts.int32, ts.bfloat16])
-def test_dtype_beside_out(name, dtype):
+def test_dtype_argument_with_out(name, dtype):
     """`dtype=` of an operator that computes in it is not lost where the result goes into a tensor of it."""
     x, out = ts.arange(6).view(2, 3).to(dtype), ts.zeros(2, 3, dtype=ts.float64)
     function = getattr(ts, name)
@@ -127,7 +127,7 @@ def test_dtype_beside_out(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float32, ts.float64], ids=str)
-def test_numbers_for_what_is_none(dtype):
+def test_nan_to_num(dtype):
     """NaN is 0, infinities are the largest numbers of the dtype, where nothing else is said."""
     x = ts.tensor([float("nan"), float("inf"), -float("inf"), 1.5], dtype=dtype)
     largest = ts.finfo(dtype).max

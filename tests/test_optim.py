@@ -15,7 +15,7 @@ def parameter(*values):
     return x
 
 
-def test_a_rule_is_one_method():
+def test_optimizer_defined_by_update():
     """A class with `update` is an optimizer: groups, closures and states come with it."""
 
     class Halving(Optimizer):
@@ -34,7 +34,7 @@ def test_a_rule_is_one_method():
     assert optimizer.state_dict()["state"] == {0: {"seen": 2}, 1: {"seen": 2}}
 
 
-def test_what_has_no_gradient_stays():
+def test_parameters_without_gradients_are_unchanged():
     """`zero_grad` takes gradients away, or makes zeros of them; a step leaves alone what has none."""
     x = parameter(1.0)
     optimizer = SGD([x], lr=1.0)

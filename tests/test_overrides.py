@@ -70,7 +70,7 @@ def test_results_are_of_the_class():
     assert type(x.shape) is ts.Size and type(x.grad) is type(None)
 
 
-def test_functions_are_those_that_programs_name():
+def test_functions_passed_to_torch_function():
     x = ts.ones(2, 2).as_subclass(Logged)
     logged(None)
     x + 1, ts.add(x, 1), x.add(1), F.relu(x), F.linear(x, x), x[0], x.shape, x.size(), -x
@@ -105,7 +105,7 @@ def test_without_overriding():
         assert type(y + 1) is ts.Tensor
 
 
-def test_classes_that_are_no_tensors():
+def test_non_tensor_classes():
     unit = Unit(4, 2.0)
     assert ts.mean(unit) == 0.5
     assert ts.ones(1).add(unit).tolist() == [3.0] and (ts.ones(1) + unit).tolist() == [3.0]

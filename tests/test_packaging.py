@@ -27,7 +27,7 @@ def test_every_package_is_listed():
     assert sorted(listed) == sorted(folders("ts", "ts") | folders("backends", "ts.backends"))
 
 
-def test_what_is_required():
+def test_required_dependencies():
     """NumPy and its small dtypes, and optree for trees, with what it requires itself; the rest is optional."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert sorted(r.split(">")[0] for r in project["project"]["dependencies"]) == [
@@ -63,7 +63,7 @@ def test_a_source_distribution_builds(shipped):
     assert shipped >= {"setup.py", "pyproject.toml", "Makefile", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"}
 
 
-def test_sources_that_are_not_built_say_so(tmp_path):
+def test_unbuilt_sources_raise_an_import_error(tmp_path):
     """Importing unbuilt sources raises a one-line ImportError with the build command."""
     (tmp_path / "ts" / "_core" / "vm").mkdir(parents=True)
     shutil.copy(ROOT / "ts" / "__init__.py", tmp_path / "ts")

@@ -119,7 +119,7 @@ def test_same_bits_for_every_number_of_threads(monkeypatch):
         assert all(np.array_equal(a, b) for a, b in zip(found[0], other))
 
 
-def test_windows_that_see_nothing():
+def test_windows_in_the_padding():
     """A dilated window entirely in the padding has the maximum -inf."""
     values, places = ts.nn.functional.max_pool1d(ts.ones(1, 1, 3), 2, 1, 1, 4, return_indices=True)
     assert values.tolist() == [[[-INF]]]
@@ -182,7 +182,7 @@ def test_kernels_see_the_windows_of_the_general_ones(n):
     assert compared > 100
 
 
-def test_windows_of_what_lies_otherwise():
+def test_windows_of_other_strides():
     x = ts.arange(48.0).reshape(1, 2, 4, 6)
     pooled = ts.nn.functional.avg_pool2d(x, 2)
     last = x.to(memory_format=ts.channels_last)

@@ -44,7 +44,7 @@ def same(a: float, b: float) -> bool:
     return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
 
 
-def test_every_schema_is_there_once() -> None:
+def test_schemas_are_unique() -> None:
     assert len({op.schema_text for op in OPERATORS}) == len(OPERATORS)
 
 
@@ -155,7 +155,7 @@ def test_failures_have_pytorchs_words(key: str, arguments: tuple[Any, ...], mess
     assert str(error.value) == message
 
 
-def test_float_division_by_zero_is_no_error() -> None:
+def test_float_division_by_zero_returns_infinity_or_nan() -> None:
     assert call("aten::div.int", 1, 0) == math.inf
     assert call("aten::floordiv.float", -1.0, 0.0) == -math.inf
     assert math.isnan(call("aten::remainder.float", 1.0, 0.0))

@@ -48,7 +48,7 @@ class Net(nn.Module):
         return self.first(x)
 
 
-def test_modules_made_by_hand():
+def test_create_script_module():
     """`create_script_module` compiles the methods that its function names, or those that scripting infers."""
     bare = ts.jit.create_script_module(Net(), lambda module: [])
     assert bare.scale == 3 and not hasattr(bare, "forward") and not hasattr(bare, "other")

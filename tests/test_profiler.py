@@ -389,7 +389,7 @@ def test_threads():
     assert event_of(prof, "aten::mm").name == "aten::mm"
 
 
-def test_one_at_a_time():
+def test_profilers_do_not_nest():
     """Profilers do not nest, and the outer one goes on."""
     with profile() as prof:
         with pytest.raises(RuntimeError, match="cannot be nested"), profile():
@@ -485,7 +485,7 @@ def test_labels_that_are_objects():
         assert "block" in [event.name for event in prof.events()]
 
 
-def test_other_objects_are_no_labels():
+def test_exit_of_other_objects_raises():
     with pytest.raises((TypeError, RuntimeError)):
         ts.ops.profiler._record_function_exit("block")
     with pytest.raises((TypeError, RuntimeError)):

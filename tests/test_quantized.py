@@ -156,7 +156,7 @@ def test_saved_and_copied():
     assert not [name for name in names if "classes" in name], "the class is PyTorch's"
 
 
-def test_says_once_what_it_does():
+def test_dequantization_warns_once():
     """One warning per process says that quantized modules are dequantized."""
     program = "import ts, warnings, io\nwarnings.simplefilter('always')\nfor _ in range(2): ts.jit.load(io.BytesIO(data))"
     run = subprocess.run(
@@ -165,7 +165,7 @@ def test_says_once_what_it_does():
     assert run.stderr.count("run dequantised here, in float32") == 1
 
 
-def test_what_has_no_grid():
+def test_scale_of_unquantized_tensor_raises():
     """The scale of an unquantized tensor raises an error that explains where it went."""
     scale = module("return torch.q_scale(x)", parameters=", x: Tensor")
     with pytest.raises(RuntimeError, match="the tensor has no scale and no zero point"):
@@ -230,14 +230,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_refused(name):
+def test_invalid_archives_are_rejected(name):
     """Invalid quantized archives raise `ArchiveError`."""
     data, message = WRONG[name]
     with pytest.raises(ArchiveError, match=message):
         load(data)
 
 
-def test_taken():
+def test_valid_convolution():
     """The unchanged convolution of `WRONG` loads and runs."""
     assert load(conv(GOOD))() == 1
 
@@ -257,7 +257,7 @@ def test_another_class():
         load(linear_archive(source=source))
 
 
-def test_classes_that_are_none():
+def test_unknown_classes():
     source = LINEAR.replace("LinearPackedParamsBase", "XPackedParamsBase")
     found = ts.jit.missing(io.BytesIO(archive(source, state(p=made(f"{CLASSES} XPackedParamsBase", (WEIGHT, None))))))
     assert [(each.kind, each.name) for each in found] == [("class", f"{CLASSES}.XPackedParamsBase")]

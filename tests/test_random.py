@@ -18,7 +18,7 @@ def test_recorded_numbers():
     assert ts.randperm(5).tolist() == [4, 0, 1, 3, 2]
 
 
-def test_words_are_those_of_the_mersenne_twister():
+def test_words_equal_the_mersenne_twister():
     """The reference implementation's ten-thousandth word from the seed 5489."""
     assert MersenneTwister(5489).words(10_000)[-1] == 4123659995
 
@@ -98,7 +98,7 @@ def test_moments(draw, mean, deviation):
     assert abs(float(x.std()) / deviation - 1) < 0.1
 
 
-def test_numbers_lie_in_the_order_of_memory():
+def test_numbers_are_drawn_in_memory_order():
     ts.manual_seed(2)
     want = ts.rand(6).tolist()
     ts.manual_seed(2)
@@ -106,7 +106,7 @@ def test_numbers_lie_in_the_order_of_memory():
     assert x.t().reshape(-1).tolist() == want
 
 
-def test_parameters_that_are_no_numbers_end():
+def test_nan_parameters_terminate():
     """Rejection loops must end whatever they are given."""
     odd = ts.tensor([float("nan"), float("inf"), 0.0, 1e300, 1e-300], dtype=ts.float64)
     ts.manual_seed(0)
@@ -117,7 +117,7 @@ def test_parameters_that_are_no_numbers_end():
     assert ts.poisson(odd[1:]).shape == (4,)
 
 
-def test_nothing_is_drawn_on_the_meta_device():
+def test_no_random_numbers_on_the_meta_device():
     ts.manual_seed(1)
     before = ts.get_rng_state()
     x = ts.rand(3, device="meta").normal_().bernoulli_(0.5)

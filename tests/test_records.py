@@ -74,7 +74,7 @@ def test_orders_are_needed():
         assert made != [operator.overload or "-" for operator in registry.lookup(name)], name
 
 
-def test_other_names_lead_to_one():
+def test_aliases_refer_to_an_operator():
     """`same_as` names an operator, which is no other name itself."""
     for record in RECORDS:
         if record.same_as:
@@ -83,7 +83,7 @@ def test_other_names_lead_to_one():
     assert registry.canonical("aten::abs") == "aten::abs"
 
 
-def test_an_operator_says_more_than_its_kernel():
+def test_operator_flags_override_kernel_facts():
     """`facts` holds for all records of a kernel, unless `op` says otherwise."""
     cond, of_text = registry.find("aten::linalg_cond"), registry.find("aten::linalg_cond.p_str")
     assert cond.kernel is of_text.kernel and cond.layout == of_text.layout == ("contiguous",)
@@ -114,7 +114,7 @@ def test_copies_refuse_outputs_of_another_dtype(name, arguments):
     ("sign", "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."),
     ("relu", "clamp is not supported for complex types"),
 ])  # fmt: skip
-def test_refusals_say_what_pytorch_says(name, text):
+def test_errors_equal_pytorch(name, text):
     x = ts.ones(2, dtype=ts.complex64)
     function = getattr(ts.special, name.removeprefix("special_")) if name.startswith("special_") else getattr(ts, name)
     with pytest.raises(NotImplementedError) as refusal:
@@ -134,7 +134,7 @@ def without_texts(source):
     return re.sub(r'"""(?:.|\n)*?"""|#.*', "", source)
 
 
-def test_what_fills_says_what_makes_one_filled():
+def test_filling_operators_have_a_factory():
     """The operator in `filled_like` has the arguments of the filling operator and the five factory
     arguments."""
     filling = [record for record in RECORDS if record.filled_like and record.variant == ""]

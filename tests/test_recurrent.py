@@ -90,7 +90,7 @@ def test_cells(name, dtype, biases):
     assert ts.equal(hidden, before)
 
 
-def test_what_does_not_fit_is_left_to_the_record():
+def test_invalid_operands_use_the_record():
     given = SimpleNamespace(x=ts.ones(4, 2, 3), h=ts.ones(1, 2, 5), c=ts.ones(1, 2, 5))
     weights = layer_weights("lstm", ts.float32, (5, 3), True, 1, 1, 0)
     options = [True, 1, 0.0, False, False, False]
@@ -169,7 +169,7 @@ def layer(dtype, cell, inputs, batch, times, stacked):
 @pytest.mark.parametrize("reverse, biased", list(itertools.product([False, True], [False, True])))
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
 @pytest.mark.parametrize("cell, inputs, batch, times", [*SHAPES, (8, 3, 2, 1)])
-def test_layers_and_their_way_back(dtype, cell, inputs, batch, times, reverse, biased, stacked):
+def test_layers_and_gradients(dtype, cell, inputs, batch, times, reverse, biased, stacked):
     args = layer(dtype, cell, inputs, batch, times, stacked)
     options = [reverse, [], 2, cell, 1, biased, False, False, True]
     made = ts.mkldnn_rnn_layer(*args, *options)

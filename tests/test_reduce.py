@@ -22,7 +22,7 @@ def test_variance_far_from_zero():
     assert x.reshape(4, 1).expand(4, 3).contiguous().var(0).tolist() == pytest.approx([5 / 3] * 3)
 
 
-def test_neighbouring_dimensions_are_one():
+def test_adjacent_dimensions_are_merged():
     x = ts.arange(24).reshape(2, 3, 4)
     assert x.sum([1, 2]).tolist() == [66, 210]
     assert x.sum([0, 1], True).tolist() == [[[60, 66, 72, 78]]]

@@ -25,7 +25,7 @@ def test_isinstance_is_known_where_the_types_decide():
     assert type_test(OptionalType(INT), [INT]).static is None
 
 
-def test_what_two_conditions_tell():
+def test_refinements_of_combined_conditions():
     a, b = [("x", INT)], [("x", INT), ("y", STR)]
     assert both(a, b) == b and either(a, b) == a
     assert both([("x", INT)], [("x", STR)]) == [] and either([("x", INT)], [("x", STR)]) == []

@@ -13,7 +13,7 @@ PLAIN = WrappedNamespace(np)
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_sums_are_those_of_any_namespace(dtype, axis):
+def test_sums_equal_the_general_kernel(dtype, axis):
     random = np.random.default_rng(axis)
     x = (random.standard_normal((3, 4, 5)) * 9).astype(dtype)
     places = random.integers(0, x.shape[axis], (6, 3))
@@ -43,7 +43,7 @@ def test_bytes_are_summed_in_integers_and_rounded(shape, axis):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
-def test_picks_are_those_of_any_namespace(dtype):
+def test_picks_equal_the_general_kernel(dtype):
     random = np.random.default_rng(0)
     x = random.standard_normal((2, 3, 7)).astype(dtype)
     places = random.integers(-1, 7, (2, 5, 4))
@@ -82,7 +82,7 @@ def test_sums_prove_what_they_read(change):
         weighted_sums(*arrays(**change))
 
 
-def test_sums_take_arrays_that_lie_in_order():
+def test_sums_require_contiguous_arrays():
     x, out, axis, index, weight = arrays()
     for wrong in ((x.T.copy().T, out), (x, out[:, ::-1]), (x.tolist(), out)):
         with pytest.raises((TypeError, ValueError)):

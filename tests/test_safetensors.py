@@ -52,7 +52,7 @@ class TestFiles:
         with pytest.raises(ArchiveError, match="is no file of safetensors, or damaged"):
             load_file(path)
 
-    def test_what_is_no_tensor(self, tmp_path):
+    def test_unsupported_values(self, tmp_path):
         for value, message in ((3, "holds tensors only"), (ts.ones(1, dtype=ts.complex128), "do not hold")):
             with pytest.raises(ValueError, match=message):
                 save_file({"x": value}, tmp_path / "x.safetensors")

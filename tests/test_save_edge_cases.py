@@ -30,7 +30,7 @@ class PythonState(nn.Module):
         return self.linear(x)
 
 
-def test_python_state_methods_are_no_part_of_an_archive():
+def test_python_state_methods_are_not_saved():
     module = ts.jit.script(PythonState())
     x = ts.ones(1, 2)
     assert ts.equal(saved_and_loaded(module)(x), module(x))
@@ -61,7 +61,7 @@ def test_an_empty_script_module():
 
 
 @pytest.mark.parametrize("location", [{"cpu": "cpu"}, lambda storage, place: storage, 3])
-def test_locations_that_are_no_device(location):
+def test_invalid_map_locations(location):
     buffer = io.BytesIO()
     ts.jit.save(ts.jit.script(nn.Linear(1, 1)), buffer)
     buffer.seek(0)

@@ -86,7 +86,7 @@ def test_reductions(dtype):
                     agrees("index_reduce", x, dim, index, y, how, include_self=include_self)
 
 
-def test_numbers_that_are_none():
+def test_nan_values():
     x = ts.tensor([1.0, float("nan"), 2.0])
     source = ts.tensor([float("nan"), 5.0, -1.0, float("inf")])
     index = ts.tensor([0, 1, 2, 2])
@@ -125,7 +125,7 @@ def test_places_by_several_indices(dtype):
     agrees("index_select", x, 1, indices(5, 14)[::2])
 
 
-def test_what_is_not_there_is_refused_before_anything_is_written():
+def test_invalid_indices_write_nothing():
     x, beyond = ts.zeros(3, 2), ts.tensor([0, 1, 3])
     for index, error in (
         (beyond, (IndexError, RuntimeError)),
@@ -143,7 +143,7 @@ def test_what_is_not_there_is_refused_before_anything_is_written():
             assert x.count_nonzero() == 0
 
 
-def test_what_overlaps_is_left_to_the_record():
+def test_overlapping_operands_use_the_record():
     x = ts.arange(4.0)
     with pytest.raises(RuntimeError):
         x.scatter_(0, ts.tensor([0, 1]), x[2:].as_strided((2,), (1,), 1), reduce="nothing")

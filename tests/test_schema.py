@@ -25,7 +25,7 @@ from ts.ir.schema import parse_schema
         "f(int x, int[] y) -> int",
     ],
 )
-def test_prints_as_it_was_read(text):
+def test_text_is_preserved(text):
     """The text of a schema is kept to the letter."""
     assert str(parse_schema(text)) == text
 

@@ -94,7 +94,7 @@ def test_recursion_through_another_function():
     assert ts.jit.script(odd)(10) is False
 
 
-def test_failed_compilation_leaves_nothing_behind():
+def test_failed_compilation_can_be_repeated():
     """A function whose callee fails compiles when the callee was mended."""
     namespace: Dict[str, Any] = {}
 
@@ -385,7 +385,7 @@ def test_a_level_of_recursion_is_a_frame():
         unit.deep(100_000)
 
 
-def test_optimized_execution_off_runs_the_graph_as_it_is():
+def test_optimized_execution_off_runs_no_passes():
     """`optimized_execution(False)` runs functions without optimization passes and with equal results."""
     text = """
 def f(xs: List[int]) -> int:
@@ -411,7 +411,7 @@ def test_tensor_where_a_number_is_expected():
         functions.f(ts.tensor(1.5))
 
 
-def test_subscripts_of_strings_are_underlined_as_a_whole():
+def test_underline_of_a_subscript():
     """The underline of a failed subscript includes the closing bracket."""
     f = ts.jit.CompilationUnit("def f(x: Dict[str, int]) -> int:\n  return x['key']\n").f
     with pytest.raises(RuntimeError, match=r"(?m)^ {9}~{8} <--- HERE$"):
@@ -472,7 +472,7 @@ def test_unit_of_shown_source():
         ts.jit.CompilationUnit("def f(x: int):\n    return unchecked_cast(int, y)\n")
 
 
-def test_methods_written_in_c_are_no_operators_of_that_name():
+def test_builtin_methods_are_not_operators():
     def main() -> float:
         return random.random()
 

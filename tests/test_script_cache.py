@@ -60,7 +60,7 @@ def was_kept(text, *args, **names):
     return f.cached_code is not None
 
 
-def test_read_by_the_next():
+def test_cache_is_read_by_other_processes():
     """A second process reads the code of the first and builds a graph only on request."""
     first = run(PROGRAM)["f"]
     want = first(ts.ones(2)).tolist()
@@ -92,7 +92,7 @@ def test_calls_of_what_the_language_has():
     assert again.cached_code is not None and again.graph.str().count("# <string>:5:9") == 2
 
 
-def test_where_gradients_are_wanted():
+def test_gradients_of_cached_code():
     """Code of the twin is kept as well, and differentiates alike."""
     text = """
     import ts
@@ -194,7 +194,7 @@ def test_a_file_of_another_name():
     ],
 )
 @pytest.mark.filterwarnings("ignore")
-def test_what_cannot_be_said(text):
+def test_uncacheable_code(text):
     """Code that follows from more than a digest says is compiled each time."""
     before = "import ts\nfrom enum import Enum\nfrom typing import NamedTuple\n"
     for _ in range(2):
@@ -218,7 +218,7 @@ def test_closures():
     assert not was_kept(text.format(2), 1) and run(text.format(2))["f"](1) == 3
 
 
-def test_names_stay_as_they_were():
+def test_globals_of_the_time_of_scripting():
     """A graph that is built later uses the globals of the time of scripting."""
     run(PROGRAM)["f"](ts.ones(2))
     scope = run(PROGRAM)
@@ -269,7 +269,7 @@ def test_switches(monkeypatch):
     assert f.cached_code is None and f.fingerprint is None
 
 
-def test_other_callers(folder):
+def test_cached_code_in_other_callers(folder):
     """Kept code serves those who call it in their own, trace it, save it."""
     run(PROGRAM)["f"](ts.ones(2))
     scope = run(PROGRAM)
@@ -282,7 +282,7 @@ def test_other_callers(folder):
     assert ts.jit.load(str(path))(ts.ones(2)).tolist() == f(ts.ones(2)).tolist()
 
 
-def test_files_of_others(folder):
+def test_damaged_files_are_ignored(folder):
     """A truncated cache file is ignored and the function is compiled."""
     run(PROGRAM)["f"](ts.ones(2))
     want = run(PROGRAM)["f"](ts.ones(2)).tolist()

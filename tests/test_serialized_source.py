@@ -77,7 +77,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_same_as_whole(text):
+def test_separate_parse_equals_whole_parse(text):
     """Parsing definitions separately returns the syntax and locations of a whole parse."""
     assert by_parts(text) == whole(text)
 

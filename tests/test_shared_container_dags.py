@@ -132,7 +132,7 @@ def test_dicts_too():
     assert made[1] is made[2]
 
 
-def test_what_a_script_does_to_one_it_does_to_both():
+def test_mutations_affect_all_references():
     """A mutation in a script affects all references to a shared container, but not the caller's list."""
     row = [1]
     assert first_grows([row, row, [1]]) == [[1, 2], [1, 2], [1]]
@@ -147,7 +147,7 @@ def test_the_same_containers_are_equal():
         assert made != to_core(other, infer_spec(other))
 
 
-def test_a_text_that_does_not_fit_is_refused_before_it_is_made():
+def test_oversized_texts_are_rejected_early():
     began = time.monotonic()
     with ts.limits(bytes=50_000_000), pytest.raises(MemoryExceeded):
         text(doubled())
@@ -194,13 +194,13 @@ def test_a_result_is_recorded_once_a_container():
 
 
 @pytest.mark.filterwarnings("ignore::ts.jit.TracerWarning")
-def test_what_an_example_shares_is_told_apart():
+def test_shared_example_inputs_are_separate():
     one = [ts.ones(1)]
     traced = ts.jit.trace(lambda x: x[0][0] - x[1][0], ([one, one],))
     assert traced([[ts.tensor([5.0])], [ts.tensor([3.0])]]).item() == 2
 
 
-def test_what_scripts_give_to_a_trace_is_refused_where_it_is_too_large():
+def test_oversized_script_results_in_a_trace_are_rejected():
     grows = ts.jit.CompilationUnit("def f(x):\n    return [[x, x]]\n").f
     with ts.limits(seconds=10), pytest.raises(RuntimeError, match="too large for a trace"):
         ts.jit.trace(lambda x: same(nest_of(x))[0], (ts.ones(1),))

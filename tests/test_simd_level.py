@@ -58,7 +58,7 @@ def test_unknown_levels_are_refused_by_name(value):
     assert status == 1 and f"RuntimeError: TS_SIMD={value!r}: expected one of the SIMD levels" in errors
 
 
-def test_an_empty_value_is_no_request():
+def test_empty_value_is_ignored():
     program = "from ts.backends.cpu.kernels import simd_level; print(simd_level.current_level(), simd_level.available_levels()[-1])"
     empty, unset = run_with_level("", program), run_with_level(None, program)
     assert empty == unset and empty[0] == 0

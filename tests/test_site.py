@@ -77,7 +77,7 @@ def pages():
     return sorted(name for name in found if name != "404.html")
 
 
-def test_there_is_a_page_for_each(site):
+def test_every_page_is_built(site):
     expected = {path.relative_to(ROOT / "docs").with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     assert expected | {"project/contributing.html", "project/changelog.html", "explanation/benchmarks.html"} == set(pages())
 
@@ -130,7 +130,7 @@ def test_every_page_fits(visit, site):
     assert too_wide == {}
 
 
-def test_pictures_and_code_are_there(visit):
+def test_drawings_and_code_are_shown(visit):
     tab = visit("tutorials/getting-started.html")
     assert tab.locator(".picture svg").count() == 1
     assert "prim::Loop" in tab.locator(".picture").first.text_content()

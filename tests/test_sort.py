@@ -38,7 +38,7 @@ def test_rows_that_quicksort_parts_badly():
         assert np.array_equal(row[0][argsort(row)[0]], np.sort(row[0]))
 
 
-def test_what_is_out_of_range_is_refused():
+def test_out_of_range_arguments_raise():
     with pytest.raises(ValueError):
         smallest(keys(1, 2), 3)
     with pytest.raises(ValueError):

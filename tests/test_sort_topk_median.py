@@ -76,7 +76,7 @@ def test_all_missing_and_none_there():
 
 
 @pytest.mark.parametrize("call", [lambda x: x.topk(5), lambda x: x.kthvalue(0), lambda x: x.kthvalue(5), lambda x: x.topk(-1)])
-def test_what_is_out_of_range_is_refused(call):
+def test_out_of_range_arguments_raise(call):
     with pytest.raises(RuntimeError, match="out of range"):
         call(ts.zeros(2, 4))
     with pytest.raises(IndexError):

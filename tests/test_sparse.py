@@ -310,7 +310,7 @@ def test_gradient_of_sparse_product():
         assert same(x.grad, expected) and same(d.grad, [[4, 4], [0, 0], [8, 8]])
 
 
-def test_other_gradients():
+def test_gradients_of_conversions_and_sums():
     """Gradients of to_dense, to_sparse, sums, softmax and products with numbers."""
     x = sparse(requires_grad=True)
     x.to_dense().sum().backward()
@@ -470,7 +470,7 @@ def test_dimensions_that_do_not_fit_are_refused(dims):
             make()
 
 
-def test_pointers_whose_differences_overflow_are_refused():
+def test_overflowing_pointers_are_rejected():
     pointers = ts.tensor([0, HUGE, -(1 << 63), -HUGE, 0, 2])  # each difference is 2**62, modulo 2**64
     with pytest.raises(RuntimeError, match="is not satisfied"):
         ts.sparse_csr_tensor(pointers[:-1] * 0 + pointers[1:], ts.tensor([0]), ts.ones(1), (4, 1 << 60))

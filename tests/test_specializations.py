@@ -305,7 +305,7 @@ def test_tensors_that_become_other_views():
         assert f(x, x).tolist() == [[6.0, 10.0]]
 
 
-def test_loops_know_what_each_turn_has():
+def test_shapes_change_between_iterations():
     f = unit(OTHER_VIEWS, "in_a_loop")
     for n in (0, 1, 2, 4):
         check(f, ts.ones(2), n)

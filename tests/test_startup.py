@@ -70,14 +70,14 @@ def among(modules, names):
     return sorted(name for name in names if name in modules)
 
 
-def test_a_first_line(line):
+def test_modules_imported_without_cached_code(line):
     """The first script call imports only packages that it needs and its own kernels."""
     modules = line(TS_CACHE="0")
     assert not among(modules, NEVER)
     assert "ts.frontend.parse" in modules and "ts.ir.graph" in modules  # the names are those that there are
 
 
-def test_kept_code(line):
+def test_modules_imported_with_cached_code(line):
     """A process that reads cached code imports no frontend, graph, pass or opcode modules."""
     first, second = line(TS_CACHE="1"), line(TS_CACHE="1")
     assert not among(first, NEVER) and len(among(first, TO_COMPILE)) > len(TO_COMPILE) - 4
@@ -85,7 +85,7 @@ def test_kept_code(line):
 
 
 @pytest.mark.parametrize("name", NEVER + TO_COMPILE)
-def test_the_names_are_there(name):
+def test_listed_modules_exist(name):
     """The module names used in these tests can be imported."""
     found = in_process(f"import importlib; importlib.import_module({name!r})")
     assert found == ""
@@ -175,7 +175,7 @@ def codes(code):
 
 
 @pytest.mark.parametrize("path", ["ts/frontend/function_source.py", "ts/jit/scripting.py", "tests/test_classes.py", "tests/source_extraction_cases.py"])
-def test_where_functions_end(path):
+def test_end_of_a_function_source(path):
     """The end of a function's source equals that of `inspect`, with trailing comments, strings and
     brackets."""
     text = (ROOT / path).read_text()

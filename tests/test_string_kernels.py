@@ -58,7 +58,7 @@ def texts() -> list[str]:
 
 
 @pytest.mark.parametrize("function", [words, fields, small, vowels])
-def test_a_script_says_what_python_says(function: Callable[[str], object], texts: list[str]) -> None:
+def test_scripts_equal_python(function: Callable[[str], object], texts: list[str]) -> None:
     """Also the second time, when pieces are met again."""
     script = ts.jit.script(function)
     for text in [*texts, *texts]:
@@ -91,7 +91,7 @@ def test_nul_counts() -> None:
     assert script("ab ab\x00 ab\x00\x00 ab" + " " * 20) == ["ab", "ab\x00", "ab\x00\x00", "ab"]
 
 
-def test_texts_that_are_kept_do_not_grow() -> None:
+def test_referenced_strings_do_not_grow() -> None:
     """`s += t` grows a string in place only if no other reference exists."""
 
     def grown(text: str) -> List[str]:

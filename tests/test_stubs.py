@@ -96,7 +96,7 @@ def test_the_right_uses_run():
         runpy.run_path(str(type_checkers.FILES["valid_uses"]))
 
 
-def test_what_is_revealed_is_so():
+def test_inferred_types_equal_value_types():
     """The types that checkers find are those of the values."""
     text = type_checkers.FILES["reveal"].read_text()
     checked = []
@@ -158,7 +158,7 @@ def test_type_checkers(checker):
     assert type_checkers.problems(checker) == []
 
 
-def test_how_many_uses_there_are():
+def test_number_of_uses():
     """200 of each kind at least."""
     right = [line for line in type_checkers.FILES["valid_uses"].read_text().split("\n") if line and not line.startswith((" ", "#", "@", "def", "class", "import", "from"))]
     assert len(right) >= 200 and len(type_checkers.mistakes()) >= 200

@@ -36,7 +36,7 @@ def test_no_overlap():
     assert kinds(CHAIN) == ["my::mulmul", "aten::mul"]
 
 
-def test_inside_is_used_elsewhere():
+def test_inner_values_used_outside_prevent_a_match():
     """A value that goes away must not be used outside of the occurrence."""
     assert kinds(CHAIN.replace("return (%u)", "return (%u, %t)")) == ["aten::mul", "my::mulmul"]
 
@@ -86,7 +86,7 @@ ADDCMUL = """graph(%a, %b, %c, %o):
   return (%r)"""
 
 
-def test_one_occurrence_reads_another():
+def test_occurrence_that_reads_another():
     f = function("  return (a * b + c) * b + c\n")
     assert rewrite(MULTIPLY_ADD, ADDCMUL, f.graph)
     f.graph.lint()
@@ -115,7 +115,7 @@ def test_no_occurrence_is_moved_past_a_write(body, changes):
     assert f(*(x.clone() for x in arguments)).item() == same(*(x.clone() for x in arguments)).item()
 
 
-def test_what_is_read_before_a_write_is_computed_before_it():
+def test_replacement_stays_before_a_write():
     body = "  m = a * 2\n  a.zero_()\n  return m.neg()\n"
     f = ts.jit.CompilationUnit(f"def f(a):\n{body}").f
     pattern = "graph(%a, %b):\n  %m = aten::mul(%a, %b)\n  %r = aten::neg(%m)\n  return (%r)"

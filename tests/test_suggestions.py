@@ -57,7 +57,7 @@ def test_tensors_modules_and_units_know_it():
         ts.nn.Parameter(x).gradd
 
 
-def test_nothing_is_suggested_where_nothing_is_like_it():
+def test_no_suggestion_without_similar_names():
     for path in ("qqqqqqqq", "nn.qqqqqqqq", "linalg.qqqqqqqq"):
         with pytest.raises(AttributeError) as caught:
             looked_up(path)
@@ -87,7 +87,7 @@ def test_names_are_looked_for_only_when_the_text_is_wanted():
     assert type(copied) is AttributeError and str(copied) == str(error)
 
 
-def test_what_is_like_a_name():
+def test_closest_names():
     assert closest("Batchnorm2d", ["BatchNorm1d", "BatchNorm2d"]) == "BatchNorm2d"
     assert closest("zeroslike", ["zeros", "zeros_like"]) == "zeros_like"
     assert closest("relu", ["_relu"]) == "" and closest("_rel", ["_relu"]) == "_relu"

@@ -70,7 +70,7 @@ def test_steps():
         count.start(1).run(steps=0)
 
 
-def test_other_threads_go_on():
+def test_resume_on_other_threads():
     """Each turn may be on another thread."""
     program = count.start(5_000)
     threads = 0

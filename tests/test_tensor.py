@@ -162,7 +162,7 @@ def test_numpy_and_dlpack_share_memory():
         factories.from_numpy(np.array(["a"]))
 
 
-def test_arrays_are_not_the_tensors_own():
+def test_array_changes_do_not_change_the_tensor():
     """A change of shape or dtype of an array that shares memory with a tensor does not change the tensor."""
     given = np.zeros(4)
     x = factories.from_numpy(given)
@@ -172,7 +172,7 @@ def test_arrays_are_not_the_tensors_own():
     assert x.shape == (4,) and x.dtype is ts.float64 and x.sum() == 0
 
 
-def test_sequences_that_lie_about_their_length():
+def test_sequences_with_a_wrong_length():
     """Sequences with a wrong `__len__` neither expose uninitialized memory nor cause an endless read."""
 
     class Longer(list):
@@ -234,7 +234,7 @@ def test_missing_attribute():
     assert isinstance(Tensor(2, 3), Tensor) and Tensor([1, 2]).dtype is dtypes.float32
 
 
-def test_what_python_gets_of_operators():
+def test_python_types_of_results():
     x = ts.arange(6)
     assert [type(part) for part in (x.chunk(2), x.split(4), x.unbind(), ts.where(x > 2))] == [tuple] * 4
     assert ts.promote_types(ts.int8, ts.uint8) is ts.int16
@@ -255,12 +255,12 @@ def test_print_options():
 
 
 @pytest.mark.parametrize("write", ["add_", "mul_", "sub_", "pow_"])
-def test_one_element_in_several_places_is_not_written(write):
+def test_writes_to_expanded_tensors_raise(write):
     with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
         getattr(ts.ones(2).expand(3, 2), write)(2)
 
 
-def test_objects_that_nobody_has_filled():
+def test_uninitialized_objects_are_empty_tensors():
     """`Tensor.__new__` without `__init__` returns an empty tensor, in subclasses too."""
     for cls in (ts.Tensor, ts.nn.Parameter, type("Own", (ts.Tensor,), {"__init__": lambda self: None})):
         made = cls.__new__(cls)
@@ -283,7 +283,7 @@ def test_storages_of_no_arrays(other):
         ts.UntypedStorage.of(other)
 
 
-def test_what_a_view_is_a_view_of():
+def test_base_of_views():
     """`_base` is the tensor whose memory a view shows, through views of views; what was detached stands for itself."""
     x = ts.ones(2, 3)
     for view in (x[0], x[0][1:], x.t(), x.T, x.view(6).view(3, 2), x.expand(4, 2, 3), next(iter(x)), x.unbind(1)[0]):
@@ -296,13 +296,13 @@ def test_what_a_view_is_a_view_of():
         assert own._base is None
 
 
-def test_bytes_that_lie_backwards():
+def test_negative_byte_strides():
     """A step of -1 byte is a step like any other, also in a subscript."""
     x = wrap_array(np.arange(8, dtype=np.int8)[::-1])
     assert x[1:4].tolist() == [6, 5, 4] and x[None, 1:3].tolist() == [[6, 5]]
 
 
-def test_what_a_dtype_cannot_hold_is_an_infinity():
+def test_out_of_range_values_become_infinity():
     """A value out of the range of a dtype becomes infinity without a warning, as in PyTorch."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")

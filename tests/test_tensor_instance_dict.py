@@ -18,7 +18,7 @@ def makers():
     return [lambda: ts.ones(2), lambda: ts.ones(2, 3).t(), lambda: ts.nn.Parameter(ts.ones(2)), Marked]
 
 
-def test_there_is_no_dictionary_before():
+def test_no_dictionary_without_attributes():
     assert not any(isinstance(x, dict) for x in gc.get_referents(ts.ones(2)))
 
 
@@ -34,7 +34,7 @@ def test_attributes_come_and_go(make):
 
 
 @pytest.mark.parametrize("make", makers())
-def test_a_circle_through_an_attribute_is_collected(make):
+def test_reference_cycle_through_an_attribute_is_collected(make):
     x = make()
     x.me = x
     seen = weakref.ref(x)
@@ -43,7 +43,7 @@ def test_a_circle_through_an_attribute_is_collected(make):
     assert seen() is None
 
 
-def test_what_goes_with_a_tensor_does_not_find_it():
+def test_attributes_are_released_after_the_tensor():
     found = []
 
     class Last:

@@ -23,6 +23,6 @@ def test_live_functions():
         assert str(ts.jit.script(f).schema) == "f(Tensor x) -> Tensor"
 
 
-def test_other_devices():
+def test_types_of_other_devices():
     with pytest.raises(CompilationError, match=r"Unknown type name .ts\.cuda\.LongTensor."):
         ts.jit.CompilationUnit(SOURCE.format("cuda.LongTensor", "Tensor"))

@@ -178,7 +178,7 @@ def test_points_of_the_projector(tmp_path):
         (lambda w: w.add_embedding(ts.ones(3)), "mat should be 2D"),
     ],
 )
-def test_what_is_refused(tmp_path, use, error):
+def test_invalid_arguments_raise(tmp_path, use, error):
     """Errors have PyTorch's messages."""
     pytest.importorskip("tensorboard")
     with (

@@ -18,7 +18,7 @@ def test_default_limits(dtype, low, high):
     assert x.dtype == dtype and x.shape == (200,) and low <= values.min() and values.max() <= high
 
 
-def test_elements_are_those_of_the_generator():
+def test_elements_equal_the_generator():
     ts.manual_seed(0)
     x = make_tensor((2,), dtype=ts.float32, device="cpu")
     ts.manual_seed(0)

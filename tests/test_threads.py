@@ -13,7 +13,7 @@ def restored():
     ts.set_num_threads(before)
 
 
-def test_what_was_set_is_found(restored):
+def test_number_of_threads(restored):
     for count in (1, 2):
         ts.set_num_threads(count)
         assert ts.get_num_threads() == count

@@ -81,7 +81,7 @@ def test_executor_switches():
     assert ts._C._get_graph_executor_optimize()
 
 
-def test_what_is_not_there():
+def test_missing_and_unsupported_names():
     with pytest.raises(AttributeError, match=r"module 'ts\._C' has no attribute '_jit_pass_onyx'"):
         ts._C._jit_pass_onyx
     with pytest.raises(NotImplementedError, match=r"torch\._C\._jit_pass_onnx is not implemented in ts"):

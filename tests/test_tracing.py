@@ -67,7 +67,7 @@ OTHER = {by_length: [1.0], by_len: [1.0], by_sign: [-1.0, -2.0], by_script_resul
 
 
 @pytest.mark.parametrize("function", GUARDED)
-def test_a_trace_raises_where_it_would_lie(function):
+def test_trace_raises_for_other_conditions(function):
     example = ts.tensor([1.0, 0.5])
     trace = traced(function, example)
     assert trace(example).tolist() == function(example).tolist()
@@ -99,7 +99,7 @@ SAID = [
 
 
 @pytest.mark.parametrize(("function", "then", "now"), SAID)
-def test_a_guard_says_what_was_fixed_where_and_what_to_do(function, then, now):
+def test_guard_error_names_value_location_and_fix(function, then, now):
     trace = traced(function, ts.tensor([1.0, 0.5]))
     with pytest.raises(RuntimeError) as failure:
         trace(ts.tensor(OTHER.get(function, [5.0, 7.5])))
@@ -110,7 +110,7 @@ def test_a_guard_says_what_was_fixed_where_and_what_to_do(function, then, now):
     assert "script the function" in text and 'guards="off"' in text
 
 
-def test_a_guard_says_the_source_of_several_lines():
+def test_guard_error_with_several_source_lines():
     def function(x):
         return x * int(
             x[0] + x[1]
@@ -163,7 +163,7 @@ def test_guards_of_modules():
         ts.jit.trace_module(Net(), {"forward": x}, guards="no")
 
 
-def test_what_users_raise_is_guarded():
+def test_user_exceptions_are_guarded():
     """An exception raised by user code is guarded; errors inside of `ts` are not, see
     `tests/pytorch_parity/test_trace_generalization.py`."""
 
@@ -204,7 +204,7 @@ def function(x):
 """
 
 
-def test_which_tests_choose_nothing(tmp_path):
+def test_conditions_without_guards(tmp_path):
     """Conditions that only raise an error, and select no other operators, need no guard."""
     file = tmp_path / "library.py"
     file.write_text(CHOOSES)
@@ -295,7 +295,7 @@ def test_warnings(function, message):
     assert caught[0].filename == __file__
 
 
-def test_tensors_made_in_a_trace_are_made_by_each_run():
+def test_factories_run_at_each_call():
     def function(x):
         total = ts.tensor([0.0])
         total += x
@@ -305,7 +305,7 @@ def test_tensors_made_in_a_trace_are_made_by_each_run():
     assert [trace(ts.ones(1)).item() for _ in range(3)] == [1.0, 1.0, 1.0]
 
 
-def test_tensors_of_old_constructors_are_made_by_each_run():
+def test_legacy_constructors_run_at_each_call():
     def function(x):
         made = ts.FloatTensor([0.0]), ts.LongTensor([3]), x.new([1.0, 2.0])
         made[0].add_(x)
@@ -514,7 +514,7 @@ def test_masks_in_brackets():
             assert found.shape == expected.shape and found.tolist() == expected.tolist()
 
 
-def test_who_traces_names_nothing():
+def test_inputs_are_named_by_parameters():
     """A trace of a scripted function names inputs by its parameters, not by variables of the caller."""
 
     @ts.jit.script

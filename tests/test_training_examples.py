@@ -46,7 +46,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 @pytest.mark.parametrize(("example", "needs"), [("char_lstm.py", "matplotlib"), ("finetune.py", "matplotlib and sklearn")])
-def test_what_is_missing_is_one_line(example, needs, tmp_path):
+def test_missing_package_is_reported_in_one_line(example, needs, tmp_path):
     """Before anything is trained or written."""
     command = [sys.executable, "-c", WITHOUT, ROOT / "examples" / example, "--out", tmp_path / "out"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)

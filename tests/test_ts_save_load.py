@@ -87,7 +87,7 @@ def test_storages_are_values_that_tensors_share(weights_only, zipped):
         assert type(copied) is ts.TypedStorage and copied.tolist() == storage.tolist()
 
 
-def test_one_memory_under_two_types_is_not_saved():
+def test_storage_with_two_dtypes_is_rejected():
     """A file says the dtype of each storage: with two of them one tensor would come back wrong."""
     x = ts.ones(3)
     for value in ([x, x.view(ts.int32)], [x, x.untyped_storage()]):

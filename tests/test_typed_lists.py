@@ -119,7 +119,7 @@ def sort_all(
     return i, x, b, sorted(x)
 
 
-def test_sorting_is_stable_and_puts_what_is_no_number_last() -> None:
+def test_sorting_is_stable_and_puts_nan_last() -> None:
     scripted = ts.jit.script(sort_all)
     rng = random.Random(2)
     floats = [0.0, -0.0, 1.0, -1.0, INF, -INF]
@@ -171,7 +171,7 @@ def of_any(x: Any) -> int:
     return -1
 
 
-def test_a_list_of_any_type_is_what_it_was_made_as() -> None:
+def test_lists_of_any_keep_their_element_type() -> None:
     scripted = ts.jit.script(of_any)
     assert [scripted([1, 2]), scripted([True, False]), scripted([1, None]), scripted([1.0])] == [4, 11, 300, -1]
 

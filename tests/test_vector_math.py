@@ -145,7 +145,7 @@ def test_an_element_has_the_same_bits_wherever_it_stands(name, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["exp", "exp2", "expm1", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "erf", "erfc", "sigmoid"])
-def test_every_way_to_a_function_gives_the_same_bits(name, dtype):
+def test_all_calls_of_a_function_have_equal_bits(name, dtype):
     """In place, `out=`, of integers, and from memory that is not aligned."""
     function = CASES[name][0]
     x = ts.from_numpy(np.arange(-20, 21).astype(dtype))

@@ -70,7 +70,7 @@ GOOD = [
 
 
 @pytest.mark.parametrize(("parameters", "rows", "locals"), GOOD)
-def test_what_is_proved_is_taken(parameters, rows, locals):
+def test_valid_code_is_accepted(parameters, rows, locals):
     assert code(parameters, rows, locals).size == len(rows)
 
 
@@ -170,12 +170,12 @@ def test_wrong_objects_are_refused(parameters, rows, locals, message):
         (T_STR, "OBJECT_NEW", [0], "type str is no object"),
     ],
 )
-def test_containers_hold_what_their_type_says(type, row, pool, message):
+def test_containers_match_their_types(type, row, pool, message):
     with pytest.raises(InternalError, match=re.escape(message)):
         code([STR], [(row, 1, type, 0), ("RETURN", 1)], "o", pool=pool)
 
 
-def test_ways_that_meet():
+def test_merging_paths():
     """After a branch, a register may hold the value of either path; an instruction valid for only one of them
     is rejected."""
     rows = [
@@ -193,7 +193,7 @@ def test_ways_that_meet():
         code([BOOL, INTS, INTS], [*rows[:3], ("DROP", 1), *rows[4:]], "oi")
 
 
-def test_loops_are_gone_through_until_nothing_changes():
+def test_loops_are_verified_to_a_fixed_point():
     """The second turn of a loop reads what the first has written."""
     rows = [("LIST_LEN", 3, 2), ("COPY", 2, 1), ("LOOP_IF", 0, 0), ("RETURN", 3)]
     with pytest.raises(InternalError, match=re.escape("Dict[str, int]")):
@@ -211,7 +211,7 @@ def test_loops_are_gone_through_until_nothing_changes():
         ("prim::EnumName", [STR], "o", "where enum is wanted"),
     ],
 )
-def test_operators_are_given_what_their_schema_says(key, parameters, local, message):
+def test_operands_match_schemas(key, parameters, local, message):
     """Kernels look at tags as little as instructions do."""
     n = len(parameters)
     with pytest.raises(InternalError, match=re.escape(message)):

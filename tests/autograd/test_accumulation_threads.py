@@ -54,7 +54,7 @@ def test_leaves_in_different_order():
     assert all_equal(v.grad + w.grad, THREADS * PASSES * 3)
 
 
-def test_one_graph_that_is_retained():
+def test_retained_graph_in_several_threads():
     w = ts.ones(ELEMENTS, requires_grad=True)
     middle = w * 2
     middle.retain_grad()

@@ -21,7 +21,7 @@ def test_nan_is_an_error_that_names_the_line():
             y.backward()
 
 
-def test_nodes_made_before_have_no_lines():
+def test_nodes_recorded_before_detection_have_no_traceback():
     x = ts.tensor([-1.0, 2.0], requires_grad=True)
     y = x.sqrt().sum()
     with (

@@ -30,7 +30,7 @@ def squares(x: ts.Tensor):
     return x.grad
 
 
-def test_a_script_goes_back():
+def test_backward_in_a_script():
     scripted = ts.jit.script(squares)
     for _ in range(3):
         assert_close(scripted(leaf(1, 2)), ts.tensor([2.0, 4.0]))
@@ -50,7 +50,7 @@ def eagerly(x: ts.Tensor):
     return ts.autograd.grad([z], [y, x])
 
 
-def test_gradients_of_what_was_computed_on_the_way():
+def test_gradients_of_intermediate_values():
     x = leaf(0.1, 0.2, 0.3)
     for _ in range(3):  # later calls run in parts, of which y must be a result and an argument
         assert_close(several(x), list(eagerly(x)))
@@ -151,7 +151,7 @@ def numbers(x: ts.Tensor):
     return first.output_nr(), other.output_nr()
 
 
-def test_what_tensors_say_of_their_history():
+def test_autograd_attributes_of_tensors():
     for _ in range(3):
         assert facts(leaf(1, 2)) == (True, False, 0, 1, False)
         assert numbers(leaf(1, 2)) == (0, 1)
@@ -192,7 +192,7 @@ def taken(x: ts.Tensor, y: Optional[ts.Tensor]):
 ABSENT = r"Expected a proper Tensor but got None \(or an undefined Tensor in C\+\+\) for argument #0"
 
 
-def test_a_gradient_that_is_not_there_is_none():
+def test_missing_gradient_is_none():
     x = leaf(1, 2)
     before, behind = before_and_behind(x)
     assert before is None
@@ -246,7 +246,7 @@ def twice(x: ts.Tensor):
     y.backward()
 
 
-def test_what_passes_refuse():
+def test_unused_inputs_raise_without_allow_unused():
     with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
         unrelated(leaf(1))
     found = allowed(leaf(1, 2), [ts.tensor([1.0, 3.0])])

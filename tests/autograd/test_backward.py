@@ -23,7 +23,7 @@ def test_backward_adds_to_the_gradients_of_leaves():
     assert x.grad.tolist() == [8, 10, 12]
 
 
-def test_what_is_used_twice_gets_the_sum():
+def test_gradients_of_repeated_operands_are_summed():
     x = leaf(2, 3)
     (x * x + x).sum().backward()
     assert x.grad.tolist() == [5, 7]
@@ -107,7 +107,7 @@ def test_nodes_have_names_and_lead_to_each_other():
     assert x.grad_fn is None and x.is_leaf and not y.is_leaf
 
 
-def test_nothing_is_recorded_without_gradients():
+def test_no_graph_without_gradients():
     x = leaf(1, 2)
     with ts.no_grad():
         y = x * x
@@ -190,7 +190,7 @@ def test_hooks_of_nodes_and_of_leaves_that_have_got_their_gradient():
     assert calls == [("before", [1, 1]), ("after", [3, 3], [1, 1]), ("added", [3, 3])]
 
 
-def test_tensors_that_are_no_leaves_keep_their_gradient_if_told():
+def test_retain_grad_of_non_leaf_tensors():
     x = leaf(1, 2)
     y = x * x
     y.retain_grad()
@@ -236,7 +236,7 @@ def test_a_result_that_was_saved_counts_its_writes_and_those_of_its_views():
         y.sum().backward()
 
 
-def test_graphs_in_circles_are_garbage():
+def test_reference_cycles_through_graphs_are_collected():
     x = leaf(1, 2)
     y = x.clone() * x
     gone = weakref.ref(y.grad_fn)
@@ -246,7 +246,7 @@ def test_graphs_in_circles_are_garbage():
     assert gone() is None
 
 
-def test_an_error_on_the_way_leaves_all_usable():
+def test_error_in_a_hook_keeps_the_graph_usable():
     x = leaf(1, 2)
     y = x * x
 
@@ -292,7 +292,7 @@ def test_threads_have_their_own_passes():
     assert results == {i: [100.0 * i] * 4 for i in range(8)}
 
 
-def test_what_has_no_derivative_fails_even_where_gradients_may_be_absent():
+def test_missing_derivative_raises_with_allow_unused():
     x = leaf(1, 2)
     y = ts.heaviside(x, x)
     with pytest.raises(NotImplementedError, match="derivative for aten::heaviside is not implemented"):
@@ -340,7 +340,7 @@ def test_backward_that_creates_a_graph_warns_once():
     ],
     ids=["linear", "conv", "layer_norm", "kl_div"],
 )
-def test_what_is_refused_is_told_once(call):
+def test_errors_have_no_context(call):
     """An error of a differentiable graph has no additional `__context__`."""
     with pytest.raises(RuntimeError) as caught:
         call()

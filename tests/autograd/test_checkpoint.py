@@ -32,7 +32,7 @@ def gradients(run, model):
 
 
 @pytest.mark.parametrize("reentrant", [False, True])
-def test_results_and_gradients_are_those_of_the_plain_run(reentrant):
+def test_results_and_gradients_equal_the_plain_run(reentrant):
     model = net()
     plain = gradients(model, model)
     for run in (
@@ -42,7 +42,7 @@ def test_results_and_gradients_are_those_of_the_plain_run(reentrant):
         assert all(ts.equal(a, b) for a, b in zip(plain, gradients(run, model), strict=True))
 
 
-def test_tensors_inside_are_not_kept():
+def test_intermediate_tensors_are_released():
     kept = []
 
     def block(x):
@@ -127,7 +127,7 @@ def test_arguments():
         assert not checkpoint(lambda x: x * x, x, use_reentrant=False).requires_grad
 
 
-def test_debug_says_what_the_two_runs_did():
+def test_debug_lists_the_operators_of_both_runs():
     runs = []
 
     def block(x):

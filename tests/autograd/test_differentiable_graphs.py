@@ -75,7 +75,7 @@ def total(results):
 
 
 @pytest.mark.parametrize(("program", "sizes"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
-def test_gradients_are_those_without_compiler(program, sizes):
+def test_gradients_equal_eager_mode(program, sizes):
     """The first call, and later ones; with other tensors wanting gradients; of gradients."""
     script = ts.jit.script(program)
     for wanted in (range(len(sizes)), [0], [len(sizes) - 1], range(len(sizes))):
@@ -126,7 +126,7 @@ def test_graph_shows_them():
         assert "prim::DifferentiableGraph" not in str(ts.jit.last_executed_optimized_graph())
 
 
-def test_one_gradient_of_two_results():
+def test_gradient_of_one_of_two_results():
     script = ts.jit.script(cell)
     xs = inputs((2, 3), (2, 3), (2, 3), (3, 12), (12,))
     for k in (0, 1):
@@ -306,7 +306,7 @@ def parts_of(function, *inputs):
     return [node for node in graph.nodes() if node.kind() == "prim::DifferentiableGraph"]
 
 
-def test_small_parts_are_dissolved_unless_somebody_wants_to_see_them():
+def test_small_differentiable_graphs_are_inlined():
     x = ts.ones(1, requires_grad=True)
     assert not parts_of(one_by_one, x, x)
     ts._C._debug_set_autodiff_subgraph_inlining(False)
@@ -335,7 +335,7 @@ print(all(p.grad is not None for p in net.parameters()))
 """
 
 
-def test_what_the_compiler_runs_is_no_part_of_what_is_differentiated():
+def test_compilation_is_not_recorded_for_gradients():
     """In a new process without kept code, the formula of a convolution is compiled while the part is traced."""
     done = subprocess.run(
         [sys.executable, "-c", NEW_PROCESS],
@@ -406,7 +406,7 @@ def test_results_that_are_detached(function):
 
 
 @pytest.mark.parametrize("write", ["relu_", "sigmoid_", "mul_", "exp_"])
-def test_a_view_that_is_written_in_place_leaves_no_circle(write):
+def test_in_place_write_to_a_view_creates_no_reference_cycle(write):
     """An in-place write to a view creates no reference cycle through the saved result; later writes are still
     detected."""
     gone = []
@@ -453,7 +453,7 @@ def test_writes_to_a_view_after_its_result_was_saved():
 
 
 @pytest.mark.parametrize("part", [lambda x: x.detach(), lambda x: x.data, lambda x: x.detach().view(9), lambda x: x.detach()[0]])
-def test_what_is_detached_does_not_keep_the_graph(part):
+def test_detached_results_do_not_retain_the_graph(part):
     """Numbers of a loss that a program collects."""
     leaf = ts.rand(3, 3, requires_grad=True)
 

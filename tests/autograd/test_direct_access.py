@@ -120,7 +120,7 @@ def test_the_attribute_data():
                 run(f)
 
 
-def test_what_is_the_same_for_all_has_memory():
+def test_unbatched_tensors_have_memory():
     """Tensors made inside of the function are no batch, nor are results of them alone."""
     y = ts.arange(2.0)
     for f in (*STORED.values(), *POINTED.values(), *READ.values(), lambda v: v.tolist()):

@@ -53,7 +53,7 @@ def test_an_error_comes_out_of_deep_passes():
         Failing.apply(ts.tensor(200.0, requires_grad=True)).backward()
 
 
-def test_callbacks_run_behind_their_pass():
+def test_callbacks_run_after_backward():
     seen = []
     x = ts.ones(2, requires_grad=True)
 
@@ -93,7 +93,7 @@ def test_a_hook_gives_as_many_gradients_as_there_are():
         y.sum().backward()
 
 
-def test_one_of_two_leaves_takes_the_gradient_over():
+def test_shared_gradient_is_copied_for_one_of_two_leaves():
     class Twice(Function):
         where = 0
 
@@ -115,7 +115,7 @@ def test_one_of_two_leaves_takes_the_gradient_over():
     assert b.grad.sum() == 1
 
 
-def test_what_tensors_had_once():
+def test_deprecated_tensor_attributes():
     x = ts.ones(2, requires_grad=True)
     with pytest.warns(UserWarning, match="volatile was removed"):
         assert x.volatile is False
@@ -154,7 +154,7 @@ def double(*shape):
     return ts.randn(*shape, dtype=ts.float64).requires_grad_()
 
 
-def test_batches_go_back_through_written_views():
+def test_batched_backward_through_written_views():
     inputs = [double(4, 4), double(2, 2), double(2, 2)]
     assert_close(*batched_and_single(written(*inputs), inputs))
     assert gradcheck(written, inputs, check_batched_grad=True)
@@ -173,7 +173,7 @@ def test_batches_go_back_through_written_views():
         (lambda a, b: ts.cat([a, b.exp()], 1) * ts.stack([a, a]), [(2, 3), (2, 0)]),
     ],
 )
-def test_batches_go_back(function, shapes):
+def test_batched_backward(function, shapes):
     inputs = [double(*shape) for shape in shapes]
     assert_close(*batched_and_single(function(*inputs), inputs))
     assert gradcheck(function, inputs, check_batched_grad=True)
@@ -204,7 +204,7 @@ def test_joined_tensors_may_be_written_afterwards(join):
     assert x.grad.sum() in (20, 8)  # of both, or of `a` alone
 
 
-def test_complex_views_are_written_as_they_lie():
+def test_in_place_write_to_a_real_view_of_complex():
     x = ts.ones(2, dtype=ts.complex128, requires_grad=True)
 
     def parts(x):
@@ -285,7 +285,7 @@ class Turned(ts.autograd.Function):
 
 
 @pytest.mark.parametrize("kept", [None, []])
-def test_a_gradient_that_is_all_of_its_memory_becomes_the_leafs_unless_somebody_has_it(kept):
+def test_unreferenced_gradient_becomes_grad_without_a_copy(kept):
     """A gradient that owns its memory becomes the leaf's `grad` without a copy, unless it has other
     references."""
     x = ts.ones(2, 3).t().requires_grad_()
@@ -299,7 +299,7 @@ def test_a_gradient_that_is_all_of_its_memory_becomes_the_leafs_unless_somebody_
         assert [k.tolist() for k in kept] == [[[2, 2, 2], [2, 2, 2]]] * 2
 
 
-def test_gradients_of_weights_lie_as_they_do():
+def test_gradients_have_the_strides_of_weights():
     layer = ts.nn.Linear(3, 5)
     for model in (layer, ts.jit.script(layer)):
         layer.zero_grad()

@@ -79,7 +79,7 @@ def test_a_saved_result_leads_back_to_its_node():
     assert gone() is None
 
 
-def test_arguments_that_are_no_tensors_have_no_gradient():
+def test_non_tensor_arguments_have_no_gradient():
     scaled = function(lambda ctx, x, n: x * n, lambda ctx, grad: (grad * 3, None))
     x = leaf(1, 2)
     scaled.apply(x, 3).sum().backward()
@@ -141,14 +141,14 @@ def test_results_without_gradients():
     assert x.grad.tolist() == [2]
 
 
-def test_gradients_that_nobody_has_are_zeros():
+def test_missing_gradients_are_zeros():
     seen = []
     both = function(lambda ctx, x: (x * 2, x * 3), lambda ctx, g, h: seen.append(h.tolist()) or g)
     both.apply(leaf(1, 2))[0].sum().backward()
     assert seen == [[0, 0]]
 
 
-def test_an_argument_that_is_given_back_is_a_view_of_it():
+def test_returned_input_becomes_a_view():
     x = leaf(1, 2)
     y = function(lambda ctx, x: x, lambda ctx, grad: grad * 5).apply(x)
     assert y is not x and y._is_view() and x.is_leaf
@@ -158,7 +158,7 @@ def test_an_argument_that_is_given_back_is_a_view_of_it():
     assert x.grad.tolist() == [5, 5]
 
 
-def test_nothing_is_kept_where_nothing_is_recorded():
+def test_no_node_without_recording():
     x = leaf(1, 2)
     with ts.no_grad():
         y = Cube.apply(x)
@@ -204,7 +204,7 @@ def test_wrong_gradients_are_refused(backward, message):
         function(lambda ctx, x: x * 2, backward).apply(leaf(1, 2)).sum().backward()
 
 
-def test_what_was_saved_and_written_is_refused():
+def test_modified_saved_tensor_raises():
     x = leaf(1, 2)
     y = x * 2
     z = Cube.apply(y)
@@ -235,7 +235,7 @@ def test_chains_of_functions_may_be_of_any_length():
     del y
 
 
-def test_circles_through_a_ctx_are_garbage():
+def test_reference_cycles_through_ctx_are_collected():
     def forward(ctx, x):
         ctx.save_for_backward(x)
         ctx.x = x

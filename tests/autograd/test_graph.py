@@ -74,7 +74,7 @@ def test_hooks_that_misbehave_are_refused():
         ts.nn.functional.linear(x, ts.ones(3, 2, dtype=ts.float64, requires_grad=True))
 
 
-def test_what_is_saved_is_an_attribute_and_takes_hooks():
+def test_saved_tensors_are_attributes_and_accept_hooks():
     x = leaf(1, 2)
     y = x * x
     assert y.grad_fn._saved_self is x
@@ -96,7 +96,7 @@ def test_save_on_cpu():
     assert x.grad.tolist() == [2, 4]
 
 
-def test_a_hook_of_several_tensors_is_called_when_all_are_there():
+def test_multi_grad_hook_runs_after_all_gradients():
     x, w = leaf(1, 2), leaf(3, 4)
     a, b, c = x * 2, w * 3, x * 5
     log = []
@@ -138,7 +138,7 @@ def test_edges_stand_for_tensors():
         ts.autograd.backward(graph.get_gradient_edge(x * x))
 
 
-def test_writes_that_nobody_saw_are_counted():
+def test_increment_version_counts_as_a_write():
     y = leaf(1, 2) * 1
     z = y * y
     graph.increment_version(y)

@@ -10,7 +10,7 @@ def made():
         return ts.ones(2, 3)
 
 
-def test_who_is_one():
+def test_is_inference():
     """Tensors created in inference mode and their views are inference tensors; results outside, and views of
     normal tensors, are not."""
     x, ordinary = made(), ts.ones(2, 3)
@@ -36,7 +36,7 @@ def test_scripts_make_them_too():
 
 
 @pytest.mark.parametrize("write", [lambda x: x.add_(1), lambda x: x.__setitem__(0, 1), lambda x: x.zero_(), lambda x: x.t().mul_(2)])
-def test_they_are_not_written_outside(write):
+def test_inference_tensors_are_read_only_outside(write):
     with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode is not allowed"):
         write(made())
     with ts.inference_mode():
@@ -45,7 +45,7 @@ def test_they_are_not_written_outside(write):
         write(made())
 
 
-def test_nobody_differentiates_with_them():
+def test_inference_tensors_cannot_be_saved_for_backward():
     x, w = made(), ts.ones(3, requires_grad=True)
     with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
         x * w

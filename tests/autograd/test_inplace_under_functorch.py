@@ -202,7 +202,7 @@ def test_batches_as_strided() -> None:
     _close(vmap(lambda a: put(a, part[0]))(turned), ts.stack([put(a.clone(), part[0]) for a in turned]))
 
 
-def test_several_results_of_one_operator_are_those_of_the_batch() -> None:
+def test_operators_with_several_results_in_a_batch() -> None:
     x = ts.tensor([[1.0, 3.0, 2.0], [5.0, 4.0, 6.0]])
     found = vmap(lambda row: ts.max(row, 0))(x)
     assert found.values.tolist() == [3, 6] and found.indices.tolist() == [1, 2]

@@ -18,7 +18,7 @@ def count_of_nodes():
     return len([one for one in gc.get_objects() if type(one).__name__ == "OperatorNode"])
 
 
-def test_a_node_that_is_made_again_has_no_hooks_no_notes_and_has_not_been_gone_through():
+def test_reused_node_has_no_old_state():
     x = leaf()
     for _ in range(5):
         y = x * x
@@ -35,7 +35,7 @@ def test_a_node_that_is_made_again_has_no_hooks_no_notes_and_has_not_been_gone_t
     assert_close(x.grad, 5 * 2 * x.detach())
 
 
-def test_nodes_of_all_sizes_take_turns():
+def test_nodes_of_different_sizes_are_reused():
     """Edges, results and saved values that have room inside of a node, and others."""
     x = leaf()
     for _ in range(3):
@@ -61,7 +61,7 @@ def test_weak_references_to_nodes_die_with_them():
         assert seen() is None and dropped == [seen]
 
 
-def test_what_a_node_saved_goes_with_it():
+def test_saved_tensors_are_released_with_their_node():
     x = leaf()
     for _ in range(3):
         factor = ts.ones(3)
@@ -73,7 +73,7 @@ def test_what_a_node_saved_goes_with_it():
         assert seen() is None
 
 
-def test_circles_through_nodes_are_collected():
+def test_reference_cycles_through_nodes_are_collected():
     """Reference cycles of a hook and its tensor are collected."""
     gc.collect()
     before = count_of_nodes()

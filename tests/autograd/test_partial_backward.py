@@ -16,7 +16,7 @@ def run_of(roots, found, keep=False):
     )
 
 
-def test_a_shared_part_waits_for_all():
+def test_shared_node_runs_after_all_roots():
     """A node reached from two roots runs once, and its hooks receive the whole gradient."""
     x = ts.ones(2, requires_grad=True)
     shared, seen, found = x * 2, [], []
@@ -31,7 +31,7 @@ def test_a_shared_part_waits_for_all():
     assert x.grad is None
 
 
-def test_the_order_of_parts_is_free():
+def test_gradients_of_roots_in_any_order():
     """Gradients of nested roots may arrive in any order."""
     for order in ((0, 1), (1, 0)):
         x, found = ts.ones(2, requires_grad=True), []
@@ -43,7 +43,7 @@ def test_the_order_of_parts_is_free():
         assert found == [(x, [26, 26])]
 
 
-def test_no_gradient_is_word_enough():
+def test_roots_without_gradients_are_skipped():
     """A root without a gradient is skipped and does not block other nodes."""
     x, w, found = ts.ones(2, requires_grad=True), ts.ones(2, requires_grad=True), []
     y = x * 2
@@ -65,7 +65,7 @@ def test_roots_of_several_edges():
     assert found == [[5, 5]]
 
 
-def test_what_is_refused():
+def test_repeated_gradients_of_a_root_are_rejected():
     """A root accepts gradients once; released saved tensors raise an error."""
     x = ts.ones(2, requires_grad=True)
     y = x.sin()

@@ -16,7 +16,7 @@ def cube(pack, unpack):
         return x, (x * x * x).sum()
 
 
-def test_a_hook_that_goes_back_itself():
+def test_unpack_hook_that_runs_backward():
     again = []
 
     def unpack(x):
@@ -57,7 +57,7 @@ def test_two_threads_of_which_one_waits_in_a_hook():
 
 
 @pytest.mark.parametrize("use", [lambda r: r.data, lambda r: r.register_hooks(lambda x: x, lambda x: x)])
-def test_saved_tensors_that_are_no_more(use):
+def test_released_saved_tensors_raise(use):
     x = ts.ones(3, requires_grad=True)
     y = x * x
     saved = y.grad_fn._raw_saved_self

@@ -44,7 +44,7 @@ def same(found, wanted):
 
 
 @pytest.mark.parametrize("answer", [*KEPT, *NOT_KEPT])
-def test_kept_results_are_not_computed_again(answer):
+def test_cached_results_are_not_recomputed(answer):
     calls = []
 
     def counted(x, y):
@@ -63,7 +63,7 @@ def test_kept_results_are_not_computed_again(answer):
     assert asked == [(MM, (3, 3), 2), (SIN, (3, 3), 1), (MM, (3, 3), 2), (ts.ops.aten.exp.default, (3, 3), 1)]
 
 
-def test_a_list_names_what_is_kept():
+def test_policy_from_a_list_of_operators():
     contents = []
 
     def random(x, y):
@@ -94,7 +94,7 @@ def changed(x, y):
     return w * w
 
 
-def test_kept_results_that_were_written():
+def test_modified_cached_results():
     with pytest.raises(
         RuntimeError, match=r"^Tensor cached during selective activation checkpoint has been mutated$"
     ):
@@ -102,7 +102,7 @@ def test_kept_results_that_were_written():
     run([MM], changed, allow_cache_entry_mutation=True)
 
 
-def test_one_pass_back():
+def test_second_backward_raises():
     contexts = partial(create_selective_checkpoint_contexts, [MM])
     y = checkpoint(block, *leaves(), use_reentrant=False, context_fn=contexts).sum()
     y.backward(retain_graph=True)
@@ -110,7 +110,7 @@ def test_one_pass_back():
         y.backward()
 
 
-def test_other_operators_in_the_second_run():
+def test_different_operators_in_recomputation_raise():
     runs = []
 
     def function(x, y):

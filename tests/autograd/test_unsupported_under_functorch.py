@@ -14,7 +14,7 @@ TRANSFORMS = {
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)
-def test_what_belongs_outside(name):
+def test_grad_and_requires_grad_inside_of_transforms(name):
     """Passes that write to `grad`, and marks; the setter and new tensors that want gradients are allowed."""
     w = ts.ones(3, requires_grad=True)
     run = TRANSFORMS[name]
@@ -67,7 +67,7 @@ def test_hooks_of_nodes_give_tuples(name):
     assert _back(register, (ts.zeros(3, dtype=ts.float64),)).tolist() == [0, 0, 0]
 
 
-def test_what_is_unpacked_can_want_gradients():
+def test_unpacked_tensors_must_support_gradients():
     """An unpack hook must return a tensor that can require gradients if the saved tensor requires them."""
     x = ts.ones(3, requires_grad=True)
     with ts.autograd.graph.saved_tensors_hooks(lambda y: y, lambda y: y.long()):
@@ -92,7 +92,7 @@ def test_cholesky_inverse_reads_one_triangle(upper):
     assert ts.autograd.gradgradcheck(lambda y: ts.cholesky_inverse(y, upper), (x,))
 
 
-def test_tensors_of_a_batch_are_shown_whole():
+def test_repr_of_batched_tensors():
     """The `repr` of a batched tensor contains its level and the whole batch; unbatched tensors are printed
     plainly."""
     seen = []

@@ -37,7 +37,7 @@ def test_the_same_for_all_or_different_for_each(name):
         ts.vmap(DRAWING[name])(x)
 
 
-def test_one_draw_is_that_of_one_element():
+def test_same_randomness_equals_an_unbatched_draw():
     """With one seed, `randomness="same"` draws the mask of an unbatched call."""
     ts.manual_seed(5)
     alone = F.dropout(ts.ones(16), 0.5)
@@ -45,7 +45,7 @@ def test_one_draw_is_that_of_one_element():
     assert (ts.vmap(lambda x: F.dropout(x, 0.5), randomness="same")(ts.ones(3, 16)) == alone).all()
 
 
-def test_what_is_not_of_the_batch_has_a_mask_for_each_element():
+def test_unbatched_tensors_get_one_mask_per_element():
     """An unbatched tensor gets a mask per element if the result is new; in-place draws raise an error."""
     one, x = ts.ones(16), ts.zeros(3, 1)
     found = ts.vmap(lambda y: F.dropout(one, 0.5) + y, randomness="different")(x)
@@ -56,7 +56,7 @@ def test_what_is_not_of_the_batch_has_a_mask_for_each_element():
     assert one.tolist() == [1.0] * 16
 
 
-def test_nothing_is_drawn_where_nothing_is_dropped():
+def test_inactive_dropout_draws_no_random_numbers():
     """So nothing is refused either."""
     x = ts.ones(3, 4)
     for f in (lambda y: F.dropout(y, 0.5, training=False), lambda y: F.dropout(y, 0.0)):

@@ -22,7 +22,7 @@ def test_weights_of_classes():
     assert found == [[-0.25, 0], [0, -0.75]]
 
 
-def test_one_sample():
+def test_single_sample():
     arguments = {"self": ts.zeros(3), "target": ts.tensor(1), "weight": None, "ignore_index": -100}
     assert gradients("aten::nll_loss_forward", "self", reduction=1, **arguments) == [0, -1, 0]
 
@@ -70,7 +70,7 @@ def test_softmax_without_elements(name):
     assert gradients(f"aten::{name}", "self", self=ts.tensor(3.0), dim=0, dtype=None) == 0
 
 
-def test_dropout_keeps_what_it_kept():
+def test_dropout_gradient_has_the_mask_of_forward():
     ts.manual_seed(0)
     x = ts.ones(8)
     found = gradients("aten::native_dropout", "input", input=x, p=0.5, train=True)

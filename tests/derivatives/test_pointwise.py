@@ -92,7 +92,7 @@ def test_a_factor_of_one_costs_nothing():
     assert scaled(x, 2j).tolist() == [-2j, -2j]
 
 
-def test_what_has_no_derivative_says_so():
+def test_missing_derivative_raises():
     x = ts.ones(2)
     with pytest.raises(RuntimeError, match="the derivative for 'igamma: input' is not implemented"):
         gradients("aten::igamma", "self", self=x, other=x)

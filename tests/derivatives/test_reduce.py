@@ -16,7 +16,7 @@ def test_equal_elements_share(key):
     assert gradients(key, "self", self=ts.tensor([1.0, 1.0, 0.0])) == [0.5, 0.5, 0]
 
 
-def test_one_element_is_chosen_along_a_dimension():
+def test_max_along_a_dimension_selects_one_element():
     assert gradients("aten::max.dim", "self", self=ts.tensor([1.0, 1.0, 0.0]), dim=0) == [1, 0, 0]
 
 

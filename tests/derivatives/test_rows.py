@@ -127,12 +127,12 @@ def test_comparisons_in_place_are_steps(name: str) -> None:
         lambda x: ts.special.xlogy(2.0, x), lambda x: ts.special.xlogy(x, 2.0),
     ],
 )  # fmt: skip
-def test_other_names_of_overloads(call: Callable[[Tensor], Tensor]) -> None:
+def test_overloads_with_other_argument_names(call: Callable[[Tensor], Tensor]) -> None:
     x = ts.rand(2, 3, dtype=ts.float64, requires_grad=True)
     assert gradcheck(call, (x,))
 
 
-def test_what_is_differentiated_is_not_resized() -> None:
+def test_resize_of_a_tensor_that_requires_grad_raises() -> None:
     y = ts.rand(2, 3, requires_grad=True) * 2
     for call in (lambda: y.resize_(3, 2), lambda: y.resize_as_(ts.ones(3, 2))):
         with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):

@@ -37,7 +37,7 @@ def test_names_with_a_meaning_in_archives(word):
     assert known.find(name)(2) == 3
 
 
-def test_methods_of_python_are_no_code(tmp_path):
+def test_python_methods_are_not_callable(tmp_path):
     """`save` would write a file where the code is, and `eval` change what others call."""
     module = ts.jit.script(Scaled())
     (kind, digest, _), known = arrived(module)

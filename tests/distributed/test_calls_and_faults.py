@@ -113,7 +113,7 @@ def test_a_partition_that_heals(world, pool, seconds):
     world.unharmed()
 
 
-def test_arguments_for_which_there_is_no_memory(world, monkeypatch):
+def test_arguments_larger_than_memory(world, monkeypatch):
     """The process says so, and lives; other calls over the same connection go on."""
     monkeypatch.setattr(message_codec, "MIN_SHARED_BYTES", 1 << 40)  # it is sent: what is shared is there already
     x = ts.ones(SIZE)
@@ -135,7 +135,7 @@ def test_arguments_for_which_there_is_no_memory(world, monkeypatch):
     assert [len(call()) for call in same.values()] == [SIZE] * 3
 
 
-def test_answers_for_which_there_is_no_memory(world):
+def test_answers_larger_than_memory(world):
     """An answer that exceeds the caller's memory raises an error; the owner keeps its values."""
     kept = rpc.remote("worker1", ts.ones, args=([SIZE],))
     assert kept.rpc_sync().sum() == SIZE
@@ -181,7 +181,7 @@ def test_messages_of_more_bytes_than_allowed(world):
     assert rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
 
 
-def test_handles_that_go_while_locks_are_held(world):
+def test_references_released_while_locks_are_held(world):
     """Remote references may be released while locks are held, as the garbage collector does."""
     from ts.distributed.rpc.state import current
 

@@ -41,7 +41,7 @@ def test_calls_by_name_and_number(me):
             rpc.rpc_sync(absent, ts.add, args=(x, 1))
 
 
-def test_others_call_this_process(me):
+def test_calls_to_this_process(me):
     """Other processes find this process by name and call it."""
     mine = rpc.get_worker_info().id
     assert rpc.rpc_sync("worker0", there.ask, args=("me",)) == mine
@@ -58,7 +58,7 @@ def test_handles_go_from_process_to_process(me):
     del mine
 
 
-def test_cards_of_processes(me):
+def test_addresses_of_processes(me):
     """The address of a process that has left does not take over its name; a malformed address is rejected."""
     members = current().directory
     address = members.peer("worker0").address
@@ -76,7 +76,7 @@ def test_cards_of_processes(me):
     assert 78 not in members.peers
 
 
-def test_cards_that_lie(me):
+def test_wrong_address_for_a_number(me):
     """A lookup by name uses the scheduler's data, not a wrong address received for the same number."""
     current().directory.peer_from_card((1, "worker1", "ts://127.0.0.1:1"))
     assert rpc.rpc_sync("worker1", there.who) == ("worker1", 1)
@@ -107,7 +107,7 @@ with there.joined("{}", "other"):
 """
 
 
-def test_names_are_taken_while_their_process_lives(me):
+def test_names_of_live_processes_are_reserved(me):
     there.until(lambda: "me" in {m["name"] for m in me.members()})
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(me.address).replace('"other"', '"worker0"')],
@@ -130,7 +130,7 @@ def test_a_process_that_leaves_waits_for_its_own_calls(cluster):
         assert there.answers("worker0") == 14.0
 
 
-def test_what_a_cluster_does_not_take(cluster):
+def test_invalid_options_for_a_cluster(cluster):
     given = there.options(cluster.address)
     with pytest.raises(ValueError, match="leave out rank and world_size"):
         rpc.init_rpc("me", rank=0, world_size=2, rpc_backend_options=given)

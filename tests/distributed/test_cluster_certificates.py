@@ -38,7 +38,7 @@ def certificate(path):
     return x509.load_pem_x509_certificate(path.read_bytes())
 
 
-def test_what_is_made(folder):
+def test_created_certificates(folder):
     """Certificates are readable only by the user, valid for the host names and one year, and not created
     twice."""
     assert {path.name for path in folder.iterdir()} == FILES
@@ -58,7 +58,7 @@ def test_what_is_made(folder):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_what_is_missing_is_made(folder, tmp_path):
+def test_missing_certificate_is_created(folder, tmp_path):
     """A missing certificate is created by the existing authority if its key exists."""
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
@@ -89,7 +89,7 @@ def test_processes_that_have_them(cluster, folder):
     assert (process.returncode, err) == (0, "") and "worker0" in out
 
 
-def test_those_of_another_authority(cluster, tmp_path):
+def test_certificates_of_another_authority(cluster, tmp_path):
     """Processes with certificates of another authority can neither join a cluster nor accept its members."""
     certificates.make(tmp_path / "other")
     other = certificates.security(tmp_path / "other")
@@ -101,7 +101,7 @@ def test_those_of_another_authority(cluster, tmp_path):
     assert [m["name"] for m in cluster.members()] == ["worker0"]
 
 
-def test_those_who_show_none(cluster, folder):
+def test_peers_without_certificates(cluster, folder):
     """The scheduler and every process want to see one."""
     context = ssl.create_default_context(cafile=str(folder / "ca.pem"))
     for address in (cluster.address, cluster.members()[0]["address"]):

@@ -49,7 +49,7 @@ def test_a_worker_that_dies_is_started_again():
         assert {info.id for info in current().directory.workers()} == {0, new.id}
 
 
-def test_a_process_that_listens_where_another_did_is_not_taken_for_it():
+def test_process_at_the_address_of_another():
     with LocalCluster(workers=1, allow_python=True) as cluster, there.joined(cluster.address):
         from ts.distributed.rpc.peers import Peer, WorkerInfo
 
@@ -107,7 +107,7 @@ def test_a_scheduler_that_is_killed():
             members(cluster.address)
 
 
-def test_a_scheduler_that_comes_back():
+def test_restarted_scheduler():
     """Workers reconnect to a scheduler restarted at the same port and keep names and numbers."""
     port = str(free_port())
     with there.cluster("--port", port) as first:
@@ -135,7 +135,7 @@ def test_a_scheduler_that_comes_back():
             assert one.wait(there.TIMEOUT_SECONDS) == 0  # as the cluster has ended
 
 
-def test_a_worker_that_the_scheduler_gave_up_comes_back():
+def test_dropped_worker_reconnects():
     """A worker that the scheduler has dropped after silence reconnects."""
 
     async def main():
@@ -184,7 +184,7 @@ def test_a_worker_that_cannot_start():
         asyncio.run(asyncio.wait_for(main(), there.TIMEOUT_SECONDS))
 
 
-def test_a_port_that_is_taken():
+def test_occupied_port():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         with there.command("cluster", "--port", str(taken.getsockname()[1])) as process:
             out, err = process.communicate(timeout=there.TIMEOUT_SECONDS)
@@ -210,7 +210,7 @@ def test_commands_that_are_wrong(words, code, told):
     assert (process.returncode, out) == (code, "") and told in err
 
 
-def test_what_workers_allow():
+def test_permissions_of_workers():
     """Limits, operators, no Python: as the command line says."""
     words = ["--fuel", "100000", "--bytes", "64M", "--allow-op", "aten::add", "--allow-op", "aten::zeros"]
     with there.cluster(*words, "--seconds", "20", workers=1, python=False) as cluster:

@@ -89,7 +89,7 @@ def test_handlers_of_dask_cannot_be_reached():
     assert not Trap.loaded
 
 
-def test_messages_that_are_none():
+def test_malformed_messages():
     async def main():
         async with scheduler() as made:
             comm, _ = await joined(made)
@@ -113,7 +113,7 @@ def test_messages_that_are_none():
         {"address": "ts+tls://127.0.0.1:1"}, {"address": "ts://127.0.0.1:0"}, {"address": "ts://" + "a" * 300 + ":1"},
     ],
 )  # fmt: skip
-def test_who_may_not_join(wrong):
+def test_rejected_joins(wrong):
     async def main():
         async with scheduler() as made:
             answered = await ask(made, {**JOIN, **wrong})
@@ -123,7 +123,7 @@ def test_who_may_not_join(wrong):
     run(main())
 
 
-def test_names_numbers_and_addresses_are_one_process_s():
+def test_names_numbers_and_addresses_are_unique():
     async def main():
         async with scheduler() as made:
             one, first = await joined(made)
@@ -170,7 +170,7 @@ def test_beats_are_counts():
     run(main())
 
 
-def test_strangers():
+def test_unauthenticated_peers():
     """A peer that does not know the secret is rejected; oversized messages are not read."""
 
     async def main():
@@ -187,7 +187,7 @@ def test_strangers():
     run(main())
 
 
-def test_there_are_no_pages_unless_wanted():
+def test_dashboard_is_off_by_default():
     async def main():
         async with scheduler() as made:
             assert "dashboard" not in made.services

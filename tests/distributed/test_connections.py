@@ -172,7 +172,7 @@ def test_pickles_of_answers_are_not_loaded():
 
 
 @pytest.mark.parametrize("entry", [{"__Pickled__": 1}, {"__Serialized__": 1}, {"__Enum__": "a"}])
-def test_what_means_pickles_to_dask_is_data(entry):
+def test_dask_pickle_markers_are_plain_data(entry):
     """Such dicts come back as they are."""
 
     async def main():
@@ -183,7 +183,7 @@ def test_what_means_pickles_to_dask_is_data(entry):
     assert not Trap.loaded
 
 
-def test_what_is_no_data_is_refused_where_it_is_sent():
+def test_unsendable_values_raise_in_the_sender():
     """And the connection can be used for the next message."""
 
     async def main():
@@ -209,7 +209,7 @@ def test_another_secret():
     run(main())
 
 
-def test_strangers_have_little_time(security, monkeypatch):
+def test_handshake_timeout(security, monkeypatch):
     """Connections that are silent or slow during the handshake are closed after the timeout, on both ends."""
     scheme, known = security
     monkeypatch.setattr(transport, "HANDSHAKE_TIMEOUT_SECONDS", 0.5)
@@ -273,7 +273,7 @@ def test_encryption_that_is_required():
     run(main())
 
 
-def test_an_end_that_goes_is_noticed():
+def test_loss_of_the_other_end():
     """The loss of the other end raises an error in reads, writes and waiting calls."""
     gone = asyncio.Event()
 
@@ -298,7 +298,7 @@ def test_an_end_that_goes_is_noticed():
     run(main())
 
 
-def test_comms_that_nobody_holds_are_closed():
+def test_unreferenced_comms_are_closed():
     """The other end learns of it."""
     over = []
 
@@ -418,7 +418,7 @@ def test_a_channel_waits_no_longer_than_it_should(server):
     assert channel.closed
 
 
-def test_a_reader_that_is_behind():
+def test_slow_reader():
     """A writer blocks while the reader is slow."""
 
     async def main():
@@ -448,7 +448,7 @@ def test_a_reader_that_is_behind():
     run(main())
 
 
-def test_a_reader_that_is_behind_with_large_messages():
+def test_slow_reader_of_large_messages():
     """A few of them are enough."""
 
     async def main():

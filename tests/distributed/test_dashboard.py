@@ -65,7 +65,7 @@ def test_calls_are_shown_under_their_functions_names():
     assert len({record["worker"] for record in records}) == 1
 
 
-def test_nothing_is_kept_where_nobody_looks():
+def test_no_task_stream_without_a_dashboard():
     async def work(scheduler):
         over = threading.Event()
         over.set()
@@ -79,7 +79,7 @@ def test_nothing_is_kept_where_nobody_looks():
     "calls",
     [3, [3], [["f"]], [["f", "a", 1.0, 2.0]], [["f", "a", 1, 2.0, False]], [[b"f", "a", 1.0, 2.0, False]]],
 )
-def test_what_is_no_call(calls):
+def test_malformed_call_records(calls):
     async def work(scheduler):
         with pytest.raises(TypeError):
             scheduler.beat("ts://127.0.0.1:1", 0, 0, 0, 0, calls)

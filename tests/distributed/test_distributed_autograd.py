@@ -130,7 +130,7 @@ def test_parameters_as_arguments(standing, y):
         assert gradients(context_id, weight, y) == [[3, 4], [1, 2]]
 
 
-def test_what_arrives(standing, x):
+def test_received_tensors_have_a_backward_node(standing, x):
     """Inside of a context tensors are results of `RecvRpcBackward`; outside of one, leaves."""
     assert rpc.rpc_sync("worker1", there.facts, (x * 2,)) == ("Tensor", True, True, None)
     with dist_autograd.context() as context_id:
@@ -162,7 +162,7 @@ def test_shared_memory(standing, x):
         assert gradients(context_id, x) == [[1, 1]]
 
 
-def test_one_tensor_twice(standing, x):
+def test_tensor_as_two_arguments(standing, x):
     """A tensor that is two arguments has both gradients."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.mul, (x, x)).sum()])
@@ -213,7 +213,7 @@ def test_futures_of_callees(standing, x):
         assert gradients(context_id, x) == [[20, 40]]
 
 
-def test_another_process_goes_back(standing, x):
+def test_backward_in_a_called_process(standing, x):
     """A process that was called may ask for the gradients."""
     with dist_autograd.context() as context_id:
         rpc.rpc_sync("worker1", there.backward_there, (context_id, x * 2))

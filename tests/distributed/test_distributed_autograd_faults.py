@@ -45,7 +45,7 @@ def test_contexts_do_not_nest(standing):
 
 
 @pytest.mark.parametrize("ask", [dist_autograd.get_gradients, dist_autograd._is_valid_context])
-def test_contexts_that_are_none(standing, ask):
+def test_invalid_context_numbers(standing, ask):
     """Numbers that name no context, or one that has ended."""
     refused("Could not find autograd context with id: 12345", ask, 12345)
     with dist_autograd.context() as context_id:
@@ -67,7 +67,7 @@ def test_roots(standing, x):
         refused("Could not find autograd context", dist_autograd.backward, 77, [x.sum()])
 
 
-def test_what_a_way_back_raises(standing, x):
+def test_errors_in_remote_backward(standing, x):
     """It is raised here, with the number of the process; the next pass goes as ever."""
     with dist_autograd.context() as context_id:
         z = rpc.rpc_sync("worker2", there.mul, (x, x))
@@ -104,7 +104,7 @@ def test_a_callee_that_raises(standing, x):
     refused("Already|Current thread", dist_autograd._current_context)
 
 
-def test_answers_behind_the_end(standing, x):
+def test_responses_after_the_end_of_a_context(standing, x):
     """A response that arrives after the end of its context raises an error."""
     with dist_autograd.context() as context_id:
         future = rpc.rpc_async("worker1", rpc_worker.sleep, (0.5, x))
@@ -127,7 +127,7 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("data", MALFORMED, ids=range(len(MALFORMED)))
-def test_malformed_parcels(standing, data):
+def test_malformed_autograd_headers(standing, data):
     """A malformed autograd header of a message raises an error in the sender."""
     with pytest.raises((ValueError, RuntimeError, MalformedValueError)):
         send_recv_nodes.unpack((data, [bytearray(8)]), current())

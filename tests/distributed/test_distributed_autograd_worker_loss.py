@@ -22,12 +22,12 @@ def refused(text, f, *args):
         f(*args)
 
 
-def test_it_needs_calls():
+def test_context_without_init_rpc_raises():
     """Without `init_rpc` there is no context."""
     refused("Need to initialize distributed autograd", dist_autograd.context().__enter__)
 
 
-def test_a_process_that_dies_in_its_way_back(together, x):
+def test_process_that_dies_during_backward(together, x):
     """A process that dies during backward is reported by name to the processes that wait for its
     gradients."""
     with dist_autograd.context() as context_id:
@@ -42,7 +42,7 @@ def test_a_process_that_dies_in_its_way_back(together, x):
         refused("worker1.* is gone", dist_autograd.backward, context_id, [loss])
 
 
-def test_a_process_that_dies_far_away(together, x):
+def test_death_of_an_indirectly_called_process(together, x):
     """The death of an indirectly called process is reported while another process is still running
     backward."""
     with dist_autograd.context() as context_id:

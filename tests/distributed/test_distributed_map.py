@@ -23,7 +23,7 @@ def test_results_are_in_order(together):
     assert list(distributed_map(there.same, [])) == []
 
 
-def test_no_more_is_taken_than_there_is_room_for(together):
+def test_batches_are_read_on_demand(together):
     taken = []
 
     def batches():
@@ -51,7 +51,7 @@ def test_progress(together, capsys):
     assert capsys.readouterr().err == "\rmap: 1/3\rmap: 2/3\rmap: 3/3\n"
 
 
-def test_a_process_that_goes(together):
+def test_batches_of_a_dead_process_are_reassigned(together):
     """Batches of a dead process are given to the other process if retryable."""
     waits = [(0.02, k) for k in range(60)]
     found = []

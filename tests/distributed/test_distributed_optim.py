@@ -47,7 +47,7 @@ def trained(kind, steps, **options):
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_steps_are_those_of_one_process(standing, kind, options):
+def test_steps_equal_a_local_optimizer(standing, kind, options):
     """A distributed optimizer computes the parameters of a local one bit for bit and leaves `grad`
     untouched."""
     found, local = trained(kind, 3, **options)
@@ -69,7 +69,7 @@ def test_arguments_by_place_and_parameters_here(standing):
     assert unused.weight.tolist() == [1, 1]
 
 
-def test_what_is_refused(standing):
+def test_rejected_optimizers(standing):
     """Errors of the optimizer's constructor and step are raised in the caller; other classes are rejected."""
     handles = [layer.remote().parameter() for layer in layers()]
     with pytest.raises(ValueError, match=r"Invalid learning rate: -0.5"):

@@ -53,7 +53,7 @@ def test_two_processes(program, printed, left, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_missing(tmp_path):
+def test_missing_parameters(tmp_path):
     with pytest.raises(ValueError, match="file:// rendezvous: rank parameter missing"):
         meeting_place("file:///tmp/x")
     with pytest.raises(ValueError, match="file:// rendezvous: path missing"):

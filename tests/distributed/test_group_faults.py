@@ -139,7 +139,7 @@ def comes_alone(port):
     assert not dist.is_initialized()
 
 
-def test_late_and_gone():
+def test_late_and_missing_ranks():
     """A process that is late, one that leaves; groups that begin again at the same place; one that waits alone."""
     from tests.distributed.process_groups import free_port
 

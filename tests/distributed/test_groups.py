@@ -437,7 +437,7 @@ def test_without_a_group():
         dist.init_process_group(timeout=3)
 
 
-def test_one_process_alone():
+def test_group_of_one():
     """A group of one."""
     from tests.distributed.process_groups import free_port
 

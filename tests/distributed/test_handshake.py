@@ -74,7 +74,7 @@ def test_a_recorded_listener_is_not_believed():
     assert refuses(again, said[2])
 
 
-def test_what_is_sent_back_proves_nothing():
+def test_reflected_proofs_are_rejected():
     """Neither end believes what it said itself."""
     one = listener(SECRET)
     greeting, _ = next(one)
@@ -101,7 +101,7 @@ def test_another_protocol():
         one.send(b"HTTP/1.1 400 Bad Request".ljust(len(MAGIC) + 32))
 
 
-def test_there_is_no_connection_without_means():
+def test_connection_without_a_valid_secret():
     """Neither a short secret, nor none, nor none of TLS."""
     with pytest.raises(ValueError, match="at least 16 bytes"):
         Security(secret=b"short")

@@ -163,7 +163,7 @@ def test_many_spoiled_messages(worker, how):
 
 
 @pytest.mark.parametrize("message", VALID, ids=lambda message: message[0])
-def test_who_has_not_said_who_it_is(worker, message):
+def test_request_before_hello(worker, message):
     """A request before the hello message is rejected with an error."""
     channel = friend(worker, says=False)
     assert "expected a hello message" in ask(channel, *message)[2]
@@ -171,7 +171,7 @@ def test_who_has_not_said_who_it_is(worker, message):
 
 
 @pytest.mark.parametrize("process", [-1, 1, 2**40, None, "0"])
-def test_processes_that_are_none(worker, process):
+def test_unknown_processes(worker, process):
     """They stay unknown."""
     channel = friend(worker, says=False)
     assert ask(channel, "hello", process, 0)[0] == "failed"
@@ -179,7 +179,7 @@ def test_processes_that_are_none(worker, process):
     channel.close()
 
 
-def test_values_of_others(worker):
+def test_identifiers_of_other_processes(worker):
     """A process may create only values with its own identifiers, each once, and release only its own
     handles."""
     channel = friend(worker)
@@ -200,14 +200,14 @@ def test_values_of_others(worker):
 
 @pytest.mark.parametrize("message", [None, 1, [], [1], [1, 2, 3], {}, [1, ["hello", 0, 0], None]])
 @WAYS
-def test_what_is_no_call(worker, message, how):
+def test_malformed_calls_close_the_connection(worker, message, how):
     """It ends the connection."""
     channel = friend(worker, more=how)
     with pytest.raises(ConnectionError):
         channel.call(message, 20)
 
 
-def test_who_waits_no_more(worker):
+def test_disconnected_caller_releases_its_thread(worker):
     """A disconnected caller releases the worker thread that serves its pending fetch."""
     maker, fetcher = friend(worker), friend(worker, more=["waits"])
     sleep = ["call", ["python", "tests.distributed.rpc_worker", "sleep"], [1, [1, 20.0], [2]], [], None]
@@ -233,7 +233,7 @@ def send_until_it_stops(channel, message, most):
     return count
 
 
-def test_answers_that_nobody_reads(worker):
+def test_unread_answers(worker):
     """The process stops to read."""
     channel = friend(worker)
     echo = [
@@ -249,7 +249,7 @@ def test_answers_that_nobody_reads(worker):
     channel.close()
 
 
-def test_calls_that_are_under_way(worker):
+def test_pending_calls_are_bounded(worker):
     """At most `MAX_PENDING_CALLS` calls are read before some of them finish."""
     channel = friend(worker)
     sleep = ["call", ["python", "tests.distributed.rpc_worker", "sleep"], [1, [1, 4.0], [2]], [], None]
@@ -261,7 +261,7 @@ def test_calls_that_are_under_way(worker):
     channel.close()
 
 
-def test_values_that_are_being_made_are_under_way(worker):
+def test_values_under_construction_count_as_pending(worker):
     """Though they are answered at once."""
     channel = friend(worker)
     sleep = ["python", "tests.distributed.rpc_worker", "sleep"], [1, [1, 1.0], [2]]

@@ -96,7 +96,7 @@ def unharmed(server):
 @pytest.mark.parametrize(
     "data", [b"GET / HTTP/1.1\r\n\r\n".ljust(64), bytes(64), MAGIC.ljust(64), sent(HELLO).ljust(64)]
 )
-def test_strangers(server, data):
+def test_invalid_proofs(server, data):
     """Data that is not a valid proof closes the connection."""
     sock = stranger(server)
     sock.sendall(data)
@@ -138,7 +138,7 @@ def test_a_listener_is_not_asked_by_its_own_words(server):
     assert is_closed(sock)
 
 
-def test_many_strangers_at_once(server):
+def test_many_unauthenticated_connections(server):
     """The number of unauthenticated connections is bounded; authenticated clients are still accepted."""
     waiting = [stranger(server) for _ in range(3 * MAX_UNAUTHENTICATED_CONNECTIONS)]
     works(server)
@@ -169,7 +169,7 @@ def test_messages_of_no_meaning(server, message):
 
 
 @pytest.mark.parametrize("message", [1, [], {}, {"compression": "zlib"}])
-def test_greetings_of_no_meaning(server, message):
+def test_invalid_greetings(server, message):
     """Invalid greetings of the dask protocol close the connection."""
     sock = friend(server)
     sock.sendall(sent(message))
@@ -201,7 +201,7 @@ def test_announced_sizes_cost_nothing(server):
         sock.close()
 
 
-def test_senders_who_are_slow(server):
+def test_slow_senders(server):
     """A peer that sends one byte at a time is served and does not delay other connections."""
     sock = friend(server)
     for byte in sent(HELLO) + sent({"op": "echo", "data": "ab"}):
@@ -265,7 +265,7 @@ def test_much_garbage(server):
     throw(server, range(100_000))
 
 
-def test_garbage_of_strangers(server):
+def test_garbage_before_authentication(server):
     """It is not even looked at."""
     chance = random.Random(0)
     for _ in range(500):

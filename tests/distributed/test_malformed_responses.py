@@ -14,7 +14,7 @@ from ts.distributed.rpc.callable_registry import UnknownCodeError
 
 
 @pytest.mark.parametrize("how", ["exit", "interrupt", "silent", "group", "surrogate"])
-def test_odd_errors(standing, how):
+def test_unusual_exceptions(standing, how):
     """Every exception of a remote function is reported without delay by all kinds of calls."""
     asked = (
         lambda: rpc.rpc_sync("worker1", there.fail_oddly, args=(how,), timeout=20),
@@ -26,7 +26,7 @@ def test_odd_errors(standing, how):
             ask()
 
 
-def test_code_that_never_arrives(standing, monkeypatch):
+def test_missing_code_times_out(standing, monkeypatch):
     """Requests for missing code end with the timeout of the call."""
 
     @ts.jit.script

@@ -66,12 +66,12 @@ def test_random_messages_arrive(message, seed):
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(messages, max_size=5))
-def test_one_piece_holds_many_messages(several):
+def test_several_messages_in_one_read(several):
     """And the beginning of the next one."""
     assert plain(read(b"".join(map(sent, several)))) == plain(several)
 
 
-def test_a_view_is_sent_as_it_is():
+def test_views_are_sent_without_a_copy():
     """The buffer is the array's own memory."""
     array = np.arange(10_000.0)
     _, frame = MessageEncoder().pack({"data": memoryview(array)})
@@ -107,7 +107,7 @@ def test_frames_do_not_share_memory():
 @pytest.mark.parametrize(
     "message", [{1: 2}, {b"a": 1}, {1, 2}, object(), 2**64, 1j, [np.float32], {"a": {None: 1}}]
 )
-def test_what_is_no_data_is_not_sent(message):
+def test_unsendable_values_raise(message):
     """Values that cannot be sent raise an error in the sender."""
     with pytest.raises((TypeError, OverflowError)):
         MessageEncoder().pack(message)

@@ -40,7 +40,7 @@ def test_calls_go_to_its_processes(client):
         client.submit(there.number, pure=False).result()
 
 
-def test_again_and_with_limits(client):
+def test_restart_with_limits(client):
     """`on_dask` can be entered again after it ends, with another name and limits."""
     with on_dask(client, name="me", bytes="64M", allowed_ops=["aten::add", "aten::zeros"]):
         assert rpc.get_worker_info().name == "me"
@@ -51,7 +51,7 @@ def test_again_and_with_limits(client):
             rpc.rpc_sync("worker1", ts.zeros, args=([1 << 28],))
 
 
-def test_what_fails_leaves_nothing(client):
+def test_failed_start_stops_the_agents(client):
     """A failed `on_dask` stops its agents."""
     with there.cluster(python=False) as other, there.joined(other.address):
         with pytest.raises(RuntimeError, match="RPC is already initialized"):

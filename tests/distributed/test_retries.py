@@ -49,7 +49,7 @@ def test_the_time_of_all_tries(world):
     world.unharmed()
 
 
-def test_what_is_raised_is_no_fault(world):
+def test_exceptions_are_not_retried(world):
     with pytest.raises(ValueError, match="bad 3"):
         rpc.rpc_sync("worker1", there.fail, args=(3,), retryable=True)
     with pytest.raises(RuntimeError, match="could not find destination name nobody"):

@@ -163,7 +163,7 @@ def test_gradients_and_parameters():
     assert isinstance(weight, ts.nn.Parameter) and weight.requires_grad
 
 
-def test_what_cannot_travel():
+def test_unserializable_values():
     loop = []
     loop.append(loop)
     for value in (object(), lambda: 1, ts.nn.Linear(2, 2), there.Counter()):
@@ -286,7 +286,7 @@ def test_handles_that_are_passed_on():
     assert back.to_here() == 3 and rpc.rpc_sync("worker2", there.same, args=(own,)).local_value() == 5
 
 
-def test_values_live_as_long_as_somebody_needs_them():
+def test_values_live_until_their_last_reference():
     assert eventually(lambda: rpc.rpc_sync("worker1", there.owned) == 0)
     ref = rpc.remote("worker1", there.add, args=(1, 2))
     rpc.rpc_sync("worker2", there.keep, args=(ref,))
@@ -355,7 +355,7 @@ def test_methods_of_modules_that_are_not_compiled(tmp_path):
     assert not (tmp_path / "module.pt").exists()
 
 
-def test_this_process_is_one_already():
+def test_second_init_rpc_raises():
     with pytest.raises(RuntimeError, match="RPC is already initialized"):
         rpc.init_rpc("worker9", rank=0, world_size=1, rpc_backend_options=there.options(1))
     with pytest.raises(RuntimeError, match="RPC is already initialized"):

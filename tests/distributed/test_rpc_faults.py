@@ -67,7 +67,7 @@ def test_a_process_that_stops(together):
     assert rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
 
 
-def test_strangers(together):
+def test_untrusted_peers(together):
     """Peers without the secret are rejected; malformed messages of authenticated peers are answered with
     errors."""
     address = current().peer(1).address
@@ -98,7 +98,7 @@ def test_strangers(together):
     assert rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
 
 
-def test_what_is_no_value():
+def test_malformed_values():
     from ts.distributed.wire_values import MalformedValueError, WireContext, unpack
 
     travel = WireContext(rpc.RRef, None, None)
@@ -147,7 +147,7 @@ def test_what_is_no_value():
 # ---- processes that never come together
 
 
-def test_nobody_comes():
+def test_missing_processes():
     place = RendezvousAddress("127.0.0.1", free_port(), 0, 2)
     with pytest.raises(RendezvousError, match="not all processes came to join in 1 s"):
         Rendezvous(place, "one", "nowhere", timeout=1)
@@ -183,7 +183,7 @@ def _again(place):
     raise RendezvousError(told) if not found else AssertionError(told)
 
 
-def test_where_to_meet(monkeypatch):
+def test_init_methods(monkeypatch):
     for name in ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
     assert meeting_place("tcp://127.0.0.1:5?rank=1&world_size=2") == ("127.0.0.1", 5, 1, 2, None)
@@ -255,7 +255,7 @@ def test_one_process_after_another():
         rpc.shutdown()
 
 
-def test_a_fork_is_none_of_the_processes(together):
+def test_forked_child_is_not_initialized(together):
     ref = rpc.remote("worker1", there.add, args=(1, 2))
     assert ref.to_here() == 3
     child = os.fork()
@@ -268,7 +268,7 @@ def test_a_fork_is_none_of_the_processes(together):
     assert ref.to_here() == 3 and rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
 
 
-def test_a_process_that_ends_without_a_word():
+def test_process_that_exits_without_shutdown():
     """A process that exits without shutdown ends at once, and its peers get an error."""
     port = free_port()
     code = f"""
@@ -286,7 +286,7 @@ print(rpc.rpc_sync("worker0", there.add, args=(1, 2)), flush=True)
     rpc.shutdown(timeout=20)
 
 
-def test_who_leaves_without_waiting_is_gone(together):
+def test_ungraceful_shutdown_is_reported(together):
     sleeping = rpc.rpc_async("worker1", there.sleep, args=(60,))
     rpc.rpc_async("worker1", there.leave)
     with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):

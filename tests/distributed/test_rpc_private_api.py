@@ -71,7 +71,7 @@ def test_types(standing):
         rpc.remote("worker1", there.fail, args=(1,))._get_type()
 
 
-def test_types_of_strangers():
+def test_untrusted_type_names():
     """A type name received from an owner imports nothing unless Python is allowed."""
     from ts.distributed.rpc.callable_registry import ReceivedCode
 

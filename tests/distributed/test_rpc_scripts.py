@@ -222,7 +222,7 @@ def there_and_back(path: List[str], n: int) -> int:
     return rpc.rpc_sync(path[0], there_and_back, (path[1:], n + 1))
 
 
-def test_who_waits_holds_no_thread():
+def test_waiting_calls_occupy_no_thread():
     """A call that waits for a nested call does not occupy a thread: thirty nested calls between processes of
     one thread each."""
     assert there_and_back(["worker1", "worker2", "worker0"] * 10, 0) == 30
@@ -362,7 +362,7 @@ def test_time_limits():
         asks(0.001)
 
 
-def test_what_a_process_allows():
+def test_permissions_of_a_process():
     """The permissions of a process cover operators of a callee and its calls to other processes."""
 
     @ts.jit.script
@@ -404,7 +404,7 @@ def test_methods_of_scripted_objects():
             current().method(ref, name, (1,), {}, -1.0).wait()
 
 
-def test_archives_whose_operators_are_restricted():
+def test_archives_with_restricted_operators():
     file = io.BytesIO()
     ts.jit.save(ts.jit.script(Client("worker1")), file)
     allowed = ["aten::*"]
@@ -416,5 +416,5 @@ def test_archives_whose_operators_are_restricted():
     ts.testing.assert_close(loaded(ts.ones(2), 3), ts.full((2,), 3.0))
 
 
-def test_nothing_is_left():
+def test_no_references_remain():
     assert eventually(lambda: len(current().rref_context) == 0)

@@ -17,7 +17,7 @@ from ts._core.shared_memory import PAGE_BYTES
 from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SegmentSender
 
 
-def test_a_part_there_and_back(ends):
+def test_parts_reuse_segments(ends):
     """The first part of a size is sent by socket, later parts by segments; received memory is reused after
     its release."""
     lender, borrower = ends
@@ -36,7 +36,7 @@ def test_a_part_there_and_back(ends):
     assert len(numbers) == 1
 
 
-def test_what_is_kept_is_not_written_to(ends):
+def test_held_segments_are_not_overwritten(ends):
     """Segments that the receiver holds are not overwritten; above their maximum number parts use the
     socket."""
     lender, borrower = ends
@@ -54,7 +54,7 @@ def test_what_is_kept_is_not_written_to(ends):
     assert lender.lend(part(MIN_SHARED_BYTES).data) is not None
 
 
-def test_as_many_bytes_as_allowed(ends, monkeypatch):
+def test_segment_bytes_are_bounded(ends, monkeypatch):
     """Unused segments are released when the byte limit is reached."""
     lender, borrower = ends
     monkeypatch.setitem(shm_segments._RECLAIM_AFTER_SECONDS, shm_segments._FREE, 0.0)
@@ -65,7 +65,7 @@ def test_as_many_bytes_as_allowed(ends, monkeypatch):
     assert lent(lender, part(2 * MAX_BYTES)) is None
 
 
-def test_what_is_kept_long_is_the_receivers(ends, monkeypatch):
+def test_segments_held_long_pass_to_the_receiver(ends, monkeypatch):
     """A segment held for a long time passes to the receiver, unchanged, and no longer counts for the
     sender."""
     lender, borrower = ends
@@ -135,7 +135,7 @@ def test_no_memory_for_a_segment(ends, monkeypatch, after):
     np.testing.assert_array_equal(borrower.take(reference), part(MIN_SHARED_BYTES, 2))
 
 
-def test_a_lender_that_nobody_closes():
+def test_unclosed_sender_releases_its_segments():
     """Its segments go with it."""
     before = dict(shm_segments._made)
     lender = SegmentSender(MAX_BYTES, MARK)
@@ -146,7 +146,7 @@ def test_a_lender_that_nobody_closes():
     assert shm_segments._made == before
 
 
-def test_more_mappings_than_files_may_be_taken_by(ends, monkeypatch):
+def test_parts_are_copied_above_the_mapping_limit(ends, monkeypatch):
     """Parts are copied."""
     lender, borrower = ends
     monkeypatch.setattr(shm_segments, "_MAX_CACHED_MAPPINGS", len(shm_segments._mapped))

@@ -60,7 +60,7 @@ def test_both_ends_see_each_other():
 
 
 @pytest.mark.parametrize("listener, connector", [(0, MAX_BYTES), (MAX_BYTES, 0), (0, 0)])
-def test_one_does_not_want_to(listener, connector):
+def test_one_end_without_shared_memory(listener, connector):
     """Then neither does."""
     for shared in agree(shm_negotiation.listener(listener), shm_negotiation.connector(connector)):
         assert shared == (None, None)
@@ -77,7 +77,7 @@ def test_without_files(monkeypatch):
         assert shared == (None, None)
 
 
-def test_an_offer_that_is_anothers():
+def test_copied_offer():
     """An offer copied from another process is rejected, because its sender does not know the key in the
     file."""
     steps = shm_negotiation.listener(MAX_BYTES)
@@ -89,7 +89,7 @@ def test_an_offer_that_is_anothers():
 
 
 @pytest.mark.parametrize("file", [0, 1, 7, 1 << 31])
-def test_an_offer_of_what_is_no_key(file):
+def test_offers_of_invalid_keys(file):
     """Whatever the other end names."""
     steps = shm_negotiation.connector(MAX_BYTES)
     next(steps)
@@ -101,7 +101,7 @@ def test_an_offer_of_what_is_no_key(file):
     assert end.value.value == (None, None)
 
 
-def test_a_file_that_anybody_knows():
+def test_public_file_as_a_key():
     """32 bytes that are written somewhere are no key."""
     file = os.memfd_create("test")
     os.write(file, bytes(32))
@@ -115,7 +115,7 @@ def test_a_file_that_anybody_knows():
 
 
 @pytest.mark.parametrize("changed", [False, True])
-def test_who_passes_an_offer_on_cannot_change_it(changed):
+def test_relayed_offer_cannot_be_changed(changed):
     """The nonce, by which segments are known, is proved as well."""
     listener, connector = shm_negotiation.listener(MAX_BYTES), shm_negotiation.connector(MAX_BYTES)
     offer, _ = next(listener)
@@ -137,7 +137,7 @@ def test_calls(channel):
     assert channel._reader.borrower._mappings
 
 
-def test_answers_that_are_kept(channel):
+def test_retained_answers_do_not_change(channel):
     """None changes by those that follow."""
     kept = [echo(channel, part(MIN_SHARED_BYTES, number)) for number in range(60)]
     for number, found in enumerate(kept):
@@ -145,7 +145,7 @@ def test_answers_that_are_kept(channel):
 
 
 @pytest.mark.parametrize("limits", [TransportLimits(shared=0), TransportLimits(shared=MIN_SHARED_BYTES - 1)])
-def test_who_shares_nothing(server, limits):
+def test_ends_without_shared_memory(server, limits):
     """Everything goes over the socket."""
     channel = BlockingConnection(server.address, secret=SECRET, limits=limits)
     for number in range(4):
@@ -177,7 +177,7 @@ def test_encrypted_connections_share_nothing():
     asyncio.run(asyncio.wait_for(main(), 60))
 
 
-def test_what_was_written_before_the_end_arrives():
+def test_data_written_before_close_arrives():
     """`close` waits until the other end has received all written data."""
     security = Security(secret=SECRET)
 
@@ -238,7 +238,7 @@ def test_a_process_that_is_killed():
     assert shared_files() == files
 
 
-def test_a_call_that_was_given_up_takes_nothing_of_another():
+def test_cancelled_call_does_not_read_another_segment():
     """Its segment's file has closed, and its number is that of the next call's by the time it is read."""
     with lasting("tests.distributed.echo_server") as other:
         first, second = (BlockingConnection(other.address, secret=SECRET) for _ in range(2))
@@ -252,7 +252,7 @@ def test_a_call_that_was_given_up_takes_nothing_of_another():
         second.close()
 
 
-def test_a_friend_who_lies(server):
+def test_false_references_of_an_authenticated_peer(server):
     """A reference to a nonexistent segment from an authenticated peer closes the connection."""
     for claim in (reference(1 << 20), reference(0), SHARED_MEMORY_FLAG | (1 << 40) - 1):
         channel = BlockingConnection(server.address, secret=SECRET)

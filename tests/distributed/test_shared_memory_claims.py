@@ -69,7 +69,7 @@ def test_claims(claim):
         os.close(file)
 
 
-def test_what_is_no_segment_is_not_opened(tmp_path):
+def test_other_files_are_not_opened(tmp_path):
     """A file that is not a shared memory segment is not opened, which a lease on the file would detect."""
     told = []
     before = signal.signal(signal.SIGIO, lambda *how: told.append(how))
@@ -120,7 +120,7 @@ def read(reader, data):
     return reader.received(len(data))
 
 
-def test_references_to_who_shares_nothing():
+def test_references_without_shared_memory():
     """A message that is none."""
     with pytest.raises(MalformedMessageError, match="does not share"):
         read(MessageDecoder(), head(reference(5)))
@@ -136,7 +136,7 @@ def no_room(*how):
     raise OSError(12, "Cannot allocate memory")
 
 
-def test_no_room_to_map(ends, monkeypatch):
+def test_failed_mapping(ends, monkeypatch):
     """A shared memory part is copied if the segment cannot be mapped."""
     lender, borrower = ends
     made = lent(lender, part(MIN_SHARED_BYTES, 1))
@@ -149,7 +149,7 @@ def no_memory(*how):
     raise MemoryError
 
 
-def test_no_memory(ends, monkeypatch):
+def test_failed_allocation(ends, monkeypatch):
     """A failed allocation for a part raises an error; the connection continues and the segment is reused."""
     lender, borrower = ends
     reader = MessageDecoder(borrower=borrower)
@@ -165,7 +165,7 @@ def test_no_memory(ends, monkeypatch):
     np.testing.assert_array_equal(message[0], part(MIN_SHARED_BYTES, 1))
 
 
-def test_no_memory_and_nobody_is_told(ends, monkeypatch):
+def test_failed_allocation_without_message_skipping(ends, monkeypatch):
     """A failed allocation in a connection that cannot skip a message raises `MalformedMessageError`."""
     lender, borrower = ends
     reader, made = MessageDecoder(borrower=borrower), lent(lender, part(MIN_SHARED_BYTES))
@@ -174,7 +174,7 @@ def test_no_memory_and_nobody_is_told(ends, monkeypatch):
         read(reader, head(made))
 
 
-def test_who_does_not_read_is_sent_less(ends, monkeypatch):
+def test_bytes_in_flight_are_bounded(ends, monkeypatch):
     """The bytes in flight to a slow reader are bounded; further parts are sent through the socket."""
     lender, borrower = ends
     monkeypatch.setattr(shm_segments, "_MAX_IN_FLIGHT_BYTES", 3 * MIN_SHARED_BYTES)
@@ -189,7 +189,7 @@ def test_who_does_not_read_is_sent_less(ends, monkeypatch):
 
 
 @pytest.mark.parametrize("rest", [b"\7" + b"12345", b"\0" + b"1234"], ids=["no message", "no end"])
-def test_what_came_goes_with_its_connection(ends, rest):
+def test_received_segments_are_released_with_their_connection(ends, rest):
     """Received segments are released with their connection, without waiting for a garbage collection."""
     lender, borrower = ends
     made, mapped = lent(lender, part(MIN_SHARED_BYTES)), len(shm_segments._mapped)
@@ -214,7 +214,7 @@ def test_what_came_goes_with_its_connection(ends, rest):
         gc.enable()
 
 
-def test_a_frame_behind_one_in_a_segment(ends):
+def test_socket_frame_after_a_shared_frame(ends):
     """The order of frames stays."""
     lender, borrower = ends
     lender.lend(part(MIN_SHARED_BYTES).data)

@@ -139,7 +139,7 @@ except ImportError as error:
 """
 
 
-def test_what_needs_dask_names_the_extra(environment, tmp_path):
+def test_missing_dask_error_names_the_extra(environment, tmp_path):
     lines = run(["-c", REFUSALS], environment, tmp_path).splitlines()
     assert len(lines) == 5
     for line in lines:

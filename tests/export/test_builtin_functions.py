@@ -45,7 +45,7 @@ def test_programs(function):
         ts.testing.assert_close(program.run_decompositions().module()(x), function(x))
 
 
-def test_they_are_those_of_python_afterwards():
+def test_builtins_are_restored_after_export():
     before = builtins.max, builtins.min, math.pow
     exported(lambda x: x + max(x.shape[0], 3))
     with pytest.raises(ZeroDivisionError):
@@ -53,7 +53,7 @@ def test_they_are_those_of_python_afterwards():
     assert (builtins.max, builtins.min, math.pow) == before
 
 
-def test_what_they_refuse_and_take_is_as_before():
+def test_patched_builtins_accept_and_reject_as_before():
     def forward(x):
         with pytest.raises(ValueError, match="empty"):
             max([])

@@ -52,7 +52,7 @@ def test_run_refuses(model, capsys, words, code, said):
     assert said in told
 
 
-def test_info_says_what_is_in_a_program(model, capsys):
+def test_info_of_a_program(model, capsys):
     """`info` prints inputs, sizes, conditions, tensors and operators of a program."""
     _, text, _ = output(capsys, "info", model)
     for part in (
@@ -91,7 +91,7 @@ def test_check_loads_programs(model, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("command", ["bench", "bytecode"])
-def test_other_commands_say_what_takes_programs(model, capsys, command):
+def test_other_commands_reject_exported_programs(model, capsys, command):
     code, _, told = output(capsys, command, model)
     assert code == 2
     assert "exported program" in told

@@ -85,7 +85,7 @@ class OnTruth(nn.Module):
 
 @pytest.mark.parametrize("kind", [OnTensor, OnTruth])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_drafts_assert_which_way_they_went(kind, sign):
+def test_drafts_assert_the_branch_taken(kind, sign):
     x = sign * ts.tensor([1.0, 2.0])
     with pytest.warns(UserWarning, match=r"issue\(s\) found during export"):
         program = draft_export(kind(), (x,))

@@ -84,7 +84,7 @@ def test_operators_without_gradients():
     assert "does not have an autograd kernel" in str(found["test_autograd_registration"])
 
 
-def test_what_is_no_operator(scale):
+def test_opcheck_rejects_other_objects(scale):
     with pytest.raises(ValueError, match="op must be instance of"):
         opcheck(3, ())
     with pytest.raises(ValueError, match="op must be instance of"):
@@ -183,7 +183,7 @@ def test_functions_without_a_fake(name, function, exported):
         ts.export.export(Calls(), (ts.ones(3),))
 
 
-def test_what_writes_becomes_an_operator_on_copies(tmp_path):
+def test_mutating_operator_becomes_functional(tmp_path):
     """`run_decompositions` of an operator that only writes, which needs no fake; the file's program runs, too."""
 
     def kernel(x, y):
@@ -215,7 +215,7 @@ def test_what_writes_becomes_an_operator_on_copies(tmp_path):
         ts.ops.higher_order.auto_functionalized_v2(ts.ops.aten.add.Tensor, _all_bases=[])
 
 
-def test_what_writes_in_a_branch():
+def test_mutating_operator_in_a_branch():
     """A mutating operator without results works in a branch of `cond`, before and after
     `run_decompositions`."""
 

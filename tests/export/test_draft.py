@@ -106,7 +106,7 @@ def test_operators_of_the_program():
         assert x.dtype is y.dtype and ts.equal(x, y)
 
 
-def test_nothing_to_tell():
+def test_draft_without_issues():
     class Writes(nn.Module):
         """Runs on the example's elements; what it writes is put back."""
 
@@ -198,7 +198,7 @@ def resized(x):
         lambda x: x + float(x.sum().item() > 2),
     ],
 )
-def test_what_decides(function):
+def test_data_dependent_decisions(function):
     """Results of control flow, truths of all elements, and data that are written past the graph."""
     module, x = Runs(function), ts.ones(3)
     wanted = module(x.clone())

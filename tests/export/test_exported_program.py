@@ -81,7 +81,7 @@ def test_example_inputs_are_checked():
     assert program.example_inputs[0][0].shape == (4, 3)
 
 
-def test_update_shares_what_is_not_given():
+def test_update_shares_other_fields():
     program = exported()
     made = program._update(program.graph_module, program.graph_signature, state_dict={})
     assert made.state_dict == {} and made.constants is program.constants

@@ -52,7 +52,7 @@ def test_devices_that_are_not_there():
         assert model.cpu()(ts.empty(2, 3).half()).device.type == "cpu"
 
 
-def test_what_follows_from_elements():
+def test_data_dependent_reads_raise():
     with ts.fake():
         x = ts.randn(5, 3)
         for read in (lambda: x.sum().item(), lambda: bool(x.sum() > 0), lambda: float(x[0, 0])):
@@ -359,7 +359,7 @@ def test_scripts_of_fake_modules():
         checkpoint(module, ts.ones(5, 3, requires_grad=True), use_reentrant=False).sum().backward()
 
 
-def test_nobody_looks_for_them_afterwards():
+def test_no_fake_checks_after_the_context():
     """The thread's operators pay for fake tensors only while there are some."""
     with ts.fake():
         x = ts.ones(3)

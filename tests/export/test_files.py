@@ -91,7 +91,7 @@ def changed(data, change, record="models/model.json"):
 # ---- both ways -------------------------------------------------------------------------------------------------
 
 
-def test_what_is_saved_is_loaded(program, saved):
+def test_saved_programs_load_unchanged(program, saved):
     """Graph, signature, state, ranges and numbers are those of the program that was saved."""
     again = loaded(saved)
     assert str(again.graph) == str(program.graph)
@@ -329,7 +329,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_refused(saved, name):
+def test_invalid_files_are_rejected(saved, name):
     change, said = WRONG[name]
     with pytest.raises(ArchiveError, match=said):
         loaded(changed(saved, change))
@@ -357,7 +357,7 @@ def test_a_size_of_no_dimension():
     "name",
     ["z=exit(), key", "x):\n    exit()\n    def g(", "a-b", "class", "self", "torch", "_positional_arg_0"],
 )
-def test_arguments_of_modules_are_no_code(name):
+def test_argument_names_are_not_executed_as_code(name):
     """The names by which a module is called stand in the code of `unflatten`."""
 
     class Inner(Module):
@@ -574,12 +574,12 @@ def test_formulas_are_read(text):
 @pytest.mark.parametrize(
     "text", ["1 +", "(1", "a b", "f(,)", "x[1", "'a", "a < b < c", "x.1", "#", "(" * 200, "- " * 20000]
 )
-def test_what_is_no_formula_is_refused(text):
+def test_invalid_expressions_are_rejected(text):
     with pytest.raises(ArchiveError):
         expr_parser.parse(text)
 
 
-def test_readers_are_made_at_once(monkeypatch):
+def test_readers_are_created_atomically(monkeypatch):
     """A thread that reads while another makes the readers of a class loses no field."""
     from ts.export.pt2_format import json_codec, schema
 

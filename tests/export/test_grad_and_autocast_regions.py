@@ -124,7 +124,7 @@ def test_graph_is_pytorch_s():
     assert "wrap_with_autocast('cpu', torch.bfloat16, True, False, submod_3, " in program.graph_module.code
 
 
-def test_forward_of_a_function_is_no_block():
+def test_forward_of_an_autograd_function_is_no_region():
     class Double(ts.autograd.Function):
         @staticmethod
         def forward(ctx, x):

@@ -136,7 +136,7 @@ def test_programs(name, dynamic):
             ts.testing.assert_close(run(x), net(x))
 
 
-def test_what_a_loss_of_gradients_teaches():
+def test_gradient_penalty():
     """A penalty on gradients is differentiated by the parameters when the program runs."""
     net, x = Net(_penalty), ts.rand(4, 3)
     found = []
@@ -147,7 +147,7 @@ def test_what_a_loss_of_gradients_teaches():
     ts.testing.assert_close(*found)
 
 
-def test_the_nodes_are_those_of_formulas():
+def test_nodes_of_derivative_formulas():
     program = ts.export.export(
         Net(lambda net, x: ts.autograd.grad((y := _leaf(x)).mul(y).sum(), y)), (ts.rand(4, 3),)
     )
@@ -194,7 +194,7 @@ def _left(net, x):
         ),
     ],
 )
-def test_what_is_refused(function, error, message):
+def test_unsupported_gradient_programs(function, error, message):
     with pytest.raises(error, match=message):
         ts.export.export(Net(function), (ts.rand(4, 3),))
 
@@ -261,13 +261,13 @@ def _retained(net, x):
         (_retained, "retain_grad of a tensor"),
     ],
 )
-def test_what_the_tape_does_not_say(function, message):
+def test_unsupported_writes_and_hooks(function, message):
     """Writes through views, derivatives of the program's own and hooks: refused, not lost."""
     with pytest.raises(UserError, match=message):
         ts.export.export(Net(function), (ts.rand(4, 3),))
 
 
-def test_writes_beside_the_way():
+def test_writes_unrelated_to_the_gradient():
     """In-place writes to tensors independent of the gradient are exported."""
 
     def function(net, x):

@@ -73,7 +73,7 @@ def test_ends(text):
     check_ends(saved_and_loaded(program), function, least, most)
 
 
-def test_ends_that_are_said():
+def test_declared_ranges():
     """`Dim.AUTO(min=..., max=...)`"""
 
     def function(x, n):
@@ -126,7 +126,7 @@ def test_equal_to_a_size(first):
 @pytest.mark.parametrize(
     "given, name", [(7.5, "float"), (True, "bool"), ("a", "str"), (None, "NoneType"), (ts.ones(1), "Tensor")]
 )
-def test_no_int(given, name):
+def test_arguments_of_other_types(given, name):
     """Arguments other than ints are rejected with an error that names their type."""
     program = export(Function(lambda x, n: x * n), (ts.ones(3), 4), dynamic_shapes=(None, Dim.AUTO))
     for each in (program, saved_and_loaded(program)):

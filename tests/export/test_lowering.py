@@ -36,7 +36,7 @@ def test_programs(family):
 
 
 @pytest.mark.parametrize("text", sorted(BY_PYTHON))
-def test_what_the_compiler_has_no_form_for(text):
+def test_unsupported_nodes_run_in_python(text):
     x = ts.rand(3)
     program = ts.export.export(module_of(text, 1, ts), (x,)).run_decompositions()
     with pytest.raises(UnsupportedNodeError):
@@ -85,7 +85,7 @@ def _sines_to_cosines(module):
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2])
-def test_a_graph_that_was_edited_runs_as_it_is_now(calls):
+def test_edited_graph_runs_as_edited(calls):
     x = ts.rand(3)
     program = ts.export.export(module_of("x.sin()*2", 1, ts), (x,))
     module = program.module()
@@ -108,7 +108,7 @@ class Grows(ts.nn.Module):
 
 
 @pytest.mark.parametrize("n", [3, -5, 2**21, 2**31, -(2**40), 2**62, 2**63 - 1, -(2**63)])
-def test_whole_numbers_have_as_many_bits_as_they_need(n):
+def test_integers_have_arbitrary_precision(n):
     ones = ts.ones(2, dtype=ts.float64)
     module = ts.export.export(Grows(), (ones, ts.tensor(2))).module()
     for _ in range(3):
@@ -124,7 +124,7 @@ class Writes(ts.nn.Module):
         return k.item() * 2
 
 
-def test_long_numbers_beside_writes():
+def test_integer_overflow_does_not_repeat_writes():
     """A call that overflows 64 bits is repeated in Python without repeating its writes."""
     module = ts.export.export(Writes(), (ts.ones(2), ts.tensor(2))).module()
     x = ts.zeros(2)
@@ -325,7 +325,7 @@ def test_gradients_of_map_and_scan():
         (lambda x, y: scan_of(lambda c, r: (c + r, c * r), y[0], x), ((0, 3), (4, 3)), "scan dimension > 0"),
     ],
 )
-def test_errors_of_map_and_scan_are_those_of_the_python_code(function, shapes, message):
+def test_errors_of_map_and_scan_equal_python(function, shapes, message):
     class Net(ts.nn.Module):
         def forward(self, x, y):
             return function(x, y)

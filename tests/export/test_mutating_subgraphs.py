@@ -65,7 +65,7 @@ EXPECTED = {  # of 1, 2, 3
 
 @pytest.mark.parametrize("function", [made, of_numbers, of_a_list, of_data, view])
 @pytest.mark.parametrize("operator", EXPECTED)
-def test_what_a_function_made(operator, function, tmp_path):
+def test_writes_to_local_tensors(operator, function, tmp_path):
     """It may be written: in eager code, in programs, decomposed and from files, with gradients on."""
     x = ts.tensor([1.0, 2.0, 3.0])
     wanted = EXPECTED[operator](function, x)
@@ -78,7 +78,7 @@ def test_what_a_function_made(operator, function, tmp_path):
 
 
 @pytest.mark.parametrize("operator", EXPECTED)
-def test_what_it_was_given(operator):
+def test_writes_to_arguments_are_rejected(operator):
     """That may not."""
     x = ts.tensor([1.0, 2.0, 3.0])
     with pytest.raises(UncapturedHigherOrderOpError, match="Encountered input mutation"):

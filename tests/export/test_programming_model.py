@@ -39,7 +39,7 @@ def test_runs_on_other_inputs_of_the_same_conditions():
         program.module()(ts.rand(2))
 
 
-def test_python_runs_as_it_is_without_data():
+def test_python_code_runs_during_export():
     seen = []
 
     def forward(x):
@@ -84,7 +84,7 @@ def test_data_are_dynamic_and_shapes_static_by_default():
         program.module()(ts.ones(3, 3))
 
 
-def test_shapes_are_dynamic_where_it_is_said():
+def test_shapes_are_dynamic_if_declared():
     program = export(module(lambda x: x * 2), (ts.ones(2, 3),), dynamic_shapes={"args": ({0: Dim("n")},)})
     assert program.module()(ts.ones(9, 3)).shape == (9, 3)
     with pytest.raises(AssertionError, match="Guard failed"):
@@ -349,7 +349,7 @@ def test_specification_has_to_imply_the_guards():
         export(module(lambda x, y: x + y), (ts.ones(4), ts.ones(4)), dynamic_shapes=dims)
 
 
-def test_assertions_stand_behind_what_made_the_size():
+def test_assertions_follow_the_size():
     def forward(x):
         n = x.item()
         ts._check(n >= 2)

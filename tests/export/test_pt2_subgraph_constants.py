@@ -73,7 +73,7 @@ def saved(program):
 
 
 @pytest.mark.parametrize("function", PROGRAMS)
-def test_what_is_read_gives_the_same(function):
+def test_loaded_programs_return_equal_results(function):
     """Of the program, decomposed, and saved again; the program itself stays as it is."""
     x = ts.tensor([1.0, 2.0, 3.0])
     shapes = ({0: ts.export.Dim.DYNAMIC},) if function is size_and_number else None

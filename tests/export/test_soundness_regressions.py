@@ -37,7 +37,7 @@ def test_a_derived_size_before_its_root(derive):
                 each(ts.ones(10), ts.ones(4))
 
 
-def test_what_the_example_alone_would_decide_stays():
+def test_sizes_decided_by_the_example_are_kept():
     def forward(self, x):
         return [t * 1 for t in x.tensor_split(2)]
 
@@ -67,7 +67,7 @@ def test_arguments_that_share_memory():
         low(x, x.view(4))
 
 
-def test_powers_of_whole_numbers():
+def test_powers_of_integers():
     def forward(self, x):
         return x * 1, pow(2, x.shape[0])
 
@@ -77,7 +77,7 @@ def test_powers_of_whole_numbers():
         assert found == 8 and type(found) is int
 
 
-def test_what_the_compiler_refuses_runs_as_before():
+def test_uncompiled_programs_run_in_python():
     def forward(self, x):
         k = x.item()
         ts._check(k >= 0)
@@ -147,7 +147,7 @@ def test_sizes_of_0_and_1_that_an_answer_does_not_hold_for(forward, least, dim):
         (lambda self, x: ts.nn.functional.pad(x, (2, 1), mode="replicate"), (5, 3), (0, 3), (1, 3)),
     ],
 )
-def test_what_a_decomposition_does_not_look_at(forward, shape, refused, taken):
+def test_guards_missing_in_a_decomposition(forward, shape, refused, taken):
     low = exported(forward, (ts.rand(*shape),), ({0: Dim("n")},)).run_decompositions().module()
     x = ts.rand(*taken)
     ts.testing.assert_close(low(x.clone()), module(forward)(x.clone()))
@@ -281,7 +281,7 @@ def test_gradients_inside_of_a_program():
         ts.testing.assert_close(run(x).detach(), module(forward)(x))
 
 
-def test_a_number_of_data_that_is_said_to_be_a_size():
+def test_data_dependent_number_declared_equal_to_a_size():
     """A data-dependent number declared equal to a size is checked at run time before the size replaces it."""
 
     def forward(self, x, k):
@@ -319,7 +319,7 @@ def test_batches_are_decomposed():
         ts.testing.assert_close(each.module()(x), x.sum(1) * 2)
 
 
-def test_a_copy_that_is_decomposed_to_views_stays_as_it_was():
+def test_copy_decomposed_to_views_is_independent():
     def forward(self, x):
         y = ts.nn.functional.pixel_shuffle(x, 1)
         x.view(-1)[0] = 7

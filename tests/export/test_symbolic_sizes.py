@@ -62,7 +62,7 @@ OF_NOTHING = {"aten::linalg_pinv.rcond_tensor"}
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS))
-def test_elsewhere(part):
+def test_other_sizes_than_the_example(part):
     """Symbolic shapes hold for other sizes than the example's."""
     wrong = {}
     for record in RECORDS[part::PARTS]:

@@ -164,7 +164,7 @@ def test_numbers_around_preserved_calls():
     assert ts.equal(module(x, y), Both()(x, y)) and ts.equal(module.b(x, y), Scaled()(x, y))
 
 
-def test_other_arguments():
+def test_rejected_arguments():
     _, made = program("first")
     module = unflatten(made)
     for x, text in (

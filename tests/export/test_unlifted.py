@@ -90,7 +90,7 @@ def test_state_that_is_replaced(calls):
         module(x, scale=3)
 
 
-def test_the_program_stays_as_it_is():
+def test_editing_the_module_keeps_the_program():
     program = exported()
     module, before = program.module(), str(program.graph)
     for node in module.graph.nodes:
@@ -216,7 +216,7 @@ class Swaps(ts.nn.Module):
         return x + self.a
 
 
-def test_what_is_written_at_the_end():
+def test_buffers_are_written_at_the_end():
     module = export(Swaps(), (ts.ones(2),)).run_decompositions().module()
     for k in range(1, 5):
         assert module(ts.zeros(2)).tolist() == [k % 2] * 2
@@ -266,7 +266,7 @@ def test_names_that_are_no_words(tmp_path):
     assert_close(ts.export.unflatten(program)(x, shifts), model(x, shifts))
 
 
-def test_names_are_no_code():
+def test_parameter_names_are_not_executed_as_code():
     model = nn.Module()
     text = "x): raise SystemExit\n    raise SystemExit #"
     model.register_parameter(text, nn.Parameter(ts.rand(3)))

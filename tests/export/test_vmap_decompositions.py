@@ -134,13 +134,13 @@ def test_random_numbers(randomness):
         ),
     ],
 )
-def test_what_is_refused(function, error, message):
+def test_unsupported_decompositions(function, error, message):
     program = ts.export.export(Net(function), (ts.ones(4, 3),))
     with pytest.raises(error, match=message):
         program.run_decompositions()
 
 
-def test_a_batch_of_any_size_is_no_number():
+def test_batch_size_stays_dynamic():
     program = ts.export.export(
         Net(PROGRAMS["elements"]), (ts.ones(4, 3),), dynamic_shapes={"args": ({0: AUTO},)}
     )

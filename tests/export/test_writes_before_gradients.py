@@ -162,7 +162,7 @@ def test_refused(function):
     "function",
     [argument_of_sin, argument_of_exp, added, before, afterwards, data, detached_in_place],
 )
-def test_what_is_not_needed_may_be_written(function):
+def test_writes_to_tensors_not_needed_for_backward(function):
     """The program gives what eager code gives, decomposed, too."""
     program = export(Program(function), (X,))
     for made in (program, program.run_decompositions()):

@@ -21,7 +21,7 @@ def test_changes_leave_something_to_load():
     assert 5 < taken < 35
 
 
-def test_a_campaign_goes_on_behind_its_log(tmp_path, capsys, monkeypatch):
+def test_campaign_continues_after_its_log(tmp_path, capsys, monkeypatch):
     ran = []
     monkeypatch.setattr(archives, "problems", lambda first, last: ran.append((first, last)) or ["archive 1: wrong"] * (first == 0))
     log = tmp_path / "new" / "log"

@@ -58,7 +58,7 @@ def test_hostile_sizes_and_conditions(number):
 
 @pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_command_line_says_what_is_wrong(command, tmp_path, capsys):
+def test_commands_report_invalid_files(command, tmp_path, capsys):
     """Commands on mutated files exit with status 0, 1 or 2 and print no traceback."""
     path = tmp_path / "changed.pt2"
     codes = set()

@@ -142,7 +142,7 @@ def test_names_of_layers_and_of_the_package():
     assert "torch.nn.functional.layer_norm" in str(graph) and "x : torch.Tensor" in str(graph)
 
 
-def test_what_is_not_there():
+def test_unsupported_functions():
     with pytest.raises(NotImplementedError, match=r"torch\.fx\.experimental\.proxy_tensor\.dispatch_trace is not implemented"):
         fx.experimental.proxy_tensor.dispatch_trace(lambda x: x)
     with pytest.raises(NotImplementedError, match=r"ts\.profiler"):
@@ -153,7 +153,7 @@ def test_what_is_not_there():
         fx.no_such_name
 
 
-def test_patches_are_taken_back():
+def test_patches_are_undone():
     """Neither an error in a traced function nor one trace inside of another leaves modules changed."""
     call, getattribute = ts.nn.Module.__call__, ts.nn.Module.__getattr__
 

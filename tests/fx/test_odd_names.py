@@ -10,7 +10,7 @@ def together(x, **more):
     return x + sum(more.values())
 
 
-def test_arguments_by_names_that_are_no_words():
+def test_keyword_arguments_that_are_no_identifiers():
     graph = fx.Graph()
     x = graph.placeholder("x")
     graph.output(graph.call_function(together, (x,), {"a": x, "b-c": x, "class": 2, "y=exit(), z": 3}))

@@ -77,7 +77,7 @@ def test_reshaped_in_place(change):
     assert [value.type().str() for value in result.node().inputs()] == ["Tensor", "Tensor", FLOATS]
 
 
-def test_nothing_happens(capsys):
+def test_programs_do_not_run(capsys):
     """The program is not run: it prints, warns and raises nothing."""
 
     def f(x):
@@ -220,7 +220,7 @@ def test_several_dtypes():
     assert types_for(f, x, x)[:2] == [f"Float{exact}", f"Bool{exact}"]
 
 
-def test_outputs_that_are_given():
+def test_out_arguments():
     """A tensor that an operator writes its result to may get another shape."""
 
     def f(x, y):

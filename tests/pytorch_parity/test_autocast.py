@@ -164,7 +164,7 @@ def test_records_say_what_pytorch_does(device):
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
-def test_what_pytorch_casts_is_cast(device):
+def test_operators_with_autocast_in_pytorch_have_a_rule(device):
     """Every operator with an autocast kernel in PyTorch has an autocast class."""
     key = f"Autocast{device.upper()}"
     names = {name for name in torch._C._dispatch_get_all_op_names() if _has_kernel(name, key)}

@@ -197,7 +197,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_one_line(text):
+def test_single_expressions(text):
     def result(library):
         library.manual_seed(0)
         value = eval(text, {"T": library, "D": library.utils.data, "np": np, "str": str})

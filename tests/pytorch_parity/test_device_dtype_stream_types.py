@@ -155,7 +155,7 @@ def test_types_in_strings():
     assert str(ts.jit.CompilationUnit(text).f.schema) == str(torch.jit.CompilationUnit(text).f.schema)
 
 
-def test_others_are_no_streams():
+def test_other_values_are_no_streams():
     """PyTorch makes a stream of numbers, and fails with an internal error for the rest."""
 
     def stream(s: ts.Stream) -> ts.Stream:

@@ -63,7 +63,7 @@ def test_patterns_become_integers(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("other", NAMES)
-def test_one_format_becomes_another(name, other):
+def test_conversions_between_formats(name, other):
     got, want = (of_patterns(lib, name).to(getattr(lib, other)) for lib in (ts, torch))
     assert bits(got) == bits(want)
 

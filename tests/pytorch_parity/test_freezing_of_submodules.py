@@ -140,7 +140,7 @@ def shown(module):
 
 
 @pytest.mark.parametrize("name, preserved", CASES, ids=lambda x: x if isinstance(x, str) else "-".join(x))
-def test_what_is_left(name, preserved):
+def test_remaining_attributes(name, preserved):
     assert shown(frozen(ts, name, preserved)) == shown(frozen(torch, name, preserved))
 
 

@@ -200,7 +200,7 @@ def close(a, b):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_it_gives_what_pytorch_gives(name):
+def test_results_equal_pytorch(name):
     """Function transforms return PyTorch's results without a fallback warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
@@ -210,7 +210,7 @@ def test_it_gives_what_pytorch_gives(name):
 
 
 @pytest.mark.parametrize("name", ERRORS)
-def test_it_refuses_what_pytorch_refuses(name):
+def test_errors_equal_pytorch(name):
     found = []
     for m in (ts, torch):
         with pytest.raises(Exception) as error:

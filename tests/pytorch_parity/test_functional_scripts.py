@@ -70,7 +70,7 @@ def test_methods_in_python(call):
     assert close(want, got)
 
 
-def test_what_scripts_refuse():
+def test_rejected_in_scripts():
     for call in ("x.norm('fro')", "x.unique()", "x.lu()"):
         for package in (torch, ts):
             with pytest.raises(RuntimeError):

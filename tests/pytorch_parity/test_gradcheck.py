@@ -82,7 +82,7 @@ def outcome(case, m):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_it_says_what_pytorch_says(name):
+def test_outcomes_equal_pytorch(name):
     """`gradcheck` returns PyTorch's answer or raises its error message."""
     assert outcome(CASES[name], ts) == outcome(CASES[name], torch)
 

@@ -19,7 +19,7 @@ SAMPLES = some(1, of=(1, 4))
 
 @pytest.mark.parametrize("samples", SAMPLES)
 @pytest.mark.parametrize("part", range(PARTS))
-def test_gradients_are_those_of_pytorch(part, samples):
+def test_gradients_equal_pytorch(part, samples):
     command = [sys.executable, "-m", "tests.pytorch_parity.opinfo_gradients", str(part), str(PARTS), str(samples)]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr[-2000:]
@@ -45,7 +45,7 @@ def test_sampling_by_a_grid(mode, n, padding, align):
 
 
 @pytest.mark.parametrize("samples", SAMPLES)
-def test_tangents_are_those_of_pytorch(samples):
+def test_tangents_equal_pytorch(samples):
     command = [sys.executable, "-m", "tests.pytorch_parity.opinfo_forward_mode", "0", "1", str(samples)]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr[-2000:]

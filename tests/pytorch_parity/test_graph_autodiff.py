@@ -40,7 +40,7 @@ def has_graph(lib, expression):
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_the_same_are_made(expression):
+def test_differentiable_graphs_equal_pytorch(expression):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert has_graph(ts, expression) == has_graph(torch, expression)

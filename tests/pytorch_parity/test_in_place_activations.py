@@ -38,7 +38,7 @@ def test_gradients(name, args):
     assert outcome(ts, name, args) == outcome(torch, name, args)
 
 
-def test_what_names_a_node_in_errors():
+def test_node_names_in_errors():
     """The name of a backward node in errors keeps its number, except 0."""
 
     def message(library):
@@ -54,7 +54,7 @@ def test_what_names_a_node_in_errors():
 
 
 @pytest.mark.parametrize("training", [False, True])
-def test_a_written_argument_is_saved_as_it_is_behind(training):
+def test_written_argument_is_saved_after_the_write(training):
     """The slopes that `rrelu_with_noise` drew are those of its gradient."""
     x = ts.full((3,), -1.0, requires_grad=True)
     slopes = ts.zeros(3)

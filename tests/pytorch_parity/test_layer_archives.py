@@ -46,7 +46,7 @@ def same(ours, theirs):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("gradients", (True, False))
 @pytest.mark.parametrize("made", LAYERS)
-def test_both_ways(made, gradients, tmp_path):
+def test_archives_of_both_libraries(made, gradients, tmp_path):
     """Without gradients PyTorch's layers go their faster way, through operators for whole layers."""
     torch.manual_seed(0)
     theirs = eval(f"nn.{made}", {"nn": torch.nn}).eval()

@@ -177,7 +177,7 @@ FLAT = [
 
 
 @pytest.mark.parametrize("line", FLAT)
-def test_what_is_contiguous_can_be_flattened(line):
+def test_contiguous_results_can_be_flattened(line):
     want, got = (eval(line, {"t": library}) for library in (torch, ts))
     assert tuple(got.stride()) == tuple(want.stride())
     assert got.view(-1).shape == (want.numel(),)
@@ -249,7 +249,7 @@ def test_angles_and_quantiles():
     assert [steps(x) for x in results(ts)] == [steps(x) for x in results(torch)]
 
 
-def test_attention_lies_as_the_query_does():
+def test_attention_has_the_strides_of_the_query():
     """`.transpose(1, 2).view(...)` of it works; other shapes, gaps and numbers of heads give products in order."""
 
     def results(t):

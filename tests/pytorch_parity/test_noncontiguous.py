@@ -70,7 +70,7 @@ TWO = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", ONE)
-def test_one_operand(name, shape):
+def test_unary_operators(name, shape):
     """Results lie as PyTorch's do."""
     for x, y in both(shape, 0, 12):
         check(outcome(ONE[name], x), outcome(ONE[name], y), (y.shape, y.stride()))

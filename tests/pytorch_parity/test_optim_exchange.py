@@ -224,7 +224,7 @@ def test_hooks_of_all_optimizers():
     assert order(ts) == order(torch)
 
 
-def test_other_parameters_for_a_while():
+def test_swapped_parameters():
     """`swap_in_optimizer_params_and_state`: the step changes what was swapped in, and nothing else."""
 
     def swapped(library):

@@ -108,7 +108,7 @@ def test_state_dicts_are_exchanged(base):
     close(other.weight, theirs.weight)
 
 
-def test_what_it_looks_like():
+def test_repr_of_orthogonal_modules():
     def shown(library):
         module = library.nn.utils.parametrizations.orthogonal(library.nn.Linear(20, 40))
         before = repr(module)

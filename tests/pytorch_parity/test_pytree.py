@@ -578,7 +578,7 @@ def test_registered_containers():
         )
 
 
-def test_what_registered_functions_give():
+def test_results_of_registered_functions():
     """Children of any kind, and errors of the functions."""
 
     class Box:

@@ -165,7 +165,7 @@ def test_runs(name, how):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("frozen", [False, True])
-def test_goes_back(name, frozen):
+def test_rewritten_archives_load_in_pytorch(name, frozen):
     """A quantized archive rewritten by `ts` has the original results in PyTorch, bit for bit."""
     model, x = MODELS[name][0]()
     data = archive(torch.jit.script(model))

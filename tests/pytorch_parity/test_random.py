@@ -216,7 +216,7 @@ def test_interleaved_draws(seed):
     assert found[1][2] == found[0][2]
 
 
-def test_states_go_over_both_ways():
+def test_states_are_exchanged():
     torch.manual_seed(3)
     torch.randn(5)
     ts.set_rng_state(ts.from_numpy(torch.get_rng_state().numpy()))
@@ -304,7 +304,7 @@ def test_forms_with_out_and_generator():
         assert a == b or a == pytest.approx(b)
 
 
-def test_memory_formats_of_what_is_made_like():
+def test_memory_formats_of_like_functions():
     found = []
     for m in (torch, ts):
         x = m.ones(2, 3, 4, 5)

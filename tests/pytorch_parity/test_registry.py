@@ -343,7 +343,7 @@ def keys(schemas):
                 yield schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
 
 
-def test_what_is_missing_has_a_reason():
+def test_missing_overloads_are_documented():
     """No overload is missing but those that `docs/reference/operators/missing-operators.md` lists, and it lists none that is there."""
     registry.load()
     names = {*registry.names(), *(operator.name for operator in prims.operators())}

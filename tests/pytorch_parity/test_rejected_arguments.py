@@ -63,7 +63,7 @@ def test_refusals(name):
     assert found[0] == found[1]
 
 
-def test_step_hooks_are_given_the_optimizer_among_the_arguments():
+def test_step_hooks_receive_the_optimizer():
     """Step hooks, global and per optimizer, get the optimizer as first argument."""
     seen = {}
     for m in (ts, torch):
@@ -109,7 +109,7 @@ SIZES = {
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_sizes_of_which_one_is_no_int(name):
+def test_non_int_size(name):
     """The message names the argument and the place in it."""
     texts = []
     for m in (ts, torch):
@@ -132,7 +132,7 @@ def of_one_form(x):
 
 
 @pytest.mark.parametrize("program", [in_a_row, in_a_tuple, of_one_form], ids=lambda program: program.__name__)
-def test_sizes_of_scripts_of_which_one_is_no_int(program):
+def test_non_int_size_in_a_script(program):
     texts = []
     for m in (ts, torch):
         with pytest.raises(RuntimeError) as caught:
@@ -141,7 +141,7 @@ def test_sizes_of_scripts_of_which_one_is_no_int(program):
     assert texts[0] == texts[1] and "for argument '<varargs>'" in texts[0]
 
 
-def test_what_a_plateau_scheduler_saves():
+def test_state_of_a_plateau_scheduler():
     """The state of a plateau scheduler has PyTorch's keys and values, so that checkpoints are
     interchangeable."""
     saved = []

@@ -107,7 +107,7 @@ def test_references(expression, parameters):
 
 
 @pytest.mark.parametrize("callee, kind", [("torch.add", "builtin"), ("x", "value of type 'Tensor'")])
-def test_what_is_no_scripted_function(callee, kind):
+def test_calls_of_unscripted_functions(callee, kind):
     """PyTorch does not say where."""
     text = f"def f(dst: str, x: Tensor):\n    return rpc.rpc_sync(dst, {callee}, (x, x))"
     theirs = compiled(text, THEIRS)

@@ -53,12 +53,12 @@ def test_state_of_modules(writer, reader):
     assert np.allclose(got.detach().numpy(), want.detach().numpy())
 
 
-def test_other_classes_are_refused():
+def test_other_classes_are_rejected():
     with pytest.raises(pickle.UnpicklingError, match="Unsupported global"):
         ts.load(saved(torch, torch.nn.Linear(1, 1)))
 
 
-def test_a_file_that_is_no_archive_is_refused():
+def test_other_files_are_rejected():
     with pytest.raises(ts.errors.ArchiveError, match="no zip file"):
         ts.load(io.BytesIO(b"\x80\x02}q\x00."))
     with pytest.raises(ts.errors.ArchiveError, match="scripted module"):

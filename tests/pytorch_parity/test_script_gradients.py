@@ -116,7 +116,7 @@ def saved(package, module) -> io.BytesIO:
     return file
 
 
-def test_archives_of_steps_go_both_ways():
+def test_archives_of_steps_are_exchanged():
     theirs = torch.jit.script(Step())
     ours = ts.jit.load(saved(torch, theirs))
     back = torch.jit.load(saved(ts, ours))

@@ -83,6 +83,6 @@ def test_policies_and_gradients(function, names):
 
 
 @pytest.mark.parametrize("mutation", [False, True])
-def test_what_was_kept_is_written(mutation):
+def test_modified_cached_results(mutation):
     theirs, ours = (run(library, written, [("mm", "default")], mutation) for library in (torch, ts))
     assert ours == theirs if isinstance(theirs, str) else np.allclose(ours[1], theirs[1], 1e-5)

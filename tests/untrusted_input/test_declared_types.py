@@ -183,7 +183,7 @@ def test_attributes(type, piece):
         load(archive(source, state(a=piece)))
 
 
-def test_states_of_strangers():
+def test_untrusted_state_methods():
     """The source of `__setstate__` runs while an archive is loaded; its claims are looked at as well."""
     source = module("return torch.len(self.a[0])", attributes="a : List[str]") + (
         "  def __setstate__(self: __torch__.M, state: List[int]) -> NoneType:\n"

@@ -110,7 +110,7 @@ RESERVED = [name for name in {*dir(Enum), *dir(type(Enum)), *dir(object)} if nam
 
 @pytest.mark.parametrize("name", ["_ignore_", "_order_", "_missing_", "__new__", "__getattr__", *sorted(RESERVED)])
 @pytest.mark.usefixtures("quick_collections")
-def test_names_that_enumerations_keep(name, recwarn, capfd):
+def test_reserved_enum_names(name, recwarn, capfd):
     """Enum members with names that Python reserves raise `CompilationError`; no code is called by these
     names."""
     for members in (f"{name} = 1", f"{name} = 'x'\n  A = 'y'", f"A = 1\n  {name} = 2"):
@@ -148,7 +148,7 @@ def test_fields_of_named_tuples(fields, message):
 
 
 @pytest.mark.parametrize("annotation", ["E.mro", "E.__class__", "M.forward", "M.mro"])
-def test_names_behind_classes(annotation):
+def test_attributes_of_python_classes(annotation):
     """Attributes of Python classes cannot be named from an archive."""
     for line in (f"a : __torch__.{annotation}", f"a : Final[int] = [__torch__.{annotation}]"):
         source = f"class E(Enum):\n  A = 1\nclass M(Module):\n  {line}\n  def forward(self: __torch__.M):\n    return 1\n"
@@ -255,7 +255,7 @@ def doubled_within(n: int) -> bool:
     return isinstance(a, Tuple[Any, Any])
 
 
-def test_an_any_that_doubles():
+def test_shared_pairs_as_any():
     """Nested pairs of the same value as `Any` need memory linear in their depth, in scripts and in Python."""
     given = doubled(200)
     for _ in range(200):

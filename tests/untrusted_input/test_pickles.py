@@ -80,7 +80,7 @@ def test_places_of_tensors():
 @pytest.mark.parametrize("data", [
     b"\x80\x02c__torch__\nM\n)\x81.", b"\x80\x02c__torch__\nM\n)\x81c__torch__\nM\n)\x81}" + text("a") + b"K\x01sb.",
 ])
-def test_objects_that_are_given_nothing(data):
+def test_objects_without_attributes(data):
     """The root object, or a nested object, without attributes raises `ArchiveError`."""
     with pytest.raises(ArchiveError, match=r"an object of __torch__\.M has no attributes"):
         load(archive(module("return self.a", attributes="a : int"), data))
