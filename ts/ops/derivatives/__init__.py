@@ -1,6 +1,6 @@
-"""Derivatives of the operators, a module for each family of records: rows of scriptable text.
+"""Derivatives of operators as scriptable text, one module per operator family.
 
     derive("aten::tanh", self="grad * (1 - result * result).conj()", result=ELEMENTWISE)
 
-`rows` has what a row says and finds the one of an operator; `formulas` compiles it.
+`formula_registry` declares and looks up derivatives; `formulas` compiles them.
 """

@@ -64,13 +64,13 @@ def of_elu(
     scale: int | float | complex,
     input_scale: int | float | complex,
 ) -> Tensor:
-    """Gradient of ELU and its variants."""
+    """Return the gradient of ELU and its variants."""
     small = (self * input_scale).exp() * input_scale * alpha
     return ts.where(self <= 0, grad * small, grad) * scale
 
 
 def of_gelu(grad: Tensor, self: Tensor, approximate: str) -> Tensor:
-    """Gradient of GELU: `grad` times (cdf + x * pdf), or the derivative of the tanh approximation."""
+    """Return the gradient of GELU: `grad` * (cdf + x * pdf), or the gradient of the tanh approximation."""
     if approximate == "tanh":
         t = ts.tanh((self + self**3 * 0.044715) * ROOT_2_BY_PI)
         slope = (self * self * (3 * 0.044715) + 1) * ROOT_2_BY_PI
@@ -94,13 +94,13 @@ def of_mish(grad: Tensor, self: Tensor) -> Tensor:
 def of_softplus(
     grad: Tensor, self: Tensor, beta: int | float | complex, threshold: int | float | complex
 ) -> Tensor:
-    """Gradient of softplus; linear above the threshold."""
+    """Return the gradient of softplus; linear above the threshold."""
     x = self * beta
     return ts.where(x > threshold, grad, grad * ts.sigmoid(x))
 
 
 def of_glu(grad: Tensor, self: Tensor, dim: int) -> Tensor:
-    """Gradient of GLU for the value half and the gate half."""
+    """Return the gradient of GLU for the value half and the gate half."""
     left, right = self.chunk(2, dim)
     gate = ts.sigmoid(right)
     return ts.cat([grad * gate, grad * left * gate * (1 - gate)], dim)
@@ -140,7 +140,7 @@ derive("aten::glu", self="of_glu(grad, self, dim)", result="ts.ops.aten.glu_jvp(
 
 
 def of_softmax(grad: Tensor, result: Tensor, dim: int) -> Tensor:
-    """Gradient of softmax: `result * grad`, minus `result` times its sum along `dim`."""
+    """Return the gradient of softmax: `result * grad`, minus `result` times its sum along `dim`."""
     weighted = grad * result
     return weighted - result * weighted.sum(dim, True)
 
@@ -163,7 +163,7 @@ derive(
 
 
 def of_masked_softmax(grad: Tensor, result: Tensor, mask: Tensor, dim: int | None) -> Tensor:
-    """Gradient of masked softmax, zero at masked positions."""
+    """Return the gradient of masked softmax, zero at masked positions."""
     found = ts.where(mask, 0, result)
     return of_softmax(grad, found, -1 if dim is None else dim)
 

@@ -85,7 +85,7 @@ def elu_slope(
     input_scale: int | float | complex,
     is_result: bool,
 ) -> Tensor:
-    """Derivative of ELU, computed from its input or its result."""
+    """Return the derivative of ELU, computed from its input or its result."""
     bent = x * input_scale + alpha * scale * input_scale
     if not is_result:
         bent = (x * input_scale).exp() * (alpha * scale * input_scale)
@@ -99,7 +99,7 @@ def elu_bend(
     input_scale: int | float | complex,
     is_result: bool,
 ) -> Tensor:
-    """How that changes."""
+    """Return the second derivative of ELU, computed from its input or its result."""
     if is_result:
         return ts.where(x >= 0, 0, ts.full_like(x, input_scale))
     return ts.where(x >= 0, 0, (x * input_scale).exp() * (alpha * scale * input_scale * input_scale))
@@ -169,7 +169,7 @@ derive(
 
 
 def of_glu_gradient(grad: Tensor, self: Tensor, dim: int) -> Tensor:
-    """Second derivative of GLU for both halves."""
+    """Return the second derivative of GLU for both halves."""
     through, bent = grad.chunk(2, dim)
     left, right = self.chunk(2, dim)
     gate = ts.sigmoid(right)
@@ -204,7 +204,7 @@ derive(
 
 
 def of_masked_result(grad: Tensor, grad_output: Tensor, output: Tensor, mask: Tensor, dim: int) -> Tensor:
-    """Gradient of masked softmax backward for `output`, zero at masked positions."""
+    """Return the gradient of masked softmax backward for `output`, zero at masked positions."""
     of_result, y = ts.where(mask, 0, grad), ts.where(mask, 0, output)
     forth, back = (grad_output * y).sum(dim, True), (of_result * y).sum(dim, True)
     return ts.where(mask, 0, of_result * (grad_output - forth) - grad_output * back)

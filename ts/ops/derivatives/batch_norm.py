@@ -18,7 +18,7 @@ def _batch_norm(
     momentum: float,
     eps: float,
 ) -> Tensor:
-    """Batch normalization; for empty input, the running statistics stay unchanged."""
+    """Compute batch normalization; for empty input, the running statistics stay unchanged."""
     if input.numel() > 0:
         return ts.ops.aten.native_batch_norm(
             input, weight, bias, running_mean, running_var, training, momentum, eps

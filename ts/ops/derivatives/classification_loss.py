@@ -30,7 +30,7 @@ derive(
 
 
 def nll(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
-    """Negative log-likelihood loss; 3-d inputs and those above 4-d are reshaped to images."""
+    """Return the negative log-likelihood loss; 3-d inputs and those above 4-d are reshaped to images."""
     if self.dim() < 3:
         return ts.ops.aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
     if self.dim() == 4:
@@ -91,7 +91,7 @@ def cross_entropy(
     ignore_index: int,
     label_smoothing: float,
 ) -> Tensor:
-    """Cross entropy loss for class indices or class probabilities."""
+    """Return the cross entropy loss for class indices or class probabilities."""
     dim = 0 if self.dim() == 1 else 1
     scores = self.log_softmax(dim)
     if target.size() == self.size():
@@ -141,7 +141,7 @@ def of_multi_margin(
     weight: Tensor | None,
     reduction: int,
 ) -> Tensor:
-    """Gradient of multi-margin loss."""
+    """Return the gradient of multi-margin loss."""
     scores = self.reshape([-1, self.size(-1) if self.dim() > 0 else 1])
     own = target.reshape([-1, 1])
     gap = scores - scores.gather(1, own) + margin
@@ -156,7 +156,7 @@ def of_multi_margin(
 def of_multilabel_margin(
     grad: Tensor, self: Tensor, target: Tensor, reduction: int, is_target: Tensor
 ) -> Tensor:
-    """Classes that come too close to one that holds, against that; a class listed twice counts twice."""
+    """Return the gradient of multilabel margin loss; a class listed twice counts twice."""
     classes = self.size(-1) if self.dim() > 0 else 1
     scores, labels = self.reshape([-1, classes]), target.reshape([-1, classes])
     listed = (labels < 0).cumsum(1) == 0

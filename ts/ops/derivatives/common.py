@@ -30,12 +30,12 @@ def restored(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
 
 
 def spread(grad: Tensor, sizes: list[int], dim: list[int] | None, keepdim: bool) -> Tensor:
-    """Gradient of a sum: broadcast `grad` to the input's sizes."""
+    """Return the gradient of a sum: broadcast `grad` to the input's sizes."""
     return restored(grad, dim, keepdim).expand(sizes)
 
 
 def placed(grad: Tensor, sizes: list[int], dim: int, indices: Tensor, keepdim: bool) -> Tensor:
-    """Zeros of some sizes, with the gradient where the elements were that a reduction along `dim` chose."""
+    """Scatter the gradient of a reduction along `dim` to the selected elements; zeros elsewhere."""
     if len(sizes) == 0:
         return grad
     if not keepdim:
@@ -63,6 +63,6 @@ def product_of_others(x: Tensor, dim: int) -> Tensor:
 
 
 def shared_by_all(grad: Tensor, x: Tensor, found: Tensor) -> Tensor:
-    """Gradient of an extreme value over all elements, shared equally among ties."""
+    """Return the gradient of an extreme value over all elements, shared equally among ties."""
     there = (x == found) | (x.isnan() & found.isnan())
     return grad * there / there.sum()

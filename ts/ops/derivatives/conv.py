@@ -1,8 +1,7 @@
 """Derivatives of convolutions, based on the formula of `aten::convolution`.
 
 The input gradient of a convolution is a convolution of the output gradient.  The second derivative applies
-both
-formulas again, with the gradients of the gradients as input and weight.
+both formulas again, with the gradients of the gradients as input and weight.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def _convolved(
     output_padding: list[int],
     groups: int,
 ) -> Tensor:
-    """Complex ones as three real ones: (a + bi)(c + di) by ac, bd and (a + b)(c + d)."""
+    """Compute a complex convolution by three real ones: ac, bd and (a + b)(c + d)."""
     if not input.is_complex():
         return ts.convolution(
             input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
@@ -83,8 +82,10 @@ def _padded_by_name(
     dilation: list[int],
     groups: int,
 ) -> Tensor:
-    """Convolution with string padding: the symmetric part is the convolution's own padding; an odd remainder
-    is padded first."""
+    """Compute a convolution with string padding.
+
+    The symmetric part is the padding of the convolution; an odd remainder is padded before it.
+    """
     both: list[int] = []
     after: list[int] = []
     odd = 0

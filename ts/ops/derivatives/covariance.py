@@ -1,4 +1,4 @@
-"""Derivatives of covariances: they are differentiated through their parts."""
+"""Derivatives of covariances by decomposition."""
 
 from __future__ import annotations
 

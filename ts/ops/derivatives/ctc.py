@@ -1,4 +1,4 @@
-"""Derivatives of connectionist temporal classification: one operator gives those of a batch."""
+"""Derivatives of connectionist temporal classification: one operator for a batch's gradients."""
 
 from __future__ import annotations
 

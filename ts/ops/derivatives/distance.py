@@ -15,7 +15,7 @@ MIN_NORM: Final = 1e-12  # keeps the cosine of a vector of zeros finite
 
 
 def length(x: Tensor, dim: int, eps: float) -> Tensor:
-    """Norm along `dim`, clamped to at least `eps` without changing the gradient."""
+    """Return the norm along `dim`, clamped to at least `eps` without changing the gradient."""
     norm = ts.linalg.vector_norm(x, 2, [dim], True)
     short = norm.detach()
     return norm + (short.clamp_min(eps) - short)
@@ -31,7 +31,7 @@ def cosine(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Tensor:
 
 
 def cosine_embedding(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
-    """Cosine embedding loss: 1 - cosine for target 1, `max(0, cosine - margin)` for target -1."""
+    """Return the cosine embedding loss: 1 - cosine for target 1, `max(0, cosine - margin)` for target -1."""
     if target.dim() > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     squares = ((input1 * input1).sum(-1) + MIN_NORM) * ((input2 * input2).sum(-1) + MIN_NORM)
@@ -47,7 +47,7 @@ compose("aten::cosine_embedding_loss", "cosine_embedding(input1, input2, target,
 
 
 def apart(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool) -> Tensor:
-    """Norm of `x1 - x2 + eps`; eps keeps the elements nonzero."""
+    """Return the norm of `x1 - x2 + eps`; eps keeps the elements nonzero."""
     return ts.norm(x1 - x2 + eps, p, [-1], keepdim)
 
 
@@ -61,7 +61,7 @@ def triplet_margin(
     swap: bool,
     reduction: int,
 ) -> Tensor:
-    """Triplet margin loss: positive distance minus negative distance plus margin, clamped at 0."""
+    """Return the triplet margin loss: positive distance minus negative distance plus margin, clamped at 0."""
     near, far = apart(anchor, positive, p, eps, False), apart(anchor, negative, p, eps, False)
     if swap:
         far = ts.minimum(far, apart(positive, negative, p, eps, False))
@@ -76,7 +76,7 @@ compose(
 
 
 def of_gap(grad: Tensor, gap: Tensor, distance: Tensor, p: float) -> Tensor:
-    """Gradient of a p-norm distance with respect to the difference vector; zero for equal vectors."""
+    """Return the gradient of a p-norm distance for the difference vector; zero for equal vectors."""
     if p == 0:
         return ts.zeros_like(gap)
     if p == 1:
@@ -91,7 +91,7 @@ def of_gap(grad: Tensor, gap: Tensor, distance: Tensor, p: float) -> Tensor:
 
 
 def of_first(grad: Tensor, x1: Tensor, x2: Tensor, p: float, result: Tensor) -> Tensor:
-    """Gradient of pairwise distances with respect to the first set of vectors."""
+    """Return the gradient of pairwise distances with respect to the first set of vectors."""
     gap = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     return of_gap(grad.unsqueeze(-1), gap, result.unsqueeze(-1), p).sum(-2)
 
@@ -103,7 +103,7 @@ derive(
 
 
 def of_products(grad: Tensor, x1: Tensor, x2: Tensor, result: Tensor) -> Tensor:
-    """Gradient of Euclidean pairwise distances with respect to the first set, by matrix products."""
+    """Return the gradient of Euclidean pairwise distances for the first set, by matrix products."""
     ratio = ts.where(result == 0, 0, grad / result)
     return x1 * ratio.sum(-1, True) - ratio @ x2
 
@@ -115,7 +115,7 @@ derive(
 
 
 def of_pairs(grad: Tensor, self: Tensor, p: float, result: Tensor) -> Tensor:
-    """Gradient of `pdist`, the pairwise distances between rows of one matrix."""
+    """Return the gradient of `pdist`, the pairwise distances between rows of one matrix."""
     ends = ts.triu_indices(self.size(0), self.size(0), 1, device=self.device)
     gap = self[ends[0]] - self[ends[1]]
     each = of_gap(grad.unsqueeze(-1), gap, result.unsqueeze(-1), p)

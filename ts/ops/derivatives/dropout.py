@@ -22,7 +22,7 @@ def kept(input: Tensor, p: float, channels: bool) -> Tensor:
 
 
 def dropped(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
-    """Dropout in training; returns the input unchanged otherwise."""
+    """Apply dropout in training; returns the input unchanged otherwise."""
     if p < 0 or p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not train or input.numel() == 0:
@@ -31,7 +31,7 @@ def dropped(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
 
 
 def limited(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
-    """Alpha dropout: replaces dropped elements by the SELU limit, then rescales to preserve mean and
+    """Apply alpha dropout: replaces dropped elements by the SELU limit, then rescales to preserve mean and
     variance."""
     if p < 0 or p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -56,7 +56,7 @@ compose("aten::feature_alpha_dropout_", "self.copy_(limited(self, p, train, True
 
 
 def of_native_dropout(grad: Tensor, mask: Tensor, p: float, train: bool | None) -> Tensor:
-    """Gradient of `native_dropout`: masked and scaled; masked only in evaluation."""
+    """Return the gradient of `native_dropout`: masked and scaled; masked only in evaluation."""
     if train is False:
         return grad * mask
     return grad * mask * (0.0 if p == 1 else 1 / (1 - p))
@@ -77,7 +77,7 @@ derive("aten::_masked_scale", self="grad * mask * scale", result=LINEAR)
 def of_rrelu(
     grad: Tensor, self: Tensor, slopes: Tensor, lower: float, upper: float, training: bool
 ) -> Tensor:
-    """Gradient of RReLU with the sampled slopes; in evaluation, with the mean slope."""
+    """Return the gradient of RReLU with the sampled slopes; in evaluation, with the mean slope."""
     if training:
         return grad * slopes
     return ts.where(self > 0, grad, grad * ((lower + upper) / 2))

@@ -12,7 +12,7 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def adjoint(x: Tensor) -> Tensor:
-    """Rows and columns changed, conjugate."""
+    """Return the conjugate transpose."""
     return x.transpose(-2, -1).conj()
 
 
@@ -25,7 +25,10 @@ def unit(x: Tensor) -> Tensor:
 
 
 def _of_det(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
-    """Gradient of the determinant; singular matrices use products of all singular values except one."""
+    """Return the gradient of the determinant.
+
+    For singular matrices it is computed from products of all singular values except one.
+    """
     if A.size(-1) == 0:
         return ts.zeros_like(A)
     if bool(ts.ops.aten._is_any_true(result == 0)):
@@ -41,7 +44,7 @@ def _of_det(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
 
 
 def _of_slogdet(of_sign: Tensor, of_log: Tensor, A: Tensor, sign: Tensor) -> Tensor:
-    """Gradient of `slogdet`, including the complex sign."""
+    """Return the gradient of `slogdet`, including the complex sign."""
     factor = of_log.to(A.dtype)
     if A.is_complex():
         factor = ts.complex(of_log, -ts.imag(of_sign.conj() * sign))
@@ -70,7 +73,7 @@ def _of_inverse(grad: Tensor, inverse: Tensor) -> Tensor:
 
 
 def _of_system(A: Tensor, result: Tensor, of_b: Tensor, vectors: bool, left: bool) -> Tensor:
-    """Gradient of a linear system for the matrix, computed from the right-hand side's gradient."""
+    """Return the gradient of a linear system for the matrix, computed from the right-hand side's gradient."""
     if vectors:
         return -of_b.unsqueeze(-1).matmul(adjoint(result.unsqueeze(-1)))
     return -of_b.matmul(adjoint(result)) if left else -adjoint(result).matmul(of_b)
@@ -171,7 +174,7 @@ def _of_cholesky(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
 
 
 def _of_product(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
-    """Gradient of F F^H (or F^H F) with respect to the full factor F."""
+    """Return the gradient of F F^H (or F^H F) with respect to the full factor F."""
     both = grad + adjoint(grad)
     return factor.matmul(both) if upper else both.matmul(factor)
 
@@ -182,7 +185,7 @@ def _of_cholesky_solve(grad: Tensor, solution: Tensor, factor: Tensor, upper: bo
 
 
 def _of_cholesky_inverse(grad: Tensor, inverse: Tensor, factor: Tensor, upper: bool) -> Tensor:
-    """Gradient of `cholesky_inverse` for the triangle of the factor that is read."""
+    """Return the gradient of `cholesky_inverse` for the triangle of the factor that is read."""
     factor = factor.triu() if upper else factor.tril()
     found = -_of_product(inverse.matmul(grad).matmul(inverse), factor, upper)
     return found.triu() if upper else found.tril()
@@ -234,7 +237,7 @@ def _of_eig(
 def _of_svd(
     of_u: Tensor | None, of_s: Tensor | None, of_vh: Tensor | None, u: Tensor, s: Tensor, vh: Tensor
 ) -> Tensor:
-    """Gradient of the SVD's input, from the gradients of U, S and Vh."""
+    """Return the gradient of the SVD's input, from the gradients of U, S and Vh."""
     k = s.size(-1)
     u, vh = u.narrow(-1, 0, k), vh.narrow(-2, 0, k)
     inner = ts.zeros([k, k], dtype=u.dtype, device=u.device)
@@ -292,7 +295,7 @@ compose("aten::svd", "_svd(self, some, compute_uv)")
 
 
 def _of_qr(of_q: Tensor, of_r: Tensor, q: Tensor, r: Tensor) -> Tensor:
-    """Gradient of the QR decomposition, including wide matrices [X Y]."""
+    """Return the gradient of the QR decomposition, including wide matrices [X Y]."""
     rows, columns = q.size(-2), r.size(-1)
     if rows < columns:
         beside = of_r.narrow(-1, rows, columns - rows)
@@ -322,7 +325,7 @@ compose("aten::qr", "ts.linalg.qr(self, 'reduced' if some else 'complete')")
 
 
 def _of_exponential(grad: Tensor, self: Tensor) -> Tensor:
-    """Gradient of the matrix exponential: the corner block of a block matrix exponential."""
+    """Return the gradient of the matrix exponential: the corner block of a block matrix exponential."""
     turned = adjoint(self)
     n = self.size(-1)
     upper = ts.cat([turned, grad.expand_as(turned)], -1)

@@ -32,7 +32,7 @@ def _returned(x: Tensor, sizes: list[int], dim: int, is_complex: bool) -> Tensor
 
 
 def _of_half(grad: Tensor, sizes: list[int], n: int | None, dim: int, norm: str | None) -> Tensor:
-    """Gradient of a one-sided real FFT along one dimension."""
+    """Return the gradient of a one-sided real FFT along one dimension."""
     count = sizes[dim] if n is None or n == -1 else n
     return _returned(ts.fft.ifft(_fitted(grad, count, dim), None, dim, _other(norm)), sizes, dim, False)
 
@@ -123,14 +123,14 @@ compose("aten::fft_ihfftn aten::fft_ihfft2", "_to_half(self, s, dim, _other(norm
 
 
 def _whole(grad: Tensor, sizes: list[int], dim: list[int], normalization: int, onesided: bool) -> Tensor:
-    """Gradient of a real FFT over several dimensions; `onesided` pads the last one."""
+    """Return the gradient of a real FFT over several dimensions; `onesided` pads the last one."""
     if onesided:
         grad = _fitted(grad, sizes[dim[-1]], dim[-1])
     return ts.real(ts.ops.aten._fft_c2c(grad, dim, normalization, False))
 
 
 def _halved(grad: Tensor, sizes: list[int], dim: list[int], normalization: int) -> Tensor:
-    """Gradient of a one-sided inverse FFT: inner frequencies of the last dimension count twice."""
+    """Return the gradient of a one-sided inverse FFT: inner frequencies of the last dimension count twice."""
     found = ts.ops.aten._fft_r2c(grad, dim, normalization, True)
     last = dim[-1]
     twice = grad.size(last) - found.size(last)

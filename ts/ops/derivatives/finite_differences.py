@@ -1,4 +1,4 @@
-"""Derivatives of differences along dimensions: they are differentiated through their parts."""
+"""Derivatives of finite differences along dimensions, by decomposition."""
 
 from __future__ import annotations
 

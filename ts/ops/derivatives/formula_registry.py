@@ -135,8 +135,7 @@ def derive(
     """Declare the derivative formulas of one or several operators.
 
     `joint` has formulas that return a tuple: {"input, weight": "..."}; `differentiable` names the results
-    with
-    gradients, such as "values"; the default is all floating-point results.
+    with gradients, such as "values"; the default is all floating-point results.
     """
     for key in keys.split():
         by_inputs: dict[tuple[str, ...], str] = {(name,): text for name, text in formulas.items()}
@@ -149,19 +148,19 @@ def derive(
 
 
 def compose(keys: str, text: str, /) -> None:
-    """Declare the decomposition through which an operator is differentiated: `text` is equivalent."""
+    """Declare a decomposition for differentiation: `text` is an equivalent expression."""
     for key in keys.split():
         _add(Derivative(key, {}, _caller(), decomposition=text))
 
 
 def constant(keys: str, reason: str, /) -> None:
-    """Declare that no gradient passes through an operator though its results are of floating point."""
+    """Declare that an operator has no gradient although its results are floating-point."""
     for key in keys.split():
         _add(Derivative(key, {}, _caller(), reason=reason))
 
 
 def refuse(keys: str, text: str, /) -> None:
-    """Declare that an operator takes no tensors that want gradients: RuntimeError with that text."""
+    """Declare that an operator raises RuntimeError with `text` for tensors that require grad."""
     for key in keys.split():
         _add(Derivative(key, {}, _caller(), reason=text, refused=True))
 

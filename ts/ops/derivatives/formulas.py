@@ -4,7 +4,7 @@ In: a record and the names of arguments.  Out: a `Formula`, whose function maps 
 
     formula = gradient(record, ("self", "other"))
     formula.reads                      grad, self, other: in the order of the function's parameters
-    formula.function(grad, x, y)       (gradient of self, gradient of other), not yet summed to their shapes
+    formula.function(grad, x, y)       (gradient of self, gradient of other), before summation to their shapes
 
     def MulBackward0(grad: Tensor, self: Tensor, other: Tensor):
         return grad * other.conj(), grad * self.conj()
@@ -71,7 +71,7 @@ class Formula(NamedTuple):
     """Compiled formula: a function of saved values."""
 
     reads: tuple[FormulaParameter, ...]  # its parameters
-    gives: tuple[str, ...]  # names of the arguments that it gives gradients of, in order
+    gives: tuple[str, ...]  # names of the arguments of the returned gradients, in order
     text: str
     namespace: dict[str, Any]
 
@@ -172,9 +172,8 @@ def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
 def _with_facts(text: str, inputs: Inputs, reads: dict[str, FormulaParameter]) -> str:
     """Replace property reads such as `self.size()` in a formula by parameters, which are added to `reads`.
 
-    Properties of gradients stay in the formula, because gradients are not saved.  `tensors.size()` lists the
-    sizes
-    of each tensor.
+    Properties of gradients remain in the formula, because gradients are not saved.  `tensors.size()` is the
+    list of the sizes of each tensor.
     """
     gradients = {"grad", *(r.gradient for r in inputs.results)}
 
@@ -191,7 +190,7 @@ def _with_facts(text: str, inputs: Inputs, reads: dict[str, FormulaParameter]) -
 
 
 def _order(inputs: Inputs, read: set[str]) -> list[str]:
-    """Gradients first, then arguments, then results."""
+    """Return the parameter order: gradients first, then arguments, then results."""
     results = inputs.results
     names = ["grad", *(r.gradient for r in results), *inputs.parameters, *(r.name for r in results)]
     return [name for name in dict.fromkeys([*names, "output_mask"]) if name in read]
@@ -213,7 +212,7 @@ def decomposed(record: OperatorRecord) -> Any:
     row = inputs.derivative
     assert row is not None
     declared = ", ".join(f"{name}: {_annotation(p)}" for name, p in inputs.parameters.items())
-    name = record.name.rpartition("::")[2] + "_by_parts"  # the text may call what has the operator's name
+    name = record.name.rpartition("::")[2] + "_by_parts"  # avoids shadowing a function of the operator's name
     text = f"def {name}({declared}):\n    return {row.decomposition}\n"
     return _compiled(name, text, row.namespace)
 

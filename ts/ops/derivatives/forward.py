@@ -1,11 +1,11 @@
 """Forward-mode tangents of results, computed from derivative formulas.
 
-In: the record of an operator, its arguments, their tangents, its results; out: the tangents of these.
+In: the record of an operator, its arguments, their tangents, its results; out: the tangents of the results.
 
-    ELEMENTWISE     the formula of the gradient, given the tangent:     cos(x) * x_t
-    LINEAR          the operator on the tangents
-    a formula       that, over self, self_t, result ...
-    nothing         double backward: g = J' u is linear in u, and J t is the backward of that
+    ELEMENTWISE     the gradient formula applied to the tangent:        cos(x) * x_t
+    LINEAR          the operator applied to the tangents
+    a formula       an expression in self, self_t, result ...
+    none            double backward: g = J' u is linear in u, and its backward computes J t
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def _by_two_passes(
             return [None] * len(results)
         us = [
             tracked(ts.ones_like(detached(y))) for y in roots
-        ]  # formulas may divide by it, or take its logarithm
+        ]  # formulas may divide by these numbers or compute their logarithm
         gs = autograd_grad(roots, xs, us, create_graph=True, allow_unused=True)
         pairs = [(g, d) for g, d in zip(gs, ds, strict=True) if g is not None and g.requires_grad]
         if not pairs:

@@ -1,6 +1,6 @@
 """Derivatives of grid sampling for the images and the grid coordinates.
 
-Second derivatives follow from a decomposition of the first into differentiable operators, corner by corner.
+Second derivatives use a decomposition of the first derivative into differentiable operators, per corner.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ for _n in (2, 3):
 
 
 def _inside(at: Tensor, size: int, padding: int, align: bool) -> Tensor:
-    """Places outside moved inside, by reflections at both ends, or to the nearest edge."""
+    """Map coordinates outside the image inside, by reflection or to the nearest edge."""
     if padding == 2:
         low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
         if span == 0:

@@ -153,7 +153,7 @@ derive(
 
 
 def off_diagonal(x: Tensor, wrap: bool) -> Tensor:
-    """Zeros where `fill_diagonal_` writes."""
+    """Return x with zeros at the elements that `fill_diagonal_` writes."""
     return x * ts.ones_like(x).fill_diagonal_(0, wrap)
 
 

@@ -1,4 +1,4 @@
-"""Derivatives of resampling by its older names: through the operator of the mode."""
+"""Derivatives of the legacy `interpolate` operators, through the operator of the mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of least squares: the solution is a pseudo-inverse times the right side, and stationary."""
+"""Derivatives of least squares: the solution is the pseudo-inverse times the right-hand side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of the steps that PyTorch computes determinants, solutions and spectra by."""
+"""Derivatives of PyTorch's internal operators for determinants, linear systems and spectra."""
 
 from __future__ import annotations
 

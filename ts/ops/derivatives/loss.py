@@ -1,4 +1,4 @@
-"""Derivatives of losses of one element against another."""
+"""Derivatives of elementwise losses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 MEAN: Final = 1
 SUM: Final = 2
-MIN_DENOMINATOR: Final = 1e-12  # what keeps the slope of a probability of 0 or 1 finite
+MIN_DENOMINATOR: Final = 1e-12  # keeps the derivative finite for probabilities 0 and 1
 
 
 def share(grad: Tensor, elements: int, reduction: int) -> Tensor:
@@ -30,13 +30,13 @@ def reduced(loss: Tensor, reduction: int) -> Tensor:
 
 
 def of_mse(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    """Twice the gap."""
+    """Return the gradient of the mean squared error: twice the difference."""
     gap = self - target
     return share(grad, gap.numel(), reduction) * 2 * gap
 
 
 def of_smooth_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
-    """Gradient of smooth L1 loss: clamped `(self - target) / beta`; for beta 0, the sign (-1 at 0)."""
+    """Return the gradient of smooth L1 loss: `(self - target) / beta`, clamped; for beta 0, the sign."""
     gap = self - target
     each = share(grad, gap.numel(), reduction)
     if beta == 0:
@@ -45,7 +45,7 @@ def of_smooth_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, bet
 
 
 def of_huber(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    """Gradient of Huber loss: the difference clamped to [-delta, delta]."""
+    """Return the gradient of Huber loss: the difference clamped to [-delta, delta]."""
     gap = self - target
     return share(grad, gap.numel(), reduction) * gap.clamp(-delta, delta)
 
@@ -69,13 +69,13 @@ compose("aten::l1_loss", "reduced((self - target).abs(), reduction)")
 
 
 def of_soft_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    """Gradient of soft margin loss."""
+    """Return the gradient of soft margin loss."""
     wrong = ts.sigmoid(-target * self)
     return -share(grad, wrong.numel(), reduction) * target * wrong
 
 
 def hinge_embedding(self: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
-    """Hinge embedding loss: the input for target 1, `max(0, margin - input)` for target -1."""
+    """Return the hinge embedding loss: the input for target 1, `max(0, margin - input)` for target -1."""
     apart = ts.where(target != 1, (margin - self).clamp_min(0), 0)
     return reduced(apart + ts.where(target != -1, self, 0), reduction)
 
@@ -124,12 +124,12 @@ def of_probability(self: Tensor, target: Tensor) -> Tensor:
 
 
 def of_wanted_probability(self: Tensor) -> Tensor:
-    """Gradient factor of binary cross entropy for the target probability."""
+    """Return the derivative of binary cross entropy for the target probability."""
     return ts.log1p(-self) - self.log()
 
 
 def of_logit(self: Tensor, target: Tensor, pos_weight: Tensor | None) -> Tensor:
-    """Gradient factor of binary cross entropy with logits for the logit, with optional `pos_weight`."""
+    """Return the derivative of binary cross entropy with logits for the logit."""
     if pos_weight is None:
         return ts.sigmoid(self) - target
     held = target * pos_weight
@@ -137,7 +137,7 @@ def of_logit(self: Tensor, target: Tensor, pos_weight: Tensor | None) -> Tensor:
 
 
 def of_wanted_logit(self: Tensor, pos_weight: Tensor | None) -> Tensor:
-    """Gradient factor of binary cross entropy with logits for the target."""
+    """Return the derivative of binary cross entropy with logits for the target."""
     if pos_weight is None:
         return -self
     return ts.nn.functional.logsigmoid(-self) - pos_weight * ts.nn.functional.logsigmoid(self)

@@ -1,4 +1,4 @@
-"""Derivatives of the operators that carry gradients back through losses."""
+"""Derivatives of the backward operators of losses."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ NONE = "ts.zeros_like(self)"
 
 
 def bent_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
-    """Second derivative factor of smooth L1 loss: 1 / beta in the quadratic region, 0 elsewhere."""
+    """Return the second derivative of smooth L1 loss: 1 / beta in the quadratic region, 0 elsewhere."""
     gap = self - target
     return ts.where(gap.abs() < beta, share(grad, gap.numel(), reduction) / beta, 0)
 
 
 def bent_huber(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    """Second derivative factor of Huber loss: 1 in the quadratic region, 0 elsewhere."""
+    """Return the second derivative factor of Huber loss: 1 in the quadratic region, 0 elsewhere."""
     gap = self - target
     return ts.where(gap.abs() <= delta, share(grad, gap.numel(), reduction), 0)
 
 
 def bent_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    """Second derivative factor of soft margin loss."""
+    """Return the second derivative factor of soft margin loss."""
     wrong = ts.sigmoid(-target * self)
     return share(grad, wrong.numel(), reduction) * target * target * wrong * (1 - wrong)
 
@@ -71,7 +71,7 @@ derive(
 
 
 def of_samples(slope: Tensor, grad_output: Tensor) -> Tensor:
-    """Sum per sample when each sample's loss has a gradient."""
+    """Sum over the classes of each sample if each sample's loss has a separate gradient."""
     return slope.sum(-1) if grad_output.dim() > 0 else slope
 
 

@@ -9,7 +9,7 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def _of_factors(of_l: Tensor, of_u: Tensor, permutation: Tensor, lower: Tensor, upper: Tensor) -> Tensor:
-    """Gradient of an LU factorization for square, tall and wide matrices."""
+    """Return the gradient of an LU factorization for square, tall and wide matrices."""
     k = lower.size(-1)
     rows, columns = lower.size(-2) - k, upper.size(-1) - k
     left, right = adjoint(lower.narrow(-2, 0, k)), adjoint(upper.narrow(-1, 0, k))
@@ -40,7 +40,7 @@ def _of_packed(grad: Tensor, packed: Tensor, pivots: Tensor) -> Tensor:
 
 
 def _packed(of_l: Tensor, of_u: Tensor, sizes: list[int], unpack_data: bool) -> Tensor:
-    """Pack the triangles' gradients into one matrix; the other halves and the unit diagonal are constant."""
+    """Pack the gradients of both triangles into one matrix; zeros and the unit diagonal have no gradient."""
     if not unpack_data:
         return of_l.new_zeros(sizes)
     rows, columns = sizes[-2] - of_u.size(-2), sizes[-1] - of_l.size(-1)

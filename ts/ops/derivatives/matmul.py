@@ -18,7 +18,7 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 # ---------------------------------------------------------------------------------------- two matrices
 #
-# A matrix that lies by columns, as `weight.t()` does, has a gradient that does: `weight.grad` lies by rows.
+# The gradient of a column-major matrix such as `weight.t()` is column-major, so `weight.grad` is row-major.
 
 
 def _by_columns(sizes: list[int], strides: list[int]) -> bool:
@@ -26,14 +26,14 @@ def _by_columns(sizes: list[int], strides: list[int]) -> bool:
 
 
 def of_first(grad: Tensor, mat2: Tensor, sizes: list[int], strides: list[int]) -> Tensor:
-    """Gradient of a matrix product for the first factor."""
+    """Return the gradient of a matrix product for the first factor."""
     if _by_columns(sizes, strides):
         return mat2.conj().mm(grad.t()).t()
     return grad.mm(mat2.t().conj())
 
 
 def of_second(grad: Tensor, mat1: Tensor, sizes: list[int], strides: list[int]) -> Tensor:
-    """Gradient of a matrix product for the second factor."""
+    """Return the gradient of a matrix product for the second factor."""
     if _by_columns(sizes, strides):
         return grad.t().mm(mat1.conj()).t()
     return mat1.t().conj().mm(grad)
@@ -109,7 +109,7 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _matmul(self: Tensor, other: Tensor) -> Tensor:
-    """Matrix product; an operand shared by the whole batch is multiplied by a single `mm`."""
+    """Return the matrix product; an operand shared by the whole batch is multiplied by a single `mm`."""
     if self.dim() <= 2 and other.dim() <= 2:
         if self.dim() == 2:
             return self.mm(other) if other.dim() == 2 else self.mv(other)
@@ -119,7 +119,7 @@ def _matmul(self: Tensor, other: Tensor) -> Tensor:
         if other.dim() == 1:
             return rows.mv(other).view(self.shape[:-1])
         return rows.mm(other).view(self.shape[:-1] + [other.size(1)])
-    if self.dim() <= 2:  # the same of both transposed
+    if self.dim() <= 2:  # the transposed case
         turned = _matmul(other.transpose(-1, -2), self if self.dim() == 1 else self.t())
         return turned if self.dim() == 1 else turned.transpose(-1, -2)
     first, second, third = self.size(-2), self.size(-1), other.size(-1)
@@ -151,7 +151,7 @@ def _tensordot(self: Tensor, other: Tensor, dims_self: list[int], dims_other: li
     second = [d % other.dim() for d in dims_other]
     x, y = self, other
     inside = 1
-    for i, j in zip(first, second):  # a summed dimension of size 1 stands for any size
+    for i, j in zip(first, second):  # a summed dimension of size 1 broadcasts
         if x.size(i) != y.size(j):
             x = x.sum(i, True) if y.size(j) == 1 else x
             y = y.sum(j, True) if x.size(i) == 1 else y
@@ -219,8 +219,10 @@ def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | Non
 
 
 def _spelled(equation: str, tensors: list[Tensor]) -> list[str]:
-    """Expand an einsum equation: subscripts of each operand and the result, then unused letters; ellipses
-    become letters."""
+    """Expand an einsum equation to the subscripts of each operand and of the result, and unused letters.
+
+    Ellipses become letters.
+    """
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     left, right = equation.replace(" ", ""), ""
     arrow = left.find("->")
@@ -257,7 +259,7 @@ def _einsum(grad: Tensor, equation: str, tensors: list[Tensor]) -> list[Tensor]:
         known, own, free = ",".join(terms), "", spelled[count + 1]
         for d, c in enumerate(spelled[i]):
             n = tensors[i].size(d)
-            if own.find(c) >= 0:  # a diagonal
+            if own.find(c) >= 0:  # a repeated subscript: a diagonal
                 terms.append(c + free[0])
                 factors.append(ts.eye(n, dtype=grad.dtype, device=grad.device))
                 own, free = own + free[0], free[1:]

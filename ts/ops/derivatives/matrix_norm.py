@@ -1,4 +1,4 @@
-"""Derivatives of norms of matrices, through sums, extremes and singular values, and of weights by norms."""
+"""Derivatives of matrix norms, by sums, extremes and singular values, and of weight norm."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _scaled(v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 
 
 def _of_scaled(grad: Tensor, v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Gradients of weight norm for `v` (orthogonal component) and `g` (parallel component)."""
+    """Return the gradients of weight norm for `v` (orthogonal component) and `g` (parallel component)."""
     norms = _norm_of_rest(v, 2, dim)
     rest = list(range(v.dim()))
     rest.pop(dim)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ts  # of the formulas
+import ts  # used by the formulas
 from ts import Tensor
 from ts.ops.derivatives.formula_registry import compose
 
@@ -19,7 +19,7 @@ compose(
 
 
 def grouped(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
-    """Grouped matrix product over groups of rows, columns or the contracted dimension."""
+    """Return the grouped matrix product over groups of rows, columns or the contracted dimension."""
     if offs is None:
         return ts.bmm(self, mat2)
     ends: list[int] = offs.tolist()
@@ -43,7 +43,7 @@ def grouped(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
 
 
 def spaced(x: Tensor, new: list[int], rank: int) -> Tensor:
-    """With dimensions of one element in new places."""
+    """Insert dimensions of size 1 at the positions `new`."""
     for d in sorted([d % rank for d in new]):
         x = x.unsqueeze(d)
     return x

@@ -23,7 +23,7 @@ def normalised(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor
 
 
 def of_normalised(grad: Tensor, result: Tensor, inverse: Tensor, dims: list[int]) -> Tensor:
-    """Gradient of normalization for the input, given `grad` of the normalized result."""
+    """Return the gradient of normalization for the input, given `grad` of the normalized result."""
     along = (grad * result).mean(dims, True)
     return (grad - grad.mean(dims, True) - result * along) * inverse
 
@@ -159,7 +159,7 @@ def _of_group_norm(
     group: int,
     output_mask: list[bool],
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Gradient of group norm, including gradients of the returned mean and rstd."""
+    """Return the gradient of group norm, including gradients of the returned mean and rstd."""
     n, c, area = channels
     if grad is None:
         grad = ts.zeros_like(input)

@@ -13,7 +13,7 @@ derive(
 
 
 def around(x: Tensor, pad: list[int]) -> Tensor:
-    """Circular padding; negative amounts crop first."""
+    """Apply circular padding; negative amounts crop first."""
     for i in range(len(pad) // 2):
         dim = x.dim() - 1 - i
         a, b = pad[2 * i], pad[2 * i + 1]

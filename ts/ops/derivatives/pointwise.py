@@ -25,12 +25,12 @@ derive("aten::mul.Scalar", self="scaled(grad, other)", result=ELEMENTWISE)
 
 
 def rounded(grad: Tensor, divisor: Tensor, rounding_mode: str | None) -> Tensor:
-    """Gradient of a division for the dividend; zero for rounded quotients."""
+    """Return the gradient of a division for the dividend; zero for rounded quotients."""
     return grad / divisor.conj() if rounding_mode is None else ts.zeros_like(grad)
 
 
 def of_divisor(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
-    """Gradient of a division for the divisor."""
+    """Return the gradient of a division for the divisor."""
     return -grad * (self / other / other).conj()
 
 
@@ -63,7 +63,7 @@ derive("aten::fmod.Scalar", self="grad", result=ELEMENTWISE)
 
 
 def of_base(grad: Tensor, self: Tensor, exponent: int | float | complex) -> Tensor:
-    """Gradient of `self ** exponent` for the base; zero for exponent 0."""
+    """Return the gradient of `self ** exponent` for the base; zero for exponent 0."""
     if exponent == 0:
         return ts.zeros_like(grad)
     if exponent == 2:
@@ -72,7 +72,7 @@ def of_base(grad: Tensor, self: Tensor, exponent: int | float | complex) -> Tens
 
 
 def of_exponent(grad: Tensor, base: Tensor, exponent: Tensor, result: Tensor) -> Tensor:
-    """Gradient of a power for the exponent; 0 for base 0 with a nonnegative exponent."""
+    """Return the gradient of a power for the exponent; 0 for base 0 with a nonnegative exponent."""
     still = (base == 0) & (ts.real(exponent) >= 0)
     return ts.where(still, 0, grad * (result * base.log()).conj())
 
@@ -106,7 +106,7 @@ compose("aten::ldexp.Tensor", "self * ts.pow(2.0, other)")
 
 
 def larger(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
-    """Gradient of `maximum` for `self`: half at ties, full if either operand is NaN."""
+    """Return the gradient of `maximum` for `self`: half at ties, full if either operand is NaN."""
     return ts.where(self == other, grad / 2, ts.where(self < other, 0, grad))
 
 
@@ -189,7 +189,7 @@ derive(
 
 
 def of_igamma(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
-    """Gradient of the incomplete gamma function for its bound."""
+    """Return the gradient of the incomplete gamma function for its bound."""
     return grad * ((self - 1) * other.log() - other - self.lgamma()).exp()
 
 
@@ -205,7 +205,7 @@ derive(
 )  # fmt: skip
 derive("aten::special_zeta.other_scalar", name="SpecialZetaBackward2", self="underivable('zeta')")
 
-# Comparisons in place give numbers: steps, whose slopes are zero.
+# Results of in-place comparisons are step functions of the dtype of `self`, with derivative zero.
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     derive(
         f"aten::{_name}_.Tensor", name=f"{_name.title()}Backward1",

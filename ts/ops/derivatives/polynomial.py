@@ -1,4 +1,4 @@
-"""Derivatives of orthogonal polynomials: none pass."""
+"""Derivatives of orthogonal polynomials: none, as in PyTorch."""
 
 from __future__ import annotations
 

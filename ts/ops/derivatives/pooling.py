@@ -74,7 +74,7 @@ derive(
 
 
 def _adaptive_mean(self: Tensor, output_size: list[int], n: int) -> Tensor:
-    """Adaptive average pooling; output size 1 is computed as a mean."""
+    """Apply adaptive average pooling; output size 1 is computed as a mean."""
     dims = [d - n for d in range(n)]
     if output_size == [1] * n:
         return self.mean(dims, True)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import ts  # of the formulas
+import ts  # used by the formulas
 from ts import Tensor
 from ts.ops.derivatives.factorizations import adjoint
 from ts.ops.derivatives.formula_registry import derive
 
 
 def of_pseudo_inverse(grad: Tensor, A: Tensor, inverse: Tensor) -> Tensor:
-    """Gradient of the pseudo-inverse: the inverse's gradient plus two terms that vanish for full column or
-    row rank."""
+    """Return the gradient of the pseudo-inverse.
+
+    It is the gradient of an inverse plus two terms, which vanish for full column or row rank.
+    """
     turned, back = adjoint(inverse), adjoint(grad)
     rows = back.matmul(inverse).matmul(turned)
     columns = turned.matmul(inverse).matmul(back)

@@ -13,7 +13,7 @@ def inside(grad: Tensor, number: Tensor, quant_min: int, quant_max: int) -> Tens
 
 
 def per_channel(x: Tensor, self: Tensor, axis: int) -> Tensor:
-    """Scales or zero points where the channels are."""
+    """Reshape scales or zero points to broadcast along the channel dimension."""
     sizes = [1] * self.dim()
     sizes[axis] = x.numel()
     return x.reshape(sizes)

@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def parts(grad: Tensor, sizes: list[list[int]], dim: int) -> list[Tensor]:
-    """Gradient of `cat`: the slice of each tensor; legacy empty tensors of shape (0,) get zeros."""
+    """Return the gradients of `cat`: slices of `grad`; zeros for legacy empty tensors of shape (0,)."""
     found: list[Tensor] = []
     at = 0
     for size in sizes:
@@ -108,7 +108,7 @@ compose("aten::combinations", "choices(self, r, with_replacement)")
 
 
 def of_repeated(grad: Tensor, sizes: list[int], repeats: list[int]) -> Tensor:
-    """Gradient of `repeat`: the sum over all copies."""
+    """Return the gradient of `repeat`: the sum over all copies."""
     times = [1] * (len(sizes) - len(repeats)) + repeats
     lengths = [1] * (len(times) - len(sizes)) + sizes
     if len(times) == 0:

@@ -21,15 +21,17 @@ derive(
 
 
 def of_product(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
-    """Gradient of a product along `dim`: division by the element, or products of the others if any element is
-    zero."""
+    """Return the gradient of a product along `dim`.
+
+    It is result / element, or the product of all other elements if any element is zero.
+    """
     if bool(ts.ops.aten._is_any_true(x == 0)):
         return grad * product_of_others(x, dim).conj()
     return grad * (result / x).conj()
 
 
 def of_whole_product(grad: Tensor, x: Tensor, result: Tensor) -> Tensor:
-    """Gradient of the product of all elements."""
+    """Return the gradient of the product of all elements."""
     return of_product(grad, x.reshape(-1), result, 0).reshape(x.size())
 
 
@@ -56,7 +58,7 @@ derive(
 
 
 def mean_of_numbers(x: Tensor, dim: list[int] | None, keepdim: bool, dtype: int | None) -> Tensor:
-    """Mean of elements that are not NaN."""
+    """Return the mean of elements that are not NaN."""
     count = x.isnan().logical_not().sum(dim, keepdim)
     return ts.nansum(x, dim, keepdim, dtype=dtype) / count
 
@@ -67,7 +69,7 @@ compose("aten::nanmean", "mean_of_numbers(self, dim, keepdim, dtype)")
 
 
 def of_variance(grad: Tensor, x: Tensor, dim: list[int] | None, correction: float, keepdim: bool) -> Tensor:
-    """Gradient of the variance: 2 * (x - mean) / degrees of freedom, times `grad`."""
+    """Return the gradient of the variance: 2 * (x - mean) / degrees of freedom, times `grad`."""
     mean = x.mean(dim, True)
     count = x.numel() // max(mean.numel(), 1)
     freedom = count - correction
@@ -85,7 +87,7 @@ def of_deviation(
     correction: float,
     keepdim: bool,
 ) -> Tensor:
-    """Gradient of the standard deviation, computed by that of the variance; 0 for result 0."""
+    """Return the gradient of the standard deviation, computed by that of the variance; 0 for result 0."""
     half = (grad / (result * 2)).masked_fill(result == 0, 0)
     return of_variance(half, x, dim, correction, keepdim)
 
@@ -107,7 +109,7 @@ for _overload, _given in _SAID.items():
 
 
 def shared(grad: Tensor, x: Tensor, found: Tensor, dim: list[int], keepdim: bool) -> Tensor:
-    """Gradient of an extreme value, shared equally among ties."""
+    """Return the gradient of an extreme value, shared equally among ties."""
     there = x == restored(found, dim, keepdim)
     return restored(grad, dim, keepdim) * there / there.sum(dim, True)
 
@@ -116,7 +118,7 @@ derive("aten::amax aten::amin", self="shared(grad, self, result, dim, keepdim)")
 
 
 def shared_along(grad: Tensor, x: Tensor, found: Tensor, dim: int | None, keepdim: bool) -> Tensor:
-    """Gradient of an extreme value along one dimension or all, shared equally among ties."""
+    """Return the gradient of an extreme value along one dimension or all, shared equally among ties."""
     dims: list[int] = []
     return shared(grad, x, found, dims if dim is None else [dim], keepdim)
 

@@ -1,4 +1,4 @@
-"""Derivatives of the gradients of samples."""
+"""Derivatives of the reparameterization gradients of random samples."""
 
 from __future__ import annotations
 

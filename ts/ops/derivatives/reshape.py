@@ -1,4 +1,4 @@
-"""Derivatives of compiler-internal views, and of joins of dense tensors."""
+"""Derivatives of compiler-internal views, and of flattening and unflattening dense tensors."""
 
 from __future__ import annotations
 

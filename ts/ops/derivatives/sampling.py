@@ -1,4 +1,4 @@
-"""Derivatives of samples: those of gamma's and Dirichlet's distributions, the others' gradients are zeros."""
+"""Derivatives of random samples: gamma and Dirichlet; zero gradients for other distributions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import constant, derive
 
 
 def of_dirichlet(grad: Tensor, shares: Tensor, a: Tensor) -> Tensor:
-    """Gradient of Dirichlet samples for the concentrations."""
+    """Return the gradient of Dirichlet samples for the concentrations."""
     total = a.sum(-1, True).expand_as(a)
     return ts._dirichlet_grad(shares, a, total) * (grad - (shares * grad).sum(-1, True))
 

@@ -16,7 +16,7 @@ derive("aten::cumsum", self="sums_from(grad, dim)", result=LINEAR)
 
 
 def of_products(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
-    """Gradient of cumprod: by division if no element is zero.
+    """Return the gradient of cumprod: by division if no element is zero.
 
     Otherwise the gradient of element i is the product of all earlier elements times s[i], where
     s[i] = grad[i] + x[i + 1] * s[i + 1].
@@ -38,14 +38,14 @@ derive("aten::cumprod", self="of_products(grad, self, result, dim)")
 
 
 def of_log_sums(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
-    """Sums of grad * exp(x - result), made of logarithms: of the positive ones, and of the negative ones."""
+    """Return the gradient of `logcumsumexp`, computed in logarithms, separately for each sign of `grad`."""
     if grad.dim() == 0 or grad.numel() == 0:
         return grad
     if grad.is_complex():
         nothing = ts.nan_to_num(ts.real(grad).new_full([], float("-inf")))
         log = ts.where(grad == 0, nothing, ts.where(grad == 0, 1, grad).log())
         return ((log - result.conj()).flip([dim]).logcumsumexp(dim).flip([dim]) + x.conj()).exp()
-    nothing = ts.nan_to_num(grad.new_full([], float("-inf")))  # -inf itself would make nan of the next one
+    nothing = ts.nan_to_num(grad.new_full([], float("-inf")))  # the lowest number: -inf would yield NaN
     above = ts.where(grad > 0, grad, 1).log()
     above = ts.where(grad <= 0, nothing, above)
     below = ts.where(grad < 0, -grad, 1).log()

@@ -64,7 +64,10 @@ def of_product(
     include_self: bool,
     result: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Gradients of `scatter_reduce` with "prod": quotients, or products of the other elements at zeros."""
+    """Return the gradients of `scatter_reduce` with "prod".
+
+    They are quotients, or products of the other elements for elements that are zero.
+    """
     others = ts.ones_like(x).scatter_reduce(dim, index, source, "prod")
     none = source == 0
     zeros = ts.zeros_like(x).scatter_add(dim, index, none.to(x.dtype)).gather(dim, index)
@@ -88,7 +91,7 @@ def of_mean(grad: Tensor, dim: int, index: Tensor, include_self: bool) -> tuple[
 def of_extreme(
     grad: Tensor, x: Tensor, dim: int, index: Tensor, source: Tensor, result: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Gradients of `scatter_reduce` with "amax" or "amin", shared equally among ties."""
+    """Return the gradients of `scatter_reduce` with "amax" or "amin", shared equally among ties."""
     kept = (x == result).to(grad.dtype)
     given = (source == result.gather(dim, index)).to(grad.dtype)
     share = grad / kept.scatter_add(dim, index, given)
@@ -105,7 +108,7 @@ def of_reduced(
     include_self: bool,
     result: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Gradients of `scatter_reduce` for the tensor and the source."""
+    """Return the gradients of `scatter_reduce` for the tensor and the source."""
     sizes, source = source.size(), reached(source, index)
     kept, given = grad, grad.gather(dim, index)
     if reduce == "prod":

@@ -1,5 +1,6 @@
-"""Derivatives of operators specific to scripts; implicit conversions to numbers raise an error for tensors
-that require grad.
+"""Derivatives of operators that only scripts have.
+
+Implicit conversions to numbers raise an error for tensors that require grad.
 
     p: float = x        an error if x requires grad: the number would be a constant
     p = float(x)        an explicit constant

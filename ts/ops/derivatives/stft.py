@@ -1,4 +1,4 @@
-"""Derivatives of spectra over time, through frames, windows and transforms."""
+"""Derivatives of short-time Fourier transforms, by decomposition into frames, windows and FFTs."""
 
 from __future__ import annotations
 

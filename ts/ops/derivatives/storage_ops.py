@@ -1,10 +1,10 @@
-"""Derivatives of copies, and of views by strides."""
+"""Derivatives of copies and of strided views."""
 
 from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import underivable  # of the formulas
+from ts.ops.derivatives.common import underivable  # used by the formulas
 from ts.ops.derivatives.formula_registry import LINEAR, compose, derive, refuse
 
 derive("aten::clone aten::_lazy_clone", self="grad", result=LINEAR)
@@ -32,7 +32,7 @@ def reach(sizes: list[int], strides: list[int]) -> int:
 def of_storage(
     grad: Tensor, mine: tuple[list[int], list[int], int], view: tuple[list[int], list[int], int]
 ) -> Tensor:
-    """Gradient of a tensor for a strided view of its storage with other sizes, strides and offset.
+    """Return the gradient of a tensor for a strided view of its storage with other sizes, strides and offset.
 
     Gradients of view elements that share a location are summed; the gradient of a location is divided equally
     among the tensor's elements there.

@@ -1,6 +1,6 @@
 """Differentiation rules for the autograd tape, derived from the formulas.
 
-In: the record of an operator; out: a `Rule`, and formulas when gradients are first wanted.
+In: the record of an operator; out: a `Rule`, which compiles formulas at the first backward pass.
 """
 
 from __future__ import annotations
@@ -94,8 +94,7 @@ def _formula(inputs: Inputs, formula: formulas.Formula, wanted: list[str]) -> Fo
 
 
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
-    """Return the source of a formula parameter: its kind, index, and whether a number is passed for a tensor.
-    """
+    """Return a formula parameter's kind and index, and whether a number is passed for a tensor."""
     names = list(inputs.parameters)
     if read.fact:  # a property of an argument or result; indices of results follow those of arguments
         everything = [*names, *(result.name for result in inputs.results)]

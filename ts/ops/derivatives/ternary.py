@@ -46,7 +46,7 @@ def within(
     min: int | float | complex | None,
     max: int | float | complex | None,
 ) -> Tensor:
-    """Gradient of `clamp`: passes elements inside the bounds, inclusive."""
+    """Return the gradient of `clamp`: passes elements inside the bounds, inclusive."""
     if min is None:
         return grad if max is None else ts.where(self <= max, grad, 0)
     if max is None:
@@ -55,7 +55,7 @@ def within(
 
 
 def between(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor | None) -> Tensor:
-    """Gradient of `clamp` with tensor bounds: passes elements inside the bounds, inclusive."""
+    """Return the gradient of `clamp` with tensor bounds: passes elements inside the bounds, inclusive."""
     if min is None:
         return grad if max is None else ts.where(self <= max, grad, 0)
     if max is None:
@@ -64,14 +64,16 @@ def between(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor | None) 
 
 
 def of_min(grad: Tensor, self: Tensor, min: Tensor, max: Tensor | None) -> Tensor:
-    """Gradient of `clamp` for the lower bound: nonzero for elements below it, unless the upper bound
-    overrides it."""
+    """Return the gradient of `clamp` for the lower bound.
+
+    Nonzero for elements below the bound, unless the upper bound overrides it.
+    """
     used = self < min if max is None else (self < min) & (min < max)
     return ts.where(used, grad, 0)
 
 
 def of_max(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor) -> Tensor:
-    """Gradient of `clamp` for the upper bound, which takes precedence over the lower one."""
+    """Return the gradient of `clamp` for the upper bound, which takes precedence over the lower one."""
     used = self > max if min is None else (self > max) | (max < min)
     return ts.where(used, grad, 0)
 
@@ -101,7 +103,7 @@ derive("aten::nan_to_num", self="ts.where(self.isfinite(), grad, 0)", result=ELE
 
 
 def of_logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
-    """Gradient of `logit`: NaN outside [0, 1] without `eps`; zero in the clamped region otherwise."""
+    """Return the gradient of `logit`: NaN outside [0, 1], or with `eps`, zero in the clamped region."""
     slope = grad / (self * (1 - self))
     if eps is None:
         return ts.where((self < 0) | (self > 1), float("nan"), slope)
@@ -109,7 +111,7 @@ def of_logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
 
 
 def of_mvlgamma(grad: Tensor, self: Tensor, p: int) -> Tensor:
-    """Gradient of `mvlgamma`: the sum of digamma over the shifted arguments."""
+    """Return the gradient of `mvlgamma`: the sum of digamma over the shifted arguments."""
     steps = ts.arange(p, dtype=self.dtype, device=self.device) / 2
     return grad * (self.unsqueeze(-1) - steps).digamma().sum(-1)
 

@@ -17,8 +17,10 @@ TWO_BY_ROOT_PI: Final = 2 / math.sqrt(math.pi)
 
 
 def of_sgn(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    """Gradient of `sgn`: zero for real tensors; for complex ones, the tangential component divided by the
-    magnitude."""
+    """Return the gradient of `sgn`: zero for real tensors.
+
+    For complex tensors it is the tangential component of `grad`, divided by the magnitude.
+    """
     if not self.is_complex():
         return ts.zeros_like(grad)
     along = ts.real(result.conj() * grad) * result
@@ -33,7 +35,7 @@ def of_angle(grad: Tensor, self: Tensor) -> Tensor:
 
 
 def of_acosh(grad: Tensor, self: Tensor) -> Tensor:
-    """Complex elements by two roots, which have the branches of the function itself."""
+    """Return the gradient of `acosh`; two square roots select the correct branch for complex elements."""
     if self.is_complex():
         return grad * ((self + 1).rsqrt() * (self - 1).rsqrt()).conj()
     return grad * (self * self - 1).rsqrt()
@@ -101,7 +103,7 @@ derive("aten::lgamma", self="grad * self.digamma()", result=ELEMENTWISE)
 derive("aten::digamma", self="grad * ts.polygamma(1, self)", result=ELEMENTWISE)
 derive("aten::i0", self="grad * ts.special.i1(self)", result=ELEMENTWISE)
 
-# special functions without an older name
+# special functions without a name outside `special`
 derive("aten::special_i0e", self="grad * (ts.special.i1e(self) - self.sgn() * result)", result=ELEMENTWISE)
 derive("aten::special_i1", self="grad * of_bessel(self.i0(), self, result)", result=ELEMENTWISE)
 derive(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ts  # of the formulas
+import ts  # used by the formulas
 from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 derive(

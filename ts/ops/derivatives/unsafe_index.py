@@ -1,8 +1,8 @@
-"""Derivatives of indexing without checks, and of the part of indexing that masks some places."""
+"""Derivatives of unchecked indexing, and of indexing under a mask."""
 
 from __future__ import annotations
 
-import ts  # of the formulas
+import ts  # used by the formulas
 from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 derive(

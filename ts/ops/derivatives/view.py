@@ -24,14 +24,17 @@ derive("aten::unsqueeze", self="grad.squeeze(dim)", result=LINEAR)
 def from_slice(
     grad: Tensor, sizes: list[int], dim: int, start: int | None, end: int | None, step: int
 ) -> Tensor:
-    """Gradient of a slice: zeros in the base's shape with the gradient inserted."""
+    """Return the gradient of a slice: zeros in the base's shape with the gradient inserted."""
     first = 0 if start is None else start
     last = sizes[dim] if end is None else end
     return ts.ops.aten.slice_backward(grad, sizes, dim, first, last, step)
 
 
 def from_narrow(grad: Tensor, sizes: list[int], dim: int, start: int, length: int) -> Tensor:
-    """Gradient of `narrow`: zeros in the base's shape with the gradient inserted; `start` may be negative."""
+    """Return the gradient of `narrow`: zeros in the base's shape with the gradient inserted.
+
+    `start` may be negative.
+    """
     first = start + sizes[dim] if start < 0 else start
     return ts.ops.aten.slice_backward(grad, sizes, dim, first, first + length, 1)
 

@@ -34,7 +34,7 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
     def rule(call: Call) -> Any:
         values = list(call.values)
         tensors = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
-        if call.rank(tensors[0]) == spatial + 1:  # one example each: the batch is their number
+        if call.rank(tensors[0]) == spatial + 1:  # unbatched planes: vmap's batch becomes the batch size
             for i in tensors:
                 values[i] = call.expanded(i)
             for name in sizes:
@@ -66,7 +66,7 @@ def convolved(
     if not of_input:
         input = input.unsqueeze(0).expand([size, *input.shape])
     joined = input.movedim(0, 1)
-    joined = joined.flatten(1, 2)  # examples, channels of all elements
+    joined = joined.flatten(1, 2)  # (examples, channels of all batch elements)
     found = ts.convolution(joined, folded(weight), None, *how[:5], groups * size)  # type: ignore[call-arg]  # five
     return unfolded(found, size, 1)
 

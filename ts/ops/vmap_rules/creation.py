@@ -10,12 +10,14 @@ from ts.ops.vmap_rules.views import plain, room_of, sized
 
 
 def _full(call: Call) -> Any:
-    """Batching rule of `full_like`; the fill value may be batched."""
+    """Apply the batching rule of `full_like`; the fill value may be batched."""
     return call.run([call.expanded(0), *call.values[1:]])
 
 
 def _new_empty_strided(call: Call) -> Any:
-    """Batching rule of `new_empty_strided`: batch elements are consecutive, each with the requested strides.
+    """Apply the batching rule of `new_empty_strided`.
+
+    Batch elements are consecutive in memory, each with the requested strides.
     """
     size, stride = call["size"], call["stride"]
     strides = [room_of(size, stride), *stride]

@@ -55,7 +55,7 @@ def _index(call: Call) -> Any:
     numbers = ts.arange(size).reshape([size, *[1] * rank])
     x = call.expanded(0)
     found = x[(numbers, *(slice(None) if m is None else m for m in made))]
-    if not first:  # they stand at the beginning of an element, or apart: they come first
+    if not first:  # indexed dimensions are first or not adjacent: their result comes first
         return found
     dims = list(range(found.dim()))
     return found.permute(
@@ -207,7 +207,7 @@ batch("fill.Tensor fill.Scalar copy", _fill)
 
 
 def _filled(call: Call) -> Any:
-    """Batching rule of `masked_fill`; the fill value may be batched."""
+    """Apply the batching rule of `masked_fill`; the fill value may be batched."""
     if not call.is_whole("value"):
         return pointwise(call)
     x, mask, value = aligned(call, range(3))

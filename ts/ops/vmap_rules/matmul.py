@@ -1,4 +1,4 @@
-"""Products of matrices and vectors: one product of stacks."""
+"""Batching rules of matrix and vector products: one batched matrix product."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ batch(
 
 
 def _solve(call: Call) -> Any:
-    """Batching rule of `solve`; 1-d right-hand sides are temporarily unsqueezed to matrices."""
+    """Apply the batching rule of `solve`; 1-d right-hand sides are temporarily unsqueezed to matrices."""
     values = [call.expanded(i) if isinstance(x, Tensor) else x for i, x in enumerate(call.values)]
     a, b = values[0], values[1]
     if b.dim() == a.dim() - 1:

@@ -26,7 +26,7 @@ def _layer_norm(call: Call) -> Any:
 
 
 def _batch_norm(call: Call) -> Any:
-    """Batching rule of batch norm: the batch is merged with the channels."""
+    """Apply the batching rule of batch norm: the batch is merged with the channels."""
     _, weight, bias, mean, var, training, momentum, eps = call.values
     x = call.expanded(0)
     if training and mean is not None and not (call.is_whole("running_mean") and call.is_whole("running_var")):
@@ -52,7 +52,7 @@ def _batch_norm(call: Call) -> Any:
 
 
 def _loss(call: Call) -> Any:
-    """Batching rule of losses: computed elementwise, then reduced per batch element."""
+    """Apply the batching rule of losses: computed elementwise, then reduced per batch element."""
     reduction = call["reduction"]
     values = list(call.values)
     tensors = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
@@ -69,7 +69,7 @@ def _loss(call: Call) -> Any:
 
 
 def _targets(call: Call) -> tuple[Any, Any, Any]:
-    """Classes (batch, examples, ...), what each counts, and which do; an element may be an example."""
+    """Return target classes (batch, examples, ...), their weights, and a mask of those not ignored."""
     target = call.expanded(call.at("target"))
     if call.rank(call.at("self")) == 1:
         target = target.unsqueeze(1)
@@ -100,7 +100,7 @@ def _nll(call: Call) -> Any:
 
 
 def _nll_back(call: Call) -> Any:
-    """Batching rule of NLL loss backward: scatter each loss gradient to the target class."""
+    """Apply the batching rule of NLL loss backward: scatter each loss gradient to the target class."""
     grad, x, total = (call.expanded(call.at(name)) for name in ("grad_output", "self", "total_weight"))
     safe, each, counts = _targets(call)
     single = call.rank(call.at("self")) == 1
@@ -116,7 +116,7 @@ def _nll_back(call: Call) -> Any:
 
 
 def _rms_norm(call: Call) -> Any:
-    """As `_layer_norm`, without means."""
+    """Apply the batching rule of RMS norm, like `_layer_norm`."""
     x, weight = call.expanded(0), call["weight"]
     if not call.is_whole("weight"):
         return call.run([x, *call.values[1:]])
@@ -125,7 +125,7 @@ def _rms_norm(call: Call) -> Any:
 
 
 def _group_norm(call: Call) -> Any:
-    """Batching rule of group norm: the batch is merged with the examples."""
+    """Apply the batching rule of group norm: the batch is merged with the examples."""
     _, weight, bias, examples, channels, *rest = call.values
     x = call.expanded(0)
     joined = x.reshape([call.size * examples, *x.shape[2:]])
@@ -143,7 +143,7 @@ def _group_norm(call: Call) -> Any:
 
 
 def _by_examples(call: Call) -> Any:
-    """Batching rule of losses over (examples, classes): the batch is merged with the examples."""
+    """Apply the batching rule of losses over (examples, classes): the batch is merged with the examples."""
     if "weight" in call.names and call.is_whole("weight"):
         return one_by_one(call)
     x, target, reduction = call.expanded(0), call.expanded(1), call["reduction"]

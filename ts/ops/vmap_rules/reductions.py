@@ -111,7 +111,7 @@ batch("renorm", lambda call: ts.stack([x.renorm(*call.values[1:]) for x in call.
 
 
 def _sum_to_size(call: Call) -> Any:
-    """Batching rule of `sum_to_size`: sum over the expanded dimensions."""
+    """Apply the batching rule of `sum_to_size`: sum over the expanded dimensions."""
     x, size = call.values[:2]
     rank = call.rank(0)
     lead = rank - len(size)
@@ -120,6 +120,6 @@ def _sum_to_size(call: Call) -> Any:
     return found.reshape([x.shape[0], *size])
 
 
-# Asked by who must choose one way for the whole batch.
+# Queries whose result must be one decision for the whole batch.
 batch("_is_any_true _is_all_true", lambda call: Unbatched(call.run(call.values)))
 batch("sum_to_size _grad_sum_to_size", _sum_to_size)

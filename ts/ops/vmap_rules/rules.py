@@ -91,7 +91,7 @@ def refuse_reading(call: Call, layer: Batched) -> None:
 
 
 def pointwise(call: Call) -> Any:
-    """Batching rule of pointwise operators: ranks are aligned after the batch dimension, then operands
+    """Apply the batching rule of pointwise operators: align ranks after the batch dimension, then
     broadcast."""
     return call.run(aligned(call, range(len(call.values))))
 

@@ -40,7 +40,7 @@ def along(*names: str, whole: str = "", more: int = 0) -> Callable[[Call], Any]:
         first = values[tensors[0]]
         rank = (first[0] if isinstance(first, list) else first).dim() - 1
         numbers = rank == 0 and not more
-        if numbers:  # of numbers: they have one dimension to work along
+        if numbers:  # 0-d elements, to which a dimension is added
             values = [
                 x.unsqueeze(1) if i in tensors and isinstance(x, Tensor) else x for i, x in enumerate(values)
             ]
@@ -72,12 +72,12 @@ def _without_one(found: Any) -> Any:
 
 
 def sized(call: Call) -> Any:
-    """Batching rule of operators with the result size as second argument."""
+    """Apply the batching rule of operators with the result size as second argument."""
     return call.run([call.expanded(0), [call.size, *call.values[1]], *call.values[2:]])
 
 
 def plain(call: Call) -> Any:
-    """Batching rule of operators that run on batched tensors unchanged."""
+    """Apply the batching rule of operators that run on batched tensors unchanged."""
     return call.run(
         [call.expanded(i) if isinstance(x, (Tensor, list)) else x for i, x in enumerate(call.values)]
     )
@@ -135,14 +135,14 @@ def _transposed(call: Call) -> Any:
 
 
 def _transpose(call: Call) -> Any:
-    """Batching rule of `transpose`; 0-d elements are returned unchanged."""
+    """Apply the batching rule of `transpose`; 0-d elements are returned unchanged."""
     if call.rank(0) == 0 and {call["dim0"], call["dim1"]} <= {0, -1}:
         return call.values[0]
     return along("dim0", "dim1")(call)
 
 
 def _clone(call: Call) -> Any:
-    """Formats of memory are those of tensors with four or five dimensions, which the batch's are not."""
+    """Apply the batching rule of `clone`; RuntimeError for channels-last formats, as in PyTorch."""
     wanted = call["memory_format"]
     if wanted is not None and wanted not in (ts.contiguous_format.code, ts.preserve_format.code):
         raise RuntimeError(
@@ -224,8 +224,10 @@ def room_of(size: Sequence[int], stride: Sequence[int]) -> int:
 
 
 def _as_strided_scatter(call: Call) -> Any:
-    """Batching rule of `as_strided_scatter`: batch elements are consecutive in memory, each with its original
-    strides."""
+    """Apply the batching rule of `as_strided_scatter`.
+
+    Batch elements are consecutive in memory, each with its original strides.
+    """
     x, offset = call.values[0], call["storage_offset"]
     one = x.select(0, 0) if call.wholes[0] else x
     length = room_of(one.shape, one.stride())
@@ -237,7 +239,7 @@ def _as_strided_scatter(call: Call) -> Any:
 
 
 def _block_parts(call: Call) -> Any:
-    """Results of several, whose shapes are those of `like` in a list."""
+    """Apply the batching rule of `broadcast_tensors`."""
     rank = max(x.dim() - int(w) for x, w in zip(call.values[0], call.wholes[0], strict=True))
     made = [padded(call.spread(x, w), rank + 1) for x, w in zip(call.values[0], call.wholes[0], strict=True)]
     return ts.broadcast_tensors(*made)
@@ -322,7 +324,7 @@ batch("to.other type_as", lambda call: call.expanded(0).to(call.values[1].dtype)
 
 
 def _back(call: Call, *names: str) -> Any:
-    """Batching rule of view backward operators: the size argument includes the batch."""
+    """Apply the batching rule of view backward operators: the size argument includes the batch."""
     sizes = next(name for name in ("input_sizes", "input_size", "self_sizes") if name in call.names)
     values = list(call.values)
     values[0] = call.expanded(0)
