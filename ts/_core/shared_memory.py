@@ -5,11 +5,13 @@ In: sizes in bytes, file descriptors, paths; out: mappings, and byte arrays over
     mapping = create_mapping(1 << 20)              a file without a name (memfd), in memory
     block = view_bytes(mapping, 4096, 0)           a NumPy array over the first page
     find_mapping(block)                            (mapping, 0)
-    descriptor = create_sealed_file(4096)          the same, of a file whose size is sealed
+    descriptor = create_sealed_file(4096)          an unnamed file of fixed size
 
-A file without a name lives as long as any process has it open or mapped, however the processes end; another
-process needs its descriptor, from the process that has it.  A named file can be opened after its creator
-ended; it holds the number of its users, and the last user removes it:
+An unnamed file exists as long as a process has it open or mapped, also if processes crash; other processes
+need its
+descriptor from a process that has it open.  A named file can be opened after its creator has ended; its
+header
+counts its users, and the last user removes it:
 
     named file      byte 0: number of users (int64) │ from PAGE_BYTES: the memory
     unnamed file    the memory
@@ -50,9 +52,9 @@ class Mapping(mmap.mmap):
 
 
 def create_file(size: int) -> int:
-    """Return the descriptor of a new file of `size` bytes without a name, in memory if the system can.
+    """Return the descriptor of a new unnamed file of `size` bytes, in memory if the system supports it.
 
-    A file in memory cannot be shortened: to read what is cut off would end a process.
+    The size of a file in memory is sealed: reading a mapped page beyond the end would terminate a process.
     """
     if hasattr(os, "memfd_create"):
         return create_sealed_file(size)

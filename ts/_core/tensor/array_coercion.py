@@ -3,7 +3,8 @@
 In: the arguments of a call that failed to match, and the expected types.  Out: the arguments with a tensor on
 the memory of each array and the undefined tensor for None; None if nothing changes.
 
-    f(np.ones(3))                               is f(ts.from_numpy(np.ones(3))) if f has a Tensor parameter
+    f(np.ones(3))                               equals f(ts.from_numpy(np.ones(3))) if f has a Tensor
+    parameter
 
 Conversion is tried only after a mismatch, so that calls with tensors have no overhead.
 """

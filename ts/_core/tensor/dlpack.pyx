@@ -1,9 +1,9 @@
-"""DLPack for host memory, with the element types that NumPy does not know.
+"""DLPack exchange of host memory, including element types that NumPy does not support.
 
-In: arrays, or objects that speak DLPack; out: capsules, or arrays on the same memory.
+In: arrays, or objects with the DLPack protocol; out: capsules, or arrays on the same memory.
 
-NumPy has no bfloat16 of its own.  Such an array goes as unsigned 16-bit integers with the element type
-that DLPack has for it written into the capsule afterwards, and comes in the same way.
+NumPy cannot exchange bfloat16.  Such an array is exported as unsigned 16-bit integers, and the element type in the
+capsule is then set to DLPack's bfloat16; imports reverse this.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from ts import dtypes
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-cdef struct TensorHead:                # of DLTensor, as far as it is needed
+cdef struct TensorHead:                # leading fields of DLTensor
     void *data
     int32_t device_type
     int32_t device_id
@@ -22,7 +22,7 @@ cdef struct TensorHead:                # of DLTensor, as far as it is needed
     uint8_t bits
     uint16_t lanes
 
-cdef struct VersionedHead:             # of DLManagedTensorVersioned
+cdef struct VersionedHead:             # leading fields of DLManagedTensorVersioned
     uint32_t major
     uint32_t minor
     void *context
@@ -45,7 +45,7 @@ cdef TensorHead *head_of(object capsule) except NULL:
 
 
 def exported(array not None, max_version, dl_device, copy):
-    """A capsule with the memory of a NumPy array."""
+    """Return a DLPack capsule on the memory of a NumPy array."""
     if not dtypes.is_bfloat16(array.dtype):
         return array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
     capsule = array.view(np.uint16).__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)

@@ -51,7 +51,7 @@ MAX_DIMENSIONS = 64  # NumPy's limit
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
-    """A new tensor with a copy of `data`, as `torch.tensor`."""
+    """Return a new tensor with a copy of `data`, like `torch.tensor`."""
     if (active := current_modes()) is not None:
         given = {"dtype": dtype, "device": device, "requires_grad": requires_grad, "pin_memory": pin_memory}
         return active.operator(tensor, (data,), _without_defaults(given))  # type: ignore[no-any-return]
@@ -134,7 +134,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def from_numpy(array: NDArray[Any]) -> Tensor:
-    """A CPU tensor that shares the array's memory."""
+    """Return a CPU tensor that shares the array's memory."""
     _warn_constructed("from_numpy")
     return shared_array(array)
 
@@ -171,11 +171,11 @@ def _shared(array: NDArray[Any]) -> Tensor:
             "data or make it writable before converting it to a tensor.",
             stacklevel=3,
         )
-    return wrap_array(array.view(np.ndarray))  # its own: whoever holds the other may reshape that
+    return wrap_array(array.view(np.ndarray))  # a separate array object: the caller may reshape its own
 
 
 def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
-    """`data` copied into a new NumPy array of the dtype `wanted`, or of the dtype that it implies."""
+    """Copy `data` to a new NumPy array of dtype `wanted`, or of its inferred dtype."""
     if isinstance(data, (np.ndarray, np.generic)) or (
         hasattr(data, "__array__") and not isinstance(data, Tensor)
     ):
@@ -200,7 +200,7 @@ def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
 
 
 def sequence_shape(data: Any) -> tuple[int, ...]:
-    """The shape that nested sequences have, going by the first item at each depth."""
+    """Return the shape of nested sequences, by the first item at each depth."""
     shape: list[int] = []
     while _is_sequence(data) and not isinstance(data, Tensor):
         shape.append(len(data))
@@ -218,7 +218,7 @@ def sequence_shape(data: Any) -> tuple[int, ...]:
 
 
 def infer_dtype(data: Any) -> dtypes.dtype:
-    """The dtype that the values in `data` imply."""
+    """Return the inferred dtype of the values in `data`."""
     kind = type(data)
     if kind is float:
         return dtypes.get_default_dtype()
@@ -240,7 +240,7 @@ def infer_dtype(data: Any) -> dtypes.dtype:
         deadline.charge(_SEQUENCE + _ITEM * len(data))
         items = _items(data)
         kinds = set(map(type, items))
-        items = items if not kinds <= _PLAIN else [k() for k in kinds]  # one of each kind says it all
+        items = items if not kinds <= _PLAIN else [k() for k in kinds]  # one value per type is sufficient
         result = dtypes.get_default_dtype() if not items else infer_dtype(items[0])
         for item in items[1:]:
             if item is data:
@@ -253,8 +253,8 @@ def infer_dtype(data: Any) -> dtypes.dtype:
 
 
 _PLAIN = {bool, int, float, complex}
-_CHUNK_ELEMENTS = 1 << 14  # numbers between two looks at the clock
-# Nanoseconds at least: of a number that is written, of an item that is looked at, of a sequence.
+_CHUNK_ELEMENTS = 1 << 14  # numbers between deadline checks
+# Minimum time in nanoseconds to write a number, to read an item, and to visit a sequence.
 _ELEMENT, _ITEM, _SEQUENCE = 10.0, 2.0, 100.0
 
 
@@ -316,7 +316,7 @@ def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred:
             piece = [_checked_int(x, wanted) for x in piece]
         elif wanted is dtypes.bool_:
             piece = [bool(x) for x in piece]
-        with np.errstate(over="ignore"):  # what a dtype cannot hold is an infinity
+        with np.errstate(over="ignore"):  # values out of range become infinities
             if wanted in dtypes.FLOAT8:
                 piece = cast_elements(np.array(piece, np.float64), wanted.numpy_dtype)
             elif wanted is dtypes.complex32:
@@ -350,7 +350,7 @@ def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
     return number
 
 
-# What PyTorch's messages call the numbers of a dtype.
+# Names of the dtypes' C++ types, used in PyTorch's messages.
 C_NAMES: dict[dtypes.dtype, str] = {
     dtypes.uint8: "uint8_t", dtypes.int8: "int8_t", dtypes.int16: "int16_t", dtypes.int32: "int",
     dtypes.int64: "int64_t", dtypes.float16: "c10::Half", dtypes.float32: "float", dtypes.float64: "double",
@@ -384,7 +384,7 @@ def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
     elif wanted in dtypes.FLOAT8 and fits and math.isinf(value):
         fits = wanted is dtypes.float8_e5m2
     elif wanted is dtypes.complex32:
-        fits = True  # what is too large is infinite
+        fits = True  # values out of range become infinite
     elif wanted is dtypes.complex64:
         parts = (value.real, value.imag)
         fits = all(not math.isfinite(part) or abs(part) <= dtypes.finfo(dtypes.float32).max for part in parts)
@@ -484,7 +484,7 @@ def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> t
 
 
 def check_legacy_device(device: Any, place: str) -> None:
-    """Refuse a device of another kind than the constructor's."""
+    """Raise RuntimeError for a device of another type than the constructor's."""
     if device is not None and (given := devices.as_device(device).type) != place:
         raise RuntimeError(
             f"legacy constructor expects device type: {place} but device type: {given} was passed"
@@ -492,7 +492,7 @@ def check_legacy_device(device: Any, place: str) -> None:
 
 
 def _placed(host: NDArray[Any], device: Any) -> Tensor:
-    """A fresh NumPy array as a tensor on `device`."""
+    """Return a new NumPy array as a tensor on `device`."""
     where = devices.as_device(device)
     if where.type == "cpu":
         return wrap_array(host)
@@ -503,7 +503,7 @@ def _placed(host: NDArray[Any], device: Any) -> Tensor:
 
 
 def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
-    """The array with another dtype; out-of-range values convert as in C, silently."""
+    """Convert an array to another dtype; out-of-range values convert as in C, without a warning."""
     if array.dtype == numpy_dtype:
         return array.copy() if copy else array
     if _holds_all(array.dtype, numpy_dtype):
@@ -515,8 +515,12 @@ def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
 
 
 def cast_elements(array: Any, numpy_dtype: Any) -> Any:
-    """`astype`; doubles become 16-bit floats by way of float32, as in PyTorch, and bools bfloat16 by way of
-    uint8, as ml_dtypes takes each byte for a number."""
+    """Convert the elements of an array like `astype`, with PyTorch's rounding.
+
+    Doubles convert to 16-bit floats through float32, as in PyTorch.  Bools convert to bfloat16 through
+    uint8, as
+    ml_dtypes reads their bytes as numbers.
+    """
     if dtypes.is_float8(array.dtype) or dtypes.is_float8(numpy_dtype):
         return _cast_float8(array, numpy_dtype)
     if dtypes.is_complex32(array.dtype) or dtypes.is_complex32(numpy_dtype):
@@ -606,7 +610,7 @@ def empty_strided(like: Any, steps: Sequence[int], numpy_dtype: Any) -> Any:
 
 
 def expanded(x: Tensor, shape: Sequence[int]) -> Tensor:
-    """`x` repeated to a shape, without a copy."""
+    """Return `x` expanded to a shape, without a copy."""
     check_broadcast(shape, x)
     made: Tensor = view_of(x, np.broadcast_to(x.array, tuple(shape)))
     return made
@@ -618,7 +622,7 @@ _OF_TO: Final = (
 
 
 def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """`x.to(dtype)`, `x.to(device, dtype)`, `x.to(other)`, each with non_blocking=, copy=, memory_format=."""
+    """Implement `x.to(dtype)`, `x.to(device, dtype)`, `x.to(other)`, with keyword options."""
     others = [a for a in (*args, *kwargs.values()) if not isinstance(a, _OF_TO)]
     if others and (made := torch_function_result(others, Tensor.to, (x, *args), kwargs)) is not MISSING:
         return made  # type: ignore[no-any-return]
@@ -723,7 +727,7 @@ def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tens
 
 
 def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
-    """x[...] = src, converted to `x`'s dtype, moved to its device and broadcast to its shape."""
+    """Copy `src` to `x`: converted to its dtype, moved to its device and broadcast to its shape."""
     if src is x:
         written(x)
         return
@@ -738,7 +742,7 @@ def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
 
 
 def _check_copied(target: Sequence[int], given: Sequence[int]) -> None:
-    """RuntimeError, in PyTorch's words, unless a tensor of `given` lengths can be copied into `target`."""
+    """Raise PyTorch's RuntimeError unless a tensor of shape `given` can be copied to shape `target`."""
     rank = max(len(target), len(given))
     for i, (m, n) in enumerate(zip(reversed(target), reversed(given), strict=False), 1):
         if not size_guards.known_one(n) and not size_guards.equal(m, n) and 1 not in (m, n):
@@ -754,7 +758,7 @@ def _check_copied(target: Sequence[int], given: Sequence[int]) -> None:
 
 
 def check_broadcast(target: Sequence[int], x: Tensor) -> None:
-    """RuntimeError, in PyTorch's words, unless `x` can be expanded to `target`."""
+    """Raise PyTorch's RuntimeError unless `x` can be expanded to shape `target`."""
     shape = x.shape
     if len(shape) > len(target):
         raise RuntimeError(

@@ -1,12 +1,15 @@
-"""Floats of 8 bits: numbers to patterns and back, by PyTorch's rules.
+"""Conversion of 8-bit floats from and to other dtypes, by PyTorch's rules.
 
-In: arrays of any dtype; out: arrays of a dtype of 8 bits, or float32.
+In: arrays of any dtype; out: arrays of an 8-bit float dtype, or float32.
 
-    decoded(x)              each of the 256 patterns is one float32: a table
-    encoded(x, dtype)       by way of float32, to the nearest, even patterns where two are as near
+    decoded(x)              table look-up of the float32 value of each of the 256 bit patterns
+    encoded(x, dtype)       converts to float32, then rounds to the nearest value, ties to even
 
-`ml_dtypes` rounds as PyTorch does.  What is too large for float8_e4m3fn becomes its largest number here, NaNs
-keep their sign and have all bits set, and float8_e8m0fnu, which has no sign, takes that of numbers away.
+`ml_dtypes` does the rounding, as PyTorch.  Differences handled here: values too large for float8_e4m3fn
+saturate to
+its largest number; NaNs keep their sign and have all other bits set; float8_e8m0fnu, which has no sign,
+encodes the
+absolute value.
 """
 
 from __future__ import annotations
@@ -21,12 +24,12 @@ from ts import dtypes
 
 _SIGN: Final = np.uint8(0x80)
 _MAX_FINITE_BITS: Final = np.uint8(0x7E)  # of float8_e4m3fn
-_NAN: Final = np.uint8(0x7F)  # of those with a sign that have several
-_MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # bits
+_NAN: Final = np.uint8(0x7F)  # of signed dtypes with several NaN patterns
+_MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # mantissa bits
 
 
 def decoded(x: NDArray[Any]) -> NDArray[np.float32]:
-    """The numbers as float32."""
+    """Return the values of an 8-bit float array as float32."""
     return np.asarray(_numbers(x.dtype)[x.view(np.uint8)])
 
 
@@ -65,7 +68,7 @@ def encoded(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _exponents(numbers: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """The exponents of the nearest powers of two."""
+    """Return the exponents of the nearest powers of two."""
     bits = numbers.view(np.uint32)
     exponent, mantissa = bits >> 23 & 0xFF, bits & 0x7FFFFF
     half = 0x400000

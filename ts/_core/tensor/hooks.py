@@ -1,4 +1,4 @@
-"""Tables of hooks, and handles that take one out again.
+"""Hook tables, and handles for the removal of a hook.
 
 >>> table = OrderedDict()
 >>> handle = add_hook(table, print)
@@ -20,7 +20,7 @@ _ids = itertools.count()
 
 
 class RemovableHandle:
-    """Takes one hook out of the table that holds it; as a context manager, at the end."""
+    """Handle that removes a hook from its table; as a context manager, at the end of the block."""
 
     def __init__(self, hooks: Hooks) -> None:
         self.hooks_dict_ref = weakref.ref(hooks)

@@ -1,12 +1,12 @@
-"""Indexing: `x[...]` and `x[...] = value` by PyTorch's rules, taken apart into operators.
+"""Indexing: `x[...]` and `x[...] = value` by PyTorch's rules, decomposed into operators.
 
-In: a tensor and whatever stands in the brackets; out: a view, or a copy where a tensor or list of
-indices takes part.  Two steps, as in PyTorch: first everything that gives a view (integers, slices,
-None, `...`), then all index tensors together on that view:
+In: a tensor and an index; out: a view, or a copy if there are index tensors or lists.  Two steps, as in
+PyTorch: first all indices that select a view (integers, slices, None, `...`), then all index tensors
+together on that view:
 
     x[1, :, [0, 2]]    ->    view = x[1];    aten::index(view, [None, [0, 2]])
 
-That differs from NumPy's own rule, where the 1 would be one of the index arrays.
+NumPy differs: there the 1 would be broadcast with the index arrays.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ts._core.tensor import factories, size_guards, subscripts
 from ts._core.tensor.tensor import Tensor, layer_of, operator
 from ts._core.tensor.torch_function_lookup import overrides, torch_function_result
 
-Slice = slice  # the name is also that of an operator
-_MAX_INDEX = 2**63 - 1  # of a slice that has no end
+Slice = slice  # alias: `slice` is also the name of an operator
+_MAX_INDEX = 2**63 - 1  # end of a slice without end
 _MASKS = (dtypes.bool_, dtypes.uint8)
 
 
 def get(x: Tensor, index: Any) -> Tensor:
-    """x[index]"""
+    """Return x[index]."""
     try:
         view, indices = _resolve(x, index)
     except _Overridden as found:
@@ -38,7 +38,7 @@ def get(x: Tensor, index: Any) -> Tensor:
 
 
 def put(x: Tensor, index: Any, value: Any) -> None:
-    """x[index] = value"""
+    """Execute `x[index] = value`."""
     number = not isinstance(value, Tensor)
     if number:
         if overrides(value):
@@ -49,7 +49,7 @@ def put(x: Tensor, index: Any, value: Any) -> None:
         value = factories.number_tensor(value, x.dtype, x.device)
     if index is False:
         return
-    if index is True:  # alone, it is no index tensor
+    if index is True:  # a single True is not an index tensor
         index = None
     try:
         view, indices = _resolve(x, index)
@@ -74,13 +74,13 @@ def put(x: Tensor, index: Any, value: Any) -> None:
             raise RuntimeError(
                 "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
             )
-        # It fills, and may be an element of the tensor.
+        # A copy: the value may be an element of the tensor that is written.
         source = operator("clone")(source.to(view.dtype))
     operator("index_put_")(view, indices, source)
 
 
 class _Overridden(Exception):
-    """An index is of a class that overrides functions: see `ts._core.tensor.torch_function_lookup`."""
+    """Raised for an index whose class defines `__torch_function__`."""
 
     def __init__(self, item: Any) -> None:
         self.item = item
@@ -118,7 +118,7 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
     key: list[Any] = []
     steps: list[tuple[Any, ...]] = []  # operator names with their arguments after the tensor
     indices: list[Tensor | None] = []
-    dim = 0  # of the view
+    dim = 0  # dimension of the view
     seen_ellipsis = False
     for item in items:
         if item is Ellipsis:
@@ -153,7 +153,7 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
 
 
 def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
-    """The view by basic indices: in one step on the CPU, unless it is to be recorded; else by operators."""
+    """Return the view of basic indices: directly for an unrecorded CPU tensor, else by operators."""
     view = subscripts.part(x, tuple(key))
     if view is not None:
         return view
@@ -170,7 +170,7 @@ def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
 
 
 def _items(index: Any) -> list[Any]:
-    """The comma-separated indices, with tensors of one integer as ints and lists as tensors."""
+    """Return the comma-separated indices, with one-integer tensors as ints and lists as tensors."""
     if isinstance(index, tuple):
         return [_normal(item) for item in index]
     if not stands_for_tuple(index):

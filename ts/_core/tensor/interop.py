@@ -1,10 +1,10 @@
-"""Tensors that leave the process or meet other libraries: NumPy, DLPack, pickles, copies.  Methods of Tensor.
+"""Tensor methods for interoperability: NumPy, DLPack, pickles and deep copies.
 
-In: tensors; out: arrays, capsules, what a pickle holds, copies.
+In: tensors; out: arrays, capsules, reductions for pickles, copies.
 
     numpy.asarray(x), x.numpy()          share memory with x
-    pickle.loads(pickle.dumps([x, x[0]]))    two tensors on one memory, as before
-    copy.deepcopy([x, x[0]])             the same
+    pickle.loads(pickle.dumps([x, x[0]]))    two tensors that share memory, as before
+    copy.deepcopy([x, x[0]])             likewise
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
 
 
 def numpy(self: Tensor, *, force: bool = False) -> Any:
-    """A new array over the memory of a CPU tensor; with `force`, of any tensor."""
+    """Return a new array on the memory of a CPU tensor; with `force`, a copy of any other tensor."""
     if self.dtype in (*dtypes.FLOAT8, dtypes.complex32):
         raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
     if self.layout is not dtypes.strided:
@@ -288,7 +288,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     memo[id(self)] = copied
     if current_tracer() is not None and not self.is_meta:
         stand_for(copied, self.clone())
-    import copy  # who copies has it
+    import copy  # already imported by the caller
 
     return _completed(copied, self.requires_grad, copy.deepcopy(self.__dict__, memo))
 

@@ -1,4 +1,4 @@
-"""Python's numbers as elements."""
+"""Conversion of Python numbers to tensor elements; see `literals.pyx`."""
 
-# Write a number in the dtype of the ScalarType `kind`; false where that has none of its category, or it does not fit.
+# Write a number as an element of ScalarType `kind`; return False if its category or its value does not fit the dtype.
 cdef bint store_value(object value, int kind, char *out) except -1

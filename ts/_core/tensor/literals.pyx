@@ -1,7 +1,7 @@
 """Fast tensor construction from Python scalars and small nested lists of them.
 
     from_scalars([[1, 2], [3, 4.5]], -1)     float32: the default dtype if one of them is a float
-    from_scalars(["a"], -1)                  None: handled, or rejected, by `factories.tensor`
+    from_scalars(["a"], -1)                  None: left to `factories.tensor`, which also raises errors
 """
 
 cimport numpy as cnp
@@ -96,7 +96,7 @@ cdef char *fill(object data, int depth, int nd, int kind, npy_intp width, char *
 def from_scalars(data, int wanted):
     """Return a tensor of a number or nested lists of numbers; None if unsupported.
 
-    `wanted` is the number of a dtype, or -1 to infer it."""
+    `wanted` is a ScalarType, or -1 to infer the dtype."""
     cdef npy_intp dims[MAX_DEPTH]
     cdef npy_intp count = 1, width
     cdef int nd = 0, kind

@@ -1,4 +1,4 @@
-"""A NumPy array as the loops see it: its fields without reference counting, and its dtype's ScalarType."""
+"""NumPy array fields as C functions without reference counting, and ScalarType constants, for C loops."""
 
 from numpy cimport npy_intp
 
@@ -15,7 +15,7 @@ cdef extern from "numpy/arrayobject.h":
     object new_array "PyArray_SimpleNew"(int, npy_intp *, int)
 
 cdef enum:
-    RELEASE_GIL_FROM = 65536           # elements; below, another thread takes longer to give the GIL back
+    RELEASE_GIL_FROM = 65536           # minimum elements: for smaller arrays, waiting for the GIL afterwards costs more
     UINT8 = 0
     INT8 = 1
     INT16 = 2

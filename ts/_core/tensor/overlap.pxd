@@ -10,7 +10,7 @@ from ts._core.tensor.ndarray cimport PyArrayObject
 cdef bint has_internal_overlap(PyArrayObject *a) noexcept nogil
 cdef bint has_partial_overlap(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 cdef bint share_memory(PyArrayObject *a, PyArrayObject *b) noexcept nogil
-# Raise RuntimeError if an overlap makes writing `target` while reading the others unsafe.
+# Raise RuntimeError if an overlap makes it unsafe to write `target` while reading the arrays in `read`.
 cdef int check_write(object target, list read, int rule) except -1
 
 cpdef enum:

@@ -1,6 +1,6 @@
-"""Memory overlap tests of `overlap.pxd`, with PyTorch's errors.
+"""Memory overlap checks before writes, with PyTorch's errors.
 
-In: the array to write and the arrays to read; out: nothing, or PyTorch's error.
+In: the array to write and the arrays to read; out: nothing, or a RuntimeError.
 
     x[0].expand(2, 3).add_(1)      RuntimeError: unsupported operation: more than one element of the written-to tensor ...
     y[1:].add_(y[:-1])             RuntimeError: unsupported operation: some elements of the input tensor and ...
@@ -48,7 +48,7 @@ cdef bint dense(PyArrayObject *a) noexcept nogil:
     step = item
     for i in range(n):
         left += dims_of(a)[i] != 1
-    while left:  # the dimension whose stride is where the ones found so far end
+    while left:  # find the dimension whose stride is the extent of the dimensions found so far
         found = False
         for i in range(n):
             if dims_of(a)[i] != 1 and strides_of(a)[i] == step:

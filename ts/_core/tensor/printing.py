@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class PrintOptions:
-    """What `set_printoptions` sets."""
+    """Options of tensor formatting, set by `set_printoptions`."""
 
     precision: int = 4
     threshold: float = 1000
@@ -66,7 +66,7 @@ def set_printoptions(
     OPTIONS.sci_mode = sci_mode
 
 
-_CHUNK_ELEMENTS: Final = 1 << 12  # numbers between two looks at the clock
+_CHUNK_ELEMENTS: Final = 1 << 12  # numbers between deadline checks
 _NUMBER_NS: Final = 100.0  # at least, to format a number
 
 
@@ -104,7 +104,7 @@ class _FloatFormat:
     def _choose(self, shown: NDArray[Any]) -> None:
         smallest, largest = float(np.abs(shown).min()), float(np.abs(shown).max())
         self.whole = bool((shown == np.ceil(shown)).all())
-        # In PyTorch a float division: an overflow is infinitely wide a range.
+        # PyTorch divides floats, so an overflow gives an infinite ratio.
         ratio = largest / smallest if smallest > largest / 1e300 else math.inf
         self.scientific = ratio > 1000.0 or largest > 1e8 or (not self.whole and smallest < 1e-4)
         if OPTIONS.sci_mode is not None:
@@ -112,7 +112,7 @@ class _FloatFormat:
         if self.scientific:
             spec, extra = f".{OPTIONS.precision}e", 0
         elif self.whole:
-            spec, extra = ".0f", 1  # the point after it
+            spec, extra = ".0f", 1  # one column for the point
         else:
             spec, extra = f".{OPTIONS.precision}f", 0
         self.width = max(len(format(v, spec)) + extra for v in _numbers(shown))
@@ -128,7 +128,7 @@ class _FloatFormat:
 
 
 class _ComplexFormat:
-    """Complex numbers: the parts have formats of their own."""
+    """Format of complex numbers, with separate formats of real and imaginary parts."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.real, self.imag = _FloatFormat(values.real), _FloatFormat(values.imag)
@@ -149,7 +149,7 @@ def _format_of(values: NDArray[Any], zero: float) -> _Format:
 
 
 def _edges(values: NDArray[Any]) -> NDArray[Any]:
-    """The elements that a summary shows."""
+    """Return the elements that a summary shows."""
     n = OPTIONS.edgeitems
     for axis, length in enumerate(values.shape):
         if length > 2 * n:
@@ -191,7 +191,7 @@ def _nested(values: NDArray[Any], indent: int, form: _Format, summarize: bool) -
 
 
 def elements_text(x: Tensor, indent: int = 0) -> str:
-    """The elements in brackets, without `tensor(...)` around them."""
+    """Return the elements in nested brackets, without `tensor(...)`."""
     layer = layer_of(x)
     dispatches = layer is not None and layer.dispatches
     values = elements_of_subclass(x) if dispatches else x.detach().cpu().array
@@ -200,7 +200,7 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     if x.dtype is dtypes.float16 or x.dtype in dtypes.BORROWED:
         values = values.astype(np.complex64 if x.dtype.is_complex else np.float32)
     summarize = values.size > OPTIONS.threshold
-    zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0  # what the dtype has for it
+    zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0  # smallest number of a dtype without 0
     form = _format_of(_edges(values) if summarize else values, zero)
     return _nested(values, indent, form, summarize)
 

@@ -171,7 +171,7 @@ def create_shared_storage(size: int) -> UntypedStorage:
 
 _lock = threading.Lock()
 _mappings: weakref.WeakValueDictionary[tuple[int, int], Mapping] = weakref.WeakValueDictionary()
-_blocks: dict[tuple[int, int, int], weakref.ref[Any]] = {}  # by file identity and offset
+_blocks: dict[tuple[int, int, int], weakref.ref[Any]] = {}  # (file identity, offset) -> array
 
 
 def _block_of(mapping: Mapping, offset: int, size: int) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 
 class Size(tuple[int, ...]):
-    """The shape of a tensor: a tuple that prints as PyTorch's."""
+    """Shape of a tensor: a tuple with the `repr` of `torch.Size`."""
 
     __slots__ = ()
 
@@ -24,13 +24,13 @@ class Size(tuple[int, ...]):
                 raise TypeError(
                     f"torch.Size() takes an iterable of 'int' (item {i} is '{type(item).__name__}')"
                 )
-        return tuple.__new__(cls, items)  # tensors too: in a trace these are the lengths
+        return tuple.__new__(cls, items)  # items may be tensors: sizes in a trace
 
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
 
     def numel(self) -> int:
-        """The product of the lengths."""
+        """Return the product of the sizes, the number of elements."""
         return math.prod(self)
 
     def __add__(self, other: object) -> Any:

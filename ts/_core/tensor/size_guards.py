@@ -1,11 +1,11 @@
 """Queries on symbolic sizes, used by all code that depends on a dimension's size.
 
-In: sizes, which are ints, or objects with `+ - * //` and comparisons that stand for a number that is not
-known yet (a symbol).  Out: the same, or the answer.
+In: sizes, which are ints, or symbols: objects with `+ - * //` and comparisons for an unknown number.
+Out: sizes, or bools.
 
     product((2, n, 1))      2*n, a symbol where n is one
     equal(n, 3)             an operator's precondition: a guard is added if it is not provable
-    evaluate_guard(n == 3)  a needed answer: likewise, but raises for a data-dependent symbol
+    evaluate_guard(n == 3)  a condition for control flow: adds a guard, raises for a data-dependent symbol
     known_equal(n, 3)       provable equality: never raises, never adds a guard
     known_one(n)            provably 1: such dimensions broadcast, with irrelevant strides
 
@@ -140,12 +140,12 @@ def smaller(a: SizeLike, b: SizeLike) -> SizeLike:
 
 
 def larger(a: SizeLike, b: SizeLike) -> SizeLike:
-    """The larger of two sizes."""
+    """Return the larger of two sizes."""
     return a if known_equal(a, b) or evaluate_guard(b <= a) else b
 
 
 def least(a: SizeLike, b: SizeLike) -> SizeLike:
-    """The smaller of two sizes: of symbols their minimum, which decides nothing."""
+    """Return the smaller of two sizes: for symbols a symbolic minimum, without a guard."""
     for x in (a, b):
         if isinstance(x, SymNumber) and not known_equal(a, b):
             return x.node.operate("sym_min", a, b)
@@ -167,7 +167,7 @@ def broadcast(*shapes: Sequence[SizeLike]) -> Shape:
                 result[d] = n
             elif known_one(n) or equal(n, result[d]):
                 continue
-            elif evaluate_guard(result[d] == 1):  # computed from a size: one in the example
+            elif evaluate_guard(result[d] == 1):  # a symbolic size with example value 1
                 result[d] = n
             elif not evaluate_guard(n == 1):
                 raise ValueError(
@@ -178,7 +178,7 @@ def broadcast(*shapes: Sequence[SizeLike]) -> Shape:
 
 
 def dense(lengths: Sequence[SizeLike], step: SizeLike) -> Shape:
-    """Strides of elements in the order in which they are written down, `step` between neighbours."""
+    """Return row-major strides without gaps, with element stride `step`."""
     steps: list[SizeLike] = []
     for n in reversed(lengths):
         steps.append(step)

@@ -1,6 +1,6 @@
-"""Sparse tensors in the core: the index of their backend, whose arrays are not strided.
+"""Sparse tensors in the core: the index of their backend, and a check for strided tensors.
 
-Their array is a `ts.backends.sparse.SparseArray`; they are on the CPU.
+Their array is a `ts.backends.sparse.SparseArray`, on the CPU; it has no strides.
 """
 
 from ts._core.tensor.tensor cimport Tensor

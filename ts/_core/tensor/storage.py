@@ -34,7 +34,7 @@ def owning_array(array: Array) -> Array:
         if isinstance(base, type(array)):
             array = base
         elif type(base).__name__ == "DummyArray" and isinstance(inner, np.ndarray):
-            array = inner  # what NumPy's `as_strided` puts between
+            array = inner  # intermediate object of NumPy's `as_strided`
         else:
             return array
 
@@ -171,7 +171,7 @@ class UntypedStorage:
         made.bytes = map_path(filename, operator.index(nbytes), bool(shared))
         return made
 
-    # ---- what it is
+    # ---- properties
 
     @property
     def filename(self) -> str | None:
@@ -195,7 +195,7 @@ class UntypedStorage:
     is_sparse = is_sparse_csr = is_hpu = False
 
     def data_ptr(self) -> int:
-        """The address of the first byte."""
+        """Return the address of the first byte."""
         give_away(self.bytes)
         return address(self.bytes) if self.nbytes() else 0
 
@@ -260,12 +260,12 @@ class UntypedStorage:
         return iter(self.tolist())
 
     def tolist(self) -> list[int]:
-        """The bytes as numbers."""
+        """Return the bytes as ints."""
         numbers: list[int] = wrap_array(self.bytes)._host().tolist()
         return numbers
 
     def fill_(self, value: int) -> UntypedStorage:
-        """Set every byte."""
+        """Set all bytes to `value`; return the storage."""
         self.bytes[...] = value
         return self
 
@@ -324,7 +324,7 @@ class TypedStorage:
         return self._untyped_storage.filename
 
     def untyped(self) -> UntypedStorage:
-        """The storage without the dtype."""
+        """Return the storage without its dtype."""
         return self._untyped_storage
 
     @property
@@ -354,7 +354,7 @@ class TypedStorage:
         return TypedStorage(UntypedStorage.of(self._elements().to(dtype).array), dtype)
 
     def fill_(self, value: Any) -> TypedStorage:
-        """Set every element."""
+        """Set all elements to `value`; return the storage."""
         self._elements()[...] = value
         return self
 
@@ -398,7 +398,7 @@ class TypedStorage:
         self._elements()[index] = value
 
     def tolist(self) -> list[Any]:
-        """The elements as numbers."""
+        """Return the elements as Python numbers."""
         found: list[Any] = self._elements().tolist()
         return found
 
@@ -411,19 +411,19 @@ class TypedStorage:
         return count
 
     def size(self) -> int:
-        """The number of elements."""
+        """Return the number of elements."""
         count: int = self.nbytes() // self.dtype.itemsize
         return count
 
     __len__ = size
 
     def element_size(self) -> int:
-        """Bytes of one element."""
+        """Return the size of an element in bytes."""
         size: int = self.dtype.itemsize
         return size
 
     def data_ptr(self) -> int:
-        """The address of the first element."""
+        """Return the address of the first element."""
         return self._untyped_storage.data_ptr()
 
 
@@ -448,7 +448,7 @@ for _dtype, _name in TYPE_NAMES.items():
 
 
 def typed(x: Tensor) -> TypedStorage:
-    """`x.storage()`"""
+    """Return `x.storage()`, a TypedStorage."""
     warnings.warn(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
         "storage "

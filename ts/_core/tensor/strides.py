@@ -16,7 +16,7 @@ from ts import dtypes
 
 Shape = tuple[int, ...]
 
-# The dimensions from the outermost to the innermost, by rank.
+# Dimensions from outermost to innermost, by rank.
 _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 _RANK = {dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
 

@@ -1,8 +1,7 @@
-"""x[i], x[a:b], x[..., None]: subscripts that give views, without NumPy's call; x[i] = 2 by one operator.
+"""Fast paths of indexing: views x[i], x[a:b], x[..., None] of CPU tensors, and `x[i] = 2` by one operator.
 
-In: a CPU tensor and whatever stands in the brackets; out: the view, or None where something else than
-integers, slices, None and `...` stands there, or where an index does not fit: `ts._core.tensor.indexing` takes
-those, and has the messages.
+In: a CPU tensor and an index; out: the view, or None for an index that is out of range or contains anything but
+integers, slices, None and `...`: `ts._core.tensor.indexing` handles these and raises the errors.
 """
 
 cimport numpy as cnp
@@ -26,7 +25,7 @@ cdef extern from "numpy/arrayobject.h":
     )
     int set_base "PyArray_SetBaseObject"(PyArrayObject *array, PyObject *base) except -1
     PyTypeObject *array_type "&PyArray_Type"
-    npy_intp UNKNOWN "NPY_MIN_INTP"    # a stride
+    npy_intp UNKNOWN "NPY_MIN_INTP"    # a stride to be computed
 
 cdef extern from "Python.h":
     void incref "Py_INCREF"(PyObject *) noexcept
@@ -41,7 +40,7 @@ cdef enum:
 cdef inline PyObject *view_of(
     Tensor x, PyArrayObject *a, PyObject *descr, int kind, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset
 ) except NULL:
-    """A view of an array of `x` with elements of a dtype, whose reference is stolen."""
+    """Create a view of an array of `x` with elements of dtype `descr`, whose reference is stolen."""
     cdef PyObject *base = <PyObject *>a
     cdef char *data = data_of(a) + offset
     cdef object array = new_view(
@@ -162,7 +161,7 @@ def part(Tensor x not None, index):
         at += 1
     step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     for at in range(nd - 1, -1, -1):
-        if strides[at] == UNKNOWN:  # the span of the following dimensions
+        if strides[at] == UNKNOWN:  # a new dimension: the extent of the following dimensions
             strides[at] = step if at == nd - 1 else dims[at + 1] * strides[at + 1]
     made = view_at(x, a, nd, dims, strides, offset)
     result = <object>made
@@ -193,7 +192,7 @@ def put(Tensor x not None, index, value):
             return False
         operator_function("copy_")(view, source)
         return True
-    if not number:                     # its shape has to be looked at, and a mask fills with an element of the tensor itself
+    if not number:                     # tensor values need checks of shape and overlap
         return False
     if type(index) is Tensor and selects_alone(x, <Tensor>index):
         indices = [index]

@@ -1,13 +1,14 @@
-"""Numbers that are not known yet: `SymInt`, `SymFloat`, `SymBool`.
+"""Symbolic numbers: `SymInt`, `SymFloat`, `SymBool`.
 
-A symbol holds a node, which does the arithmetic and answers the questions; here are the operators of Python
-that lead there, so that nothing of the algebra is imported by programs that have no symbols.
+A symbol has a node, which implements arithmetic and decisions.  This module only maps Python operators to
+calls of
+the node, so that programs without symbols do not import the symbolic algebra.
 
-    n = x.shape[0]            while something is exported: a SymInt
+    n = x.shape[0]            during an export: a SymInt
     n * 2 + 1                 a SymInt: node.operate("add", n * 2, 1)
     n > 3                     a SymBool
-    if n > 3: ...             node.decide(): a bool, which holds for the program from now on
-    int(n), range(n)          node.specialize(): the number of the example, which it has to be from now on
+    if n > 3: ...             node.decide(): returns a bool and adds a guard
+    int(n), range(n)          node.specialize(): returns the example's number and requires n to be equal to it
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class SymFloat(_Number):
 
 
 class SymBool(SymNumber):
-    """A truth that is not known yet."""
+    """Symbolic bool."""
 
     __slots__ = ()
 
@@ -128,7 +129,7 @@ def _unary(name: str) -> Callable[[Any], Any]:
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
     setattr(_Number, f"__{_name}__", _binary(_name))
     setattr(_Number, f"__r{_name}__", _reflected(_name))
-for _name in ("add", "sub", "mul"):  # a truth counts as 1 or 0
+for _name in ("add", "sub", "mul"):  # a SymBool counts as 1 or 0
     setattr(SymBool, f"__{_name}__", _binary(_name))
     setattr(SymBool, f"__r{_name}__", _reflected(_name))
 for _name in ("lt", "le", "gt", "ge"):

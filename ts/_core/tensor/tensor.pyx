@@ -3,12 +3,12 @@
 In: arrays of any backend; out: tensors.
 
     x = from_numpy(numpy.ones((2, 3)))      shares memory; x.array is a view of it
-    x.t()                                   a method of an operator record, put here by install_methods
+    x.t()                                   a method of an operator record, added by install_methods
     x + 1                                   the operator aten::add, through operator_function("add")
 
-Python operators and indexing are type slots and therefore defined here; every other operator becomes a
-method when the registry calls `install_methods`.  Other methods are defined by topic in: `ts._core.tensor.layout` (storages, strides, memory formats), `ts._core.tensor.interop` (NumPy, DLPack,
-pickles, copies) and `ts._core.tensor.tensor_conversion_methods` (dtypes, Python's values, text).
+Python operators and indexing are type slots and therefore defined here; every other operator becomes a method when the
+registry calls `install_methods`.  Other methods are defined in `layout` (storages, strides, memory formats), `interop`
+(NumPy, DLPack, pickles, copies) and `tensor_conversion_methods` (dtypes, Python values, strings).
 """
 
 import operator as python_operator
@@ -62,13 +62,13 @@ cdef extern from "instance_dict.h":
     int hang_attributes(type cls, Py_ssize_t offset) except -1
 
 
-# ---------------------------------------------------------------- dtypes and devices by number
+# ---------------------------------------------------------------- dtype numbers
 
 cdef enum:
-    CODES = 48                         # ScalarTypes
+    CODES = 48                         # number of ScalarTypes
     NUMBERS = 32                       # NumPy's own type numbers; registered types have larger ones
-    BORROWED = 7                       # dtypes whose arrays `ml_dtypes` knows
-    LATER = -2                         # a NumPy type number not looked up yet
+    BORROWED = 7                       # number of dtypes defined by `ml_dtypes`
+    LATER = -2                         # NumPy type number not determined yet
 
 cdef int SCALAR_TYPE[NUMBERS]        # by NumPy's type number
 cdef int NUMBER[CODES]               # by ScalarType
@@ -166,7 +166,7 @@ cdef Tensor wrap(object array):
     if isinstance(array, (np.generic, bool, int, float, complex)):
         return wrap(np.asarray(array))
     backend = backend_registry().of_array(array)
-    if backend.index == BACKEND_CPU:             # of a class of NumPy's, or one that is no backend's
+    if backend.index == BACKEND_CPU:             # another ndarray class, or an array of no backend
         return wrap(np.asarray(array))
     t = Tensor.__new__(Tensor)
     t.array = array
@@ -178,14 +178,14 @@ cdef Tensor wrap(object array):
 
 
 def wrap_array(array):
-    """A tensor around an array of any backend, sharing its memory."""
+    """Wrap an array of any backend in a tensor that shares its memory."""
     return wrap(array)
 
 
 cdef int rebind(Tensor t, object array) except -1:
     """Replace the array of `t`, for in-place changes of shape or dtype."""
     cdef Tensor fresh = wrap(array)
-    before = t.array  # held until all of `t` fits together: releasing it may give other threads a turn
+    before = t.array  # keep alive until all fields of `t` are set: a release may let other threads run
     t.array = fresh.array
     t.scalar_type = fresh.scalar_type
     t.backend = fresh.backend
@@ -194,16 +194,16 @@ cdef int rebind(Tensor t, object array) except -1:
 
 
 def backend_of(str device_type not None):
-    """The backend of a device type."""
+    """Return the backend of a device type."""
     return backend_registry().get(device_type)
 
 
 def rebind_array(Tensor t not None, array):
-    """Let `t` be around `array` from now on."""
+    """Replace the array of `t`."""
     rebind(t, array)
 
 
-# ---------------------------------------------------------------- memory that others may write to
+# ---------------------------------------------------------------- memory exposed to foreign code
 
 cdef LetGo let_go = NULL
 
@@ -234,7 +234,7 @@ cdef class ArrayAttribute:
         raise AttributeError("attribute 'array' of 'ts.Tensor' objects is not writable")
 
 
-# ---------------------------------------------------------------- operators, as the registry gives them
+# ---------------------------------------------------------------- operators of the registry
 
 cdef dict _functions = {}            # operator name -> callable
 cdef set _installed = set()          # methods added by install_methods, which may replace them
@@ -249,7 +249,7 @@ cdef object operator_function(str name):
 
 
 def install_methods(dict methods not None):
-    """Put `methods` (name -> function) into the type; names that the type defines itself stay."""
+    """Add `methods` (name -> function) to the type, except names that the type defines itself."""
     cdef dict type_dict = <dict>(<PyTypeObject *>Tensor).tp_dict
     for name, function in methods.items():
         if name not in type_dict or name in _installed:
@@ -312,7 +312,7 @@ cdef bint overrides(object x) except -1:
 
 
 cdef object numpy_number = np.generic
-cdef object bool_type = bool           # a name that no method of Tensor has
+cdef object bool_type = bool           # alias: methods of Tensor hide the name `bool`
 
 
 cdef inline bint is_operand(object x):
@@ -455,7 +455,7 @@ cdef object only_element(Tensor x):
     return value
 
 
-cdef object before_marking = None      # a function that `requires_grad_` calls first
+cdef object before_marking = None      # callback at the start of `requires_grad_`
 
 
 def set_before_marking(function):
@@ -491,7 +491,7 @@ cdef object _to_copy = None
 
 
 def to_copy(Tensor x not None, dtype=None, device=None, non_blocking=False, memory_format=None):
-    """A copy with another dtype (its number), device or memory format (its number), by `aten::_to_copy`."""
+    """Copy to another dtype (its number), device or memory format (its number) by `aten::_to_copy`."""
     global _to_copy
     if _to_copy is None:
         _to_copy = operator_function("_to_copy").operators()[0]
@@ -543,7 +543,7 @@ cdef int check_gradient(Tensor x, object value) except -1:
 
 
 cdef Tensor shared(Tensor x):
-    """A tensor on the same memory that wants no gradient."""
+    """Return a tensor on the same memory that does not require grad."""
     cdef Tensor t = Tensor.__new__(Tensor)
     t.array = x.array.view() if x.backend == BACKEND_CPU else x.array[...]
     t.scalar_type = x.scalar_type
@@ -565,7 +565,7 @@ def detached_array(Tensor x not None):
 cdef Tensor count_together(Tensor t, Tensor x):
     """Count writes to the new tensor `t`, which is no view, together with those to `x`."""
     cdef Tensor counter = <Tensor>counter_of(<PyObject *>x)
-    if is_layered(t):                  # by its class
+    if is_layered(t):                  # the class of `t` has attached a layer
         follow(t, x)
         if counter.wants_grad or counter.history is not None:
             t.owner = counter_apart(x)
@@ -582,14 +582,14 @@ cdef Tensor count_together(Tensor t, Tensor x):
 
 @cython.final
 cdef class VersionCounter(Tensor):
-    """See tensor.pxd."""
+    """Version counter of memory without an owning tensor; see `tensor.pxd`."""
 
 
 cdef Tensor counter_apart(Tensor t):
     cdef Tensor made, counter = <Tensor>counter_of(<PyObject *>t)
     if type(counter) is VersionCounter:
         return counter
-    made = VersionCounter.__new__(VersionCounter)  # without an array: it is not one more that has the memory
+    made = VersionCounter.__new__(VersionCounter)  # without an array: no further reference to the memory
     made.version = counter.version
     counter.owner = made
     return made
@@ -707,7 +707,7 @@ def swap_contents(Tensor t not None, Tensor other not None):
     t.version, other.version = other.version, t.version
     t.owner, other.owner = other.owner, t.owner
     t.base, other.base = other.base, t.base
-    # An object of a class of Python's holds a reference to it: that moves along.
+    # An instance of a Python class owns a reference to its class, which is exchanged as well.
     Py_SET_TYPE(<PyObject *>t, <PyTypeObject *>other_cls)
     Py_SET_TYPE(<PyObject *>other, <PyTypeObject *>cls)
 
@@ -866,11 +866,11 @@ cdef class Tensor:
     __array_priority__ = 1000
 
     def __init__(self, *args, **kwargs):
-        """Nothing: `__new__` makes the tensor, so that derived classes may have either with arguments of their own."""
+        """Accept any arguments: `__new__` creates the tensor, and derived classes may override either method."""
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        """Functions of tensors of derived classes: the results are of that class, too."""
+        """Call a function with tensors of a derived class and convert its results to that class."""
         connected()
         return call_of_derived(cls, func, types, args, kwargs)
 
@@ -896,7 +896,7 @@ cdef class Tensor:
 
     @staticmethod
     def _make_subclass(cls, Tensor data not None, require_grad=False):
-        """A leaf of a derived class around the memory of `data`."""
+        """Return a leaf of a derived class on the memory of `data`."""
         check_derived(cls)
         if not isinstance(require_grad, bool_type):
             raise TypeError(
@@ -908,7 +908,7 @@ cdef class Tensor:
         return of_class(<type>cls, view)._marked(bool(require_grad))
 
     def __getattr__(self, name):
-        """The first miss puts the operators' methods into the type: importing `ts` need not load them."""
+        """Load the methods of operators on the first missing attribute, so that `import ts` need not load them."""
         if not name.startswith("__") and load_methods():
             return getattr(self, name)
         if name == "__cuda_array_interface__":
@@ -917,7 +917,7 @@ cdef class Tensor:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         raise missing_attribute(f"'{type(self).__name__}' object", name, partial(dir, self))
 
-    # ---- what it is
+    # ---- properties
 
     @property
     def shape(self):
@@ -1065,7 +1065,7 @@ cdef class Tensor:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if requires_grad and not attention & GRADIENTS_WANTED:
             with import_turn():
-                import ts._core.autograd.tape  # noqa: F401  sees operators from now on
+                import ts._core.autograd.tape  # noqa: F401  enables recording
             want_gradients()
         self.wants_grad = requires_grad
         return self
@@ -1074,7 +1074,7 @@ cdef class Tensor:
     def data(self):
         if calls_handler(self):
             made = self.history.layer.detach(self)
-            (<Tensor>made).owner = None  # writes to it are not counted for `self`
+            (<Tensor>made).owner = None  # separate version counter
             (<Tensor>made).version = 0
             return made
         if is_layered(self) and not needs_grad(self):
@@ -1098,7 +1098,7 @@ cdef class Tensor:
             raise RuntimeError("a tensor with elements cannot become one without: its elements would be lost")
         rebind(self, other.array)
         if fake:
-            history_of(self).layer = other.history.layer  # it stands for what the other does
+            history_of(self).layer = other.history.layer  # a fake tensor, like `other`
         elif is_dispatched(self):
             subclasses.replace_data(self, other)
 
@@ -1115,7 +1115,7 @@ cdef class Tensor:
         return view_on(self, self.array.T)
 
     def size(self, dim=None):
-        """The shape, or its length in dimension `dim`."""
+        """Return the shape, or the size of dimension `dim`."""
         if watched():
             return watcher().size(self, dim)
         if dim is None:
@@ -1125,10 +1125,10 @@ cdef class Tensor:
         return self.array.shape[self._dimension(dim)]
 
     def stride(self, dim=None):
-        """Steps between neighbours, in elements."""
+        """Return the strides in elements, or the stride of dimension `dim`."""
         itemsize = self.array.dtype.itemsize
         steps = tuple([s // itemsize for s in self.array.strides])
-        if self.array.size == 0 and self.array.base is None and not any(steps):  # as NumPy has them of what is empty
+        if self.array.size == 0 and self.array.base is None and not any(steps):  # NumPy's zero strides of an empty array
             steps = strides.contiguous(self.array.shape)
         return steps if dim is None else steps[self._dimension(dim)]
 
@@ -1142,13 +1142,13 @@ cdef class Tensor:
         return i + n if i < 0 else i
 
     def dim(self):
-        """The number of dimensions."""
+        """Return the number of dimensions."""
         return rank_of(self)
 
     ndimension = dim
 
     def numel(self):
-        """The number of elements."""
+        """Return the number of elements."""
         if watched():
             return watcher().numel(self)
         return size_of(<PyArrayObject *>self.array) if self.backend == BACKEND_CPU else self.array.size
@@ -1156,7 +1156,7 @@ cdef class Tensor:
     nelement = numel
 
     def element_size(self):
-        """Bytes of one element."""
+        """Return the size of an element in bytes."""
         return self.array.dtype.itemsize
 
     def is_floating_point(self):
@@ -1183,7 +1183,7 @@ cdef class Tensor:
             return <size_t>cnp.PyArray_DATA(<cnp.ndarray>self.array)
         return 0 if self.backend == BACKEND_META else self.array.data.ptr
 
-    # ---- out of the tensor
+    # ---- access to elements
 
     def item(self):
         """Return the only element as a Python number."""
@@ -1193,7 +1193,7 @@ cdef class Tensor:
         return value
 
     def _host(self):
-        """The elements as a NumPy array, which shares memory on the CPU."""
+        """Return the elements as a NumPy array, which shares memory on the CPU."""
         if hides_elements(self):
             self.history.layer.check_copy_to_host()
             return self.history.layer.inner._host()
@@ -1347,7 +1347,7 @@ cdef class Tensor:
         elif not subscripts.put(self, index, value):
             indexing.put(self, index, value)
 
-    # ---- Python's operators: the slot, and the operator behind it
+    # ---- Python operators: type slots that call operators
 
     def __add__(self, other): return binary("add", self, other)
     def __radd__(self, other): return reflected("add", "add", self, other)
@@ -1408,10 +1408,10 @@ cdef class Tensor:
 
 
 def _derived(cls):
-    """A class was derived from `Tensor`."""
+    """Handle a new class derived from `Tensor`."""
     function = cls.__torch_function__
     definer = next(c for c in cls.__mro__ if "__torch_function__" in c.__dict__)
-    if definer is Tensor and class_dispatches(cls):  # as in PyTorch: operators call one of the two protocols
+    if definer is Tensor and class_dispatches(cls):  # as in PyTorch: operators use one of the two protocols
         cls.__torch_function__ = function = _disabled_torch_function_impl
     if function is not _disabled_torch_function_impl:
         connected()
@@ -1423,7 +1423,7 @@ define_methods({"array": ArrayAttribute(), "__init_subclass__": classmethod(_der
 disabled_dispatch = Tensor.__torch_dispatch__
 seal(AutogradMeta)
 seal(VersionCounter)
-(<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give
+(<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name in Python's error messages
 
 
 cdef New new_unfilled = (<PyTypeObject *>Tensor).tp_new
@@ -1477,9 +1477,9 @@ cdef int hang_attributes_on_tensors() except -1:
 
 
 hang_attributes_on_tensors()
-# Of Python's `Tensor.__new__(Tensor)`, and of classes made of Tensor; `wrap` calls the C function and fills it.
+# For `Tensor.__new__(Tensor)` in Python and derived classes; `wrap` calls Cython's C function directly.
 (<PyTypeObject *>Tensor).tp_new = new_tensor
 PyType_Modified(Tensor)
 
-# They import the class above; the last three put methods into it.
+# These modules import the class above and add methods to it.
 from ts._core.tensor import factories, tensor_conversion_methods, interop, indexing, layout, subscripts

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def type_name(dtype: dtypes.dtype, device_type: str) -> str:
-    """PyTorch's name of the type of tensors: "torch.FloatTensor"."""
+    """Return PyTorch's legacy type name: "torch.FloatTensor"."""
     place = "torch." if device_type == "cpu" else f"torch.{device_type}."
     return f"{place}{dtype.type_name}Tensor"
 
 
 def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """PyTorch's name of the tensor's type, or the tensor with another dtype."""
+    """Return PyTorch's legacy type name of the tensor, or the tensor converted to `dtype`."""
     if dtype is None:
         named = type_name(self.dtype, self.device.type)
         return named if self.layout is dtypes.strided else named.replace("torch.", f"torch.{_kind(self)}.")
@@ -57,7 +57,7 @@ def _kind(x: Tensor) -> str:
 
 
 def tolist(self: Tensor) -> Any:
-    """Nested lists of Python numbers."""
+    """Return the elements as nested lists of Python numbers."""
     tracer = current_tracer()
     if tracer is not None:
         listed = getattr(tracer, "listed", None)
@@ -75,9 +75,9 @@ def tolist(self: Tensor) -> Any:
     return _listed(host)
 
 
-_CHUNK_ELEMENTS: Final = 1 << 14  # numbers between two looks at the clock
+_CHUNK_ELEMENTS: Final = 1 << 14  # numbers between deadline checks
 _NUMBER_NS: Final = 10.0  # at least, to convert a number
-_BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}  # of a number and its place, by dtype.kind
+_BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}  # bytes per number and list slot, by dtype.kind
 _SMALL_INT_BYTES: Final = 8  # of a list slot; small integers are preallocated by Python
 
 
@@ -189,7 +189,7 @@ def __format__(self: Tensor, spec: str) -> str:
 
 
 def _repr_html_(self: Tensor) -> str:
-    """For notebooks: shape, dtype and device above the text."""
+    """Return HTML for notebooks: shape, dtype and device above the tensor's text."""
     import html
 
     shape = " x ".join(map(str, self.shape)) or "one element"

@@ -11,7 +11,7 @@ from typing import Final
 from ts.module_names import is_own
 
 _HEAP_TYPE_FLAG: Final = 1 << 9  # Py_TPFLAGS_HEAPTYPE: set for classes that a `class` statement creates
-# Names of classes of `ts` that PyTorch writes in C, so that its messages show their module, too.
+# Names of classes that PyTorch implements in C: its messages show them with their module.
 _TYPE_TEXTS: Final = {
     **{
         name: f"torch.{name}"
