@@ -42,11 +42,11 @@ Definition = ast.ClassDef | ast.FunctionDef
 
 @dataclass(frozen=True)
 class MissingFeature:
-    """One thing that an archive needs.
+    """Feature that an archive requires and `ts` lacks.
 
-    kind      "version" of the format, "operator", "overload" of an operator (no form takes these arguments),
-              "class" that is neither the archive's nor of `ts`, "backend" that a part of the model was made
-              for, "code" that does not compile for another reason
+    kind      "version" of the format, "operator", "overload" of an operator (none accepts the arguments),
+              "class" defined neither in the archive nor in `ts`, "backend" of a lowered part of the model,
+              "code" that fails to compile for another reason
     name      `aten::relu`, `__torch__.torch.classes.quantized.Conv2dPackedParamsBase`, ...
     places    `code/__torch__/net.py:12`, `data.pkl`
     why       the compiler's message, for "overload" and "code"
@@ -72,13 +72,13 @@ def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
 
 
 class _CompatibilityScan:
-    """The search through one archive."""
+    """Search for missing features of one archive."""
 
     def __init__(self, records: ZipRecords) -> None:
         self.records = records
         self.sources = read_sources(records)
         self.files = {name: _definitions(source) for name, source in self.sources.items()}
-        self.found: dict[tuple[str, str], dict[str, None]] = {}  # by kind and name: the places
+        self.found: dict[tuple[str, str], dict[str, None]] = {}  # (kind, name) -> places
         self.reasons: dict[tuple[str, str], str] = {}
         self.stopped: set[ast.AST] = set()  # functions that name something which is missing
 
@@ -146,7 +146,7 @@ class _CompatibilityScan:
         """Compile the functions whose names are known to graphs."""
         try:
             unit = Reader(self.records, None).unit
-        except ArchiveError:  # its constants are among what is missing
+        except ArchiveError:  # the constants require a missing feature
             if self.found:
                 return
             raise

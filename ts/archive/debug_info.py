@@ -1,11 +1,11 @@
-"""Debug records of archives: which place of the program each piece of a source file was made from.
+"""Debug records of archives: map offsets in a source file to locations in the original program.
 
-In: the marks of a file, (offset, range) in order. Out: the bytes of its record, and the other way:
+In: (offset, range) pairs of a file in order. Out: the bytes of its record, and the inverse:
 
     write_places([(192, range)])            b"..."
-    read_places(data)(200)                  a range of the same text, or None
+    read_places(data)(200)                  range with equal source text, or None
 
-A record holds the sources' lines once each, in a table of texts.  One that is damaged costs its places only.
+A record contains each source line once, in a string table.  A damaged record only loses its locations.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # the empty text
 
 
 def write_places(places: Iterable[tuple[int, SourceRange | None]]) -> bytes:
-    """The record of a file's places."""
+    """Return the debug record of a file's source locations."""
     numbers: dict[str, int] = {"": 0}
     sources: dict[Source, tuple[Any, ...]] = {}
     entries = []

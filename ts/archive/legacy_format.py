@@ -1,13 +1,13 @@
-"""The format that `torch.save` wrote before 1.6, and writes with `_use_new_zipfile_serialization=False`.
+"""Format of `torch.save` before version 1.6, and with `_use_new_zipfile_serialization=False`.
 
 A file consists of five consecutive pickles, followed by the storages:
 
-    0x1950a86a20f9469cfc6c                  that it is such a file
-    1001                                    the version of the format
-    {"little_endian": True, ...}            of the machine
-    the value                               with ("storage", FloatStorage, "0", "cpu", 6, None) for a storage
-    ["0", ...]                              the storages' names, in their order
-    6 as eight bytes, and 24 bytes          each storage: the number of its elements, and these
+    0x1950a86a20f9469cfc6c                  magic number
+    1001                                    version of the format
+    {"little_endian": True, ...}            properties of the machine
+    the value                               with ("storage", FloatStorage, "0", "cpu", 6, None) for storages
+    ["0", ...]                              storage keys in order
+    6 as eight bytes, and 24 bytes          each storage: number of elements, and elements
 
 All numbers are untrusted: they are checked against the value and the size of the file.
 """
@@ -36,15 +36,15 @@ BEGINNING: Final = pickle.dumps(_MAGIC, _PROTOCOL)
 
 
 class LegacyArchive(NamedTuple):
-    """The contents of a legacy file: the pickle of the value, and storages by name."""
+    """Contents of a legacy file: the pickle of the value, and storages by key."""
 
     pickle: bytes
     storages: dict[str, Storage]
-    end: int  # where they end in the file
+    end: int  # file offset of their end
 
 
 def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDArray[np.uint8]]]) -> None:
-    """A file: the value's pickle, and name, number of elements and bytes of each storage."""
+    """Write a file: the value's pickle, and key, number of elements and bytes of each storage."""
     storages = list(storages)
     system = {"protocol_version": _VERSION, "little_endian": True, "type_sizes": _SIZES}
     for part in (_MAGIC, _VERSION, system):
@@ -83,7 +83,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
     for key in keys:
         name, location, numel = named.found[key]
         kind = storage_type(name)
-        assert kind is not None  # it was looked up when the value named it
+        assert kind is not None  # checked when the value referred to it
         end = at + 8 + numel * kind.dtype.itemsize
         if end > len(data):
             raise ArchiveError(f"the storage {key!r} ends behind the file")
@@ -108,13 +108,13 @@ def part_of(storage: Storage, view: Any) -> Storage:
 
 
 class _StorageCollector:
-    """Notes the storages that a value names."""
+    """Collects the storages referenced by a value."""
 
     def __init__(self) -> None:
         self.found: dict[str, tuple[str, str, int]] = {}
 
     def storage(self, reference: Any) -> Any:
-        """Note a storage; a class of modules, which such files name with its source, is itself."""
+        """Record a storage reference; return a module class, which legacy files store with its source."""
         match reference:
             case ("module", Global() as cls, _, _):
                 return cls
@@ -134,7 +134,7 @@ def _refused(*named: Any) -> NoReturn:
 
 
 def _plain(data: bytes, at: int) -> tuple[Any, int]:
-    """A pickle of numbers, texts and containers, and where it ends."""
+    """Return a pickled value of numbers, strings and containers, and the offset of its end."""
     machine = Unpickler(data, _refused, _refused)
     machine.at = at
     return machine.load(), machine.at

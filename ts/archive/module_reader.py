@@ -1,16 +1,16 @@
-"""Reads archives: the zip files that `torch.jit.save` and `ts.jit.save` write.
+"""Reader of archives: zip files written by `torch.jit.save` and `ts.jit.save`.
 
-In: a path or an open file.  Out: the object of the module in it:
+In: a path or an open file.  Out: the module's script object:
 
     handle = read("model.pt", map_location="cpu", extra_files={"labels.txt": ""})
 
-    model/data.pkl                  the module and what it holds: objects, containers, tensors
-    model/data/0                    the storage of tensors
-    model/code/__torch__/net.py     the classes and functions, as source
-    model/constants.pkl             the constants without a literal that the source calls CONSTANTS.c0, ...
-    model/version                   of the operators' meaning
+    model/data.pkl                  the module with its objects, containers and tensors
+    model/data/0                    a storage of tensors
+    model/code/__torch__/net.py     source of classes and functions
+    model/constants.pkl             constants without a literal, named CONSTANTS.c0, ... in the source
+    model/version                   version of the operators' semantics
 
-Nothing of an archive runs while it is loaded, except a module's own `__setstate__`.
+Loading executes no code of the archive, except `__setstate__` methods of modules.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ts.ir.types import CUSTOM_CLASS_PREFIX, ClassType, EnumType, ModuleType, No
 from ts.passes.unwrap_numbers import as_number
 
 NEWEST_VERSION: Final = 10
-_MAX_ELEMENTS: Final = 1 << 20  # of a constant of the code; tensors are one each
+_MAX_ELEMENTS: Final = 1 << 20  # elements of a constant; a tensor counts as one
 
 
 def read(
@@ -53,9 +53,9 @@ def read(
 
     `map_location` selects the device of tensors: a device, a dictionary from devices of the archive to
     others, or a function of a storage's elements and its device that returns a tensor or None.  The keys of
-    `extra_files` name additional records, whose contents are filled in.  The policy `terms` applies to all
-    later uses of the code; if it restricts operators, all code is compiled now. With `mapped`, large storages
-    of a file given by path are mapped into memory.
+    `extra_files` name additional records, whose contents become its values.  The policy `terms` applies to
+    all later uses of the code; if it restricts operators, all code is compiled now. With `mapped`, large
+    storages of a file given by path are mapped into memory.
     """
     mapped = mapped and isinstance(f, str | os.PathLike)
     with opened(f) as file, terms.within(), ZipRecords(file, mapped=mapped) as records:
@@ -72,7 +72,7 @@ def read(
 
 
 def read_sources(records: ZipRecords) -> dict[str, Source]:
-    """The source files; with debug records they know which program they were made from."""
+    """Return the source files, with original source locations if the archive has debug records."""
     sources = {}
     for name in records.entries:
         if name.startswith("code/") and name.endswith(".py"):
@@ -106,7 +106,7 @@ class Reader(TensorLoader):
                 f"for reading is {NEWEST_VERSION}. Your ts installation may be too old."
             )
         self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
-        self.unfilled: dict[int, Object] = {}  # objects that are made, and have nothing yet
+        self.unfilled: dict[int, Object] = {}  # created objects without attributes
         constants: list[object] = []
         self.unit = ArchiveUnit(read_sources(records), constants, version, terms)
         values = self.value("constants")
@@ -163,7 +163,7 @@ class Reader(TensorLoader):
         return made
 
     def set_state(self, made: Object, state: Any) -> None:
-        """Give an object its attributes, or leave that to its `__setstate__`."""
+        """Set the attributes of an object, or call its `__setstate__`."""
         type: ClassType = made.cls.type
         self.unfilled.pop(id(made), None)
         restore = type.methods.get("__setstate__")
@@ -183,7 +183,7 @@ class Reader(TensorLoader):
             raise ArchiveError(f"an object of {type} does not fit its class: {error}") from error
 
     def typed(self, value: Any, spec: TypeSpec) -> Any:
-        """A container as the core holds it: one that several objects share stays one, looked at once."""
+        """Convert a container to the core's representation; a shared container is converted once."""
         if not isinstance(value, list | dict | tuple):
             return value
         known = self.converted.get((id(value), spec))
@@ -251,7 +251,7 @@ def _member(enum: type[Any], value: Any) -> Any:
 
 
 def _first(value: Any, *rest: Any) -> Any:
-    """Containers come with their types, which their place has as well."""
+    """Return the container; its type annotation is redundant, as the attribute has a type."""
     return value
 
 

@@ -3,7 +3,7 @@
 In: the object of a scripted module, and a path or an open file.  Out: the file:
 
     write(module.archived(), "model.pt", {"labels.txt": "cat\\ndog"})
-    to_bytes(module.archived())                                         the same as bytes
+    to_bytes(module.archived())                                         archive as bytes
 
 The layout is that of `ts.archive.module_reader`.  Contents of records begin at multiples of 64 bytes, so that
 they can be mapped into memory.  A file is written under a temporary name in the same folder and
@@ -33,7 +33,7 @@ from ts.ir.types import NONE, TupleType
 ExtraFiles = Mapping[str, str | bytes] | None
 
 _OLDEST_VERSION: Final = 3
-_NEW_PLACE: Final = 6  # since this version it stands in `.data/version`
+_NEW_PLACE: Final = 6  # from this version on, the record is `.data/version`
 
 
 def write(handle: Object, f: str | os.PathLike[str] | IO[bytes], extra_files: ExtraFiles = None) -> None:
@@ -92,10 +92,10 @@ class ArchiveWriter:
         self.record(f"{archive}.pkl", data)
 
     def code(self) -> None:
-        """The source files: every definition that the module's data and the definitions before it name."""
+        """Write the source files of all definitions reachable from the module's data."""
         files: dict[str, list[str]] = {}
         printers: dict[str, DefinitionPrinter] = {}
-        for thing in self.names.things:  # which grows while definitions are printed
+        for thing in self.names.things:  # the list grows while definitions are printed
             prefix = self.names.name(thing).rpartition(".")[0]
             printer = printers.get(prefix)
             if printer is None:
@@ -103,7 +103,7 @@ class ArchiveWriter:
                 printers[prefix], files[prefix] = printer, []
             known = len(self.constants)
             files[prefix].append(printer.definition(thing))
-            for constant in self.constants[known:]:  # objects among them have classes
+            for constant in self.constants[known:]:  # classes of constant objects
                 self.names.spell(type_of_constant(constant) or NONE)
         for prefix, definitions in files.items():
             text, places = printers[prefix].marks.split("".join(definitions) + "\n")
@@ -112,7 +112,7 @@ class ArchiveWriter:
             self.record(f"{name}.debug_pkl", write_places(places), zipfile.ZIP_DEFLATED)
 
     def check(self, function: Any) -> None:
-        """Refuse what no archive can hold, and note which version of the operators a function needs."""
+        """Raise an error for nodes that cannot be saved; record the required operator version."""
         graph: Graph = function.graph
         for node in graph.all_nodes():
             kind = node.kind()
@@ -129,6 +129,6 @@ class ArchiveWriter:
                 )
 
     def record(self, name: str, data: bytes | memoryview, method: int = zipfile.ZIP_STORED) -> None:
-        """One record."""
+        """Write a record."""
         write_record(self.file, f"{self.root}/{name}", data, method)
         self.digest.update(data)

@@ -1,12 +1,12 @@
-"""Writes the pickles of archives: values of scripts as PyTorch lays them out.
+"""Pickler of archives: script values in PyTorch's layout.
 
 In: a value and its type.  Out: the bytes of a pickle of protocol 2:
 
     Pickler(names.name, storages.place).dump(module, module_type)
 
-Objects are written as their class's name and a dictionary of attributes, lists and dictionaries with the
-text of their type, tensors as a place in a storage.  What is reached twice is written once, so that it is
-shared again when it is read.
+Objects are written as class name and dictionary of attributes, lists and dictionaries with their type as
+text, tensors as storage references.  A value referenced twice is written once, so that the reader shares it
+again.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Pickler:
         name: Callable[[Type], str],
         place: Callable[[Tensor], TensorStorageRef],
     ) -> None:
-        """`spell` writes a type, `name` says what a class is called, `place` where a tensor lies."""
+        """Create a pickler; `spell` formats types, `name` returns class names, `place` storage references."""
         self.spell = spell
         self.name = name
         self.place = place
@@ -177,7 +177,7 @@ class Pickler:
     def container(self, value: Any, type: Type) -> None:
         if self.recall(id(value)):
             return
-        self.kept.append(value)  # as long as the pickle is being written its id is no other's
+        self.kept.append(value)  # keeps its id unique while the pickle is written
         if isinstance(value, Object):
             self.object(value)
             return
@@ -257,7 +257,7 @@ class Pickler:
         self.write(b"b")
 
     def split(self, type: Type) -> tuple[str, str]:
-        """Module and name of a class."""
+        """Return module and name of a class."""
         module, _, name = self.name(type).rpartition(".")
         return module, name
 
@@ -313,7 +313,7 @@ class Pickler:
 
 
 def _own_type(value: Any, type: Type) -> Type:
-    """The type of a value where its place may hold values of several."""
+    """Return the type of a value whose declared type is a union or Optional."""
     if isinstance(type, OptionalType):
         return _own_type(value, type.elem)
     if isinstance(value, Object) or isinstance(type, ListType | DictType | TupleType):

@@ -1,12 +1,12 @@
-"""Quantized tensors and packed parameters in archives, which come out dequantised.
+"""Quantized tensors and packed parameters in archives, dequantized when read.
 
-In: what a pickle says of a tensor of a quantized dtype, or of an object that PyTorch defines in C++.  Out: a
-float32 tensor on its grid (`ts.ops.quantizer`), an object of `ts.ops.packed_params`:
+In: pickled arguments of a quantized tensor, or the state of an object of a C++ class of PyTorch.  Out: a
+float32 tensor on its grid (`ts.ops.quantizer`), or an object of `ts.ops.packed_params`:
 
     torch._utils._rebuild_qtensor(storage, 0, (2, 3), (3, 1), (torch.per_tensor_affine, 0.1, 10), False, ...)
     __torch__.torch.classes.quantized.LinearPackedParamsBase, (weight, bias)
 
-Nothing of a file is believed: scales are finite and positive, and there are as many as an axis is long.
+Files are untrusted: scales must be finite and positive, and match the length of their axis.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ts.ops.quantizer import (
 )
 
 REBUILD: Final = "torch._utils._rebuild_qtensor"
-_BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}  # of those that share bytes; a storage counts its bytes
+_BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}  # bits of sub-byte elements; their storages count bytes
 SCHEMES: Final = {
     "torch.per_tensor_affine": False,
     "torch.per_channel_affine": True,
@@ -51,7 +51,7 @@ Located = Callable[[Tensor, str], Tensor]
 def tensor(
     located: Located, storage: Any, offset: Any, size: Any, stride: Any, parameters: Any, *rest: Any
 ) -> Tensor:
-    """The tensor at a place of a storage, dequantised; `located` puts it on its device."""
+    """Return a dequantized tensor from a storage reference; `located` moves it to its device."""
     if not isinstance(storage, Storage) or storage.quantized is None:
         raise ArchiveError("a quantized tensor has no storage of integers")
     integers = _integers(storage, offset, size, stride)

@@ -1,4 +1,4 @@
-"""Archives as files of records, whatever the records are: `PyTorchFileWriter` and `PyTorchFileReader`.
+"""Files of arbitrary records in the archive format: `PyTorchFileWriter` and `PyTorchFileReader`.
 
 writer = PyTorchFileWriter(path)                     reader = PyTorchFileReader(path)
 writer.write_record("notes", data, len(data))        reader.get_record("notes")
@@ -16,7 +16,7 @@ from ts.archive.zip_records import ZipRecords
 from ts.archive.zip_writer import write_record
 from ts.errors import ArchiveError
 
-_VERSION = b"3\n"  # of the format of these files
+_VERSION = b"3\n"  # format version of these files
 
 
 class PyTorchFileWriter:
@@ -47,7 +47,7 @@ class PyTorchFileWriter:
         write_record(self._zip, f"{self._name}/{name}", memoryview(content)[:size])
 
     def write_end_of_file(self) -> None:
-        """Close the file; records of the format come last."""
+        """Write the records of the format and close the file."""
         self.write_record("version", _VERSION, len(_VERSION))
         self.write_record("byteorder", b"little", len(b"little"))
         self._zip.close()

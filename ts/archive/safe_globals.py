@@ -1,7 +1,7 @@
-"""Classes and functions of users that files of `ts.save` may name, though they are read with `weights_only`.
+"""Allowlist of user classes and functions that `ts.load` with `weights_only` accepts in files.
 
 In: `add_safe_globals([Config])`, or `with safe_globals([(Config, "old.module.Config")]):`.
-Out: `safe_global(name)`, what an unpickler does with the name.
+Out: `safe_global(name)`, the unpickling rules of the name.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def get_safe_globals() -> list[SafeGlobal]:
 
 
 def clear_safe_globals() -> None:
-    """Let files name nothing but what is listed."""
+    """Remove all user classes and functions from the allowlist."""
     _safe.clear()
 
 
 class safe_globals:
-    """Let files name these inside of a `with` statement."""
+    """Context manager that adds classes and functions to the allowlist."""
 
     def __init__(self, safe_globals: Sequence[SafeGlobal]) -> None:
         self._mine = safe_globals

@@ -1,6 +1,6 @@
-"""The memory of tensors in archives: one record for each storage, which several tensors may share.
+"""Storages of archives: one record per storage, shared by several tensors.
 
-In: tensors. Out: bytes and the place of each tensor in them; and the other way.
+In: tensors. Out: bytes and storage references; and the inverse.
 
     WrittenStorages().place(x[1:])      Place("0", "FloatStorage", "cpu", 3, offset=1, size=(2,), stride=(1,))
     view(storage, 1, (2,), (1,))        the tensor
@@ -35,13 +35,13 @@ _NAMES: Final[dict[str, dtype]] = {
     "BoolStorage": dtypes.bool_,
     "ComplexFloatStorage": dtypes.complex64,
     "ComplexDoubleStorage": dtypes.complex128,
-    "UntypedStorage": dtypes.uint8,  # bytes, of what has no class of its own
+    "UntypedStorage": dtypes.uint8,  # bytes of dtypes without a storage class
 }
 _DTYPES: Final = {dtype: name for name, dtype in _NAMES.items() if name != "UntypedStorage"}
 
 
 class TensorStorageRef(NamedTuple):
-    """The storage reference of a tensor: storage key, class, device, offset, sizes and strides."""
+    """Storage reference of a tensor: storage key, class, device, offset, sizes and strides."""
 
     key: str
     storage: str  # the name of the storage's class
@@ -58,7 +58,7 @@ class StorageWriter:
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}  # bytes, by key
         self._keys: dict[tuple[int, int], str] = {}
-        self._kept: list[object] = []  # so that addresses stay those of these tensors
+        self._kept: list[object] = []  # keeps the tensors alive, so that addresses stay unique
 
     def place_of_storage(self, storage: UntypedStorage | TypedStorage) -> TensorStorageRef:
         """Return the reference of a storage, covering all its elements."""
@@ -114,10 +114,10 @@ def _root(array: NDArray[Any]) -> NDArray[Any]:
 
 
 class StorageType(NamedTuple):
-    """`torch.FloatStorage`: what a pickle says of the elements."""
+    """Element type of a storage class such as `torch.FloatStorage` in a pickle."""
 
     dtype: dtype
-    quantized: int | None = None  # the number of the quantized dtype whose integers they are
+    quantized: int | None = None  # code of the quantized dtype, None for other storages
 
 
 QUANTIZED: Final = {  # the integers, and PyTorch's number of the dtype
@@ -148,7 +148,7 @@ def storage_type(name: str, in_module: bool = False) -> StorageType | None:
 
 
 class Storage(NamedTuple):
-    """A loaded storage."""
+    """Loaded storage: elements, device and quantized dtype."""
 
     elements: NDArray[Any]
     location: str
@@ -160,7 +160,7 @@ class Storage(NamedTuple):
 
 
 class LoadedStorage(TypedStorage):
-    """A storage loaded from a file and moved to its device on first use."""
+    """Storage loaded from a file and moved to its device on first use."""
 
     def __init__(self, stored: Storage, located: Callable[[Tensor, str], Tensor]) -> None:
         self.stored = stored
@@ -198,7 +198,7 @@ def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int
     item = elements.dtype.itemsize
     steps = [step * item for step in stride]
     if 0 in size:
-        anything = elements[:0].view(f"V{item}")  # NumPy strides no dtypes that it does not know by name
+        anything = elements[:0].view(f"V{item}")  # NumPy cannot stride dtypes of `ml_dtypes`
         return np.lib.stride_tricks.as_strided(anything, size, steps).view(elements.dtype)
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if last >= len(elements):

@@ -1,17 +1,17 @@
-"""`ts.save` and `ts.load`: values of Python with tensors in them, in the zip format of `torch.save`.
+"""`ts.save` and `ts.load`: Python values with tensors, in the zip format of `torch.save`.
 
 In: a value and a path or an open file; out: the file, and the value again:
 
-    ts.save({"weight": x, "step": 3}, "state.pt")          torch.load reads it
-    ts.load("state.pt", map_location="cpu")                so does this what torch.save wrote
+    ts.save({"weight": x, "step": 3}, "state.pt")          readable by torch.load
+    ts.load("state.pt", map_location="cpu")                also reads files of torch.save
 
-    state/data.pkl        the value, pickled; tensors as places in storages
-    state/data/0          the bytes of a storage, which several tensors may share
+    state/data.pkl        the pickled value; tensors as storage references
+    state/data/0          the bytes of a storage, shared by several tensors
 
-Reading builds the listed types and nothing else, as `weights_only=True` does in PyTorch: numbers, texts,
-containers, tensors, parameters, dtypes, devices, shapes.  With `weights_only=False` whatever the file names
-is imported and called, modules of `ts.nn` and of programs among it: that is for files which one has written
-oneself.  Classes of `ts` have PyTorch's names in files, so that modules go both ways.
+Security: reading constructs only listed types, like `weights_only=True` in PyTorch: numbers, strings,
+containers, tensors, parameters, dtypes, devices, shapes.  With `weights_only=False` all classes and functions
+named in the file are imported and called, including `ts.nn` modules: use it only for trusted files.  Classes
+of `ts` have PyTorch's names in files, so that PyTorch can read modules of `ts` and the reverse.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _PROTOCOL: Final = 2
 
 
 class _Named:
-    """Stands for a function or class of PyTorch in a pickle that is being written."""
+    """Stand-in for a PyTorch function or class in a written pickle."""
 
     def __init__(self, module: str, name: str) -> None:
         self.module = module
@@ -78,7 +78,7 @@ _DEVICE: Final = _Named("torch", "device")
 _DTYPES: Final = {d: _Named("torch", d.name) for d in dtypes.ALL}
 
 
-# The pickler written in Python, since the one in C looks every name up in its module.
+# The Python pickler, because the C pickler checks that each name exists in its module.
 _PythonPickler: Any = pickle._Pickler  # type: ignore[attr-defined]
 
 
@@ -204,7 +204,7 @@ def _layout(name: Any) -> dtypes.layout:
 
 
 def _name_in_pytorch(obj: Any) -> _Named:
-    """The name there of a class or a function of `ts`: layers stand in other files of the same packages."""
+    """Return the PyTorch name of a class or function of `ts`; layers are defined in other files there."""
     from ts import nn
     from ts.nn import functional
 
@@ -275,11 +275,11 @@ def _write_legacy(obj: Any, file: IO[bytes], root: str) -> None:
 # ---------------------------------------------------------------- reading
 
 
-_Build = Callable[[bytes, "_Reader"], Any]  # from a pickle to its value
+_Build = Callable[[bytes, "_Reader"], Any]  # unpickles a value
 
 
 class IsTorchScriptArchiveError(ArchiveError):
-    """The file is one of `ts.jit.save`."""
+    """Error of a file of `ts.jit.save` given to `ts.load`."""
 
 
 def load(
@@ -291,13 +291,13 @@ def load(
     mmap: bool | None = None,
     **pickle_load_args: Any,
 ) -> Any:
-    """The value that a file of `torch.save` or `ts.save` holds.
+    """Read a value from a file of `torch.save` or `ts.save`.
 
-    `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
-    file to others, or a function of a storage's elements and its device that gives a tensor or None.
-    Unless `weights_only` is False, nothing but the listed types is built.  With `mmap`, large tensors of a
-    file are mapped into memory: they take none before they are read; writing to them leaves the file alone.
-    `encoding` is that of texts which Python 2 wrote; "bytes" leaves them as they are.
+    `map_location` selects the device of tensors: a device, a dictionary from devices in the file to others,
+    or a function of a storage's elements and its device that returns a tensor or None.  Unless `weights_only`
+    is False, only the listed types are constructed.  With `mmap`, large tensors of a file are mapped into
+    memory: pages are read on first access, and writes do not change the file.  `encoding` decodes strings
+    written by Python 2; "bytes" leaves them as bytes.
     """
     options = {"encoding": "utf-8", **pickle_load_args}
     trusted = weights_only is not None and not weights_only
@@ -313,7 +313,7 @@ def load(
         return _load(io.BytesIO(f.read()), map_location, build, False)
     contents = _contents(f)
     value = _load(contents, map_location, build, False)
-    f.seek(begin + contents.tell())  # what follows may be another value
+    f.seek(begin + contents.tell())  # another value may follow
     return value
 
 
@@ -367,7 +367,7 @@ def _trusted(options: dict[str, Any], data: bytes, reader: _Reader) -> Any:
 
 
 class _UnrestrictedUnpickler(pickle.Unpickler):
-    """Reads a pickle whose names are imported, PyTorch's as their namesakes in `ts`."""
+    """Unpickler that imports all names, PyTorch's as their counterparts in `ts`."""
 
     def __init__(self, data: bytes, reader: _Reader, options: dict[str, Any]) -> None:
         super().__init__(io.BytesIO(data), **options)
@@ -490,7 +490,7 @@ class _Reader(TensorLoader):
         return self.tensor(typed, offset, size, stride, grad, hooks, marks)
 
     def quantized_tensor(self, storage: Any, *place: Any) -> Tensor:
-        """The tensor of integers and scales, dequantised."""
+        """Return a dequantized tensor from integers and scales."""
         return quantized.tensor(
             self.located, storage.stored if isinstance(storage, LoadedStorage) else storage, *place
         )
@@ -506,11 +506,11 @@ class _LegacyReader(_Reader):
 
     def storage(self, archive: str, reference: Any) -> Any:
         """Load the storage of a persistent id or a part of it, or a module class."""
-        # of texts of Python 2, which `encoding="bytes"` leaves as they are
+        # strings of Python 2, left as bytes by `encoding="bytes"`
         reference = [part.decode("ascii") if isinstance(part, bytes) else part for part in reference]
         if reference[0] == "module":
             return reference[1]
-        *_, key, _, _, view = reference  # of a form that `legacy.read` has looked at
+        *_, key, _, _, view = reference  # checked by `legacy.read`
         return self.loaded(legacy_format.part_of(self.found[key], view))
 
 
@@ -530,7 +530,7 @@ def _refuse_unknown_tensors(module: str, name: str) -> None:
 
 
 def _meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
-    """A tensor without elements."""
+    """Return a meta tensor."""
     from ts._core.tensor.factories import from_numpy
 
     if not isinstance(dtype, dtypes.dtype) or not isinstance(requires_grad, bool):

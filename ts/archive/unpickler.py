@@ -68,7 +68,7 @@ def _blank(*arguments: Any) -> PlaceholderValue:
 
 
 def _ignore(made: Any, state: Any) -> None:
-    """Nothing keeps its state."""
+    """Ignore the state of an object."""
 
 
 class Unpickler:
@@ -82,11 +82,11 @@ class Unpickler:
         encoding: str = "latin-1",
     ) -> None:
         self.data = data
-        self.encoding = encoding  # of texts of Python 2; "bytes" leaves them as they are
+        self.encoding = encoding  # of Python 2 strings; "bytes" leaves them undecoded
         self.at = 0
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
-        self.made: dict[int, tuple[Any, Global]] = {}  # objects of NEWOBJ, by id, with what made them
+        self.made: dict[int, tuple[Any, Global]] = {}  # id -> object of NEWOBJ and its global
         self.names = names
         self.storages = storages
 

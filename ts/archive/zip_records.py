@@ -37,8 +37,8 @@ from ts.errors import ArchiveError, MissingCudaError
 Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 
 _CHUNK_BYTES: Final = 1 << 20  # bytes that are read without looking at the clock
-_MIN_MAPPED_BYTES: Final = 1 << 16  # bytes of a record: to read fewer takes no longer than to map them
-_ALIGNMENT: Final = 64  # of records that can be mapped, so that their elements lie where kernels expect them
+_MIN_MAPPED_BYTES: Final = 1 << 16  # smaller records are read, which is as fast as mapping
+_ALIGNMENT: Final = 64  # of mappable records: kernels require aligned elements
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # before the name and the extra field of a record
 _MAX_SOURCE_BYTES: Final = 1 << 30  # of one source file or pickle; larger records are refused
 _ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
@@ -71,7 +71,7 @@ def opened(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
 
 
 class ZipRecords:
-    """The records of an archive by name, without the common top-level folder.
+    """Records of an archive by name, without the common top-level folder.
 
     `scripted` is the required kind of archive: True for a module, False for a value, None for any.
     """
@@ -179,12 +179,12 @@ class ZipRecords:
 
     @property
     def version_name(self) -> str:
-        """The name of the record that contains the version."""
+        """Name of the version record."""
         return "version" if self.has("version") else ".data/version"
 
     @property
     def version(self) -> int:
-        """The format version of the archive, which selects the operators' semantics."""
+        """Format version of the archive, which selects the operators' semantics."""
         text = self.text(self.version_name).strip()
         if not text.isdecimal() or len(text) > 9:
             raise ArchiveError(f"the archive has the version {text[:20]!r}")
@@ -202,7 +202,7 @@ class TensorLoader:
             raise ArchiveError("archives of machines with another byte order cannot be read")
 
     def storage(self, archive: str, reference: Any) -> Storage:
-        """The storage that a persistent id of a pickle means."""
+        """Return the storage of a persistent id in a pickle."""
         match reference:
             case ("storage", Global(name=name), str(key), str(location), int(numel)):
                 pass

@@ -1,6 +1,6 @@
-"""Zip files that are being written, whatever their records are.
+"""Writing of zip files with arbitrary records.
 
-replaced("model.pt", write)                     the old file, or all of the new one, at any time
+replaced("model.pt", write)                     atomic replacement of the old file
 write_record(archive, "model/data/0", data)     contents that can be mapped into memory
 """
 
@@ -45,12 +45,12 @@ def _umask() -> int:
 def write_record(
     file: zipfile.ZipFile, name: str, data: bytes | memoryview, method: int = zipfile.ZIP_STORED
 ) -> None:
-    """One record, whose contents begin at a multiple of 64 bytes."""
+    """Write a record whose contents begin at a multiple of 64 bytes."""
     entry = zipfile.ZipInfo(name)
     entry.compress_type = method
     stream = file.fp
     assert stream is not None
-    is_large = len(data) * 1.05 > zipfile.ZIP64_LIMIT  # then `zipfile` adds 20 bytes of its own
+    is_large = len(data) * 1.05 > zipfile.ZIP64_LIMIT  # `zipfile` then adds a 20-byte extra field
     start = stream.tell() + 30 + len(entry.filename.encode()) + 4 + 20 * is_large
     padding = -start % _ALIGNMENT
     entry.extra = b"FB" + struct.pack("<H", padding) + b"Z" * padding

@@ -3,8 +3,8 @@
     with torch.autocast("cpu"):        %b = _Block(%c.device, %c.fast_dtype, %c._enabled)
         ...                            prim::Enter(%b) ... prim::Exit(%b)
 
-In: a graph that is about to run.  Out: the same graph with such objects; printed and saved graphs have
-PyTorch's, whose methods do nothing.
+In: a graph before its execution.  Out: the graph with such objects; printed and saved graphs contain
+PyTorch's autocast objects, whose methods have no effect.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Executor: a function's graph is copied, optimized and lowered to the code that runs.
+"""Executor: copies, optimizes and lowers a function's graph to executable code.
 
-In: a `ScriptFunction`.  Out: its `Code`, once, at the first call.
+In: a `ScriptFunction`.  Out: its `Code`, created at the first call.
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 
-The function's own graph stays as the frontend emitted it, for `f.graph`.  Two variants of a function have
-code of their own: `Unoptimized` runs inside `optimized_execution(False)`, and `Differentiated` while autograd
-records.
+The function's graph itself remains as emitted by the frontend, for `f.graph`.  Two variants of a function
+have separate code: `Unoptimized` runs within `optimized_execution(False)`, and `Differentiated` while
+autograd records.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def _compile_code(function: ScriptFunction, form: GraphVariant) -> CompiledCode:
     The code may be only the entry to specializations.
     """
     graph, name = function.as_compiled(), function.name
-    if has_autocast(graph):  # its class does not exist in other processes
+    if has_autocast(graph):  # the class of autocast objects exists only in this process
         return prepare_graph(graph, name, function.terms, form), None
 
     def run() -> CompiledCode:

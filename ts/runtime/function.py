@@ -59,10 +59,10 @@ _session: list[Callable[..., Any]] | None = None  # Python functions added by th
 
 
 class ScriptFunction(Function):
-    """A compiled function."""
+    """Compiled function, callable from Python and from scripts."""
 
     terms: LoadPolicy = ANY_TERMS  # compilation settings of its source
-    unit: Any = None  # for functions of an archive: the compilation unit
+    unit: Any = None  # compilation unit, for functions of archives
     peak: int | None = None  # bytes, measured by the last `peak_memory`
     waits = False  # callers use its declaration, and it is compiled at its first call
     _unoptimized: Unoptimized | None = None  # variants, created on demand
@@ -78,7 +78,7 @@ class ScriptFunction(Function):
         self._definition = _definition(parsed)
         self.holds_breakpoint = False  # whether it calls `breakpoint`
         self._graph: Graph | None = None
-        self._adopted = False  # it has a signature, but maybe no graph
+        self._adopted = False  # signature from the code cache; the graph may be missing
         self._schema: FunctionSchema | None = None
         self.fingerprint: FunctionFingerprint | None = None  # for the code cache
         self.cached_code: tuple[Path, Any] | None = None  # cached code, and its path
@@ -111,7 +111,7 @@ class ScriptFunction(Function):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """Parameters in Python's form: those of the Python function, or of the schema."""
+        """Python signature: that of the Python function, or of the schema."""
         function = self.__dict__.get("__wrapped__")
         return _signature(self.schema) if function is None else inspect.signature(function)
 
@@ -123,14 +123,14 @@ class ScriptFunction(Function):
 
     @property
     def is_compiled(self) -> bool:
-        """Whether the graph exists."""
+        """Whether the graph has been created."""
         return self._graph is not None
 
     # ---- stages --------------------------------------------------------------------------------------
 
     @property
     def graph(self) -> Graph:
-        """The graph after the frontend. The caller may modify it, so the code cache no longer applies."""
+        """Graph after the frontend. The caller may modify it, so it disables the code cache."""
         graph = self.as_compiled()
         self.fingerprint = None
         return graph
@@ -164,7 +164,7 @@ class ScriptFunction(Function):
 
     @property
     def inlined_graph(self) -> Graph:
-        """A copy of the graph with called functions inlined."""
+        """Copy of the graph with called functions inlined."""
         from ts.passes.inline import inline_as_shown
 
         graph = self.as_compiled().copy()
@@ -179,14 +179,14 @@ class ScriptFunction(Function):
 
     @property
     def code(self) -> str:
-        """The graph as source text."""
+        """Source text of the graph."""
         from ts.ir.python_print import to_source
 
         return run_with_large_stack(lambda: to_source(self.as_compiled(), self.name, self.schema))
 
     @property
     def bytecode(self) -> str:
-        """The disassembly of the executed code with source lines, of all specializations."""
+        """Disassembly of the executed code of all specializations, with source lines."""
         from ts.bytecode.disasm import disassemble
         from ts.runtime.executor import prepare
         from ts.runtime.graph_variants import GraphVariant
@@ -203,7 +203,7 @@ class ScriptFunction(Function):
 
     @property
     def plan(self) -> str:
-        """Report of the optimizations: fused groups, their inputs, and the reasons against others.
+        """Optimization report: fused groups, their inputs, and reasons why other nodes are not fused.
 
         See docs/explanation/optimizations.md.
         """

@@ -26,12 +26,12 @@ def find_overloads(function: Callable[..., Any]) -> list[Any] | None:
 
 
 def cache_scripted_function(function: Callable[..., Any], scripted: ScriptFunction) -> None:
-    """Let `script(function)` return a scripted function without compiling."""
+    """Store the scripted function of a Python function, so that `script` returns it."""
     scripted_functions[function] = scripted
 
 
 class FunctionCache(MutableMapping[Callable[..., Any], str]):
-    """The compiled Python functions and the qualified names of their scripted functions."""
+    """Mapping from compiled Python functions to qualified names of their scripted functions."""
 
     def __getitem__(self, function: Callable[..., Any]) -> str:
         script = find_scripted_function(function)

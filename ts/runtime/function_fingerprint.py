@@ -1,9 +1,9 @@
 """Fingerprint of a Python function: a digest of its source and of the globals that it uses.
 
     fingerprint = surroundings_of(function)       None if a name cannot be encoded
-    fingerprint.digest                            equal in another process only if all of it is equal
-    fingerprint.frozen                            the function, with its globals as they are now
-    fingerprint.source                            its source, as it is now
+    fingerprint.digest                            equal in another process only for equal contents
+    fingerprint.frozen                            copy of the function with its current globals
+    fingerprint.source                            its current source
 
 Encodable are numbers, strings and tuples of them, dtypes, devices, types of annotations, functions and
 operators of `ts`, functions of `math` and the builtins, and scripted functions with a fingerprint.  Functions
@@ -47,7 +47,7 @@ class _NotFingerprintableError(Exception):
 
 
 class FunctionFingerprint:
-    """A function's source and globals at the time of scripting."""
+    """Digest and copy of a function's source and globals at the time of scripting."""
 
     __slots__ = ("digest", "frozen", "scripted", "source")
 
@@ -88,7 +88,7 @@ def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
 
 
 class _Names:
-    """The names used in a function's source, including those in strings, which may be annotations."""
+    """Names used in a function's source, including those in strings, which may be annotations."""
 
     def __init__(self, function: FunctionType, tree: ast.AST, text: str) -> None:
         if "type:" in text and re.search(r"#\s*type:", text):  # type comments are not in the tree

@@ -51,7 +51,7 @@ def _promote_objects() -> None:
     if _promoted_objects > _threshold:
         from ts._core.thread import deadline  # imports NumPy: collections are off by now
 
-        if not deadline.is_set():  # a call with a deadline should not pay for others
+        if not deadline.is_set():  # a collection must not consume the time of a limited call
             gc.collect()
             _promoted_objects = 0
             _threshold = max(_MIN_OBJECTS_FOR_COLLECTION, _count_objects() // 4)

@@ -38,7 +38,7 @@ AnyCompiledCode = TypeVar("AnyCompiledCode", bound=CompiledCode)
 class GraphVariant(Enum):
     """Variant of a function's graph; the value is the name of the callee's method that returns it."""
 
-    WRITTEN = "without_optimisation"  # as the user wrote it
+    WRITTEN = "without_optimisation"  # the graph as written by the user
     OPTIMIZED = ""
     DIFFERENTIATED = "with_gradients"
 

@@ -1,7 +1,7 @@
 """Global switch that enables or disables scripting.
 
-    ts.jit.disable()        `script` returns its argument from now on, and everything runs in Python
-    TS_JIT=0                the same by environment; also PYTORCH_JIT=0 if TS_JIT is not set
+    ts.jit.disable()        `script` returns its argument from now on; programs run in Python
+    TS_JIT=0                environment variable; PYTORCH_JIT=0 applies if TS_JIT is not set
 
 As in PyTorch, `no` and `false` mean 0, `yes` and `true` mean 1, and any other setting raises ValueError.
 """
@@ -25,7 +25,7 @@ def enabled() -> bool:
 
 
 def enable() -> None:
-    """Enable scripting again."""
+    """Enable scripting after `disable`."""
     global _on
     _on = True
 

@@ -1,13 +1,13 @@
 """Scripted modules, the result of `ts.jit.script` for an instance of `ts.nn.Module`.
 
-In: an instance.  Out: a `RecursiveScriptModule` whose attributes are the slots of the object that compiled
-code works on, so that assignments are visible on both sides:
+In: an instance.  Out: a `RecursiveScriptModule` whose attributes are the slots of the script object, so that
+assignments in Python and in compiled code are mutually visible:
 
     scripted = ts.jit.script(net)
     scripted(x)                                    runs the compiled `forward`
-    scripted.graph, scripted.code                  of `forward`; scripted.method.graph of another method
-    scripted.weight, scripted.layers[0]            slots
-    scripted.train(), scripted.state_dict()        as for every module
+    scripted.graph, scripted.code                  those of `forward`; scripted.method.graph of another method
+    scripted.weight, scripted.layers[0]            slots of the object
+    scripted.train(), scripted.state_dict()        methods of `nn.Module`
 
 A Python class may also be a scripted module itself: see `ScriptModule`.
 """
@@ -109,7 +109,7 @@ class _CompiledMethod:
 
 
 class ScriptModule(Module):
-    """A module with compiled methods.
+    """Module with compiled methods.
 
     As a base class: methods marked with `script_method` are compiled when `__init__` returns.
 
@@ -279,7 +279,7 @@ class ScriptModule(Module):
 
     @property
     def original_name(self) -> str:
-        """The name of the original Python class."""
+        """Name of the original Python class."""
         return self._concrete.python_class.__name__
 
     @property
@@ -291,17 +291,17 @@ class ScriptModule(Module):
 
     @property
     def inlined_graph(self) -> Graph:
-        """The graph of `forward` with all calls inlined."""
+        """Graph of `forward` with all calls inlined."""
         return self._forward().inlined_graph
 
     @property
     def code(self) -> str:
-        """The source text of `forward`."""
+        """Source text of `forward`."""
         return self._forward().code
 
     @property
     def code_with_constants(self) -> tuple[str, ConstMap]:
-        """The source text of `forward`, and its constants without a literal."""
+        """Source text of `forward`, and its constants without a literal."""
         return self._forward().code_with_constants
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:

@@ -6,8 +6,8 @@ In: a scripted module.  Out: a handle with its script attributes and methods, wi
     handle.hasattr("weight"), handle.getattr("weight"), handle._get_method("forward").graph
     torch._C._jit_pass_remove_dropout(handle)       apply the pass to the graph of each method
     torch._C._freeze_module(handle, ["weight"])     handle of the frozen module
-    torch._C.ParameterDict(handle).items()          pairs of names and values
-    torch.jit._recursive.wrap_cpp_module(handle)    the module
+    torch._C.ParameterDict(handle).items()          (name, value) pairs
+    torch.jit._recursive.wrap_cpp_module(handle)    the scripted module
 """
 
 from __future__ import annotations

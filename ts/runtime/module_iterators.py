@@ -1,10 +1,10 @@
-"""Lists of a scripted module's parts: children, modules, parameters, buffers and attributes.
+"""Lists of children, modules, parameters, buffers and attributes of a scripted module.
 
-In: a scripted module or its handle (`_c`).  Out: what PyTorch's `_jit_debug_module_iterators` shows:
+In: a scripted module or its handle (`_c`).  Out: the result of PyTorch's `_jit_debug_module_iterators`:
 
     debug_module_iterators(scripted)["named_parameters_r"]      [("weight", ...), ("sub.bias", ...)]
 
-`_r` stands for the attributes of all modules, without it for those of the module alone.
+Names with `_r` include the attributes of submodules.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ts.runtime.module_handle import ModuleHandle
 
 
 def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
-    """Return the parts of a scripted module, by the name of the iterator that PyTorch has for them."""
+    """Return lists of a scripted module's members, by the name of PyTorch's iterator."""
     given = module
-    for name in ("_module", "module"):  # of a handle
+    for name in ("_module", "module"):  # unwrap a handle
         module = vars(module).get(name, module)
 
     def shown(value: Any) -> Any:
-        """Return a module in the form in which the caller gave one."""
+        """Return a module, as a handle if the caller passed a handle."""
         if value is module:
             return given
         is_wrapped = isinstance(given, ModuleHandle) and hasattr(value, "_concrete")
@@ -46,12 +46,12 @@ def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
 
 
 def _named_attributes(module: Any, prefix: str, is_recursive: bool) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes of a module with their values, then each child before its own attributes."""
+    """Yield (name, value) of a module's attributes; each child precedes its attributes."""
     for name in module._concrete.type.attributes:
         if name not in module._modules:
             yield f"{prefix}{name}", getattr(module, name)
         if name == "training":
-            yield f"{prefix}_is_full_backward_hook", None  # an attribute of PyTorch's types
+            yield f"{prefix}_is_full_backward_hook", None  # attribute that PyTorch's types have
     for name, child in module.named_children():
         yield f"{prefix}{name}", child
         if is_recursive:

@@ -31,7 +31,7 @@ _module_of: Callable[[Object], Any] | None = None
 
 
 def register_modules(module_of: Callable[[Object], Any]) -> None:
-    """Set the function that returns the module of an object whose class is that of a module."""
+    """Register the function that returns the module of a script object with a module class."""
     global _module_of
     _module_of = module_of
 
@@ -42,7 +42,7 @@ def register_modules(module_of: Callable[[Object], Any]) -> None:
 def object_of(instance: Any, expected: ObjectClass | InterfaceType) -> Object:
     """Return the script object of a Python instance, for a class or interface; raise TypeError if none."""
     handle = instance._c if isinstance(instance, RecursiveScriptClass) else instance
-    handle = getattr(handle, "_object", handle)  # of a scripted module
+    handle = getattr(handle, "_object", handle)  # object of a scripted module
     if isinstance(expected, InterfaceType):
         return _object_with_interface(handle, expected)
     if isinstance(handle, Object):
@@ -153,7 +153,7 @@ def order_of(cls: ObjectClass) -> Callable[[Object, Object], bool]:
 
 
 class BoundMethod:
-    """A method of one object; attributes of its function (`graph`, `code`, `schema`) are forwarded."""
+    """Method bound to an object; attributes of its function (`graph`, `code`, `schema`) are forwarded."""
 
     def __init__(self, owner: Object, function: Any) -> None:
         self.owner = owner
@@ -171,7 +171,7 @@ class BoundMethod:
 
 
 class RecursiveScriptClass:
-    """A handle of a script object: its attributes, methods and operators, from Python."""
+    """Python handle of a script object, with its attributes, methods and operators."""
 
     _c: Object
 

@@ -39,7 +39,7 @@ class ConstMap:
 
 
 class ScriptMethod:
-    """A compiled method of one module."""
+    """Compiled method of a module."""
 
     def __init__(self, owner: ScriptModule, function: ScriptFunction) -> None:
         self.owner = owner
@@ -56,7 +56,7 @@ class ScriptMethod:
 
     @property
     def __wrapped__(self) -> Any:
-        """The Python method that was compiled; AttributeError for methods of archives."""
+        """Original Python method; AttributeError for methods of archives."""
         try:
             method = self.function.__wrapped__
         except AttributeError:
@@ -73,12 +73,12 @@ class ScriptMethod:
 
     @property
     def graph(self) -> Graph:
-        """The unoptimized graph; its first input is the module."""
+        """Unoptimized graph, whose first input is the module."""
         return self.function.graph
 
     @property
     def inlined_graph(self) -> Graph:
-        """The graph with all calls inlined."""
+        """Graph with all calls inlined."""
         return self.function.inlined_graph
 
     @property
@@ -88,24 +88,24 @@ class ScriptMethod:
 
     @property
     def code(self) -> str:
-        """The graph as source text."""
+        """Source text of the graph."""
         return self.code_with_constants[0]
 
     @property
     def code_with_constants(self) -> tuple[str, ConstMap]:
-        """The source text, and its constants without a literal (`CONSTANTS.c0`, ...)."""
+        """Source text, and its constants without a literal (`CONSTANTS.c0`, ...)."""
         constants: list[Any] = []
         text = to_source(self.graph, self.name, self.schema, constants, method=True)
         return text, ConstMap(constants)
 
     @property
     def bytecode(self) -> str:
-        """The disassembly of the executed code."""
+        """Disassembly of the executed code."""
         return self.function.bytecode
 
     @property
     def plan(self) -> str:
-        """Report of the optimizations: fused groups, their inputs, and the reasons against others."""
+        """Optimization report: fused groups, their inputs, and reasons why other nodes are not fused."""
         from ts.runtime.plan_report import plan_of
 
         return plan_of(self.function, f"{self.owner.original_name}.{self.name}")
@@ -123,7 +123,7 @@ class ScriptMethod:
 
 
 class OverloadedScriptMethod:
-    """A method with overloads, called from Python: the first overload that accepts the arguments runs."""
+    """Method with overloads; a call from Python runs the first overload that accepts the arguments."""
 
     def __init__(self, owner: ScriptModule, methods: list[ScriptFunction]) -> None:
         self.methods = [ScriptMethod(owner, method) for method in methods]
@@ -147,7 +147,7 @@ class OverloadedScriptMethod:
 
 
 class ScriptMethodMarker:
-    """A method of a ScriptModule class, marked to be compiled."""
+    """Mark of a ScriptModule method to compile."""
 
     def __init__(self, function: FunctionType) -> None:
         self.function = function

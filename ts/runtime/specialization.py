@@ -53,7 +53,7 @@ class Specializer:
         self._function = function
         self._form = form
         self._base_graph = graph  # the graph before specialization; None if the entry program was cached
-        self.kinds: list[ArgumentSignature] = []  # of each specialization, in order
+        self.kinds: list[ArgumentSignature] = []  # signature of each specialization, in order
 
     def entry_program(self, tested_arguments: Sequence[int]) -> SerializedCode:
         """Return the program that selects a specialization by `tested_arguments`."""
@@ -200,7 +200,7 @@ class ArgumentSignature:
 
     @property
     def tensors(self) -> dict[int, Type]:
-        """The types of tensor arguments, by index."""
+        """Types of tensor arguments by index."""
         return {i: t for i, t in self._types.items() if t is not None and t.kind() == "TensorType"}
 
     def describe(self, names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Utilities for programs with tensors: data sets, data loaders and DLPack.
+"""Utilities: data sets, data loaders, DLPack and others.
 
     loader = ts.utils.data.DataLoader(dataset, batch_size=32, shuffle=True)
 
@@ -38,7 +38,7 @@ def _find(name: str) -> Any:
     return names_for(__name__)(name)
 
 
-if not TYPE_CHECKING:  # which knows no name that is not there
+if not TYPE_CHECKING:  # a type checker should report unknown names
     __getattr__ = _find
 
 

@@ -12,7 +12,7 @@ TensorLists = list[list[Tensor | None]]
 
 
 def _get_foreach_kernels_supported_devices() -> list[str]:
-    """Return the types of devices whose lists of tensors are computed at once."""
+    """Return the device types with fused kernels for lists of tensors."""
     return ["cuda", "xpu", "mtia", "privateuseone"]
 
 

@@ -263,8 +263,8 @@ def _operator_of(func: Any) -> Any:
 def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:
     """Return the result `out` of the handler of a wrapper subclass with the aliases of the schema of `func`.
 
-    A result that is a written argument by the schema is that argument. Operators that change sizes or strides
-    in place (`t_`) change those of the written wrapper, too.
+    A result that the schema declares to be a mutated argument is replaced by that argument. Operators that
+    change sizes or strides in place (`t_`) also change those of the wrapper.
     """
     operator = _operator_of(func)
     if not isinstance(args, tuple) or not isinstance(kwargs, dict):

@@ -1,4 +1,4 @@
-"""Trees of containers under PyTorch's names: `torch.utils._pytree`, on the library optree.
+"""Trees of containers under PyTorch's names: `torch.utils._pytree`, implemented by the library optree.
 
 >>> leaves, spec = tree_flatten({"a": 1, "b": (2, [None])})
 >>> leaves, tree_unflatten([10, 20, 30], spec)
@@ -8,8 +8,8 @@
 >>> [keystr(path) for path, leaf in tree_leaves_with_path({"a": [1, 2]})]
 ["['a'][0]", "['a'][1]"]
 
-Nodes are tuples, lists, dictionaries, deques, named tuples, results of operators, and what is registered.
-Where a function takes `is_leaf`, it is asked at every node, and what it says yes to counts as a leaf.
+Nodes are tuples, lists, dictionaries, deques, named tuples, named operator results and registered types.  A
+predicate `is_leaf` is called for every node and may declare it a leaf.
 """
 
 # ruff: noqa: F401 -- names of PyTorch's module that the files beside this one define
@@ -191,11 +191,11 @@ def register_pytree_node(
     from_dumpable_context: FromDumpableContextFn | None = None,
     flatten_with_keys_fn: FlattenWithKeysFn | None = None,
 ) -> None:
-    """Make nodes of a class.
+    """Register a class as pytree node type.
 
-    `flatten_fn` gives the children of an object, and a context; `unflatten_fn` makes an object of both.
-    `flatten_with_keys_fn` gives (key, child) pairs in the place of children.  The rest is for
-    `treespec_dumps`: a name, and what makes JSON of a context and a context of JSON.
+    `flatten_fn` returns the children of an object and a context; `unflatten_fn` constructs an object from
+    both. `flatten_with_keys_fn` returns (key, child) pairs instead of children.  The other arguments serve
+    `treespec_dumps`: a type name, and conversions of a context to JSON and back.
     """
     with _NODE_REGISTRY_LOCK:
         if cls in SUPPORTED_NODES:
@@ -248,7 +248,7 @@ def _register_pytree_node(
 
 
 def _register_namedtuple(cls: type[Any], *, serialized_type_name: str) -> None:
-    """Give a class of named tuples the name that `treespec_dumps` writes."""
+    """Register the serialized name of a named tuple class for `treespec_dumps`."""
     _private_register_pytree_node(
         cls,
         _namedtuple_flatten,
@@ -426,7 +426,7 @@ def tree_map_(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: L
 
 
 def map_only(type_or_types_or_pred: TypeAny | Callable[[Any], bool], /) -> MapOnlyFn[FnAny[Any]]:
-    """A decorator: the function gets objects of some types or that fulfil a predicate; others stay.
+    """Return a decorator that applies a function to objects of given types, or that satisfy a predicate.
 
     >>> map_only(int)(lambda x: x + 1)("a")
     'a'
@@ -460,7 +460,7 @@ def tree_map_only(
     tree: PyTree,
     is_leaf: LeafRule = None,
 ) -> PyTree:
-    """As `tree_map`, for leaves of some types or that fulfil a predicate; others stay."""
+    """Map the leaves of given types, or that satisfy a predicate; other leaves are unchanged."""
     return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
 
 
@@ -471,7 +471,7 @@ def tree_map_only_(
     tree: PyTree,
     is_leaf: LeafRule = None,
 ) -> PyTree:
-    """As `tree_map_`, for leaves of some types or that fulfil a predicate."""
+    """Call a function on the leaves of given types, or that satisfy a predicate; return the tree."""
     return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
 
 
@@ -534,7 +534,7 @@ def treespec_pprint(treespec: TreeSpec) -> str:
     category=FutureWarning,
 )
 def pytree_to_str(treespec: TreeSpec) -> str:
-    """A spec as JSON."""
+    """Serialize a spec to JSON."""
     return treespec_dumps(treespec)
 
 
@@ -555,21 +555,21 @@ def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list[Any]:
 def tree_flatten_with_path(
     tree: PyTree, is_leaf: LeafRule = None
 ) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
-    """Pairs of paths and leaves, and how the tree branches."""
+    """Return (path, leaf) pairs, and the spec of the tree."""
     spec = tree_structure(tree, is_leaf)
     return tree_leaves_with_path(tree, is_leaf), spec
 
 
 def tree_leaves_with_path(tree: PyTree, is_leaf: LeafRule = None) -> list[tuple[KeyPath, Any]]:
-    """Pairs of paths and leaves."""
+    """Return (path, leaf) pairs."""
     return list(_generate_key_paths((), tree, is_leaf))
 
 
 def _generate_key_paths(
     key_path: KeyPath, tree: PyTree, is_leaf: LeafRule = None
 ) -> Iterator[tuple[KeyPath, Any]]:
-    """Pairs of paths that begin with `key_path`, and leaves."""
-    # Not to be had on optree: a type may have other children by `flatten_with_keys_fn` than by `flatten_fn`.
+    """Yield (path, leaf) pairs, with paths that begin with `key_path`."""
+    # Unlike in optree, `flatten_with_keys_fn` and `flatten_fn` may return different children.
     if tree_is_leaf(tree, is_leaf):
         yield key_path, tree
         return
@@ -594,7 +594,7 @@ def tree_map_with_path(
 
 
 def keystr(kp: KeyPath) -> str:
-    """A path as text.
+    """Format a path as Python expression.
 
     >>> keystr((MappingKey("a"), SequenceKey(0), GetAttrKey("x")))
     "['a'][0].x"

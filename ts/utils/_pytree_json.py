@@ -1,4 +1,4 @@
-"""Specs of trees as JSON, in the format of PyTorch's `torch.export`.
+"""JSON form of tree specs, in the format of PyTorch's `torch.export`.
 
 >>> from ts.utils._pytree_specs import flatten
 >>> text = treespec_dumps(flatten(((),))[1])
@@ -138,7 +138,7 @@ def _ensure_python_treespec_instance(treespec: TreeSpec | optree.PyTreeSpec) -> 
 
 
 def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
-    """A spec as JSON."""
+    """Serialize a spec to JSON."""
     treespec = _ensure_python_treespec_instance(treespec)
     if protocol is None:
         protocol = DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL
@@ -148,6 +148,6 @@ def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
 
 @functools.lru_cache
 def treespec_loads(serialized: str) -> TreeSpec:
-    """The spec that `treespec_dumps` wrote."""
+    """Deserialize a spec written by `treespec_dumps`."""
     protocol, written = json.loads(serialized)
     return _protocol(protocol).json_to_treespec(written)

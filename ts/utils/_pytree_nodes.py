@@ -139,11 +139,11 @@ def is_namedtuple(obj: object | type) -> bool:
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
-Py_TPFLAGS_BASETYPE: int = 1 << 10  # of `type.__flags__`: other classes may inherit
+Py_TPFLAGS_BASETYPE: int = 1 << 10  # bit of `type.__flags__`: the class may be subclassed
 
 
 class structseq(tuple[T, ...]):
-    """The type of struct sequences, for annotations."""
+    """Type of struct sequences, for annotations."""
 
     __slots__: ClassVar[tuple[()]] = ()
 
@@ -184,11 +184,11 @@ class _Nodes(dict[Any, NodeDef]):
 
     def __setitem__(self, cls: Any, node: NodeDef) -> None:
         if cls in BUILTIN_TYPES and cls in self:
-            # Not to be had on optree: its own node types stay what they are.
+            # optree's built-in node types cannot be replaced.
             raise ValueError(f"{cls} is built in, and cannot be registered again as pytree node.")
         if cls not in self and self._is_custom(cls):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # optree has struct sequences of its own, and says so
+                warnings.simplefilter("ignore")  # optree warns that it handles struct sequences itself
                 optree.register_pytree_node(
                     cls, self._flatten(cls), self._unflatten(cls), namespace=NAMESPACE
                 )
@@ -208,7 +208,7 @@ class _Nodes(dict[Any, NodeDef]):
         del self[cls]
         return node
 
-    # Those of `dict` would pass the methods above by.
+    # The methods of `dict` would bypass the overridden methods above.
     popitem = MutableMapping.popitem
     clear = MutableMapping.clear
     update = MutableMapping.update  # type: ignore[assignment]
@@ -265,7 +265,7 @@ def _private_register_pytree_node(
 
 
 def _deregister_pytree_node(cls: type[Any]) -> None:
-    """Take a node type out again."""
+    """Remove a node type from the registry."""
     with _NODE_REGISTRY_LOCK:
         del SUPPORTED_NODES[cls]
         name = SUPPORTED_SERIALIZED_TYPES.pop(cls).serialized_type_name

@@ -50,9 +50,9 @@ class TreeSpec:
 
     __slots__ = ("_counts", "_native", "_root")
 
-    _native: optree.PyTreeSpec | None  # None if written by hand
-    _root: tuple[Any, Context, list[TreeSpec]] | None  # None until asked for
-    _counts: tuple[int, int]  # of nodes and leaves, if written by hand
+    _native: optree.PyTreeSpec | None  # None for a spec constructed without a tree
+    _root: tuple[Any, Context, list[TreeSpec]] | None  # computed on first use
+    _counts: tuple[int, int]  # nodes and leaves of a spec without `_native`
 
     def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec]) -> None:
         nodes = leaves = 1
@@ -98,12 +98,12 @@ class TreeSpec:
 
     @property
     def num_nodes(self) -> int:
-        """The number of nodes, leaves among them."""
+        """Number of nodes, including leaves."""
         return self._counts[0] if self._native is None else self._native.num_nodes
 
     @property
     def num_leaves(self) -> int:
-        """The number of leaves."""
+        """Number of leaves."""
         return self._counts[1] if self._native is None else self._native.num_leaves
 
     @property
@@ -165,7 +165,7 @@ class TreeSpec:
         assert isinstance(other, TreeSpec)
         return (
             str(self.type) == str(other.type)
-            and not self._context != other._context  # contexts may say what is different in their own way
+            and not self._context != other._context  # contexts may override `!=`
             and self._children == other._children
         )
 
@@ -178,7 +178,7 @@ class TreeSpec:
         elif isinstance(context, ConstantNode):
             context = context.value
         elif kind is not None and kind not in BUILTIN_TYPES:
-            context = None  # it need not have a hash
+            context = None  # the context may be unhashable
         return hash((kind, context, tuple(children)))
 
     def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
@@ -187,7 +187,7 @@ class TreeSpec:
             try:
                 return self._native.flatten_up_to(tree)
             except ValueError:
-                pass  # said below in PyTorch's words
+                pass  # raised below with PyTorch's message
         found: list[PyTree] = []
         _match(self, tree, found)
         return found
@@ -205,7 +205,7 @@ class TreeSpec:
             return leaves[0]
         if self._native is not None:
             return self._native.unflatten(leaves)
-        # Not to be had on optree: its specs are made from nodes, and this one was written by hand.
+        # optree creates specs from trees only; this spec was constructed without a tree.
         rest = iter(leaves)
         items = [child.unflatten([next(rest) for _ in range(child.num_leaves)]) for child in self._children]
         return SUPPORTED_NODES[self.type].unflatten_fn(items, self._context)

@@ -2,10 +2,10 @@
 
     y = checkpoint(block, x, use_reentrant=False)
 
-use_reentrant=False     places stand for what the block saves, filled when the first of them is asked for
-use_reentrant=True      the block is one node, whose turn is a pass of its own: for `backward` only
+use_reentrant=False     saved tensors are replaced by placeholders, filled by recomputation when first needed
+use_reentrant=True      the block is one backward node with an inner backward pass: for `backward` only
 
-Random numbers are drawn as the first time, unless `preserve_rng_state=False`; autocast is as it was then.
+The recomputation restores random state, unless `preserve_rng_state=False`, and autocast state.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
 ]  # fmt: skip
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
-_early_stop: bool | None = None  # what `set_checkpoint_early_stop` says for all
+_early_stop: bool | None = None  # global setting of `set_checkpoint_early_stop`
 
 
 class CheckpointError(RuntimeError):
@@ -79,13 +79,13 @@ def checkpoint(
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """function(*args, **kwargs), which runs again in the pass back.
+    """Return function(*args, **kwargs), which runs again in backward instead of saving tensors.
 
-    context_fn          contexts for the first run and for the second
-    determinism_check   "none": do not compare shapes, dtypes and devices of what the two runs save
-    debug               an error of the two runs' difference says which operators each of them ran
-    early_stop          end the second run with the last tensor that it is to save
-    preserve_rng_state  draw the same random numbers; True unless given
+    context_fn          returns context managers for the forward run and the recomputation
+    determinism_check   "none": do not compare shapes, dtypes and devices of the saved tensors of both runs
+    debug               include the operators of both runs in the error about a difference
+    early_stop          stop the recomputation after the last required tensor
+    preserve_rng_state  draw the same random numbers again; default True
     """
     if use_reentrant is None:
         warnings.warn(
@@ -177,7 +177,7 @@ class _SavedTensorHandle:
 
     def __init__(self, index: int) -> None:
         self.index = index
-        self.values: dict[Any, Tensor | None] = {}  # by pass; None: it was asked for
+        self.values: dict[Any, Tensor | None] = {}  # by backward pass; None after it was read
 
 
 class _StopRecomputation(BaseException):
@@ -341,7 +341,7 @@ def set_device_states(devices: Iterable[int], states: Iterable[Tensor], *, devic
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments, tensors among them as leaves that want gradients where the former did."""
+    """Return the arguments with tensors detached, as leaves with the same `requires_grad`."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(
             f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
@@ -350,7 +350,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
-    """Warn where no argument wants a gradient."""
+    """Warn if no argument requires grad."""
     if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 

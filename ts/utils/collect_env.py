@@ -189,7 +189,7 @@ def get_running_cuda_version(run_lambda: RunCommand) -> str | None:
 
 
 def is_xnnpack_available() -> str:
-    """Return "False": ts has kernels of its own."""
+    """Return "False": `ts` does not use XNNPACK."""
     return "False"
 
 

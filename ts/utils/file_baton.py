@@ -23,8 +23,8 @@ logger = logging.getLogger("torch.utils.file_baton")
 class FileBaton:
     """Lock whose holder has created a file.
 
-    wait_seconds        time between two looks at the file
-    warn_after_seconds  time of waiting after which a warning is logged; None for none
+    wait_seconds        time between checks of the file
+    warn_after_seconds  waiting time after which a warning is logged; None: no warning
     """
 
     def __init__(

@@ -1,10 +1,10 @@
-"""Checkpoints that keep the results of some operators: the second run takes them, and computes the rest.
+"""Selective checkpointing: caches the results of some operators and recomputes the others.
 
     keep = partial(create_selective_checkpoint_contexts, [ts.ops.aten.mm.default])
     y = checkpoint(block, x, use_reentrant=False, context_fn=keep)
 
-A policy says of each operator whether its result is kept. What is kept is counted by operator: the second run
-takes them in the order of the first. Semantics are those of PyTorch's `torch.utils.checkpoint`.
+A policy decides for each operator call whether its result is cached. The recomputation reads the cached
+results of each operator in the order of its calls. Semantics are those of PyTorch's `torch.utils.checkpoint`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class CheckpointPolicy(enum.Enum):
 _SAVED = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
 _OFFLOADED = (CheckpointPolicy.MUST_CPU_OFFLOAD, CheckpointPolicy.PREFER_CPU_OFFLOAD)
 
-# Whose results are views of what they take for a moment only: they are run again, and no policy is asked.
+# Operators that always run again, without calling the policy: their results are views.
 SAC_IGNORED_OPS = {ops.aten.detach.default}
 
 
@@ -65,7 +65,7 @@ class _KeptTensor:
 
 
 def _each(x: Any, change: Callable[[Any], Any], kind: type = Tensor) -> Any:
-    """A result with its tensors changed."""
+    """Return a result with `change` applied to its tensors."""
     if isinstance(x, kind):
         return change(x)
     return type(x)(_each(y, change, kind) for y in x) if isinstance(x, list | tuple) else x
@@ -77,7 +77,7 @@ class _Region:
     def __init__(self, policy: Policy, mutation: bool) -> None:
         self._policy = policy
         self._mutation = mutation
-        self._kept: dict[Any, list[Any]] = {}  # by operator, a result or None for each call
+        self._kept: dict[Any, list[Any]] = {}  # operator -> cached result, or None, of each call
         self._taken: dict[Any, int] = {}
 
     def keep(self, operator: Any, args: list[Any], results: list[Any]) -> None:
@@ -114,7 +114,7 @@ class _Region:
         return _each(kept, lambda x: x.value(self._mutation), _KeptTensor)
 
     def begin_again(self) -> None:
-        """Before the second run; RuntimeError before a third."""
+        """Prepare the recomputation; RuntimeError if it is the second one."""
         if self._taken:
             raise RuntimeError(
                 "Trying to backward an extra time. You are only allowed to backward once on any region "
@@ -123,7 +123,7 @@ class _Region:
 
 
 class _RecomputeContext:
-    """The context of the second run."""
+    """Context manager of the recomputation."""
 
     def __init__(self, region: _Region) -> None:
         self._region = region
@@ -138,7 +138,7 @@ class _RecomputeContext:
 
 
 def _named(operator: Any) -> Any:
-    """The operator as users write it: `ts.ops.aten.mm.default`."""
+    """Return an operator by its name in `ts.ops`, such as `ts.ops.aten.mm.default`."""
     namespace, _, name = operator.name.partition("::")
     return getattr(getattr(getattr(ops, namespace), name), operator.overload or "default")
 
@@ -167,13 +167,14 @@ def create_selective_checkpoint_contexts(
 ) -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
     """Return the contexts of the forward and recomputation runs, for `context_fn` of `checkpoint`.
 
-    policy_fn_or_list           policy(context, operator, *arguments) gives a `CheckpointPolicy`, or True for
-                                MUST_SAVE and False for PREFER_RECOMPUTE; or a list of operators to keep
-    allow_cache_entry_mutation  do not refuse what was written to since it was kept
+    policy_fn_or_list           policy(context, operator, *arguments) returns a `CheckpointPolicy`, or True
+    for
+                                MUST_SAVE and False for PREFER_RECOMPUTE; or a list of operators to cache
+    allow_cache_entry_mutation  permit writes to cached results
 
-    TypeError for what is neither; ValueError for a list with something else than operators
-    (`ts.ops.aten.mm.default`). A pass back raises RuntimeError where a kept result was written to, where the
-    second run calls an operator that the first did not call, and for a second pass through the same region.
+    TypeError for another policy; ValueError for a list with items other than operators
+    (`ts.ops.aten.mm.default`). Backward raises RuntimeError if a cached result was modified, if the
+    recomputation calls an operator that the forward run did not call, and for a second backward pass.
     """
     if isinstance(policy_fn_or_list, list):
         saved = list(policy_fn_or_list)

@@ -41,7 +41,7 @@ class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
             return self is other
         return own is theirs
 
-    def __ne__(self, other: Any) -> bool:  # that of `weakref.ref` compares the objects by value
+    def __ne__(self, other: Any) -> bool:  # `weakref.ref` compares objects by value
         return not self == other
 
 

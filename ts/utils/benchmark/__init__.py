@@ -1,11 +1,11 @@
-"""Times of statements, as `torch.utils.benchmark` takes them: warmed up, in blocks, with their spread.
+"""Timing of statements with warm-up, blocks and statistics: `torch.utils.benchmark`.
 
     timer = Timer("x @ x", setup="x = torch.ones(64, 64)", label="matmul", sub_label="64 x 64", num_threads=1)
     print(timer.blocked_autorange())
     Compare([timer.timeit(100), other.timeit(100)]).print()
 
-`torch` is `ts` in statements that are given no other.  Counts of instructions (`collect_callgrind`) and
-fuzzers are not there: `valgrind --tool=callgrind` counts those of any program.
+The name `torch` in statements is `ts` unless `globals` defines it.  Instruction counts (`collect_callgrind`)
+and fuzzers are unsupported: use `valgrind --tool=callgrind`.
 """
 
 from ts.unsupported import names_for

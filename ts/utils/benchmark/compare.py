@@ -15,7 +15,7 @@ from ts.utils.benchmark.measurement import (
 
 
 class Compare:
-    """A table of measurements; `print` prints it, `str` is its text."""
+    """Table of measurements; `print` prints it, `str` returns its text."""
 
     def __init__(self, results: Iterable[Measurement]) -> None:
         self._results: list[Measurement] = []

@@ -18,18 +18,18 @@ _VERY_WIDE_SPREAD_RATIO: Final = 0.25
 
 
 def select_unit(t: float) -> tuple[str, float]:
-    """The unit in which a time of `t` seconds reads best, and its seconds."""
+    """Return the most readable unit for a time of `t` seconds, and the unit in seconds."""
     name = list(_UNITS)[max(min(int(math.log10(t) // 3) + 3, 3), 0)] if t > 0 else "ns"
     return name, _UNITS[name]
 
 
 def unit_to_english(u: str) -> str:
-    """The unit's name."""
+    """Return the English name of a unit."""
     return _ENGLISH[u]
 
 
 def trim_sigfig(x: float, n: int) -> float:
-    """`x` rounded to `n` significant figures."""
+    """Round `x` to `n` significant digits."""
     if x == 0:
         return 0.0
     scale = 10 ** (math.ceil(math.log10(abs(x))) - n)

@@ -29,12 +29,12 @@ def timer() -> float:
 
 
 class Timer:
-    """Measures a statement.
+    """Timer of a statement.
 
-    stmt, setup      what is timed, and what runs before; they share names with `globals`
-    timer            gives seconds
-    label, sub_label, description, env    texts for tables of several
-    num_threads      `ts.set_num_threads` while it is measured
+    stmt, setup      timed statement, and statement executed before; both see `globals`
+    timer            function that returns seconds
+    label, sub_label, description, env    texts for tables of measurements
+    num_threads      value of `ts.set_num_threads` during the measurement
     """
 
     def __init__(

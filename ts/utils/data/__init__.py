@@ -3,7 +3,7 @@
     data = TensorDataset(inputs, targets)
     for x, y in DataLoader(data, batch_size=32, shuffle=True): ...
 
-The order is PyTorch's for the same seed.
+For equal seeds, the order of samples is that of PyTorch.
 """
 
 from __future__ import annotations

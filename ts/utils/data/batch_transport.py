@@ -11,7 +11,7 @@ unnamed file that both processes map:
 
     segment  | pickle | array | array | ...          each from a multiple of 64 bytes on
 
-The program's tensors use the segment directly. Once the last of them is deleted, the next task tells the
+The program's tensors use the segment directly. Once the last of them is deleted, the next task permits the
 worker to reuse the segment, so that no new pages are allocated. A program that keeps its batches gets at most
 `MAX_REFERENCED_SEGMENTS` segments per worker, then copies, which bounds open files and mappings. A killed
 worker leaves nothing to clean up, because segments are unnamed.
@@ -38,7 +38,7 @@ from ts._core.tensor.storage import UntypedStorage
 from ts._core.tensor.tensor import Tensor
 
 MAX_REFERENCED_SEGMENTS: Final = 16  # segments of one worker whose batches the program may keep
-MAX_QUEUED_BYTES: Final = 1 << 16  # of batches that a worker writes before they are read
+MAX_QUEUED_BYTES: Final = 1 << 16  # unread batches in the pipe of a worker
 _ALIGNMENT_BYTES: Final = 64
 _DENSE_STORAGE_RATIO: Final = 2  # smaller parts of their storage are sent alone
 
@@ -48,9 +48,9 @@ class Header(NamedTuple):
 
     label: Any
     sizes: Sequence[int]  # bytes of the pickle, then of the arrays
-    segment: int  # its number; -1 where everything follows in the pipe
-    new: int  # bytes of the segment, where its file follows in the pipe
-    dropped: Sequence[int]  # segments that were too small, and are no more
+    segment: int  # segment number; -1 if the data follows in the pipe
+    new: int  # size of a new segment whose file descriptor follows in the pipe; 0 otherwise
+    dropped: Sequence[int]  # numbers of deleted segments, which were too small
 
 
 class _Pickler(pickle.Pickler):
@@ -97,7 +97,7 @@ def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
 
 
 class BatchSender:
-    """The worker's end."""
+    """Worker's end of the transport."""
 
     def __init__(self, connection: Connection, in_pipe: int) -> None:
         self._connection = connection
@@ -150,16 +150,16 @@ class BatchSender:
 
 
 class BatchReceiver:
-    """The program's end."""
+    """Main process's end of the transport."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._segments: dict[int, mmap.mmap] = {}
         self._lent: dict[int, weakref.ref[Any]] = {}
-        self._over: deque[int] = deque()  # filled wherever the last tensor of a batch goes
+        self._over: deque[int] = deque()  # segments released by finalizers, from any thread
 
     def receive(self) -> tuple[Header, Any]:
-        """The next parcel, unopened; EOFError where the worker is gone."""
+        """Return the next message without opening it; EOFError if the worker has exited."""
         header, inside = self._connection.recv()
         for number in header.dropped:
             del self._segments[number]

@@ -1,4 +1,4 @@
-"""Samples to batches: tensors and numbers are stacked, in whatever stands around them.
+"""Collation of samples into batches: tensors and numbers are stacked within their containers.
 
 >>> default_collate([(1, {"a": 2.0}), (3, {"a": 4.0})])
 [tensor([1, 3]), {'a': tensor([2., 4.], dtype=torch.float64)}]
@@ -70,7 +70,7 @@ def collate_int_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
 
 
 def collate_str_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
-    """Return texts as they are."""
+    """Return a batch of strings unchanged."""
     return batch
 
 
@@ -92,7 +92,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
 
 def default_convert(data: Any) -> Any:
-    """NumPy's arrays and numbers in a structure as tensors."""
+    """Convert NumPy arrays and numbers in a structure to tensors."""
     return mapped(_as_tensor, data)
 
 

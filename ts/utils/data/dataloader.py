@@ -2,8 +2,8 @@
 
     for x, y in DataLoader(data, batch_size=32, shuffle=True, drop_last=True): ...
 
-They are loaded in this process when they are asked for, or by `num_workers` processes ahead of time
-(`iteration.py` has both ways, `worker.py` what runs in a worker, `parcels.py` how batches travel).
+Batches are loaded on demand in this process, or ahead of time by `num_workers` processes (`iterators.py`,
+`worker.py`, `batch_transport.py`).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Endless(Sampler[None]):
 
 
 class DataLoader(Generic[T]):
-    """Iterating gives batches; a new iteration starts anew, in a new order where that is random."""
+    """Iterable over the batches of a data set; each iteration restarts, reshuffled if random."""
 
     _FIXED: Final = (
         "batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers",
@@ -129,7 +129,7 @@ class DataLoader(Generic[T]):
             collate_fn = default_convert if batch_sampler is None else default_collate
         self.collate_fn = collate_fn
         self.persistent_workers = persistent_workers
-        self._length_told: int | None = None  # what `len` has said of an iterable data set
+        self._length_told: int | None = None  # last `len` of an iterable data set
         self._kept: MultiProcessingIterator | None = None
         self._initialized = True
         if num_workers:
@@ -200,7 +200,7 @@ def _context(context: Any, num_workers: int) -> Any:
 
 
 def _warn_of_many(num_workers: int) -> None:
-    """More workers than processors that this process may use are rarely faster."""
+    """Warn about more workers than processors, which are rarely faster."""
     counted = hasattr(os, "sched_getaffinity")
     processors = len(os.sched_getaffinity(0)) if counted else os.cpu_count() or 0
     if 0 < processors >= num_workers:

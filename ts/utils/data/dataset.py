@@ -145,7 +145,7 @@ def _iterable(dataset: Dataset[Any]) -> IterableDataset[Any]:
 
 
 class Subset(Dataset[T]):
-    """The samples of a data set at some indices."""
+    """Data set of the samples at given indices of another data set."""
 
     def __init__(self, dataset: Dataset[T], indices: Sequence[int]) -> None:
         self.dataset = dataset
@@ -169,14 +169,14 @@ class Subset(Dataset[T]):
 def random_split(
     dataset: Dataset[T], lengths: Sequence[float], generator: Generator | None = None
 ) -> list[Subset[T]]:
-    """Subsets of these lengths, or fractions, drawn at random."""
+    """Return random disjoint subsets with the given lengths or fractions."""
     total = len(dataset)  # type: ignore[arg-type]
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         for i, fraction in enumerate(lengths):
             if fraction < 0 or fraction > 1:
                 raise ValueError(f"Fraction at index {i} is not between 0 and 1")
         sizes = [math.floor(total * fraction) for fraction in lengths]
-        for i in range(total - sum(sizes)):  # what rounding left goes to the first ones
+        for i in range(total - sum(sizes)):  # the rounding remainder goes to the first subsets
             sizes[i % len(sizes)] += 1
         for i, size in enumerate(sizes):
             if size == 0:

@@ -1,6 +1,6 @@
 """Exceptions transferred between processes or threads.
 
-In: the exception that is being handled; out: what can be sent, and raises it again on the other side.
+In: the exception being handled; out: a picklable object that raises it again in the receiver.
 
     try:
         batch = fetch(index)
@@ -28,7 +28,7 @@ class KeyErrorMessage(str):
 
 
 class ExceptionWrapper:
-    """An exception's class and its traceback as text; the exception itself stays where it was raised."""
+    """Class and traceback text of an exception; the exception object itself is not sent."""
 
     def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
         kind: Any
@@ -52,6 +52,6 @@ class ExceptionWrapper:
         by_name = {"message": message} if getattr(kind, "message", None) else None
         try:
             error = kind(**by_name) if by_name else kind(message)
-        except Exception:  # it wants other arguments
+        except Exception:  # its constructor requires other arguments
             raise RuntimeError(message) from None
         raise error

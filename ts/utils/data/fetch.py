@@ -21,8 +21,8 @@ class Fetching:
     """Settings for fetching batches, shared by a loader and its workers."""
 
     dataset: Any
-    by_index: bool  # or one sample after another
-    batched: bool  # whether an index is a list of them
+    by_index: bool  # False for iterable data sets
+    batched: bool  # whether a task has a list of indices
     collate_fn: Callable[[Any], Any]
     drop_last: bool
 

@@ -37,7 +37,7 @@ class Batches(Iterator[Any]):
     """Base class of single-process and multi-process batch iterators: index order, seeds, pinning and
     warnings."""
 
-    # A loader may keep its iteration, which therefore does not keep the loader.
+    # The iterator holds no reference to the loader, which may store it (`persistent_workers`).
 
     def __init__(self, loader: Any) -> None:
         self._index_sampler = loader._index_sampler
@@ -239,19 +239,19 @@ class MultiProcessingIterator(Batches):
             if isinstance(event, Connection):
                 return events[event]
         failed = events[ready[0]]
-        if failed.connection.poll():  # what it sent before
+        if failed.connection.poll():  # messages sent before its failure
             return failed
         failed.has_died()
 
 
 class _Worker:
-    """A worker process as the program sees it."""
+    """Handle of a worker process in the main process."""
 
     def __init__(self, context: Any, job: Job) -> None:
         self.connection, theirs = multiprocessing.Pipe()
         _open.add(self.connection)
         self.inbox = BatchReceiver(self.connection)
-        self.is_active = True  # whether it has data left in this pass
+        self.is_active = True  # whether data is left in this epoch
         self.waiting = 0  # tasks whose batches have not been fetched
         self.process = context.Process(target=work, args=(theirs, job), daemon=True)
         try:
@@ -260,7 +260,7 @@ class _Worker:
             theirs.close()
 
     def send(self, task: Task) -> None:
-        """Give it a task."""
+        """Send a task to the worker."""
         self.waiting += 1
         try:
             self.connection.send_bytes(ForkingPickler.dumps(tuple(task)))
@@ -268,7 +268,7 @@ class _Worker:
             self.has_died()
 
     def has_died(self) -> NoReturn:
-        """Raise RuntimeError that says how the worker ended, in PyTorch's words."""
+        """Raise RuntimeError with PyTorch's message about the exit of the worker."""
         self.process.join(SHUTDOWN_TIMEOUT_SECONDS)
         pid, code = self.process.pid, self.process.exitcode
         if code is not None and code < 0:
@@ -299,7 +299,7 @@ os.register_at_fork(after_in_child=_let_go)
 def _end(workers: list[_Worker], owner: int) -> None:
     """Terminate the workers; kill those that do not exit in time."""
     if os.getpid() != owner:
-        return  # a fork of the program has the objects, but not the children
+        return  # a forked child has these objects, but not the worker processes
     for worker in workers:
         with suppress(OSError):  # it may be gone already
             worker.connection.send_bytes(b"")

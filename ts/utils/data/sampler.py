@@ -83,7 +83,7 @@ class RandomSampler(Sampler[int]):
                 count = min(_CHUNK_SAMPLES, self.num_samples - start)
                 yield from ts.randint(high=n, size=(count,), dtype=ts.int64, generator=generator).tolist()
             return
-        for start in range(0, self.num_samples + 1, n):  # PyTorch draws once more where nothing is left
+        for start in range(0, self.num_samples + 1, n):  # as PyTorch, draw once more even if nothing is left
             yield from ts.randperm(n, generator=generator).tolist()[: self.num_samples - start]
 
     def __len__(self) -> int:

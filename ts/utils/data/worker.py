@@ -31,12 +31,12 @@ from ts.utils.data.batch_transport import BatchSender, packed
 from ts.utils.data.exception_wrapper import ExceptionWrapper
 from ts.utils.data.fetch import Fetching, fetcher
 
-SHUTDOWN_TIMEOUT_SECONDS: Final = 5.0  # seconds that a worker has to end by itself
-EXHAUSTED: Final = "exhausted"  # in the label of the last parcel of a pass
+SHUTDOWN_TIMEOUT_SECONDS: Final = 5.0  # time to exit before the worker is killed
+EXHAUSTED: Final = "exhausted"  # in the label of the last message of an epoch
 
 
 class Task(NamedTuple):
-    """A batch to make."""
+    """Request for a batch."""
 
     epoch: int
     index: Any
@@ -106,7 +106,7 @@ def _wait_for_the_program(signal_number: int, frame: Any) -> None:
 
 
 def _settle(job: Job) -> None:
-    """Seeds and threads: PyTorch's, by the number of the worker."""
+    """Seed the worker by its number, as PyTorch does, and set its thread count."""
     global _info
     ts.set_num_threads(1)
     seed = job.base_seed + job.id
@@ -201,7 +201,7 @@ class _Tasks:
                     break
                 self._queue.put(data)
         except (EOFError, OSError):
-            pass  # the program is gone: as if it had said so
+            pass  # the main process has exited, which counts as shutdown
         self._is_over = True
         self._queue.put(None)
         time.sleep(SHUTDOWN_TIMEOUT_SECONDS)

@@ -1,4 +1,4 @@
-"""Workers of a loader under PyTorch's private names, for programs that start workers of their own."""
+"""Worker functions of data loaders under PyTorch's private names, for programs with custom workers."""
 
 from __future__ import annotations
 
