@@ -22,13 +22,13 @@ _RULE = re.compile(r"^# rule: (.*)$", re.MULTILINE)
 HEAD = """\
 # Language
 
-Every rule of the TorchScript language reference, of its type system and of the language part of PyTorch's user guide, and the
-programs under `tests/programs/` that test it. Each program runs scripted, as plain Python where it is legal Python,
-and with PyTorch 2.13 where that is installed. Comments in the programs state the expected output. These pages are generated from the
-programs by `python -m tests.language_page`.
+These pages list every rule of the TorchScript language reference, of its type system and of the language part of PyTorch's user guide, with
+the programs under `tests/programs/` that test the rule. The tests run each program as a script, as plain Python if it is legal Python,
+and with PyTorch 2.13 if it is installed. Comments in the programs state the expected output. `python -m tests.language_page` generates these pages
+from the programs.
 
-The language is a subset of Python with static types. Parameters have annotations; one without an annotation is a tensor. Types of local variables
-are inferred. Classes, enums, named tuples, modules, functions and constants of the surrounding Python program can be used by their names.
+The language is a subset of Python with static types. A parameter without an annotation is a tensor. Types of local variables
+are inferred. Scripts can use classes, enums, named tuples, modules, functions and constants of the surrounding Python program by their names.
 
 | Page | Sections |
 |---|---|
@@ -47,8 +47,8 @@ RULES: dict[str, dict[str, str]] = {
     "Types": {
         "any.bind": "`Any` takes a value of every type, in assignments, parameters and returns",
         "any.is": "`is` and `is not` on `Any`",
-        "any.isinstance": "`isinstance` finds out the type of data annotated as `Any`",
-        "any.print": "data of type `Any` can be printed",
+        "any.isinstance": "`isinstance` tests the type of a value annotated as `Any`",
+        "any.print": "values of type `Any` can be printed",
         "any.containers": "containers of `Any`",
         "primitive": "`int`, `float`, `complex`, `bool`, `str`, `None`",
         "tuple": "`Tuple[T0, T1, ...]`, elements of different types",
@@ -66,15 +66,15 @@ RULES: dict[str, dict[str, str]] = {
         "builtin_class": "builtin classes: tensors, `torch.device`, `torch.dtype`, ...",
         "class": "custom classes: `__init__`, attributes, methods",
         "class.attributes": "attributes are declared by assignments in `__init__`",
-        "class.variables": "class variables are no attributes",
+        "class.variables": "class variables are not attributes of instances",
         "class.inheritance": "a class does not inherit",
         "class.magic": "operators call the magic methods of a class",
         "class.static": "static methods",
         "class.property": "properties",
         "class.default_types": "a parameter of a method without annotation is a tensor",
-        "class.lazy": "a method that does not compile hurts only where it is called (beyond PyTorch)",
+        "class.lazy": "if a method does not compile, only calls of the method raise an error (beyond PyTorch)",
         "class.dataclass": "data classes",
-        "class.interchange": "objects are used in Python and in script interchangeably",
+        "class.interchange": "objects can be passed between Python and scripts",
         "interface": "interfaces: signatures that classes implement",
         "enum": "enumerations: members, `.name`, `.value`, comparison",
         "enum.values": "the values of an enumeration have one type: `int`, `float` or `str`",
@@ -82,13 +82,13 @@ RULES: dict[str, dict[str, str]] = {
         "enum.iterate": "iteration over an enumeration",
         "module.instance": "the type of a module is inferred from the instance",
         "module.constructor": "a module cannot be constructed in script",
-        "module.export": "`forward` and exported methods are compiled, and what they call",
+        "module.export": "`forward`, exported methods and the methods that they call are compiled",
         "module.annotation": "attributes of a module annotated in its class",
         "module.annotated": "a submodule annotated with its class has the type of the instance (beyond PyTorch)",
         "module.interface": "module interfaces",
     },
     "Annotations": {
-        "annotation.default": "what has no annotation is a tensor; return types are inferred",
+        "annotation.default": "a parameter without an annotation is a tensor; return types are inferred",
         "annotation.python3": "annotations on the signature",
         "annotation.mypy": "type comments",
         "annotation.string": "annotations in quotes, and `from __future__ import annotations`",
@@ -96,7 +96,7 @@ RULES: dict[str, dict[str, str]] = {
         "annotation.annotate": "`torch.jit.annotate`",
         "annotation.attribute": "`torch.jit.Attribute`",
         "annotation.final": "`Final` attributes are constants",
-        "annotation.empty": "empty lists and dicts are of tensors unless annotated",
+        "annotation.empty": "empty lists and dicts without annotations contain tensors",
     },
     "Conversions": {
         "conversion.tensor": "a tensor of one element where a number is expected",
@@ -108,7 +108,7 @@ RULES: dict[str, dict[str, str]] = {
         "literals": "literals of numbers and strings",
         "parentheses": "parentheses and tuples",
         "displays": "list and dict displays",
-        "comprehensions": "list and dict comprehensions, with a scope of their own",
+        "comprehensions": "list and dict comprehensions, with a separate scope",
         "attributes": "attribute references",
         "subscripts": "subscripts of lists, tuples, strings, dicts",
         "slices": "slices of strings, tuples, lists and tensors",
@@ -121,11 +121,11 @@ RULES: dict[str, dict[str, str]] = {
         "list_repetition": "`list * int`",
         "shifts": "`<<` and `>>`",
         "bitwise": "`& ^ |`",
-        "comparison": "comparisons, chained ones too",
+        "comparison": "comparisons, also chained comparisons",
         "comparison.containers": "comparison of strings, lists, tuples and dicts",
         "membership": "`in` and `not in`",
         "identity": "`is` and `is not`",
-        "boolean": "`and`, `or`, `not`, evaluated as far as needed",
+        "boolean": "`and`, `or`, `not` with short-circuit evaluation",
         "conditional": "`x if c else y`",
         "starred": "starred targets",
         "formatting": "f-strings, `format` and `%`",
@@ -148,18 +148,18 @@ RULES: dict[str, dict[str, str]] = {
         "if.ambiguous": "a tensor of several elements has no truth value",
         "if.final": "a condition known at compile time prunes its branch",
         "while": "`while`",
-        "while.else": "`while ... else` is refused",
+        "while.else": "`while ... else` does not compile",
         "for": "`for` over ranges, lists, strings, tensors, dicts",
-        "for.else": "`for ... else` is refused",
+        "for.else": "`for ... else` does not compile",
         "for.tuple": "`for` over a tuple is unrolled",
         "for.module_list": "`for` over a `ModuleList` is unrolled",
-        "with": "`with`: `__enter__` and `__exit__`, on every way out",
-        "try": "`try` is refused",
+        "with": "`with` calls `__enter__` and `__exit__`, also on early exits",
+        "try": "`try` does not compile",
         "unpacking": "unpacking of tuples and lists",
         "getattr": "`getattr` with a literal name",
         "hasattr": "`hasattr` with a literal name",
         "zip": "`zip`",
-        "zip.mixed": "`zip` of a tuple and a list is refused",
+        "zip.mixed": "`zip` of a tuple and a list does not compile",
         "enumerate": "`enumerate`",
         "types.one": "a variable has one type on all paths",
         "variables.defined": "a variable is defined on all paths where it is used",
@@ -167,11 +167,11 @@ RULES: dict[str, dict[str, str]] = {
     "Resolution of Python values": {
         "resolve.python": "a Python function that compiles",
         "resolve.operator": "a wrapper of an operator",
-        "resolve.identity": "objects that the compiler knows",
+        "resolve.identity": "objects that the compiler maps to builtin operators, by identity",
         "resolve.name": "builtin functions, by name",
-        "resolve.snapshot": "values of modules, as constants",
+        "resolve.snapshot": "values of Python modules become constants",
         "resolve.constants": "constants of a module's class",
-        "resolve.callback": "functions that stay in Python",
+        "resolve.callback": "functions that scripts call in Python",
     },
     "Python's built-in functions": {
         **{
@@ -182,7 +182,7 @@ RULES: dict[str, dict[str, str]] = {
                 "super tuple zip"
             ).split()
         },
-        "builtin.refused": "functions that the language does not have: `ascii`, `bytes`, `callable`, `compile`, "
+        "builtin.refused": "functions that the language does not support: `ascii`, `bytes`, `callable`, `compile`, "
         "`delattr`, `dir`, `eval`, `exec`, `filter`, `frozenset`, `globals`, `input`, `issubclass`, `iter`, `map`, "
         "`open`, `property`, `repr`, `set`, `setattr`, `type`, `vars`, `__import__`",
         "builtin.values": "`True`, `False`, `None`, `Ellipsis`",
@@ -202,11 +202,11 @@ RULES: dict[str, dict[str, str]] = {
         "script_module": "`ScriptModule` and `script_method`",
         "trace.function": "`torch.jit.trace` of functions",
         "trace.module": "`torch.jit.trace` of modules",
-        "trace.mixed": "scripts call traces, traces call scripts, modules of scripts hold traces",
-        "trace.check": "traces are checked, also with other inputs",
-        "trace.warnings": "what the tracer warns about",
+        "trace.mixed": "scripts that call traces, traces that call scripts, scripted modules that contain traces",
+        "trace.check": "a trace is compared with the function, also for other inputs",
+        "trace.warnings": "warnings of the tracer",
         "save": "saving and loading",
-        "disable": "`PYTORCH_JIT=0`: Python runs",
+        "disable": "with `PYTORCH_JIT=0`, programs run as Python",
     },
     "Inspection": {
         "code": "`.code`",
