@@ -89,6 +89,7 @@ wheel: $(VENV)/bin/python
 
 lint: $(VENV)/installed-dev
 	$(VENV)/bin/ruff check .
+	$(PY) .ci/check_style.py
 	$(VENV)/bin/mypy
 	$(PY) -m tests.type_checkers
 
