@@ -22,7 +22,7 @@ GROUPS = (
     "elementary_functions", "matmul", "layers", "operators", "small_models",
     "new_shapes_and_first_calls", "models", "training", "examples", "export", "startup",
 )  # fmt: skip
-WHERE_NAMED = ("cuda", "opcodes", "rpc")  # groups that need a device, an extra, or compare with nobody
+WHERE_NAMED = ("cuda", "opcodes", "rpc")  # groups that need a device or an extra, or have no contestant
 
 
 def main() -> None:

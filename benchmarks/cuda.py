@@ -1,7 +1,7 @@
 """Benchmark of operators, fused groups and CUDA graphs of `ts`, CuPy and PyTorch on a GPU.
 
-Each case waits for the device at its end.  Nothing is measured where there is no device, and a line says so.
-`make test-cuda` writes the tables to `benchmarks/CUDA.md`.
+Each case waits for the device at its end.  Without a device nothing is measured, and a line reports it. `make
+test-cuda` writes the tables to `benchmarks/CUDA.md`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Exports: a model of 1,000 operators, whose sizes are fixed or symbols, and what runs afterwards.
 
-PyTorch exports the same model.  Loading and the first call are timed from the start of a process.
+PyTorch exports the same model.  Loading and the first call are timed from process start.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """First calls and new shapes, in steady calls; memory over many shapes; a second thread.
 
-In: nothing.  Out: a table in which 1 is a call like those before it, on the same tensors.
+In: nothing.  Out: a table in which 1 is a repeated call on the same tensors.
 
-The first call is that of a function whose code is there: compiling is measured by `startup` and `models`.
+The first call is measured with existing code; `startup` and `models` measure compilation.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ def report(rounds: int) -> str:
     lines += ["| | instructions | time | a second | each |", "|---|---|---|---|---|"]
     pairs: Bag[tuple[str, str]] = Bag()
     for function, arguments in PROGRAMS.items():
-        timed = peer_runtimes.interpreted(function)  # first: from now on nobody makes machine code beside it
+        # first, so that no machine code is compiled in the background afterwards
+        timed = peer_runtimes.interpreted(function)
         counter = counted(function, arguments)
         number = sum(counter.instructions().values())
         seconds = best(timed, arguments, rounds)
@@ -54,7 +55,7 @@ def report(rounds: int) -> str:
         lines.append(f"| {function.__name__.replace('_', ' ')} | {cells} | {seconds / number * 1e9:.2f} ns |")
         found = counter.pairs()
         total = sum(found.values())
-        for pair, times in found.items():  # each program counts as much as any other
+        for pair, times in found.items():  # all programs have equal weight
             pairs[pair] += round(1e6 * times / total / len(PROGRAMS))
     lines += ["", f"### The {MAX_PAIRS} pairs that are most frequent", ""]
     lines += ["| first | second | of all pairs | one instruction |", "|---|---|---|---|"]

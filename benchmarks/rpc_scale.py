@@ -102,7 +102,7 @@ def simulate(costs: Costs, workers: int, seconds: float, size: int = 0, in_fligh
     """The share of their time that workers compute; a task takes so long and has `size` bytes both ways."""
     half = costs.caller / 2 + size * costs.byte
     ready: deque[int] = deque(worker for _ in range(in_flight) for worker in range(workers))
-    free = [0.0] * workers  # when a worker has done what it has
+    free = [0.0] * workers  # time at which each worker has finished its tasks
     answers: list[tuple[float, int]] = []
     now, computed = 0.0, 0.0
     for _ in range(max(20 * workers, 2_000)):

@@ -46,7 +46,7 @@ class Echo(Server):
         super().__init__({"echo": self.back, "zero": self.zero, "calls": self.calls})
 
     async def back(self, x: Any) -> Any:
-        return to_serialize(x) if isinstance(x, np.ndarray) else x  # dask's comms want to be told
+        return to_serialize(x) if isinstance(x, np.ndarray) else x  # dask's comms require explicit marking
 
     async def zero(self, x: Any) -> int:
         return 0

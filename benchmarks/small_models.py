@@ -1,7 +1,7 @@
 """Small models as scripts, one thread: the LSTM cell of PyTorch's JIT overview, and models of a few layers.
 
-In: nothing.  Out: two tables; both libraries compile the same text and are given the same numbers.  Ours are
-copies, as weights that were read from a file are: nobody else holds their memory.
+In: nothing.  Out: two tables; both libraries compile the same text and are given the same numbers.  `ts` uses
+copies of the weights, like weights read from a file: their memory is not shared.
 """
 
 from __future__ import annotations

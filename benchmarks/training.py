@@ -1,7 +1,8 @@
 """Training: steps of optimizers over parameters that have gradients, one thread.
 
 In: nothing.  Out: a table for each kind of parameters; both step from zeros, with gradients of ones.
-PyTorch's default is one operator after the other for each parameter, `fused` its kernel for all.
+PyTorch's default runs one operator after the other for each parameter, `fused` a single kernel for all
+parameters.
 
 Whole steps of training (forward, loss, backward, optimizer) are those of `training_steps.py`.
 """

@@ -31,7 +31,7 @@ def network(torch: Any, letters: int) -> Any:
     class CharLSTM(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.inputs = nn.Embedding(letters, 4 * HIDDEN)  # of each letter, what it adds to the gates
+            self.inputs = nn.Embedding(letters, 4 * HIDDEN)  # contribution of each letter to the gates
             self.hidden = nn.Linear(HIDDEN, 4 * HIDDEN)
             self.scores = nn.Linear(HIDDEN, letters)
 

@@ -26,7 +26,7 @@ def images(torch: Any, digits: Tuple[int, ...] = tuple(range(10))) -> Tuple[Any,
     wanted = [i for i, digit in enumerate(data.target) if digit in digits]
     pixels = torch.tensor(data.images[wanted]).float().div(16).unsqueeze(1)
     numbers = torch.tensor(data.target[wanted]).long()
-    # Images of one hand follow each other: the order must not decide who is tested.
+    # Images of one writer are adjacent: shuffle, so that the split does not depend on the order.
     order = torch.randperm(len(wanted), generator=torch.Generator().manual_seed(0))
     tested = TESTED * len(wanted) // len(data.target)
     parts = order[tested:], order[:tested]

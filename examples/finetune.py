@@ -1,7 +1,8 @@
 """Weights that PyTorch has trained learn something else: digits 5 to 9, of which there are few.
 
 `examples/data/digits_0_to_4.pt` is a `state_dict` that PyTorch 2.13 saved (`examples/data/README.md`): the
-net of `examples/digits.py`, trained on digits 0 to 4. Its convolutions stay; the layers behind them learn.
+net of `examples/digits.py`, trained on digits 0 to 4. Its convolutions are frozen; the following layers are
+trained.
 
     pip install torchscript-ts[examples]
     python examples/finetune.py                     writes build/examples/finetuned.pt and finetune.png

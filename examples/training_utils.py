@@ -30,7 +30,7 @@ def arguments(
     parser.add_argument("--out", type=Path, default=out, help="folder of what is written (%(default)s)")
     options = parser.parse_args()
     missing = [name for name in needs if find_spec(name) is None]
-    if missing:  # which is said before the training, not when the curve is drawn
+    if missing:  # checked before the training, not when the curve is drawn
         sys.exit(f"{parser.prog} needs {' and '.join(missing)}: pip install 'torchscript-ts[examples]'")
     options.out.mkdir(parents=True, exist_ok=True)
     return options

@@ -15,7 +15,7 @@ from ts.distributed.run import get_args_parser
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 PROCESS_COMMANDS = ("serve", "cluster", "worker", "launch")  # on a page of their own
 
-COMMON_COMMANDS = 5  # an option of at least so many commands is listed once
+COMMON_COMMANDS = 5  # options of at least this many commands are listed once
 TABLE = ("| Argument | Meaning |", "|---|---|")
 
 HEAD = """\

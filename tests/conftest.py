@@ -16,7 +16,7 @@ os.environ.setdefault("TS_JIT_VERIFY", "1")
 os.environ["TS_NATIVE"] = "0"  # the loop is what is tested; `test_native` compares machine code with it
 os.environ["TS_CACHE"] = "0"  # what is tested is compiled here and now; `test_code_cache` has folders of its own
 
-# No test asserts a time: under the sanitizers, or beside other work, each may take as long as it likes.
+# Tests assert no times, because sanitizers and other processes slow them down.
 hypothesis.settings.register_profile("ts", deadline=None)
 hypothesis.settings.load_profile("ts")
 

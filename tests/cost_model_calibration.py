@@ -7,7 +7,7 @@ In: each record, on arguments of about a million elements and on one thread.  Ou
 of its fastest dtype divided by the estimate; at the end, those where that is below 1, whose programs are refused though they could be
 done in time, and the families where it is above 3 for the half of the operators.  It fails for the first.
 
-No part of the suite: it says how fast this machine is.  A busy one makes all of them larger.
+No part of the suite: it says how fast this machine is.  Other load on the machine increases all ratios.
 """
 
 from __future__ import annotations

@@ -96,7 +96,8 @@ class Announced(Numbers):
     """Says which process loads it, and takes its time."""
 
     def __getitem__(self, index):
-        os.write(1, f"{os.getpid()}\n".encode())  # in one piece, whoever else writes
+        # a single write is not interleaved with output of other processes
+        os.write(1, f"{os.getpid()}\n".encode())
         time.sleep(0.05)
         return ts.tensor(index)
 

@@ -8,9 +8,9 @@ or with a text `UNIT` that is compiled as a `CompilationUnit`.  Its last comment
     #   File "undefined_name.py", line 5
     # ...
 
-and before it, where PyTorch says something else, what that is: `# torch: the first line of its message`, or
-`# torch: nothing` where it has no error.  `TS_UPDATE_GOLDEN=1 pytest tests/test_error_files.py` writes the
-messages anew; review the difference before committing it.
+and before it, if PyTorch's error differs: `# torch: the first line of its message`, or `# torch: nothing`
+without an error.  `TS_UPDATE_GOLDEN=1 pytest tests/test_error_files.py` writes the messages anew; review the
+difference before committing it.
 """
 
 from __future__ import annotations

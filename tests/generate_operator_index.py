@@ -65,8 +65,8 @@ MISSING = {
     "_flash_attention_forward": "a kernel of one kind of GPU; `scaled_dot_product_attention` is there",
     "_efficient_attention_forward": "a kernel of one kind of GPU; `scaled_dot_product_attention` is there",
 }
-# Of PyTorch's dense registry: the overloads that are not registered here, and why. `out=` forms and derivatives are not
-# counted, nor is what OTHER matches.
+# Overloads of PyTorch's dense registry without a record here, with reasons. `out=` forms, derivatives and
+# names matched by OTHER are not counted.
 UNREGISTERED = {
     **dict.fromkeys(
         "prim::PythonOp prim::ModuleContainerIndex.dict prim::ModuleContainerIndex.list".split(),
@@ -224,7 +224,8 @@ def kernel_directory() -> str:
     lines = [line.split() for line in done.stdout.splitlines()]
     declared: dict[str, set[str]] = {}
     claimed: set[str] = set()
-    for module, *names in sorted(lines, key=len):  # who imports another has what that registers, and more
+    # a module registers the names of its imports too, so shorter lists come first
+    for module, *names in sorted(lines, key=len):
         if set(names) - claimed:
             declared[module] = set(names) - claimed
             claimed.update(names)

@@ -3,8 +3,8 @@
     edges()         every import: Import("ts.passes.dce", "ts.ir.graph", in_function=False, line=12)
     circles(pairs)  the sets of modules that reach each other by these imports
 
-`from ts import x`, relative imports, `cimport` and `importlib.import_module("ts.x")` count as any other.  Where a
-file says `import ts`, an attribute of it counts as an import of its home: `ts.jit.annotate` is one of
+`from ts import x`, relative imports, `cimport` and `importlib.import_module("ts.x")` count as any other.  An
+attribute of `import ts` counts as an import of its defining module: `ts.jit.annotate` is an import of
 `ts.frontend.compile_directives`.  Imports for type checkers only do not count.
 """
 
@@ -149,7 +149,7 @@ def _in_python(text: str) -> Iterator[Found]:
         elif isinstance(node, ast.Attribute):
             home = _home(ast.unparse(node))
             if home is not None:
-                yield Found(home, None, True, node.lineno)  # at whatever time, it is found by then
+                yield Found(home, None, True, node.lineno)  # an import at module or function level
 
 
 def _home(text: str) -> str | None:

@@ -9,8 +9,8 @@ say what must happen:
     return x + y        # expect error: undefined value y
     xs[3]               # expect runtime error: list index out of range
 
-Printed lines are expected in the order in which they stand in the file.  An error is expected at the line
-of its comment: that line must be in the underlined range of the message.
+Printed lines are expected in the order in which they stand in the file.  The error is expected at the line of
+its comment, which must be in the underlined range of the message.
 """
 
 from __future__ import annotations

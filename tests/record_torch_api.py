@@ -32,7 +32,7 @@ SKIPPED = re.compile(
     r"|benchmark\.(examples|op_fuzzers)|\.(gen_pyi|model_dump|_coreml)(\.|$)|onnx\._internal\."
     r"|_meta_registrations|common_methods_invocations|_examples|_experimental\.data_sparsifier|vendored|_numpy\.testing|\.__"
 )
-# What models and packages use of the skipped folders.
+# Names of the skipped folders that models and packages use.
 KEPT = (
     "_inductor.config _inductor.utils _inductor.virtualized _inductor.ir _inductor.decomposition "
     "_inductor.codecache _inductor.compile_fx _inductor.custom_graph_pass _inductor.pattern_matcher "

@@ -33,7 +33,7 @@ OTHER_GRAPH = {
     "guide_ignored_method.M.forward": "a function of Python without annotations returns None where its result is "
     "not assigned, and printed source assigns it to `_0`",
 }
-# Those whose source is refused, by PyTorch too.
+# Operators whose source is rejected, also by PyTorch.
 REFUSED = {
     "tuple_index.main": "the index is known to be wrong once constants have been propagated",
     "autograd_function.f": "source text names a Python function, whose results have no types there",
@@ -142,7 +142,7 @@ def named_things(graph: Graph) -> dict[str, Any]:
 def described(graph: Graph, fold_lists: bool = False) -> str:
     """The text of a graph with its constants in place, and other values numbered in order of appearance."""
     graph = graph.copy()
-    erase_shape_information(graph)  # what a trace has seen is not in its source
+    erase_shape_information(graph)  # source text contains no shapes recorded by a trace
     _give_tasks_their_constants(graph)
     if fold_lists:
         _fold_lists(graph)

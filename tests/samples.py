@@ -153,7 +153,7 @@ def operator(record: Any) -> Any:
 
 
 @cache
-@ts.enable_grad()  # an operator among those before may have switched it off
+@ts.enable_grad()  # an earlier operator may have disabled gradients
 def profile(record: Any) -> tuple[int, str]:
     """Return the index of the first accepted candidate, or an explanation if the operator accepts none."""
     why = ""

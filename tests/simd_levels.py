@@ -1,9 +1,10 @@
 """Run the tests of the CPU kernels at every SIMD level below the processor's: python -m tests.simd_levels [options of pytest].
 
-`TS_SIMD` selects the level of our kernels, `NPY_DISABLE_CPU_FEATURES` and `OPENBLAS_CORETYPE` those of NumPy's loops and of its BLAS; all three
-are read when the libraries are loaded, so each level is a process of its own.  A small set runs under the emulator qemu-user, where it
-is installed (Debian: apt-get install qemu-user): on a processor without AVX, which ends a program that uses an instruction of
-a higher level, and at the level AVX2 if this processor does not have it.  qemu emulates no AVX-512.
+`TS_SIMD` selects the level of the project's kernels, `NPY_DISABLE_CPU_FEATURES` and `OPENBLAS_CORETYPE` the
+levels of NumPy's loops and BLAS. All three are read when the libraries are loaded, so each level needs a new
+process.  A small set runs under the emulator qemu-user if it is installed (Debian: apt-get install
+qemu-user): on a processor without AVX, where an instruction of a higher level ends the program, and at level
+AVX2 if this processor does not have it.  qemu emulates no AVX-512.
 """
 
 from __future__ import annotations

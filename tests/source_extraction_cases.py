@@ -8,9 +8,7 @@ def one_line(x): return x
 
 def comments(x):
     return x
-    # of the body
-  # left of it
-# at the margin
+    # body to the left of the margin
 
 
 def in_brackets(
@@ -54,7 +52,7 @@ class Methods:
         else:
             pass
 # the margin
-        return 2  # behind a comment further left
+        return 2  # after a comment further left
 
 
 def continued(x):

@@ -33,7 +33,7 @@ def work(function):
     return function
 
 
-# ---- programs, compiled by whoever is first ----------------------------------------------------------
+# ---- programs, compiled by the first thread that needs them -------------------------------------------
 
 
 def square(x: int) -> int:

@@ -1,7 +1,7 @@
 """Generate stub files for names that are created at run time.
 
-In: the registry of operators, the tables of names of the packages.  Out: the text of a stub by its path.  `python -m tests.regenerate`
-writes them.
+In: the registry of operators, the tables of names of the packages.  Out: stub texts by path.  `python -m
+tests.regenerate` writes them.
 
     aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parent.parent
 WIDTH = 110
 
 HEAD = "# Made from the records of the operators by `python -m tests.regenerate`: change those, or tests/stubs.py.\n"
-# Where the names come from that signatures are written with; each stub imports those that it has.
+# Modules of the names in signatures; each stub imports the names that it uses.
 FROM = {
     "collections.abc": ("Callable", "Sequence"),
     "typing": ("Any", "Literal", "NamedTuple", "overload"),
@@ -47,7 +47,7 @@ FROM = {
     "ts.ops.generator": ("Generator",),
 }  # fmt: skip
 
-# What Python gives for a kind of a schema, and what the operator gives back.
+# Python types of a schema type as an argument, and as a result.
 TAKEN = {
     "Tensor": "Tensor", "Scalar": "Number", "int": "Int", "float": "Float", "bool": "Bool", "str": "Str", "complex": "Number",
     "int[]": "Ints", "float[]": "Floats", "bool[]": "Bools", "Scalar[]": "Numbers", "Tensor[]": "Tensors",
@@ -220,7 +220,7 @@ def _as_python(arguments: list[Argument], method: bool) -> list[Argument] | None
     else:
         taken = {a.name for a in arguments}
         arguments = [replace(a, name="input") if a.name == "self" and "input" not in taken else a for a in arguments]
-    # `from` can be given by its position only
+    # the keyword `from` can be passed by position only
     return [replace(a, name=a.name + "_") if keyword.iskeyword(a.name) else a for a in arguments]
 
 
@@ -243,7 +243,8 @@ def _shown(arguments: list[Argument], method: bool) -> str:
 def _defined(name: str, signatures: list[str], indent: str = "", operator: str = "") -> str:
     """`def` lines of a function, each with `@overload` where there are several; the first has the operator's sentence, for editors."""
     lines = []
-    # A signature that takes any number of integers goes behind the one without them, which it would hide.
+    # A signature with a variadic integer list would hide the equal signature without it, and follows that
+    # one.
     hiding = [text for text in signatures if re.sub(r", \*\w+: Int(?=[,)])", "", text) in set(signatures) - {text}]
     signatures = [text for text in signatures if text not in hiding] + hiding
     sentence = doc_summaries.SENTENCES.get(operator or name, ("", ""))[0]

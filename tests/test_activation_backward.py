@@ -7,7 +7,7 @@ import ts
 from ts.ops import registry
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 3.0, -3.0, 20.0, -20.0, np.inf, -np.inf, np.nan, 1e-42]
-BACK = {  # operator: what stands behind the two tensors
+BACK = {  # operator: arguments after the two tensors
     "sigmoid_backward": (),
     "tanh_backward": (),
     "threshold_backward": (0.5,),
@@ -43,8 +43,9 @@ def pairs(dtype):
 def assert_accurate(found, name, g, x):
     """Compare a gradient with the operator's record, computed in extended precision from the same arguments.
 
-    A product and the sum behind it may be one instruction (a fused multiply-add) at some SIMD levels and two at others: what is
-    allowed is two units in the last place of the largest term, where terms of a formula cancel (`MAX_FACTOR`).
+    A product with a following sum may be one instruction (fused multiply-add) at some SIMD levels and two at
+    others: the tolerance is two units in the last place of the largest term, and larger where terms of a
+    formula cancel (`MAX_FACTOR`).
     """
     expected = by_record(name, *(t.numpy().astype(np.longdouble) for t in (g, x)))
     assert found.dtype == g.numpy().dtype

@@ -28,7 +28,7 @@ def agree(found, expected, dtype):
     np.testing.assert_allclose(found.numpy(), expected, rtol=rtol, atol=rtol * 1e-2)
 
 
-CALLS = {  # of a tensor, and of the general kernel
+CALLS = {  # name: tensor function, and its general kernel
     "elu": (lambda x: f.elu(x, 0.7), lambda xp, x: activation._elu(xp, x, 0.7)),
     "celu": (lambda x: f.celu(x, 0.7), lambda xp, x: activation._celu(xp, x, 0.7)),
     "selu": (f.selu, activation._selu),

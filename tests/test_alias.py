@@ -285,7 +285,7 @@ def test_moves_are_linear():
     assert db.move_after_topologically_valid(v["v0"].node(), v["v3999"].node())
     graph.lint()
     assert v["w"].node().is_after(v["v3999"].node())
-    assert asked < 10  # of the group alone: what does not write is not asked for what it reads
+    assert asked < 10  # only nodes of the group: reads of non-writing nodes are not queried
 
 
 class _Unwanted:

@@ -22,8 +22,8 @@ from ts.frontend import classes, naming
 from ts.ir.attributes import type_of_constant
 from ts.ops import registry
 
-# What stays in Python cannot be saved; an index that is wrong for sure does not compile again; graphs do not
-# show expressions whose value nobody reads.
+# Python objects cannot be saved; an index that is certainly out of range does not compile again; graphs do
+# not show unused expressions.
 UNSAVED = {
     "callables.py", "ignored_block.py", "ignored_calls.py", "partials.py", "raises.py", "tuple_index.py", "unused_item.py",
     "unused_number.py", "unused_quotient.py",

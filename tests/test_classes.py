@@ -170,7 +170,7 @@ def measure(m: Measured) -> float:
 def test_interface_arguments():
     """An instance given for an interface becomes an object of its own class; others are refused."""
 
-    def known(p: Point, h: Holder) -> bool:  # a class has to be one of the language already, as in PyTorch
+    def known(p: Point, h: Holder) -> bool:  # the classes must already be scripted, as in PyTorch
         return True
 
     ts.jit.script(known)

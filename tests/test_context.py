@@ -79,7 +79,7 @@ def test_forks_inherit():
 def test_a_program_that_is_left_takes_its_switches_along():
     program = ts.jit.script(switching).start(10_000)
     assert not program.run(steps=1000)
-    assert ts.is_grad_enabled()  # the program is inside of its `no_grad`, this thread is not
+    assert ts.is_grad_enabled()  # `no_grad` is active in the program and not in this thread
     assert on_another_thread(program.run)
     assert program.future.wait() == [False, True]
     with ts.no_grad():

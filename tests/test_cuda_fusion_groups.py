@@ -1,6 +1,6 @@
 """Fused groups on CUDA: the bits of their operators one by one, the numbers of the CPU, one launch.
 
-On a GPU where there is one, else on the double of CuPy, where each kernel is compiled for the host.
+The tests run on a GPU if available, otherwise on the fake CuPy, which compiles each kernel for the host.
 """
 
 import random

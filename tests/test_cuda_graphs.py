@@ -1,6 +1,6 @@
 """CUDA graphs: capture once, replay on new elements of the same memory.
 
-On a GPU where there is one, else on the double of CuPy, which notes calls and makes them again.
+The tests run on a GPU if available, otherwise on the fake CuPy, which records and replays calls.
 """
 
 import pytest

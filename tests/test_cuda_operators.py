@@ -1,7 +1,7 @@
 """Every operator record on the cuda backend, on arguments made from its schema, against the CPU's results.
 
-On a GPU where there is one, else on the double of CuPy, which has only what CuPy has.  Arguments that the CPU's kernel
-refuses are no samples.
+The tests run on a GPU if available, otherwise on the fake CuPy, which has only CuPy's functions.  Arguments
+that the CPU's kernel refuses are no samples.
 """
 
 import itertools
@@ -125,7 +125,7 @@ def held(record, dtype):
             continue
         try:
             got = operator(*there)
-        except Exception as error:  # whatever it is, the CPU had a result
+        except Exception as error:  # any error, because the CPU returned a result
             if dtype == "complex64" and isinstance(error, TypeError):
                 continue  # NumPy takes complex numbers in more places than PyTorch and CuPy
             complaints.append(f"{record.key} {dtype}{list(shape)}: {type(error).__name__}: {error}")

@@ -1,6 +1,6 @@
 """Row epilogues of CUDA fusion groups: same bits as the single operator, close to the CPU's results.
 
-On a GPU where there is one, else on the double of CuPy, where each kernel is compiled for the host.
+The tests run on a GPU if available, otherwise on the fake CuPy, which compiles each kernel for the host.
 """
 
 import random
@@ -45,7 +45,8 @@ def launches(cuda, monkeypatch):
     return found
 
 
-# a row of some threads of a warp; of a warp, even and odd; of a block, whose rows fit in its memory or not; of more threads
+# rows handled by a part of a warp; by a warp, with even and odd length; by a block, within and beyond shared
+# memory; by several blocks
 SHAPES = [(3, 4), (300, 5), (70, 37), (5,), (7, 130), (2, 3, 333), (3, 5000), (2, 9001)]
 
 

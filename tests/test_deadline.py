@@ -1,7 +1,7 @@
 """`ts.limits(seconds=...)`: a thread keeps its deadline, whatever the program does.
 
-What would run for minutes or for ever is stopped, or the run of the tests is.  Where nothing runs so long, what was done of it
-is a small part of the whole, by the time of the processor.
+An endless test is stopped with the whole test run.  Shorter tests compare the CPU time of interrupted work
+with that of the whole work.
 """
 
 import contextlib
@@ -433,7 +433,7 @@ LARGE = f"def large(x: int) -> int:\n{BODY}    return x\n"
 def test_compiling_is_limited(limits, error):
     """The error says which line was compiled; the same text compiles afterwards.
 
-    In a process of its own: one that has given much memory back takes that again, which is no growth.
+    The tests run in a new process, because memory released earlier would be reused without measurable growth.
     """
     small = LARGE.replace(BODY, BODY[:200].rpartition("\n")[0] + "\n")
     program = f"""

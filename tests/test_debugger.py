@@ -185,7 +185,7 @@ def test_breakpoint_at_a_line_without_code_is_at_the_next_one():
     text, _ = transcript(UNIT.average, ["b 30", "b <string>:23", "b"], [1])
     assert answers(text)[:2] == [
         "Breakpoint 1 at <string>:31, in quotient",
-        # The text of a unit is one source, of which only what the function calls is compiled here.
+        # The text of a unit is one source; only the called functions are compiled.
         "Breakpoint 2 at <string>:31, in quotient",
     ]
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.sharding import some
 
-# Sums, softmax, convolutions, products, decompositions, sorts and random numbers, at sizes where libraries would use
-# threads.  The first argument is what `set_num_threads` gets, 0 for nothing.
+# Sums, softmax, convolutions, products, decompositions, sorts and random numbers, at sizes for which
+# libraries use threads. The first argument is passed to `set_num_threads`; 0 skips the call.
 PROGRAM = """
 import hashlib
 import sys

@@ -20,7 +20,7 @@ FENCE = re.compile(r"^ *```python\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 INCLUDE = re.compile(r"<!-- sample (\w+\.py):(\w+) -->")
 SECTION = re.compile(r"# --8<-- \[(start|end):(\w+)\]")
 
-# What a page's samples take for granted, where they are not from `docs/snippets`.
+# Names that samples of pages outside of `docs/snippets` require.
 MODEL = """
 import ts
 net = ts.nn.Sequential(ts.nn.Flatten(), ts.nn.Linear(12, 3))

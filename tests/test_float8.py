@@ -61,7 +61,7 @@ def test_numbers_become_the_nearest(dtype):
     finite = np.unique(known[np.isfinite(known)])
     finite = (
         finite[1:] if dtype is ts.float8_e8m0fnu else finite
-    )  # above its least number, all are rounded up
+    )  # values above the smallest number are rounded up
     middle = (finite[1:] + finite[:-1]) / 2
     for away, want in ((-1e-6, finite[:-1]), (1e-6, finite[1:])):
         at = middle + away * np.abs(middle)

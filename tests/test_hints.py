@@ -314,7 +314,7 @@ def test_globals_and_types():
     assert hint_of(asks) == "to ask for the type of x write `isinstance(x, int)`"
 
 
-# A method that scripts do not have, what is written instead, and where the hint says so.
+# Unsupported string methods with their replacement and the location of the hint.
 INSTEAD = [
     ("encode", "[ord(c) for c in list(s)]", [97, 98, 233]),
     ("removeprefix", "s[len(prefix):] if s.startswith(prefix) else s", "bé"),

@@ -10,9 +10,10 @@ from tests.import_graph import ROOT, circles, edges, files, with_packages
 
 VOCABULARY = "errors dtypes devices unsupported module_names version"  # importable from every layer
 
-# Rooms from the bottom to the top, and what each may import besides itself and the vocabulary: rooms with what is in
-# them.  `ts` is the package itself, a table of the public names, for what is written over those.  An import inside of a
-# function counts like any other: it is there to load something later, not to go up.
+# Packages from the lowest to the highest layer with the packages that each may import besides itself and the
+# vocabulary; a package includes its subpackages. `ts` is the package itself, a table of the public names, for
+# code above those. Imports inside of functions count too: they serve lazy loading and must not import
+# upwards.
 MAY_IMPORT = {
     "errors": "",
     "dtypes": "",
@@ -76,7 +77,7 @@ MAY_IMPORT = {
     "overrides": "ts _core",
     "return_types": "_core ops",
     "quasirandom": "ts _core random",
-    # compiled functions, and what is done with them
+    # compiled functions and code that uses them
     "archive": "_core ir ops passes bytecode frontend nn",
     "runtime": "fusion _core ir ops analysis passes bytecode frontend nn archive",
     "ops.derivatives": "ts _core ops fusion fft linalg special functional nn runtime",
@@ -127,7 +128,7 @@ MAY_IMPORT = {
     "version": "",
 }  # fmt: skip
 
-# What goes up all the same, and why.
+# Permitted upward imports with reasons.
 EXCUSED = {
     ("ts.frontend.resolve", "ts"): "a program's `torch.x` is looked up in the package itself, at compile time",
     ("ts.runtime.executor", "ts.debugger.breakpoint_hook"): "who says `breakpoint()` is the first to ask for a debugger",

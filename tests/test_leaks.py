@@ -1,8 +1,8 @@
 """Memory leak tests: repeated operator calls must not increase the memory of the process.
 
-Each expression runs eagerly and in a scripted loop.  What Python's allocator and the C library have given out is counted
-exactly, so that a leak of one small object in ten calls is seen after a thousand; the pages of the process count what was
-asked of the system.  `TS_LEAK_CALLS=100000` sees smaller ones of those.
+Each expression runs eagerly and in a scripted loop.  The allocations of Python's allocator and the C library
+are counted exactly, so that a leak of one small object in ten calls is detected after a thousand; the
+resident pages count memory requested from the system.  `TS_LEAK_CALLS=100000` sees smaller ones of those.
 """
 
 import ctypes

@@ -214,7 +214,7 @@ def test_strings_in_memory_that_was_free():
 @in_a_fresh_process
 def test_memory_limit_of_process_memory(function):
     """Operators that exceed the limit by the memory of the process are refused."""
-    function(10)  # which compiles it, and imports what it needs
+    function(10)  # compiles the function and imports its modules
     test_memory_limit_of_operators(function)
 
 

@@ -1,7 +1,6 @@
 """Concurrent first uses by several threads, each example in a new process.
 
-What is loaded, declared and compiled when it is first needed must be there for a second thread either not at
-all or as a whole.
+Lazily loaded, declared or compiled objects must be absent or complete for a second thread.
 """
 
 from __future__ import annotations

@@ -464,6 +464,6 @@ def test_short_floats_are_rounded_once(name):
     assert ts.equal(found, exact.to(dtype))
     assert float(found.float().abs().max()) == float("inf") or name == "bfloat16"
     summed = ts.baddbmm(c.view(-1, 1, 1), a.view(-1, 1, 1), b.view(-1, 1, 1)).view(-1)
-    # A factor of hardware that adds and multiplies at once rounds once less.
+    # Fused multiply-add hardware rounds once less.
     near = (exact.double() + c.double()).to(dtype)
     assert float((summed == near).float().mean()) > 0.999

@@ -1,8 +1,8 @@
 """The meta device: results without elements are like those of the CPU, in shape, dtype and strides.
 
 Every record is called on the meta device in every dtype it takes, with arguments in order and with arguments
-whose memory is in another order.  What a record does there it does without elements: no kernel of the CPU runs, and no memory
-is taken.
+whose memory is in another order.  Records compute meta results without CPU kernels and without memory for
+elements.
 """
 
 import tracemalloc
@@ -23,7 +23,7 @@ GIVEN = {
     "repeat_interleave.Tensor", "repeat_interleave.self_Tensor",  # have one where `output_size` is given
     "cpu", "_to_cpu",  # copy the elements
 }  # fmt: skip
-# What gives numbers that only elements can tell.
+# Operators that return numbers depending on elements.
 NUMBERS = {
     *"item equal allclose IntImplicit FloatImplicit ScalarImplicit ComplexImplicit".split(),
     *"Int.Tensor Float.Tensor Bool.Tensor _local_scalar_dense".split(),

@@ -55,7 +55,7 @@ def test_modules(path):
     assert net().item() == 17.0
     net.part[0, 0] = 100.0
     assert net.large[10].item() == 100.0
-    assert ts.jit.load(str(path))().item() == 17.0  # what was written is not in the file
+    assert ts.jit.load(str(path))().item() == 17.0  # the write did not change the file
 
 
 @on_linux

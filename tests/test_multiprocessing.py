@@ -62,7 +62,7 @@ def test_copies_are_not_shared():
     array = x.numpy()
     assert not x.is_shared() and not ts.empty(0).is_shared()
     x.share_memory_()
-    array[0] = 5  # an array of NumPy keeps what it had
+    array[0] = 5  # the NumPy array keeps its previous memory
     assert x.tolist() == [1, 1, 1] and x._version == 0
     for other in (x.clone(), copy.deepcopy(x), pickle.loads(pickle.dumps(x)), x + 0):
         assert not other.is_shared()
@@ -208,7 +208,7 @@ def _double(source, target):
     x.mul_(2)
     target.put({"result": x + 1, "same": x})
     target.put(None)
-    source.get()  # the memory stays until the parent has it
+    source.get()  # the memory exists until the parent process maps it
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -42,7 +42,7 @@ DEPENDS = {
     *"quantized_lstm.data quantized_gru.data quantized::add_scalar.Tensor quantized::add_scalar_relu.Tensor".split(),
     *"quantized::mul_scalar.Tensor quantized::mul_scalar_relu.Tensor".split(),
 }
-# What no sample can be made for, and why.
+# Records without samples, with reasons.
 NO_SAMPLES = {
     "cuda": "needs a GPU",
     "pin_memory": "needs a GPU",
@@ -62,7 +62,7 @@ NO_SAMPLES = {
         "handles of processes that call each other; `tests/distributed/test_rpc_scripts.py` has them",
     ),
 }
-# Results are memory that nobody has written to, or meant to differ.
+# Results are uninitialized memory or differ intentionally.
 UNDEFINED = ("empty", "new_empty", "resize", "seed")
 
 
@@ -234,7 +234,7 @@ def spellings(record, dtype, result, where):
             faces.append(getattr(ts.Tensor, name))
     for face in faces:
         if not callable(face) or isinstance(face, types.FunctionType | Overridable):
-            continue  # a property, or a function with a signature of its own
+            continue  # a property, or a function with another signature
         ts.manual_seed(0)
         try:
             got = face(*positional, **named)

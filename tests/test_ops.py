@@ -76,7 +76,7 @@ def test_against_numpy_and_own_forms(case, dtype):
                 )
             continue
         assert again is target
-        # A loop of the core and the kernel of an out= form may round the last bit differently.
+        # A native loop and the kernel of an out= form may round the last bit differently.
         rtol = 1e-6 if result.is_floating_point() else 0
         assert np.allclose(target.numpy(), result.numpy(), rtol=rtol, atol=0, equal_nan=True)
 

@@ -161,7 +161,7 @@ def test_kernels_see_the_windows_of_the_general_ones(n):
         else:
             found = getattr(ts, f"max_pool{n}d_with_indices")(ts.from_numpy(x), kernel, stride, padding, dilation, ceil)
             assert np.array_equal(found[0].numpy(), values, equal_nan=True)
-            some = values != -INF  # a window that sees nothing has no place
+            some = values != -INF  # an empty window has no index
             assert np.array_equal(found[1].numpy()[some], places[some])
             compared += 1
         try:

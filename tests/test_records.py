@@ -13,7 +13,7 @@ from ts.ops import result_strides, registry
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = registry.records()
-MIN_TABLE_NAMES = 8  # this many names of operators in one literal are a table of operators
+MIN_TABLE_NAMES = 8  # minimum number of operator names for a literal to count as a table of operators
 
 # Places with such tables, and why what they say is no fact about an operator on tensors.
 EXCUSED = {

@@ -276,7 +276,7 @@ def test_dies(make):
     collect()
     assert [one() for one in made] == [None] * 3
     make()
-    # What leaks grows every time; threads that come and go make other objects now and then.
+    # A leak grows every time; starting and ending threads create objects only occasionally.
     assert any(growth(make) < 30 for _ in range(3))
 
 

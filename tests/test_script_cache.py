@@ -143,7 +143,7 @@ def test_hits():
         ("for i", "\n        for i"),  # lines have other numbers
         ("Optional[List[int]] = None", "Optional[List[float]] = None"),
         ("import math", "math = ts_math"),  # an object that is no module
-        ("N = 3", "N = Three.N"),  # a class is in between, but the value is the same
+        ("N = 3", "N = Three.N"),  # an intermediate class does not change the value
         ("import List, Optional", "import Optional, List; List = Optional"),
         ("@ts.jit.script\n    def g", "def g"),  # what is not scripted itself
     ],

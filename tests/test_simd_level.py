@@ -29,7 +29,8 @@ print(ts.backends.cpu.get_cpu_capability(), digest.hexdigest())
 def run_with_level(level, program):
     """Run a program in a process with TS_SIMD, None for unset; return its exit status, output and errors.
 
-    Under an emulator the process runs on the machine's own processor, so its levels may differ from those of this process.
+    Under an emulator the process uses the host's processor features, which may differ from this process's
+    levels.
     """
     environment = {name: value for name, value in os.environ.items() if name != "TS_SIMD"}
     request = {} if level is None else {"TS_SIMD": level}

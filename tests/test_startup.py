@@ -27,7 +27,8 @@ import sys
 print(*sys.modules)
 """
 
-# What nobody needs for one line: packages of another kind, and what NumPy does not import itself.
+# Modules that a single script line does not need: other packages, and modules that NumPy does not import
+# itself.
 NEVER = (
     "ml_dtypes", "numpy.typing", "queue", "ts.archive", "ts.autograd", "ts.backends.cpu.blas", "ts.backends.cpu.argsort",
     "ts.backends.cpu.kernels.special", "ts.backends.cpu.kernels.vector_math", "ts.bytecode.disasm", "ts.cli", "ts.debugger",
@@ -35,7 +36,7 @@ NEVER = (
     "ts.profiler", "ts.runtime.module", "ts.tracing",
     "ts._core.autograd", "ts.passes.loop_versioning", "ts.passes.specialize_to_arguments",
 )  # fmt: skip
-# What a process needs for it that compiles, and none that finds its code.
+# Modules that only a process without cached code imports.
 TO_COMPILE = (
     "ts._core.builtin_ops.scalar", "ts.analysis", "ts.bytecode.lower", "ts.bytecode.opcodes", "ts.bytecode.typespec", "ts.frontend.annotations",
     "ts.frontend.classes", "ts.frontend.compile", "ts.frontend.ir_emitter", "ts.frontend.parse", "ts.fusion", "ts.ir.graph",
@@ -139,7 +140,7 @@ print(x.dtype, x.tolist(), (x + 1).sum().dtype, round(y[0].item(), 1), ts.result
     assert in_process(code).split() == "torch.bfloat16 [0.0, 0.0] torch.bfloat16 2.7 torch.float32".split()
 
 
-# The first of the floats of 8 bits, which come with it.
+# The first uses of float8 dtypes, which are registered together.
 FIRST_FLOAT8 = {
     "code": "ts.jit.CompilationUnit('def f():\\n    return torch.zeros([2], dtype=24)').f()",
     "function": "ts.zeros(2, dtype=ts.float8_e4m3fn)",

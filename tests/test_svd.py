@@ -9,7 +9,7 @@ INFINITE = [[float("-inf"), 2.0, 0.5], [2.0, 1.0, 2.0], [1.0, 0.5, 1e-5]]  # LAP
 WITH_NAN = [[float("nan"), 2.0, 0.5], [2.0, 1.0, 2.0], [1.0, 0.5, 1e-5]]
 NAN = float("nan")
 
-# What PyTorch 2.13 returns for the infinite matrix.
+# PyTorch 2.13's results for the infinite matrix.
 VALUES = {
     "svd": (lambda x: ts.linalg.svd(x)[1], [NAN] * 3),
     "svd without all": (lambda x: ts.linalg.svd(x, full_matrices=False)[1], [NAN] * 3),

@@ -522,7 +522,8 @@ def test_inputs_are_named_by_parameters():
         return t * times
 
     x = ts.ones(2, 3)
-    graph = str(ts.jit.trace(doubled, (x,)).graph)  # with its check, which calls it from elsewhere
+    # including the trace check, which calls the function from another frame
+    graph = str(ts.jit.trace(doubled, (x,)).graph)
     assert "graph(%t" in graph and "%x" not in graph
     assert "graph(%0" in str(ts.jit.trace(lambda *given: ts.neg(given[0]), (x,)).graph)
 

@@ -24,7 +24,7 @@ def gelu_tanh(x):
     return x / (1 + mpmath.exp(-2 * mpmath.sqrt(2 / mpmath.pi) * (x + mpmath.mpf("0.044715") * x**3)))
 
 
-# name: (function, its truth, where, where for float64 if that is more)
+# name: (function, reference, range, float64 range if larger)
 CASES = {
     "exp": (ts.exp, mpmath.exp, (-87, 88), (-708, 709)),
     "exp2": (ts.exp2, lambda x: mpmath.mpf(2) ** x, (-125, 127), (-1021, 1023)),

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 FILES = {name: ROOT / "tests" / "typing" / f"{name}.py" for name in ("valid_uses", "reveal", "invalid_uses")}
 HEADS = ("#", "@", "def ", "class ", "    def ", "    return t * times")
 
-Errors = dict[str, set[int]]  # by the name of the file, the lines
+Errors = dict[str, set[int]]  # line numbers by file name
 
 
 def mistakes() -> set[int]:

@@ -2,8 +2,8 @@
 
     python examples/rpc/parameter_server.py [--trainers 2] [--steps 120]
 
-The weights stay in the server: trainers have a handle on them.  What a trainer has the server run is compiled
-code, which it may have limits for.
+The weights stay in the server: trainers have a handle on them.  The server runs only compiled code of the
+trainers, for which it may set limits.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def train(weights: rpc.RRef, seed: int, steps: int) -> None:
     for _ in range(steps):
         x = torch.randn(32, len(WANTED), generator=generator)
         gradient = gradient_of_loss(weights.to_here(), x, x.mv(wanted))
-        weights.rpc_sync().sub_(gradient, alpha=0.05)  # a method of the tensor, where it is
+        weights.rpc_sync().sub_(gradient, alpha=0.05)  # a tensor method, executed by the owner
 
 
 def process(rank: int, trainers: int, steps: int) -> None:

@@ -3,8 +3,7 @@
     python examples/rpc/reinforce.py [--observers 2] [--rounds 60]
 
 An observer has an environment, and a handle on the agent, whose method it calls for each action.  The agent
-keeps the logarithms of the probabilities of what was drawn, and learns from the rewards when all episodes of
-a round are over.
+stores the log probabilities of its actions and learns from the rewards at the end of each round.
 """
 
 import argparse

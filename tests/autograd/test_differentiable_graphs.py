@@ -311,7 +311,7 @@ def test_small_differentiable_graphs_are_inlined():
     assert not parts_of(one_by_one, x, x)
     ts._C._debug_set_autodiff_subgraph_inlining(False)
     try:
-        assert len(parts_of(one_by_one, x, x)) == 2  # the length of `b` is asked for in between
+        assert len(parts_of(one_by_one, x, x)) == 2  # the length of `b` is read between the graphs
         ts.jit.script(one_by_one)(x, x).sum().backward()
     finally:
         ts._C._debug_set_autodiff_subgraph_inlining(True)

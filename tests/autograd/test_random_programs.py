@@ -25,7 +25,8 @@ def compare(want, got):
 
 @pytest.mark.parametrize("first", range(0, COUNT, 20))
 def test_gradients_of_scripts(first):
-    """The first call and the second; who wants gradients changes.  What Python refuses, a script may compute anew."""
+    """The first call and the second; who wants gradients changes.  Calls that fail in Python may succeed
+    in a script."""
     for seed in range(first, min(first + 20, COUNT)):
         text, count = program(seed)
         function = with_source(text)

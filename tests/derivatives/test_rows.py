@@ -16,7 +16,7 @@ from ts.ops.derivatives.formula_registry import derivative_of
 RECORDS = [r for r in registry.records() if not r.variant and (row := derivative_of(r)) and not row.reason]
 COMPOSED = [r for r in RECORDS if derivative_of(r).decomposition]
 DTYPES = (ts.float64, ts.float32, ts.bfloat16, ts.complex128)
-# of `_sparse_mm` the samples are dense, which it multiplies, and has no gradient for, as in PyTorch
+# `_sparse_mm` multiplies the dense samples without a gradient, as in PyTorch
 UNDERIVABLE = (
     "is not implemented", "not implemented for", "not supported for", "doesn't support", "Could not run 'aten::_sparse_addmm'",
 )  # fmt: skip

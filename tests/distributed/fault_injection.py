@@ -4,7 +4,7 @@
 
 A round's number is its seed.  Three processes call each other in every way there is; meanwhile something
 happens to one or two of them.  Each call gives its answer, or says in time what went wrong; calls that may be
-repeated give all their answers.  Then those that live answer again, and nothing is left over.
+repeated give all their answers.  Then live processes answer again without remaining resources.
 """
 
 import faulthandler
@@ -30,7 +30,7 @@ from ts.distributed import rpc
 from ts.distributed.rpc.state import current
 
 TIMEOUT = 5.0  # seconds that a call may take
-SLACK = 20.0  # ... and how much later it may be found to have ended, as other work runs here
+SLACK = 20.0  # allowed delay in detecting the end of a process on a loaded machine
 OTHERS = ("worker1", "worker2")
 
 
@@ -241,7 +241,7 @@ class World:
         """Check that live processes answer and that no references remain."""
         for proxy in self.proxies.values():
             proxy.heal()
-        time.sleep(0.02)  # connections that were cut are known to be
+        time.sleep(0.02)  # time to detect cut connections
         for name in self.alive:
             for k, ask in enumerate((rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait())):
                 assert ask(name, there.add, args=(k, 1), timeout=60) == k + 1

@@ -84,7 +84,7 @@ class Proxy:
             self._links.add(there)
             await asyncio.gather(self._pump(reader, there, writer), self._pump(far, writer, there))
         except OSError:
-            return  # which the other side learns by the end of its connection
+            return  # closing the connection informs the other side
         finally:
             for each in (writer, there):
                 if each is not None:

@@ -85,7 +85,7 @@ def test_connections_are_cut_during_calls(world, pool):
         with pytest.raises(RuntimeError, match=r"name=worker1\) is gone, or its connection broke"):
             call.result(50)
     del call, calls  # whose errors hold frames, which hold handles
-    rpc.rpc_sync("worker2", there.sleep, args=(4,))  # until who does not come back is forgotten
+    rpc.rpc_sync("worker2", there.sleep, args=(4,))  # wait until a disconnected process is forgotten
     assert kept.to_here() == 3
     del kept
     world.unharmed()
@@ -124,7 +124,7 @@ def test_arguments_larger_than_memory(world, monkeypatch):
     }
     assert rpc.rpc_sync("worker1", there.in_threads, args=("worker2", 4)) == 6  # its threads have begun
     assert [len(call()) for call in same.values()] == [SIZE] * 3
-    world.unharmed()  # and have let go of what they were given
+    world.unharmed()  # and have released their arguments
     rpc.rpc_sync("worker1", there.limit_memory, args=(ROOM,))
     other = rpc.rpc_async("worker1", there.sleep, args=(1, 7))
     for call in same.values():

@@ -137,7 +137,7 @@ def test_names_numbers_and_addresses_are_unique():
                 assert await ask(made, {**JOIN, **wrong}) == {"status": "error", "message": told}
             two, second = await joined(made, name="", **other)
             assert (second["name"], second["number"]) == ("worker0", 1)
-            back, again = await joined(made, number=0)  # its first connection is not known to have broken
+            back, again = await joined(made, number=0)  # the loss of the first connection is not yet detected
             assert (again["name"], again["number"]) == ("one", 0)
             with pytest.raises(CommClosedError):
                 while True:

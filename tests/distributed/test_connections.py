@@ -350,7 +350,7 @@ def test_many_calls_over_one_connection(security):
             await asyncio.sleep(0.01)
         for number, answers in found.items():
             assert answers == [(number, each, b"x" * (each * 100)) for each in range(100)]
-        later = [calls.call(f"k{each}") for each in range(5)]  # kept, and answered from the last to the first
+        later = [calls.call(f"k{each}") for each in range(5)]  # stored, and answered in reverse order
         await calls.ask("all")
         assert [each.result(timeout=0) for each in later] == [f"k{each}" for each in range(5)]
 

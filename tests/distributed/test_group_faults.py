@@ -111,7 +111,7 @@ def takes_too_long():
         dist.barrier()
     else:
         time.sleep(2.5)
-        with contextlib.suppress(dist.DistBackendError):  # unless all that it needs was there already
+        with contextlib.suppress(dist.DistBackendError):  # unless all data had already arrived
             dist.all_reduce(ts.ones(1))
         dist.barrier()
 

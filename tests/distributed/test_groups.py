@@ -11,7 +11,7 @@ import ts
 import ts.distributed as dist
 from ts.distributed import ReduceOp
 
-SIZES = (0, 1, 5, 4096, 200_003)  # elements: what goes to all as it is, and what goes in parts and pieces
+SIZES = (0, 1, 5, 4096, 200_003)  # element counts: sent whole, and sent in parts and pieces
 OPERATIONS = {
     "SUM": np.add, "PRODUCT": np.multiply, "MIN": np.minimum, "MAX": np.maximum, "BAND": np.bitwise_and,
     "BOR": np.bitwise_or, "BXOR": np.bitwise_xor,
@@ -129,7 +129,7 @@ def works():
 def pairs():
     me, size = dist.get_rank(), 600_000
     to, source = (me + 1) % 3, (me - 1) % 3
-    sent = dist.isend(given(me, size), to)  # more than a socket takes, before anybody receives
+    sent = dist.isend(given(me, size), to)  # more than the socket buffer, before a receiver exists
     x = ts.empty(size)
     assert dist.recv(x, source) == source and ts.equal(x, given(source, size))
     assert sent.wait() and sent.is_completed()
@@ -314,7 +314,7 @@ def different_calls():
             each is not None and "this process" in each and all(said in each for said in says)
             for each in found
         ), (says, found)
-    assert found[0] is None  # who sends a broadcast is through when all of it has left
+    assert found[0] is None  # the sender of a broadcast finishes when all data is sent
 
 
 def wrong_arguments():

@@ -65,7 +65,7 @@ def unharmed(worker):
     before, owned = memory(worker), works(worker)
     yield
     until = time.monotonic() + 60
-    while works(worker) > owned:  # of a process that is forgotten when it has no connection for a while
+    while works(worker) > owned:  # values of a process that is forgotten after a time without connections
         assert time.monotonic() < until
         time.sleep(1.5 * RECONNECT_TIMEOUT_SECONDS)
     assert memory(worker) < before + MUCH

@@ -33,7 +33,7 @@ def test_calls_go_to_its_processes(client):
         assert rpc.rpc_sync("worker1", there.ask, args=("program",)) == rpc.get_worker_info().id
         ref = rpc.rpc_sync("worker0", there.handle, args=("worker1",))
         assert (ref.owner_name(), ref.to_here().item()) == ("worker1", 5.0)
-        assert client.submit(there.number).result() in (0, 1)  # dask's own tasks go on beside
+        assert client.submit(there.number).result() in (0, 1)  # dask's own tasks continue
     with pytest.raises(RuntimeError, match="RPC has not been initialized"):
         rpc.get_worker_info()
     with pytest.raises(RuntimeError, match="RPC has not been initialized"):

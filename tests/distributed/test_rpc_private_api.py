@@ -24,7 +24,8 @@ def test_wait_all(standing):
     assert outer.done() and method.done()
     with pytest.raises(ValueError, match="bad 3"), rpc.api._wait_all():
         rpc.rpc_async("worker1", there.fail, args=(3,))
-    after = rpc.rpc_async("worker1", there.fail, args=(4,))  # outside: nobody else waits for it
+    # outside of the context, without other waiting calls
+    after = rpc.rpc_async("worker1", there.fail, args=(4,))
     with pytest.raises(ValueError, match="bad 4"):
         after.wait()
 

@@ -243,7 +243,7 @@ def test_cancelled_call_does_not_read_another_segment():
     with lasting("tests.distributed.echo_server") as other:
         first, second = (BlockingConnection(other.address, secret=SECRET) for _ in range(2))
         for each in (first, second):
-            echo(each, part(MIN_SHARED_BYTES))  # the next of this size is in a segment
+            echo(each, part(MIN_SHARED_BYTES))  # the next part of this size uses a segment
         os.kill(other.pid, signal.SIGSTOP)
         with pytest.raises(TimeoutError):
             first.call({"op": "echo", "data": part(MIN_SHARED_BYTES, 1).data}, timeout=0.1)

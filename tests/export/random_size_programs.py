@@ -226,7 +226,8 @@ def programs(draw: Any) -> Random:
     writing.lines.append(first)
     for _ in range(draw(st.integers(1, 6))):
         writing.line()
-    results = [*writing.tensors, *writing.numbers]  # what nobody needs goes, and does not raise
+    # unused values would be removed and their errors not raised
+    results = [*writing.tensors, *writing.numbers]
     writing.lines.append(f"return {', '.join(results)}")
     return Random(writing.lines, shapes, dims, [draw(_sizes(shapes, dims)) for _ in range(8)])
 
@@ -236,7 +237,7 @@ def _sizes(draw: Any, shapes: list[tuple[int, ...]], dims: list[dict[int, str]])
     """Sizes for one call: as a rule as the dims say, in other numbers."""
     n, m = draw(st.sampled_from(SIZES)), draw(st.sampled_from(SIZES))
     found = []
-    equal: dict[int, int] = {}  # sizes that were equal in the example stay so more often than not
+    equal: dict[int, int] = {}  # sizes equal in the example usually stay equal
     for shape, said in zip(shapes, dims, strict=True):
         sizes = list(shape)
         for i in range(len(shape)):

@@ -192,7 +192,7 @@ def test_gradients_of_tensors_with_elements():
         module(ts.ones(2, 3)).sum().backward()
         assert isinstance(weight.grad, FakeTensor) and weight.grad.device.type == "cpu"
         weight.grad = None
-        x = weight * 2  # of a history that goes on to a leaf
+        x = weight * 2  # has a history that leads to a leaf
         (x * x).sum().backward()
         assert weight.grad.shape == (4, 3)
         y = module(ts.ones(2, 3)).sum()

@@ -20,7 +20,7 @@ def checked(x, n):
     return x * n
 
 
-# What a program does with n, which is 4 in the example: the least and the greatest number that it takes.
+# Programs over n, which is 4 in the example, with the smallest and largest accepted n.
 ENDS = {
     "n > 4": (chosen(lambda n: n > 4), 0, 4),
     "n >= 4": (chosen(lambda n: n >= 4), 4, None),

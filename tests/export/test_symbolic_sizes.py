@@ -10,7 +10,7 @@ from ts.export.data_dependent_bools import TRUTHS
 from ts.ops.shape_functions import DataDependentShapeError
 
 PARTS = 4
-# What cannot run without elements though no rule says so, and why.
+# Operators that need elements without a rule that says so, with reasons.
 EXCUSED = {
     "aten::backward": "computes gradients, which an export refuses",
     "aten::backward.TensorList": "computes gradients, which an export refuses",
@@ -20,7 +20,8 @@ EXCUSED = {
     "aten::cpu": "moves elements; `x.cpu()` is recorded as a conversion",
     "aten::_to_cpu": "moves elements; `x.cpu()` is recorded as a conversion",
 }
-# Quantized tensors know their scale beside their elements, as fake tensors do not: programs with them are not exported.
+# Quantized tensors have a scale in addition to elements, which fake tensors lack: programs with quantized
+# tensors are not exported.
 QUANTIZED = re.compile(r"quantized::|aten::(quantized?_|q_|int_repr|fake_quantize|dequantize|_make_per)")
 
 

@@ -1,7 +1,7 @@
 """Graphs of the double: what is called while a stream is captured is noted, and called again by `launch`.
 
-A result is written to where the first one lies.  What waits for elements while a stream is captured is an error, as
-it is on a device.
+Results are written to the address of the first result.  Synchronizing calls during a capture raise an error,
+as on a device.
 """
 
 from functools import wraps

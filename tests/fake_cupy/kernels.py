@@ -1,8 +1,8 @@
 """`cupy.RawKernel` and `cupy.RawModule`: CUDA C++ compiled by the host's C++ compiler and run thread after thread.
 
-Threads that wait for each other (`__syncthreads`, shuffles) are coroutines of one thread of the host: each runs until
-it waits, then the next; all of a block have to wait at as many places.  The memory that they share has the size that
-the launch says, and nothing in it.
+Threads that synchronize (`__syncthreads`, shuffles) are coroutines of one host thread: each runs until its
+next synchronization, then the next coroutine continues; all threads of a block must reach equal numbers of
+synchronizations.  Shared memory has the launch's size and undefined contents.
 
 Arguments are checked against the kernel's parameters: their number, their sizes, and that arrays meet pointers, which
 CUDA does not check.
@@ -23,7 +23,7 @@ from tests.fake_cupy.graph_capture import notes
 
 COMPILER = shutil.which("c++") or shutil.which("g++")
 
-# What NVRTC has by itself: the words of CUDA, the built-in variables, and functions that math.h lacks.
+# NVRTC built-ins: CUDA keywords, built-in variables, and functions missing in math.h.
 BUILT_IN = r"""
 #include <math.h>
 #include <cmath>

@@ -1,8 +1,8 @@
 """Write down what CuPy has: `python -m tests.fake_cupy.record_api` where CuPy is installed (no GPU needed).
 
-Out: `api.json` beside this file: per module the names, of functions their parameters, of ufuncs their loops as type
-characters (bfloat16 is E), and the names of `cupy.ndarray`.  The double has exactly these, and a kernel that asks for
-anything else fails.
+Out: `api.json` in the same folder: names per module, parameters of functions, loops of ufuncs as type
+characters (bfloat16 is E), and the names of `cupy.ndarray`.  The double has exactly these, and a kernel that
+asks for anything else fails.
 """
 
 import ast

@@ -2,7 +2,7 @@
 
     TS_RANDOM_PROGRAMS=10000 pytest tests/fuzz tests/autograd/test_random_programs.py
 
-tries so many of each kind; without it the suite has as many as find what one change is likely to break.
+runs this many programs of each kind; the default number finds errors that a single change is likely to cause.
 """
 
 import os

@@ -39,17 +39,17 @@ from ts.ops import registry
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 20  # that a call may take
 CALLS = 60  # of each callable
-# What is set for the whole process, by its own package alone, cannot be taken back by the next call.
+# Process-wide settings of a package cannot be undone by the next call.
 FOR_THE_PROCESS = re.compile(
     r"^(set_|register_|install_|define_|_install|_fill_tables|_forget)"
 )
-# What takes as long as it is told: nobody finishes the futures of these tests, and a value may have 2**63 elements.
+# Calls of unbounded duration: futures of these tests are never finished, and a value may have 2**63 elements.
 WITHOUT_END = {
     "ts._core.vm.future.Future.wait",
     "ts._core.vm.execution.ScriptCoroutine.run",
     "ts._core.value.type_of.is_small",
 }
-# Operators are shared by all that goes on: without its record one may be missing where the next tensor is printed.
+# Operators are shared by the process: an operator without its record would break printing of the next tensor.
 SHARED = {"ts._core.dispatch.operator.Operator.record ="}
 
 

@@ -43,7 +43,7 @@ PIECES = (
 NUMBERS = (0, 1, 2, -1, 255, 65535, 2**31 - 1, -(2**31), 2**32, 2**62, 2**63 - 1, -(2**63), 2**64, 10**40)
 NAMES = ("data/99", "code/__torch__.py", "code/../x.py", "constants/0", "version", ".data/version", "byteorder", "\0", "é", "code/a/" * 50)
 CONTENTS = (b"", b"\xff", b"-1\n", b"9" * 5000, b"99999999999999999999", b"3\n", b"big", bytes(100), b" " * (8 << 20), b"x=1\n" * (1 << 16), bytes(32 << 20))
-# The numbers of headers: where they stand behind the signature, and as what.
+# Header fields: offset after the signature, and format.
 FIELDS = {
     b"PK\x03\x04": ((4, "H"), (6, "H"), (8, "H"), (14, "I"), (18, "I"), (22, "I"), (26, "H"), (28, "H")),
     b"PK\x01\x02": ((4, "H"), (6, "H"), (8, "H"), (10, "H"), (16, "I"), (20, "I"), (24, "I"), (28, "H"), (30, "H"), (32, "H"), (34, "H"), (42, "I")),
@@ -118,7 +118,7 @@ def _with_source_changed(contents: bytes, generator: random.Random, others: list
         case _:
             try:
                 return with_a_word_changed(text, generator, WORDS).encode()
-            except (SyntaxError, ValueError, IndexError, tokenize.TokenError):  # of a text that has been changed before
+            except (SyntaxError, ValueError, IndexError, tokenize.TokenError):  # the text was mutated before
                 del lines[row:]
     return "\n".join(lines).encode()
 
@@ -132,7 +132,7 @@ def _instructions(contents: bytes) -> list[bytes]:
             starts = [begin + place for _, _, place in pickletools.genops(contents[begin:])]
             pieces += [contents[a:b] for a, b in zip(starts, [*starts[1:], starts[-1] + 1], strict=True)]
             begin = starts[-1] + 1
-    except Exception:  # no pickle, or one that has been changed before
+    except Exception:  # not a pickle, or one that was mutated before
         pieces += [contents[i : i + 1] for i in range(begin, len(contents))]
     return pieces
 

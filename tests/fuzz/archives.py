@@ -34,7 +34,7 @@ SECONDS = 10  # that an archive may take; its programs have LIMITS
 LIMITS: dict[str, Any] = {"seconds": 3, "fuel": 1_000_000, "bytes": 1 << 27, "depth": 500}
 BYTES = subprocess_watchdog.BYTES + (1 << 29)  # for its process; the stack of deep programs takes half of it
 PROGRAMS = 24  # files of tests/programs that are saved, and changed
-BATCH = 500  # archives of a process, and of a line in the log
+BATCH = 500  # archives per process and per log line
 LOG = Path("build/fuzz/archives.log")
 class Color(Enum):
     RED = 1

@@ -29,7 +29,7 @@ from ts.export import Dim, symbol_report, export, load, save, unflatten
 from ts.export.shape_check import ShapeError
 from ts.export.verifier import SpecViolationError
 
-SECONDS = 2  # that a file may take to be loaded, and again to be used by all that uses it
+SECONDS = 2  # limit for loading a file, and for each use of the program
 LIMITS: dict[str, Any] = {"seconds": 2, "bytes": 1 << 27}
 BYTES = subprocess_watchdog.BYTES
 RECORD = "model/models/model.json"

@@ -4,8 +4,9 @@ every kind for them.
 In: `choose(n)`, a source of choices 0 .. n-1.  Out: the source of `f(a, b, c, d, s: float, n: int)`, which returns a tuple
 of tensors; lengths, layouts and dtypes for its arguments.
 
-All lengths are a part of one shape, or 1, so everything broadcasts.  What jumps (masks, `floor`) reads arguments only: other
-libraries round what is computed before otherwise. In loops, whose numbers are exact, there is something for machine code.
+All lengths are a part of one shape, or 1, so everything broadcasts.  Discontinuous functions (masks, `floor`)
+read arguments only, because other libraries round computed values differently. In loops, whose numbers are
+exact, there is something for machine code.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ class GroupWriter:
             self.names += [f"t{i}"] * 3
         read = re.findall(r"t\d+(?! =)", " ".join(lines) + " ")
         unread = [f"t{i}" for i in range(count) if f"t{i}" not in read]
-        made = dict.fromkeys([*unread, self.pick(self.names[len(GIVEN) :])])  # what nobody reads would not be computed
+        # values without uses would not be computed
+        made = dict.fromkeys([*unread, self.pick(self.names[len(GIVEN) :])])
         return HEADER + "\n".join([*lines, f"    return ({', '.join(made)},)"]) + "\n"
 
     def pick(self, options: Any) -> Any:

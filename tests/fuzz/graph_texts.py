@@ -2,9 +2,9 @@
 
     python -m tests.fuzz.graph_texts FIRST LAST
 
-In: a range of seeds.  Each takes the graph of a random program, changes types, operators, operands, attributes
-or the order of lines, and calls the function of the result.  Out: exit status 0, and on the last line how many
-texts were run; the tests start this as a process of its own, as a fault would be a crash.
+In: a range of seeds.  Each takes the graph of a random program, changes types, operators, operands,
+attributes or the order of lines, and calls the function of the result.  Out: exit status 0, and the number of
+executed texts on the last line. The tests start this file in a new process, because a fault would be a crash.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def changed(tree: Any, generator: random.Random) -> Any:
         change = generator.choice(CHANGES)
         try:
             change(tree, generator)
-        except (AttributeError, KeyError, TypeError):  # what it changes is not there any more
+        except (AttributeError, KeyError, TypeError):  # an earlier mutation removed the entry
             continue
     return tree
 

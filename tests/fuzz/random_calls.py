@@ -31,7 +31,7 @@ from ts.ops import registry
 
 SECONDS = 4  # that a call may take
 LIMIT_BYTES = 500_000_000
-SLACK_BYTES = 100_000_000  # of Python, NumPy and the allocator beside what is counted
+SLACK_BYTES = 100_000_000  # allowance for Python, NumPy and the allocator in addition to counted memory
 CALLS_PER_SEED = 200
 REFUSALS = (RuntimeError, TypeError, ValueError, IndexError)
 INTEGERS = (0, 0, 1, 1, 2, 3, 4, 5, 8, -1, -1, -2, -3, 7, 16, 63, 64, 1000, 1 << 20, 1 << 31, (1 << 63) - 1, -(1 << 63), -(1 << 31))

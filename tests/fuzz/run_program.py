@@ -22,7 +22,7 @@ CONTAINER_ARGUMENTS = [
     (*ARGUMENTS[1], "", {}, None),
     (*ARGUMENTS[2], "Hello World", {"x": 1, "b": 99, "": 7}, -3),
 ]
-# What PyTorch says when its optimiser has lost a value that the program still uses.
+# PyTorch's message when its optimizer has removed a value that the program still uses.
 BUGS = ("INTERNAL ASSERT", "Can't hash IValues with tag 'None'")
 MARK = "#E"  # begins the messages that programs write themselves
 TYPES = ("Any", "Dict", "List", "NamedTuple", "Optional", "Tuple", "Union")
@@ -48,8 +48,8 @@ def as_functions(source: str) -> dict[str, Any]:
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
     """The result's text; of exceptions that the program raises (`#E`) class and message; else "raises".
 
-    "internal assertion" is a bug of the implementation under test (PyTorch has some, which its own
-    optimiser causes); it equals nothing that a correct one gives.
+    "internal assertion" is a bug of the tested implementation (PyTorch's optimizer causes some); it never
+    equals a correct result.
     """
     copies = [copy.copy(a) for a in arguments]
     try:

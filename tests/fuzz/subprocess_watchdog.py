@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 TIMEOUT_FACTOR = int(os.environ.get("TS_PATIENCE", "1"))  # builds that check are slower
-BYTES = 1 << 29  # that a process may take once it began with its calls
+BYTES = 1 << 29  # additional memory of a process after its start
 _FOUND = "found: "
 
 

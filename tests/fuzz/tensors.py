@@ -3,8 +3,8 @@
 In: `choose(n)`, a source of choices 0 .. n-1.  Out: the source of `f(a, b, v, n: int, flag: bool)` that returns
 matrices and vectors, among them views of its arguments and of each other.
 
-Matrices are square and as wide as vectors are long, so nearly every program runs on any size from three. What is
-written in place comes from new memory: overlapping operands have no order of their own in PyTorch.
+Matrices are square and as wide as vectors are long, so nearly every program runs on any size from three.
+In-place writes go to new memory, because PyTorch defines no order for overlapping operands.
 """
 
 from __future__ import annotations

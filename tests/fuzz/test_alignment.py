@@ -13,8 +13,8 @@ from tests import samples
 from tests.fuzz import extreme_arguments
 from ts._core.tensor.tensor import wrap_array
 
-# They show memory that nobody has written to, what lies behind the tensor, or bytes of rounded numbers; want even places of a storage; read
-# grids of quantized tensors.
+# Operators that show uninitialized memory, memory after the tensor, or bytes of rounded numbers; require even
+# storage offsets; read grids of quantized tensors.
 LEFT_OUT = (
     "aten::empty", "aten::new_empty", "aten::_empty", "aten::resize", "aten::set_", "aten::slice_inverse", "aten::mkldnn_rnn_layer",
     "aten::view_as_complex", "aten::q_", "aten::int_repr", "quantized::",

@@ -1,6 +1,6 @@
 """Groups on random programs and tensors: raw, optimised, as one on any number of threads, native and PyTorch agree.
 
-Ours agree to the bit, in strides too, and in what becomes of the arguments; PyTorch agrees but for rounding.
+Results of `ts` agree bit for bit, including strides and argument values; PyTorch's agree up to rounding.
 `python -m tests.fuzz.test_fusion_programs COUNT [SEED]` tries more, and says how often groups ran as one.
 """
 

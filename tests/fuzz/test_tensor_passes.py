@@ -1,7 +1,7 @@
 """Every pass on random programs with views and writes: raw, after each pass, optimised, and PyTorch agree.
 
-They agree in what is returned and in what becomes of the arguments, to the bit, but for passes that are there to add
-in another order; PyTorch agrees but for rounding. `python -m tests.fuzz.test_tensor_passes COUNT [SEED]` tries more.
+Results and argument values agree bit for bit, except after passes that change the order of additions;
+PyTorch's agree up to rounding. `python -m tests.fuzz.test_tensor_passes COUNT [SEED]` tries more.
 """
 
 import random

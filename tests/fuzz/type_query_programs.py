@@ -1,8 +1,8 @@
 """Random programs that ask what their tensors are: dimensions, dtypes, devices, gradients, None.
 
-In: `choose(n)`, a source of choices.  Out: the source of `f(a, b, v, n: int, flag: bool, c: Optional[Tensor])`, a
-program of `tensors` whose branches ask such questions, of its arguments as of what it computes, beside tensors that
-get other dimensions and dtypes, in place too, and are only asked.
+In: `choose(n)`, a source of choices.  Out: the source of `f(a, b, v, n: int, flag: bool, c:
+Optional[Tensor])`, a program of `tensors` with branches on type queries of arguments and computed values;
+other tensors change dimensions and dtypes, also in place, and are only queried.
 """
 
 from __future__ import annotations

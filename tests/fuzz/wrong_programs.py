@@ -20,7 +20,7 @@ from ts.errors import FrontendError, InternalError
 WORDS = """x n self int str None List[int] float True 1 -1 0 1.5 "a" [] {} () len ts Optional print range not and yield
     await * ** is in = == : -> for if return del break 1j ... @ a.b Any isinstance super() Exception assert with as else
     raise pass % // << f'{x}'""".split()
-# What executing a changed file may raise before anything is compiled.
+# Errors that executing a mutated file may raise before compilation.
 PYTHON = (
     NameError,
     TypeError,

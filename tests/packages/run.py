@@ -22,7 +22,8 @@ if LIBRARY == "ts":
     ts.install_as_torch()
 import torch  # noqa: E402
 
-if LIBRARY == "torch":  # whose build of torchvision's operators in C++ may be for another: its Python does without
+# torchvision's C++ operators may be built for another PyTorch; its Python code works without them
+if LIBRARY == "torch":
     register_fake = torch.library.register_fake
 
     def register_present(op, *args, **kwargs):

@@ -1,7 +1,7 @@
 """Packages written for PyTorch run unmodified: the same outputs from the same weights, compiled too, and the same curves.
 
-`make packages` installs them into a folder of their own and runs this; without that folder, and without PyTorch, there is
-nothing to compare.
+`make packages` installs the packages into a separate folder and runs this file; without that folder or
+PyTorch the tests are skipped.
 """
 
 import importlib.util

@@ -1,8 +1,8 @@
 """Gradients of the calls in PyTorch's database of operators, in both libraries, of the first order and the second.
 
-In: an entry of the database and a dtype; out: how what `ts` gives differs from PyTorch's, or "".
+In: an OpInfo entry and a dtype. Out: the difference between the gradients of `ts` and PyTorch, or "".
 
-The weights of the sums that are differentiated are cosines: no symmetry of a result hides in them.
+The differentiated sums have cosine weights, because symmetric weights would hide errors.
 """
 
 from __future__ import annotations

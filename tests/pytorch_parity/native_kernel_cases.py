@@ -32,7 +32,7 @@ class Call:
     run: Callable[[Any, Any], Any]
     kinds: tuple[str, ...] = KINDS
     shapes: tuple[tuple[int, ...], ...] = SHAPES
-    exact: bool = True  # else to the last places of the dtype
+    exact: bool = True  # otherwise up to the last places of the dtype
 
 
 def _turns() -> list[Call]:

@@ -19,7 +19,7 @@ import warnings
 from typing import Any
 
 DTYPES = ("int64", "float32", "float32", "int32", "uint8", "bool", "complex64", "float64", "bfloat16", "int8")
-# Errors that one library or the other tells before other things that are wrong with the same line.
+# Errors that one of the libraries reports before other errors of the same line.
 TOLD_FIRST = ("unsupported operation", "destination dtypes match", "without overflow")
 FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 

@@ -13,8 +13,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::U
 PROGRAMS = [path for path in all_programs() if not read(path).compile_error and not read(path).scripts_itself]
 # PyTorch's own compiler has already made something else of these.
 DIFFERENT = {"format_fields.py", "generators.py", "any_values.py", "any_list.py"}
-# PyTorch has no recursion, no classes that hold themselves, no interfaces that name themselves and no tasks without a future that is read, and its
-# conditions do not make a union of two types; an index that is wrong for sure does not compile again, and neither does None as the default of a Tensor.
+# PyTorch has no recursion, no self-referential classes and interfaces, no tasks with unused futures, and no
+# unions from conditions; an index that is certainly out of range does not compile again, and neither does
+# None as the default of a Tensor.
 NOT_IN_PYTORCH = {
     "recursion.py", "mutual_recursion.py", "recursive.py", "linked_list.py", "fork_and_wait.py", "union_members.py",
     "tuple_index.py", "interface_variable.py", "interface_of_itself.py", "none_for_tensor.py",

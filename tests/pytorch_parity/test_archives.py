@@ -13,11 +13,11 @@ torch = pytest.importorskip("torch")
 import ts  # noqa: E402
 from ts.ops import registry  # noqa: E402
 
-# Reading an archive that PyTorch wrote, by PyTorch itself, warns that there will be no more of them.
+# PyTorch's reader warns that TorchScript archives are deprecated.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 
 
-Tensor = torch.Tensor  # which scripts of `ts` take for their own
+Tensor = torch.Tensor  # scripts of `ts` accept this class as their Tensor
 
 
 class Mode(Enum):

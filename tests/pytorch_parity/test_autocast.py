@@ -1,6 +1,6 @@
 """Autocast compared with PyTorch's: compute dtypes of operators on the CPU and on CUDA devices, and training.
 
-PyTorch has no GPU here: the dtypes of its operators there come from tensors without elements that say they are on one.
+PyTorch has no GPU here: its CUDA dtypes come from fake CUDA tensors.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ DIFFERENT = {name for names in EXCUSED for name in names.split()}
 def quiet():
     """Fake tensors log what they refuse."""
     logging.disable(logging.CRITICAL)
-    with torch.enable_grad():  # what operators that switch it leave behind ends here
+    with torch.enable_grad():  # ends grad mode changes of operators
         yield
     logging.disable(logging.NOTSET)
 

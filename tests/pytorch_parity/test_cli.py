@@ -89,7 +89,7 @@ def test_weights_for_pytorch(model, tmp_path, capsys):
         net.lstm.bias_ih_l0.zero_()
     torch.save({"model": net.state_dict()}, state)
     code, _, err = output(capsys, "convert", state, tuned, "--into", path)
-    assert code == 1 and "model.lstm.bias_ih_l0" in err  # names as they are, or not at all
+    assert code == 1 and "model.lstm.bias_ih_l0" in err  # option names exist exactly as given
     torch.save(net.state_dict(), state)
     assert output(capsys, "convert", state, tuned, "--into", path)[0] == 0
     with torch.no_grad():

@@ -61,7 +61,8 @@ def test_promotion_and_conversion(name):
     assert into[0] == into[1] and back[0] == back[1]
 
 
-# What is asked of both: `t` the library, `d` the dtype, x, y, m and r its tensors, h one of floats of 16 bits.
+# Expressions for both libraries: `t` is the library, `d` the dtype, x, y, m and r are tensors, h a float16
+# tensor.
 ASKED = """
 x; x.shape, x.dtype, x.numel(), x.element_size(), x.nbytes; x.type(); x.tolist(); x[1].item(); x.is_complex(); m; m.t(); m[0]
 t.zeros(2, dtype=d); t.ones(2, dtype=d); t.full((2,), 1.5, dtype=d); t.full((2,), 1.5j, dtype=d); t.full((2,), 1e6, dtype=d)

@@ -12,7 +12,7 @@ from tests.sharding import some  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-OTHERS = {  # programs whose operators are others here, and why
+OTHERS = {  # programs with other operators than PyTorch's, with reasons
     "F.bilinear(x,y,z)": "bilinear is one operator",
     "F.rrelu(x)": "rrelu draws its noise itself",
     "F.one_hot(torch.tensor([0,2]),4)+x": "fake tensors know no elements: classes are looked at as it runs",

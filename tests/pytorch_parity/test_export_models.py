@@ -1,7 +1,8 @@
 """Models of many kinds (`tests/pytorch_parity/export_models`), exported by PyTorch and by `ts`, with fixed sizes and with ones that may change.
 
-The same operators in the same order, before and after `run_decompositions`; the same ranges and signatures; the numbers of
-PyTorch's eager model, at sizes that the export did not see too; and `.pt2` files in both ways.
+Programs have equal operators in order, before and after `run_decompositions`; equal ranges and signatures;
+the results of PyTorch's eager model, also for other sizes than the example's; and `.pt2` files load in the
+other library.
 """
 
 import copy
@@ -30,7 +31,8 @@ NOW = (
 STAYS = "{} is one operator after run_decompositions"
 ROUNDS = "PyTorch counts the rounds of a loop in a symbol that nothing names"
 
-# What differs from PyTorch, and why: (model, way or "both", column): reason.  An entry that no longer differs fails.
+# Differences from PyTorch, with reasons: (model, mode or "both", column): reason. An entry without a
+# difference fails.
 DIFFERENT = {
     ("vision-poolings", "both", "decomposed_sequence"): STAYS.format("max_unpool2d"),
     ("vision-spatial_transformer", "both", "decomposed_sequence"): STAYS.format("affine_grid_generator"),
@@ -135,7 +137,8 @@ def ranges(program):
 def numbers(module, pair, package):
     """The results of a program's module, and its buffers afterwards, are those of the eager model, call after call."""
     eager = copy.deepcopy(pair.eager)
-    before = {name: x.clone() for name, x in module.state_dict().items()}  # the program shares it with its other modules
+    # the program's other modules share this state
+    before = {name: x.clone() for name, x in module.state_dict().items()}
     for args in pair.calls:
         with torch.no_grad():
             wanted = eager(*_copies(args, torch))

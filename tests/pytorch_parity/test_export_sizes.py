@@ -11,7 +11,7 @@ from tests.sharding import some  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-# An expression in x, y, z | their shapes, dimensions that may change behind a colon
+# An expression in x, y, z | their shapes, with dynamic dimensions after a colon
 PROGRAMS = {
     "signs": r"""
         x.bool()&y.bool() | 3:0 | 3:0

@@ -13,7 +13,7 @@ import ts  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@functools.cache  # other tests look at all operators that are there when they are collected
+@functools.cache  # lazy, because other tests iterate over all operators during collection
 def _operators(package):
     """One that writes a tensor, one that writes two and gives one, one that writes several, in a package."""
 

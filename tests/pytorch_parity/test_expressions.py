@@ -295,7 +295,7 @@ def check(want, got):
         for w, g in zip(want, got, strict=True):
             check(w, g)
     elif isinstance(want, str):
-        # Where PyTorch prints options or its own source, the beginning says it all.
+        # The beginning is compared if PyTorch prints options or source code.
         begin = re.split(r", device=| \(error code|\n", want)[0].rstrip(".")
         assert isinstance(got, str) and got.startswith(begin), f"{got} instead of {begin}"
     elif not isinstance(want, tuple):

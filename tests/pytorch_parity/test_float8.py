@@ -42,7 +42,7 @@ def test_dtypes(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_patterns_become_numbers(name, wide):
     got, want = (of_patterns(lib, name).to(getattr(lib, wide)) for lib in (ts, torch))
-    if wide in ("float16", "bfloat16"):  # the bits of their NaNs are not the same for float32 either
+    if wide in ("float16", "bfloat16"):  # NaN bits differ for float32 too
         assert bits(got.isnan()) == bits(want.isnan())
         got, want = got[~got.isnan()], want[~want.isnan()]
     assert bits(got) == bits(want)
@@ -107,7 +107,7 @@ def test_bfloat16_becomes_patterns(name):
     assert got == want
 
 
-# What is asked of both: `t` the library, `d` the dtype, x and y its tensors.
+# Expressions for both libraries: `t` is the library, `d` the dtype, x and y are tensors.
 ASKED = """
 x; x.shape, x.dtype, x.numel(), x.element_size(), x.nbytes; x.type(); x.is_signed(); x.tolist(); x[1].item(); x.view(t.uint8)
 t.zeros(2, dtype=d); t.ones(2, dtype=d); t.full((2,), 1.5, dtype=d); t.full((2,), -1.0, dtype=d); t.full((2,), 1e6, dtype=d)

@@ -13,7 +13,7 @@ from ts.ops import registry  # noqa: E402
 DTYPES = ("float32", "float64", "bfloat16", "int64", "bool", "complex64")
 RECORDS = {r.key: r for r in registry.records() if r.family in ("foreach", "fused_optimizers")}
 LISTS = {k: r for k, r in RECORDS.items() if r.family == "foreach"}
-# Where the operator on single tensors is not PyTorch's: names and dtype.
+# Names and dtypes for which the single-tensor operator differs from PyTorch's.
 EXCUSED = {
     "bool": r"_foreach_(clamp_min|clamp_max|maximum|minimum)\.Scalar",  # a number lifts the dtype there
     "complex64": r"_foreach_abs_$",  # refused there, computed here
@@ -114,8 +114,8 @@ def test_refusals(call):
     assert said(ts) == said(torch)
 
 
-# How many units in the last place a step may be away from PyTorch's fused one, and from its operators one by one, whose roots are
-# approximations of a library's.
+# Maximum distance in units in the last place from PyTorch's fused step, and from its single operators, whose
+# roots are approximate.
 FUSED, SINGLE = 2, 2
 
 

@@ -250,7 +250,7 @@ def test_as_pytorch(line):
         assert close(one, other)
 
 
-# What PyTorch does not compile either.
+# Layers that PyTorch does not compile either.
 NOT_SCRIPTED = (
     "FractionalMaxPool2d(2)|",
     "MultiheadAttention(6,4)",

@@ -105,7 +105,7 @@ def records():
         overloads = getattr(torch.ops.aten, record.name.removeprefix("aten::"), None)
         theirs = getattr(overloads, record.overload or "default", None)
         name = record.name.removeprefix("aten::")
-        backwards = "_backward" in name  # gradients are laid out as what they are of, when they get there
+        backwards = "_backward" in name  # gradients have the layout of their tensors
         if not record.variant and theirs and name not in DIFFERENT and "empty" not in name and not backwards:
             found.setdefault(record.family, []).append((record, theirs))
     return found
@@ -157,8 +157,7 @@ def test_strides_are_pytorchs(family):
         count += n
         wrong += bad
     assert not wrong, "\n".join(wrong[:20])
-    # PyTorch refuses the samples: they do not say return_complex, or are of no quantized dtype. Of handles there
-    # are none.
+    # PyTorch rejects these samples, which lack return_complex or a quantized dtype; handles have no samples.
     assert count or family in ("stft", "quantized", "quantized_rnn", "autograd_ops", "rpc_ops")
 
 

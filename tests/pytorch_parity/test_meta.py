@@ -114,11 +114,12 @@ m.narrow(f(3), 0, i(1)[0], 1)
 m.nn.functional.one_hot(i(3))
 """.strip().splitlines()
 
-# Where PyTorch's meta device gives other strides than its CPU: as on the CPU here.
+# Operators whose strides on PyTorch's meta device differ from its CPU; here they equal the CPU's.
 AS_ON_THE_CPU = {
     "m.linalg.svd(f(5, 3))", "m.linalg.svd(f(2, 5, 3), full_matrices=False)", "m.linalg.eig(f(3, 3))",
     "m.fft.rfftn(f(2, 4, 6))", "m.nonzero_static(f(3, 4), size=5)",
-    "m.combinations(f(4))",  # counts by a mask there, which is refused; the number of choices is known
+    # PyTorch counts by a mask, which is rejected here; the number of combinations is known
+    "m.combinations(f(4))",
 }  # fmt: skip
 
 

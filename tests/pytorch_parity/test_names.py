@@ -56,7 +56,7 @@ EXCUSED = {
     """,
 }
 PATTERNS = [pattern for names in EXCUSED.values() for pattern in names.split()]
-# The last ones are modules of PyTorch's that are there once another test has imported them.
+# The last names are PyTorch modules that exist after imports by other tests.
 ACCIDENTS = {
     "TYPE_CHECKING",
     "DType",

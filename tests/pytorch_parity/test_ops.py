@@ -11,10 +11,9 @@ from ts._core.builtin_ops.registry import operators  # noqa: E402
 from ts.ops import registry, common  # noqa: E402
 
 
-# PyTorch 2.13 has these for a class of its own; archives that older ones wrote hold the record as a tensor.
+# PyTorch 2.13 uses a class for these records; older archives store a tensor.
 OLDER = {"profiler::_record_function_exit(Tensor _0) -> ()"}
-# What blocks of autocast become before they run, and operators that formulas of gradients call: in no graph that
-# anybody sees, nor in archives.
+# Internal operators of autocast blocks and derivative formulas, which appear in no visible graph or archive.
 OURS = {"prim::EnterAutocast", "prim::ExitAutocast", "aten::_mkldnn_rnn_layer_backward", "aten::_rows_as_sparse"}
 
 

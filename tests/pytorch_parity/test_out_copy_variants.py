@@ -1,6 +1,6 @@
 """`out=` forms that compute first and copy then: outputs of five dtypes, out of order, resized, and of columns.
 
-What the records with `**COPIED` give is compared with `torch.ops.aten.NAME.OVERLOAD`: values, order in memory, errors.
+Results of records with `**COPIED` are compared with `torch.ops.aten.NAME.OVERLOAD`: values, strides, errors.
 """
 
 import re
@@ -25,7 +25,7 @@ RECORDS = [
 DTYPES = "float32 float64 int64 bool complex64".split()
 
 
-# What differs on purpose, or by PyTorch's mistake.
+# Intentional differences, and bugs of PyTorch.
 EXCUSED = {
     "_logcumsumexp.out": "PyTorch leaves bits of one dtype in outputs of another",
     "_trilinear.out": "PyTorch's sum in the output is 0",

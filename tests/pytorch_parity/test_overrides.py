@@ -61,7 +61,8 @@ def seen(lib, expression, by_mode):
     return kinds(result), calls
 
 
-# A method of tensors that is no operator here, or an operator where PyTorch's is Python: the mode sees another of the two.
+# Functions for which modes see another function than PyTorch's: a tensor method instead of an operator, or an
+# operator instead of Python code.
 UNSEEN_BY_MODES = {
     "a.requires_grad", "a.requires_grad_()", "a.dim()", "a.device", "a.dtype", "a.data", "a.grad", "a.is_cuda", "a.ndim",
     "a.tolist()", "a.is_floating_point()", "a.float()", "a.int()", "a.T", "lib.nn.Linear(2, 2)(a)",

@@ -1,7 +1,7 @@
 """Every operator on numbers, strings, lists and dicts gives what PyTorch's operator of that schema gives.
 
-Each schema becomes a one-node graph that PyTorch runs; values are drawn from small pools by type.  What
-PyTorch answers by crashing or looping for ever is left out, and so are the departures that the modules name.
+Each schema becomes a one-node graph that PyTorch runs; values are drawn from small pools by type.  Calls that
+crash or hang PyTorch are excluded, and so are the differences named in the modules.
 """
 
 from __future__ import annotations

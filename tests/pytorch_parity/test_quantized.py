@@ -1,7 +1,7 @@
 """Quantized models: archives that PyTorch writes here run dequantised, and go back.
 
-Results that lie on a grid differ from PyTorch's by a step of it at most.  Where a layer rounds its input while it runs
-("dynamic"), PyTorch's numbers differ from the dequantised ones by what its 7 or 8 bits leave out.
+Results on a grid differ from PyTorch's by at most a grid step.  For layers that quantize their input at run
+time ("dynamic"), PyTorch's results differ from dequantized results by the rounding to 7 or 8 bits.
 """
 
 import io
@@ -183,7 +183,8 @@ def test_frozen_graph_is_pytorchs():
     assert kinds[0] == kinds[1]
 
 
-# Functions of a tensor on the grid of q, and of r, its first half; how many steps of 0.05 they may differ by.
+# Functions of a tensor on the grid of q and of r, its first half; with the allowed difference in steps of
+# 0.05.
 SOURCES = """
 q.dequantize()
 torch.relu(q).dequantize()

@@ -1,8 +1,8 @@
 """Random numbers against PyTorch's: the same numbers, or the same refusal, and afterwards the same state.
 
-Each row of the table draws in both libraries from the same seed, for dtypes and sizes on both sides of 16, where
-PyTorch's ways part.  What is defined by integers must be the same bit for bit; what goes through a logarithm, the same
-to the last places.
+Each row of the table draws in both libraries from the same seed, for dtypes and sizes on both sides of 16,
+where PyTorch's ways part.  Numbers defined by integer arithmetic must be equal bit for bit, numbers computed
+with logarithms up to the last places.
 """
 
 import copy

@@ -38,7 +38,7 @@ def calls():
 
 
 CALLS = dict(calls())
-# What is different on purpose, or PyTorch's own mistake: overload, or overload and dtype.
+# Intentional differences and PyTorch's bugs: overload, or overload and dtype.
 EXCUSED = {
     ("_conj", "complex64"): "a copy here, a view with a mark there",
     ("mH.a", "complex64"): "a copy here, a view with a mark there",
@@ -54,7 +54,7 @@ EXCUSED = {
     ("_add_relu_.Scalar", "bool"): "another of two reasons to refuse it",
     "get_autocast_dtype": "the number of a dtype in PyTorch, the dtype here",
 }
-# Where PyTorch's text says where in its source a check failed, or asks for a better text.
+# Messages of PyTorch with source locations or requests for better texts.
 THEIR_OWN = ("INTERNAL ASSERT", "Could this error message be improved?", "unbacked symbols")
 
 
@@ -187,7 +187,7 @@ def test_every_excuse_is_needed():
 def differ(key, call, dtype):
     try:
         ours, theirs = outcome(ts, key, call, dtype), outcome(torch, key, call, dtype)
-    except (RuntimeError, NotImplementedError):  # of an argument, or of looking at a view with a mark
+    except (RuntimeError, NotImplementedError):  # invalid argument, or access to a view with a mark
         return True
     return not (same_error(ours, theirs) if theirs[0] else close(ours, theirs, TOLERANCE.get(dtype, 1e-9)))
 
@@ -211,7 +211,7 @@ def parts():
     return made(torch, 2, 3), made(torch, 2, 3, k=1)
 
 
-# overload: a call of ours, and the same of other operators of PyTorch
+# overload: a call of `ts`, and the equivalent call of other PyTorch operators
 ELSEWHERE = {
     "mm.dtype": (
         lambda a: a.mm.dtype(made(ts, 2, 3).half(), made(ts, 3, 2).half(), ts.float32),

@@ -1,8 +1,8 @@
 """Pointwise operators of one and two arguments at special values: PyTorch's results, signs of zero and NaN included.
 
-Every record of the families `unary` and `pointwise`, in every dtype, at zeros of both signs, infinities, NaN,
-subnormal, smallest and largest numbers and the ends of the integers; those of two arguments at all pairs of them.
-Refusals have to be PyTorch's too.  What stays different is in DIFFERENT, with the reason.
+Every record of the families `unary` and `pointwise` is tested in every dtype with signed zeros, infinities,
+NaN, subnormal, smallest and largest numbers and the integer limits; binary operators with all pairs. Refusals
+have to be PyTorch's too.  Remaining differences are in DIFFERENT, with reasons.
 """
 
 import warnings

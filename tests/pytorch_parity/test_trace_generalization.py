@@ -1,8 +1,9 @@
 """A trace of one size runs with others, wherever PyTorch's trace does.
 
-The lines of `expressions/traces.txt` are traced with the lengths EXAMPLE, in `ts` and in PyTorch, and run with those of
-OTHERS.  Where PyTorch's trace gives what its function gives, that of `ts` must; it may do more, but never give what the
-function does not.  Nor are there guards in it: the library's own checks tie nothing.
+The lines of `expressions/traces.txt` are traced with the lengths EXAMPLE, in `ts` and in PyTorch, and run
+with those of OTHERS.  A trace of `ts` must return the function's result for all inputs for which PyTorch's
+trace does; it may support more inputs, but never return another result.  Nor are there guards in it: the
+library's own checks tie nothing.
 """
 
 import math
@@ -29,7 +30,8 @@ FILE = Path(__file__).parent / "expressions" / "traces.txt"
 LINES = [line for line in FILE.read_text().splitlines() if line and not line.startswith("#")]
 # `min` and `max` are Python's, of lengths: which one is smaller is guarded.
 GUARDED = ("min(", "embedding_bag", "EmbeddingBag")
-# Of nothing PyTorch 2.13 crashes, gives another shape than for one, or a sum that nobody has written.
+# For empty tensors, PyTorch 2.13 crashes, returns another shape than for one element, or returns
+# uninitialized sums.
 NO_EMPTY = (
     "embedding_bag",
     "EmbeddingBag",

@@ -16,7 +16,7 @@ import ts  # noqa: E402
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STEPS = 200
-NEAR = 1e-3  # how far a loss may be from PyTorch's after all steps
+NEAR = 1e-3  # maximum difference of a loss from PyTorch's after all steps
 
 
 @pytest.fixture(autouse=True, scope="module")

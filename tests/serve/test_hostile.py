@@ -113,7 +113,7 @@ def test_hostile_requests_to_a_model(busy, batch):
     """Hostile requests get the expected responses, regular clients stay fast, and nothing remains afterwards."""
     words = ("--seconds", 1, "--bytes", "100M", "--max-answer", "4M", "--max-body", "256K", "--client-seconds", 5)
     with attacked(hostile_clients.model, ("model", 50), ("model", 5), busy, *words, "--batch", batch) as (process, kept, new):
-        time.sleep(4)  # those that went away have their time, too
+        time.sleep(4)  # time for disconnected clients to be served
         values = metrics_of(process.port)
         assert values["ts_serve_queue"] == values["ts_serve_body_bytes"] == values["ts_serve_processes_busy"] == "0"
         assert values["ts_serve_open"] == "1"

@@ -1,6 +1,6 @@
 """Types declared in an archive are checked before an instruction relies on them.
 
-Without that, a number would be followed as an address.
+Otherwise a number could be used as an address.
 """
 
 import pytest

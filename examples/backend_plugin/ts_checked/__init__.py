@@ -3,9 +3,9 @@
     x = ts.tensor([1.0, 0.0], device="checked")
     x.log()            FloatingPointError: aten::log gave -inf at [1], from finite arguments
 
-Whoever looks for the place where a model starts to compute NaN moves it to this device.  Arguments that are
-not finite are nobody's mistake: only results are looked at that came from finite ones.  Sums, products and
-means of 16-bit and 32-bit floats are computed in float64 and rounded once: they do not overflow on the way.
+Whoever looks for the place where a model starts to compute NaN moves it to this device.  Non-finite arguments
+are not an error of the operator: only results of finite arguments are checked.  Sums, products and means of
+16-bit and 32-bit floats are computed in float64 and rounded once: they do not overflow on the way.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class CheckedBackend(Backend):
                 self.look(record.name, result)
             for before, x in zip(args, given, strict=True):
                 if result is x and isinstance(before, CheckedArray):
-                    return before  # what was written in place, or came back as it was
+                    return before  # written in place or returned unchanged
             return ours(result)
 
         return checked

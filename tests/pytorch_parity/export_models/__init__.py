@@ -1,7 +1,8 @@
 """Models that are exported, a family a file: small ones, of the kinds that are in use.
 
-A family's file is written for PyTorch and runs as it stands.  `family("vision", "ts")` runs it with `ts` for its `torch`.
-What a model is called with stands in its table, by sizes: those of the example, and two others; and which dimensions may change.
+A family's file is written for PyTorch and runs as it stands.  `family("vision", "ts")` runs it with `ts` for
+its `torch`. Call arguments of a model are in its table, by sizes: the example's and two others, with the
+dynamic dimensions.
 
     CASES["mixer"] = Case(Mixer, lambda n, t: (torch.randn(n, t, 8),), ((2, 6), (3, 9), (5, 4)), ((0, 1),))
 """

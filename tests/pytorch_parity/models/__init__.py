@@ -45,7 +45,7 @@ class Case:
     ways: tuple[str, ...] = ("script", "trace", "freeze")  # in which it is compiled
     traced_calls: int = 9  # that a trace takes: it keeps the sizes of its example
     training: bool = False
-    attributes: tuple[str, ...] = ()  # compared after the calls, as all buffers are
+    attributes: tuple[str, ...] = ()  # compared after the calls, like all buffers
     dtype: str = "float32"
     channels_last: bool = False
 

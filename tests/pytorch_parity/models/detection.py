@@ -62,7 +62,7 @@ def random_boxes(count: int, size: float = 64.0) -> Tensor:
     return torch.cat([low, low + 2 + torch.rand(count, 2) * size * 0.3], 1)
 
 
-# What is done with boxes: overlaps of several kinds, suppression by loops over numbers, soft suppression.
+# Box operations: several kinds of overlap, suppression by scalar loops, soft suppression.
 class BoxFormat(Enum):
     CORNERS = "xyxy"
     SIZES = "xywh"
@@ -652,7 +652,7 @@ def yolo_calls():
 CASES["yolo"] = Case(YOLOHead, yolo_calls, ("script", "freeze"), attributes=("grid",))
 
 
-# DETR: waves for places, queries, boxes of the last layer and of those before.
+# DETR: sinusoidal position encodings, queries, boxes of the last and of earlier layers.
 class DETR(nn.Module):
     def __init__(self, width: int = 16, queries: int = 5):
         super().__init__()

@@ -609,7 +609,7 @@ CASES["tokenizer"] = Case(
 )  # fmt: skip
 
 
-# Experts behind an interface, run by tasks; a router that counts whom it chose.
+# Experts of an interface type, run by tasks; a router that counts its choices.
 @torch.jit.interface
 class Expert(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
@@ -731,7 +731,7 @@ CASES["linear_attention_bfloat16"] = Case(
 )
 
 
-# Sentences: an encoder with masks that may be missing, hooks, and what is kept out of scripts.
+# Text encoder with optional masks, hooks, and attributes excluded from scripts.
 class Doubled:
     """Hooks that double the input and the result."""
 

@@ -266,7 +266,7 @@ CASES["seq2seq"] = Case(
 )
 
 
-# Trees: by indices of their children, and by the actions of a parser with a stack.
+# Tree models: by child indices, and by the actions of a shift-reduce parser with a stack.
 class TreeLSTM(nn.Module):
     def __init__(self, width: int = 6):
         super().__init__()
