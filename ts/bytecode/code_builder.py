@@ -2,12 +2,12 @@
 
 In: values of a graph and instructions, in order.  Out: `assemble()`, a verified `Code`:
 
-    emission.emit("ADD_I64", emission.define(sum), emission.use(a), emission.use(b))
-    emission.emit("RETURN", emission.use(sum))
-    emission.assemble([INT, INT], INT)
+    builder.emit("ADD_I64", builder.define(sum), builder.use(a), builder.use(b))
+    builder.emit("RETURN", builder.use(sum))
+    builder.assemble([INT, INT], INT)
 
-Each value has a register of the class of its type: i(nt), f(loat), b(ool), o(bject), or x for values of any
-class. Registers of constants are filled before the code runs.
+Each value has a register; the value's type determines its class: i(nt), f(loat), b(ool), o(bject), or x for
+values of any class. Registers of constants are initialized before the code runs.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Handler(NamedTuple):
 
 
 class CodeBuilder:
-    """Builder of the code of one graph, a base class of `branches.Branches` and `lower.Lowering`."""
+    """Builder of the code of one graph, a base class of `BranchLowering` and `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph = graph
@@ -65,7 +65,7 @@ class CodeBuilder:
         self.line: Any = None
         self.depth = 0
         self.terminated = False  # the next position is unreachable
-        self.classes: list[str] = []  # of the virtual registers, by index
+        self.classes: list[str] = []  # register class, by virtual register
         self.register: dict[Value, int] = {}
         self.constants: dict[Any, int] = {}
         self.constant_values: dict[int, Any] = {}
@@ -159,7 +159,7 @@ class CodeBuilder:
     def move(self, target: int, source: int) -> None:
         """Emit `target := source`, with a conversion between register classes if necessary."""
         a, b = self.classes[target], self.classes[source]
-        if target == source or (source in self.uninitialized and a in SCALARS):  # numbers are always set
+        if target == source or (source in self.uninitialized and a in SCALARS):  # numbers are always valid
             return
         if a in SCALARS and a == b:
             self.emit("MOVE", target, source)

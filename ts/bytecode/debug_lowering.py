@@ -35,19 +35,19 @@ class StopPoint:
     function: str
     range: SourceRange
     event: str  # line, return or breakpoint
-    types: dict[str, Type]  # of the variables; `return` is the value returned by the function
-    owner: Any  # the function for debugging
+    types: dict[str, Type]  # variable types by name; the key "return" is the function's result
+    owner: Any  # debugged variant of the function
     is_entry: bool = False
     registers: tuple[int, ...] = ()
 
     @property
     def line(self) -> int:
-        """The number of the line in its file."""
+        """Line number in the source file."""
         return self.range.line
 
     @property
     def filename(self) -> str:
-        """The file, as the source names it."""
+        """File name of the source; "<string>" without a file."""
         return self.range.source.filename or "<string>"
 
 
@@ -103,7 +103,7 @@ class SteppingLowering(Lowering):
         self.emit("BREAK", self.function_number(self.debugging.breaks), number, pool=list(registers))
 
     def lower_nodes(self, block: Block) -> None:
-        """Lower a block; the nodes after it belong to the stop point before it again."""
+        """Lower a block; afterwards, restore the stop point before it for the following nodes."""
         before = self.here, self.visible
         super().lower_nodes(block)
         self.here, self.visible = before

@@ -59,7 +59,7 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
                 operand_text = text = code.operators[operand].key
                 effect = effect.replace(f"operator {letter}", text)
             case "F":
-                operand_text = text = getattr(code.functions[operand], "name", "breaks")  # of `breakpoint()`
+                operand_text = text = getattr(code.functions[operand], "name", "breaks")  # Breakpoints
                 effect = effect.replace(f"function {letter}", text)
             case "T":
                 operand_text = text = code.types[operand].text

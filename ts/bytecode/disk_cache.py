@@ -2,8 +2,9 @@
 
     ~/.cache/ts/1f/9a…c3.json           $TS_CACHE_DIR, or else $XDG_CACHE_HOME/ts; TS_CACHE=0: none
 
-The first line of a file is the hash of the rest, which detects truncated and corrupt files; whether the
-content may be trusted is checked by the code that reads it.
+The first line of a file is the hash of the rest, which detects truncated and corrupt files.  Callers must
+treat
+the content as untrusted.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ In: the arguments of a `Code`.  Out: an instrumented `Code`, and after it ran th
                                   BREAK  place 1
                                   2  RETURN
 
-Programs that are not counted run the unchanged interpreter loop at full speed.  An instrumented program
-computes the same results, about a hundred times slower; functions that it calls count if the same
+Programs without instrumentation run the unchanged interpreter loop at full speed.  An instrumented program
+computes equal results, about a hundred times slower.  Called functions are counted only if the same
 `InstructionCounter` instrumented them.
 """
 
@@ -113,7 +113,7 @@ def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
 
 def _with_breaks(program: SerializedCode, places: dict[int, int], breaks: Breakpoints) -> SerializedCode:
     """Return the program with a BREAK before each instruction of `places`."""
-    number: dict[int, int] = {}  # new index of each instruction, or of the break before it
+    number: dict[int, int] = {}  # old index -> new index of the instruction, or of the break before it
     for at in range(len(program.rows) + 1):
         number[at] = at + sum(start < at for start in places)
     rows: list[tuple[int, ...]] = []

@@ -11,11 +11,14 @@ after which objects are dead.
     5  MOVE      %r, %a
     6  end:
 
-A range begins at the instruction that writes the register, or at a label that only jumps reach, and ends at
-the last read.  One backward walk with the set of live registers finds all ranges; the live set of a label is
-stored until all jumps to it are visited.  At a backward jump the live set of the loop head is unknown, so
+A range begins at the instruction that writes the register, or at a label that is reached by jumps only, and
+ends
+at the last read.  One backward walk with the set of live registers finds all ranges; the live set of a label
+is
+stored until all jumps to it are visited.  At a backward jump the live set of the loop head is not known yet,
+so
 code with loops is walked until a fixed point: one more walk per level of nesting.  Memory is proportional to
-the registers live at the same time and the number of register operands.
+the number of simultaneously live registers plus the number of register operands.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ _LIVE_SET_BYTES: Final = 32  # per register in the live set of a label
 
 
 class LiveRange:
-    """Live ranges of a register, or of several that share one, and the instructions that write it."""
+    """Live ranges of a group of registers with one real register, and the instructions that write them."""
 
     __slots__ = ("ends", "starts", "writes")
 
@@ -67,7 +70,7 @@ class LiveRange:
         return conflicts
 
     def absorb(self, other: LiveRange) -> None:
-        """Become the union of both lifetimes."""
+        """Add the ranges and writes of another group to this one."""
         for start, end in zip(other.starts, other.ends, strict=True):
             first, last = bisect_left(self.ends, start), bisect_right(self.starts, end)
             if first < last:
@@ -81,8 +84,8 @@ class LiveRange:
 class LiveRanges:
     """Lifetimes of all registers of `code`, except `constants`.
 
-    lifetimes   by register
-    dying       by instruction: object registers that it reads last, or writes although they are not read
+    lifetimes   LiveRange by register
+    dying       by instruction: object registers whose last read it is, or that it writes and nothing reads
     dead        by label, or instruction after a jump: object registers live before it and dead after it
     """
 
@@ -216,7 +219,7 @@ class LiveRanges:
     ) -> None:
         """Process a conditional jump, backwards: registers live on either path are live before it.
 
-        Objects that are live on one path only die at the start of the other one.
+        An object that is live on one path only is released at the start of the other path.
         """
         alive, objects = self.alive, self.objects
         if objects:
@@ -253,9 +256,9 @@ class _Labels:
                 self.changed = True
 
     def alive_at(self, target: Label | None) -> frozenset[int]:
-        """Return the registers live at a jump target, empty for None.
+        """Return the registers live at a jump target; empty for None.
 
-        The set of a label is dropped after its last jump.
+        The stored set of a label is deleted when its last jump has been visited.
         """
         if target is None:
             return frozenset()

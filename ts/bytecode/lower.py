@@ -7,10 +7,10 @@
           -> (%true, %u)                                4  LOOP_STEP    3, r1, r0
       return (%t)                                       5  RETURN       r2
 
-Each value has a virtual register, and a loop-carried value has one for all iterations.  Phi-like nodes
-(`prim::If`, `prim::Loop`) become copies, which the register allocator (`registers.py`) coalesces.
+Each value has a virtual register; a loop-carried value uses one register in all iterations.  Phi-like nodes
+(`prim::If`, `prim::Loop`) become copies, which the register allocator (`register_allocation.py`) coalesces.
 Comparisons and chains of `and`, `or` and `not` that only decide a branch become conditional jumps.  Operators
-with an opcode in the opcode table are lowered to it, all others to calls.
+with an opcode in the opcode table are lowered to that opcode, all other operators to calls.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ Twin = Callable[[Any], Any]
 
 
 def row_of(operator: Any, node: Node) -> Opcode | None:
-    """Return the opcode that implements an operator, for `Scalar` overloads by the input's type."""
+    """Return the opcode that implements an operator; a `Scalar` overload is resolved by the input's type."""
     inputs = node.inputs()
     if operator.overload == "Scalar" and len(inputs) == 1:
         return BY_OPERATOR.get(f"{operator.name}.{inputs[0].type()}")
@@ -155,7 +155,7 @@ class Lowering(FutureLowering):
                 method(self, node)
             else:
                 self.lower_operator(node)
-        while len(self.active_handlers) > entered:  # unreachable exits: the regions end here
+        while len(self.active_handlers) > entered:  # regions whose `__exit__` is unreachable end here
             self.code.append(Instruction("", self.active_handlers.pop().end, depth=self.depth))
 
     def lower_operator(self, node: Node) -> None:
@@ -194,9 +194,9 @@ class Lowering(FutureLowering):
             self.emit("CAST_TO", self.define(value), source, self.type_number(value.type()))
 
     def declared(self, operator: Any, inputs: Sequence[Value]) -> list[Type]:
-        """Return the types of a schema's results; Any for those that are known at run time only."""
+        """Return the result types of an operator call; Any for types known at run time only."""
         types = [returned.type for returned in operator.schema.returns]
-        if any(isinstance(value.type(), NoneType) for value in inputs):  # does not bind a variable
+        if any(isinstance(value.type(), NoneType) for value in inputs):  # None binds no type variable
             types = [ANY if type.has_free_variables() else type for type in types]
         return types + [ANY] * (operator.nrets - len(types))
 
@@ -218,8 +218,9 @@ class Lowering(FutureLowering):
     def reduce_strength(self, name: str, c: int) -> tuple[str, int]:
         """Return the opcode and operand `c` after strength reduction.
 
-        Floor division by a power of two becomes a shift and the remainder a mask: all of them round down, as
-        Python does.
+        Floor division by a power of two becomes a right shift, and its remainder a bit mask.  Both
+        round towards
+        minus infinity, as Python does.
         """
         divisor = self.constant_values.get(c) if name in ("MOD_I64", "FLOORDIV_I64") else None
         if divisor is None or divisor <= 0 or divisor & (divisor - 1):
@@ -229,7 +230,7 @@ class Lowering(FutureLowering):
         return "SHR_I64", self.constant(divisor.bit_length() - 1, "i")
 
     def lower_identity(self, name: str, arguments: Sequence[int], node: Node) -> bool:
-        """Lower `x is None` if the other argument is an optional; return whether it was."""
+        """Lower `x is None` if `x` is an optional; return False, without code, for other arguments."""
         values = [v for v in node.inputs() if not isinstance(v.type(), NoneType)]
         if len(values) != 1 or register_class(values[0].type()) != "x":
             return False
@@ -328,7 +329,7 @@ class Lowering(FutureLowering):
         type: Any = node.input(0).type()
         name = node.get("name")
         if isinstance(type, InterfaceType | UnionType):
-            if isinstance(type, UnionType):  # an interface variable that holds one of several classes
+            if isinstance(type, UnionType):  # an interface value that may have one of several classes
                 member: Any = type.types[0]
                 schema = member.methods[name].schema
             else:
@@ -392,7 +393,7 @@ class Lowering(FutureLowering):
         for value, argument in zip(values, parameters, strict=True):
             register = self.use(value)
             kind = register_class(argument.type)
-            if self.classes[register] != kind:  # a value or None for an optional parameter
+            if self.classes[register] != kind:  # e.g. a number or None for an optional parameter
                 converted = self.new_register(kind)
                 self.move(converted, register)
                 register = converted
@@ -470,7 +471,7 @@ class Lowering(FutureLowering):
             self.emit("OR", target, target, other)
 
     def lower_uninitialized(self, node: Node) -> None:
-        """Set the register to a placeholder, which is never read if the compiler made the node."""
+        """Set the register to a placeholder, which is never read if the compiler inserted the node."""
         type = node.output().type()
         register = self.register[node.output()] = self.new_register(register_class(type))
         if not node.claimed:
@@ -492,7 +493,7 @@ class Lowering(FutureLowering):
         self.lower_part(group_operator(program), values, node, subgraph)
 
     def lower_differentiable_graph(self, node: Node) -> None:
-        """Lower a differentiable graph to a call, for recorded gradients, with its nodes as fallback."""
+        """Lower a differentiable graph to a call that records a backward node, with its nodes as fallback."""
         subgraph = self.enter_subgraph(node)
         operator = differentiable_operator(subgraph, self.prepare_differentiable)
         self.lower_part(operator, subgraph.inputs(), node, subgraph)
@@ -505,7 +506,7 @@ class Lowering(FutureLowering):
         return subgraph
 
     def lower_part(self, operator: Any, values: Sequence[Value], node: Node, subgraph: Graph) -> None:
-        """Emit a call of a subgraph's operator, and the subgraph's nodes, to run if it declined."""
+        """Emit a call of a subgraph's operator, then the subgraph's nodes, run if the call returns False."""
         inputs = [self.use(value) for value in values]
         outputs = [self.define(value) for value in node.outputs()]
         ran = self.new_register("b")

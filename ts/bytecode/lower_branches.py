@@ -11,8 +11,8 @@
         -> (%false)
      = prim::If(%c)
 
-A node is deferred to the branch, and its bool never computed, if the branch is its only use and no node in
-between can change its inputs.
+A condition is deferred to its branch if the branch is its only use and no node in between can change its
+inputs; its bool value is then never computed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def line_of(node: Node) -> Any:
 
 
 class BranchLowering(CodeBuilder):
-    """Lowering of branches, a base class of `loops.Loops` and `lower.Lowering`."""
+    """Lowering of branches, a base class of `LoopLowering` and `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         super().__init__(graph, name)
@@ -243,7 +243,7 @@ class BranchLowering(CodeBuilder):
         self.depth -= 1
 
     def _is_bare(self, block: Block) -> bool:
-        """Return whether a block has only constants and returns one."""
+        """Return whether a block contains only constants and returns one of them."""
         bare = all(n.kind() == "prim::Constant" for n in block.nodes())
         return bare and self.is_constant(block.outputs()[0])
 

@@ -5,8 +5,9 @@
     %n : int = aten::get(%dict, %key, %zero)          MOVE             %n, %zero
                                                       DICT_FIND        %n, %dict, %key
 
-A method that returns False emitted nothing: no instruction fits the container's type, and the operator is
-called.
+A method returns False, without emitting code, if no instruction fits the container's type; the caller then
+emits a
+call of the operator.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class FutureLowering(ContainerLowering):
     """Lowering of futures, a base class of `lower.Lowering`."""
 
     prepare: Prepare
-    beginnings: dict[str, Operator]  # asynchronous starts, by the key of the operator
+    beginnings: dict[str, Operator]  # operators that start asynchronously, by operator key
 
     def lower_fork(self, node: Node) -> None:
         """Lower `prim::fork`."""
@@ -58,7 +58,7 @@ class FutureLowering(ContainerLowering):
             self.emit("CAST_TO", self.define(output), reference, self.type_number(output.type()))
 
     def lower_beginning(self, node: Node, operator: Any) -> None:
-        """Lower an operator that starts asynchronously (`Record.begins`): start it, then wait."""
+        """Lower an operator that starts asynchronously (`OperatorRecord.begins`): start it, then wait."""
         start_operator = self.beginnings.get(operator.key)
         if start_operator is None:
             record: OperatorRecord = operator.record

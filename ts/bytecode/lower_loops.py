@@ -72,7 +72,7 @@ class LoopLowering(BranchLowering):
             return
         if self.is_deferred_value(condition):
             self.compute(condition)
-        else:  # a loop variable itself: its register is about to receive the next value
+        else:  # a loop variable: its register is overwritten with the next value
             saved = self.new_register("b")
             self.emit("MOVE", saved, self.use(condition))
             self.register[condition] = saved
@@ -119,7 +119,7 @@ class LoopLowering(BranchLowering):
             self.emit("LOOP_NE_I64", head, counter, limit)
 
     def copy_back(self, variables: list[int], results: list[int], first: int) -> None:
-        """Emit the copies at the end of a loop's body, each as early as its target is no longer read.
+        """Emit the copies at the end of a loop's body, each right after the last read of its target.
 
         a, b = b, a + b                  ADD  %t, %a, %b
         ADD  %t, %a, %b          =>      MOVE %a, %b
@@ -151,7 +151,8 @@ class LoopLowering(BranchLowering):
             instruction = self.code[at]
             if target in instruction.reads or target in instruction.writes or source in instruction.writes:
                 if instruction.depth != self.depth:
-                    # Inside a branch or an inner loop: go on after the label that ends it, the only one of
+                    # Inside a branch or an inner loop: continue after the label at its
+                    # end, the first label of
                     # this depth.
                     count = len(self.code)
                     while at < count and (self.code[at].name or self.code[at].depth != self.depth):

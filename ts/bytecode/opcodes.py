@@ -11,12 +11,12 @@ An instruction is four 32-bit words: the opcode and the operands a, b, c.
     +--------+--------+--------+--------+
 
 Registers have a class each: i(nt), f(loat), b(ool), o(bject), x (any value, None included).  Typed
-instructions write payloads only, so a register's tag is correct during the whole life of the frame.
+Every register has a class: i(nt), f(loat), b(ool), o(bject), x (any value, None included).  Typed
 The format of a row has one word per operand:
 
     i f b o x     read a register of the class         =i =f ...   write         +i   read and write
-    list dict     read an object register that holds one; so do str, tuple, future, tensor, object (of a
-                  class)
+    list dict     read an object register that holds a list or dict; likewise str, tuple, future, tensor, and
+                  object (an instance of a scripted class)
     s =s          a scalar register (i, f or b); all of one instruction have the same class
     v             read an object or any register       r =r        a register of any class
     >  <          jump forwards or backwards: only `<` jumps can loop, and those are metered
@@ -60,12 +60,12 @@ class Opcode(NamedTuple):
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """The formats of a, b and c."""
+        """Formats of the operands a, b and c."""
         return tuple(self.format.split())
 
     @property
     def jumps(self) -> bool:
-        """Whether operand a is a jump target."""
+        """True if operand a is a jump target."""
         return self.format[0] in "<>"
 
 
@@ -249,10 +249,12 @@ BY_NAME: dict[str, Opcode] = {row.name: row for row in OPCODES}
 NUMBER: dict[str, int] = {row.name: number for number, row in enumerate(OPCODES)}
 BY_OPERATOR: dict[str, Opcode] = {operator: row for row in OPCODES for operator in row.operators}
 
-# Superinstructions.  If the second instruction of a pair follows the first, the first's opcode in assembled
-# code becomes that of the pair, which reads the operands of both; the second may be a pair itself.  The
-# second instruction stays in place as a jump target, so the verifier, error stacks and the disassembly only
-# see single instructions.
+# Superinstructions.  If the two instructions of a pair are adjacent, the assembled code has the pair's
+# opcode in
+# the first one; it executes both and reads the operands of both.  The second instruction, which may itself
+# have
+# a pair's opcode, remains as a jump target.  The verifier, error stacks and the disassembly only see single
+# instructions.
 PAIRS: tuple[tuple[str, str], ...] = (
     ("ADD_I64", "LOOP_STEP"),
     ("ADD_I64", "LOOP_NE_I64"),
@@ -273,8 +275,9 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("LIST_SET_SCALAR", "ADD_I64__LOOP_NE_I64"),
 )
 
-# By comparison, the jumps to take when it holds and when it fails: (name, operands swapped).
-# Float comparisons with nan fail, so `not a < b` has jumps of its own.
+# For each comparison, the jump taken if it is true and the jump taken if it is false: (name, operands
+# swapped).
+# Float comparisons with nan are false, so `not a < b` differs from `a >= b` and has its own jump.
 BRANCHES: dict[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
     "EQ_I64": (("EQ_I64", False), ("NE_I64", False)),
     "NE_I64": (("NE_I64", False), ("EQ_I64", False)),
@@ -305,7 +308,7 @@ def cython_enum() -> str:
     pairs = {f"{a}__{b}": number for number, (a, b) in enumerate(PAIRS, len(OPCODES))}
     lines += [f"    {name} = {number}" for name, number in pairs.items()]
     lines += [f"    PAIR_COUNT = {len(PAIRS)}"]
-    # In assembled code only: replaces the LOOP at the end of a loop that has machine code.
+    # In assembled code only: replaces the LOOP at the end of a loop with machine code.
     lines += [f"    ENTER_NATIVE = {len(OPCODES) + len(PAIRS)}", "", "cdef extern from *:", '    """']
     lines.append("    typedef struct { const char *name, *format; int scalar; } OpcodeInfo;")
     lines.append("    static const OpcodeInfo OPCODE_INFO[] = {")

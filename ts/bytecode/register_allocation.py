@@ -9,7 +9,7 @@ with few real registers, most copies removed, and DROP instructions after the la
     MOVE  %total, %total.2                   (one register: the copy is gone)
     STEP  %i, %n, head                       step r1, r0, head
 
-Two registers interfere if one is written while the other is live (`lifetimes.py`), unless the write copies
+Two registers interfere if one is written while the other is live (`live_ranges.py`), unless the write copies
 the other.  Copies between registers that do not interfere are coalesced; the rest is greedy colouring in code
 order: each group gets the first real register that is free during its live ranges.
 """
@@ -52,11 +52,11 @@ class RegisterAllocator:
         )
         live_ranges = LiveRanges(code, len(classes), parameters, constants, self.objects)
         self.dying, self.dead = live_ranges.dying, live_ranges.dead
-        self.lifetimes = live_ranges.lifetimes  # by leader: of its whole group
+        self.lifetimes = live_ranges.lifetimes  # by leader: live ranges of its whole group
         self.leader = list(range(len(classes)))
-        self.real = classes[:parameters]  # the classes of the real registers
-        self.occupied_ranges: list[LiveRange] = []  # by real register: the ranges in which it is occupied
-        self.real_register: dict[int, int] = {}  # by virtual register: the real one
+        self.real = classes[:parameters]  # register class, by real register
+        self.occupied_ranges: list[LiveRange] = []  # ranges in which each real register is occupied
+        self.real_register: dict[int, int] = {}  # virtual register -> real register
 
     def run(self) -> tuple[dict[int, int], list[str]]:
         """Return the real register of each virtual one, and the classes of the real ones."""

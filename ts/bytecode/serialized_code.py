@@ -1,14 +1,16 @@
 """Serialization of bytecode: the arguments of a `Code`, and their form as JSON data.
 
-    program = Program(name, rows, classes, ...)         the result of the lowering
+    program = SerializedCode(name, rows, classes, ...)  the result of the lowering
     program.code()                                      the verified Code
-    serialize_program(program, owner)                   numbers, strings, lists of them
-    deserialize_program(data, owner)                    the Program again
+    serialize_program(program, owner)                   numbers, strings, and lists and dictionaries of them
+    deserialize_program(data, owner)                    an equal SerializedCode
 
-References that data cannot hold are resolved by the `CodeOwner` that owns the program, usually an archive:
-types and functions by name, source texts, large tensors.  A program that cannot be represented as data (it
-starts tasks, calls Python, holds large tensors) raises `NotSerializableError`.  Data is untrusted: `Code`
-verifies it.
+References to objects outside of the data are resolved by the `CodeOwner` of the program, usually an archive:
+types
+and functions by name, source texts, large tensors.  `NotSerializableError` is raised for a program that
+cannot be
+represented as data (it starts tasks, calls Python, or has large tensors).  Data is untrusted: `Code` verifies
+it.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ class NotSerializableError(Exception):
 
 
 class SerializedCode(NamedTuple):
-    """The arguments of a `Code`."""
+    """Constructor arguments of a `Code`."""
 
     name: str
     rows: Sequence[tuple[int, ...]]
@@ -86,7 +88,7 @@ class CodeOwner:
     ) -> None:
         self.type_named = type_named  # returns the type with this text
         self.function_named = function_named  # returns the function with this qualified name, or None
-        self.sources = sources  # by file name
+        self.sources = sources  # file name -> Source
         self.constants = constants  # tensors that the data refers to by index
         self.prepare = prepare  # compiles graphs
         self.plans = plans  # returns specializations, for parameter types, result type, guarded registers
@@ -95,7 +97,7 @@ class CodeOwner:
 def serialize_program(program: SerializedCode, owner: CodeOwner) -> dict[str, Any]:
     """Return the program as dictionaries, lists, numbers and strings.
 
-    Raises NotPlainError if a part of it cannot be serialized.
+    Raises NotSerializableError if a part of it cannot be serialized.
     """
     if program.handlers:
         raise NotSerializableError
@@ -144,7 +146,7 @@ def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> Serialized
 
 
 def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) -> str:
-    """Return the text of a type descriptor; raise NotPlainError if it cannot be restored from it."""
+    """Return the text of a type descriptor; raise NotSerializableError if the text does not determine it."""
     try:
         same = deserialize_spec(spec.text, owner, parameter) == spec
     except Exception as error:  # parsing a text that is not a type may raise anything
@@ -397,7 +399,7 @@ class _LazyStack(Sequence[tuple[str, Any]]):
         words = self._words
         for i in range(0, len(words), 4):
             source_range = self._range(i)
-            if words[i] is None:  # the call of the preceding level
+            if words[i] is None:  # no function: the call range of the preceding level
                 continue
             if source_range is not None and words[i + 4 : i + 5] == [None]:
                 call = self._range(i + 4)

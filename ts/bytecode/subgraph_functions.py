@@ -1,4 +1,4 @@
-"""Subgraphs with code of their own: forked functions and differentiable graphs.
+"""Subgraphs with separate code: forked functions and differentiable graphs.
 
 prim::fork                   a function that runs asynchronously
 prim::DifferentiableGraph    an operator that runs the subgraph and records its backward graph, or, if no

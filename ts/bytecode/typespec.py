@@ -56,7 +56,7 @@ def register_class(type: Type) -> str:
 
 
 def argument_spec(type: Type) -> TypeSpec:
-    """Return the type descriptor of a parameter; its text says if the annotation was missing."""
+    """Return the type descriptor of a parameter; its text notes a missing annotation."""
     if type.repr_str == type.annotation_str:
         return type_spec(type)
     plain = type_spec(type)
@@ -64,7 +64,7 @@ def argument_spec(type: Type) -> TypeSpec:
 
 
 def type_spec(type: Type) -> TypeSpec:
-    """Return the type descriptor of a type, one object for equal types unless they mention classes."""
+    """Return the type descriptor of a type; equal types share one object unless they contain classes."""
     spec = _specs.get(type) or getattr(type, "spec", None)
     if spec is None:
         spec = _make_spec(type)

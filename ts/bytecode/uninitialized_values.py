@@ -1,10 +1,10 @@
 """Placeholder values for `prim::Uninitialized`.
 
-In: a type.  Out: a value of that type in the core's representation, harmless to read; KeyError for types
-whose values the compiler cannot construct:
+In: a type.  Out: a valid value of that type in the core's representation; KeyError for types without a
+placeholder:
 
-    blank(TupleType([INT, ListType(INT)]))      (0, [])
-    blank(FutureType(INT))                      a future that has failed
+    uninitialized_value(TupleType([INT, ListType(INT)]))      (0, [])
+    uninitialized_value(FutureType(INT))                      a failed future
 
 Placeholders that the compiler inserts are never read; graphs parsed from text may read theirs.
 """

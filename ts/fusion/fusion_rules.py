@@ -5,9 +5,10 @@ In: a node.  Out: the values that its fused operation reads, or the reason why i
     operands(%c = aten::mul(%a, %b))       [%a, %b]
     operands(%c = aten::add(%a, %b, %2))   "it scales its second operand"
 
-Operators are fusible by their records: pointwise operators (`Record.ufunc`, `Record.tile`,
-`Record.converts`), also with per-channel numbers (`Record.channels`).  An operator that reads whole rows may
-be an epilogue of a group (`Record.ends`), and an input may be read through a view (`Record.head`).
+Fields of the `OperatorRecord` make operators fusible: `ufunc`, `tile` and `converts` for pointwise operators,
+`channels` with per-channel vectors.  An operator that reads whole rows may be an epilogue of a group
+(`ends`), and
+an input may be read through a view (`head`).
 """
 
 from __future__ import annotations
@@ -71,13 +72,13 @@ def _rejection_reason(node: Node, record: OperatorRecord | None) -> str:
 
 
 def is_conversion(node: Node) -> bool:
-    """Return whether the node converts dtypes; its result may be its operand itself."""
+    """Return whether the node converts dtypes; such an operator may return its operand unchanged."""
     record = _record(node)
     return record is not None and record.converts
 
 
 def is_fusible(node: Node) -> bool:
-    """Return whether the operator is fusible, for some arguments."""
+    """Return whether the operator of a node is fusible for some arguments."""
     record = _record(node)
     return record is not None and (record.ends or _has_row(record))
 

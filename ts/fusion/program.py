@@ -1,20 +1,25 @@
 """Fused program: the operations of a fusion group, in the form that backends compile.
 
-    tanh(x * y + x)        Program("tt", (Row(mul, (0, 1)), Row(add, (2, 0)), Row(tanh, (3,))), (4,))
-    logsumexp(x * y, [1])  Program("tt--", (Row(mul, (0, 1)),), (5,), ends=(Row(logsumexp, (4, 2, 3)),))
-    tanh(x[1])             Program("t--", (Row(tanh, (0,)),), (3,), heads=(Head(select, 0, (1, 2)),))
+    tanh(x * y + x)        FusedProgram("tt", (FusedOp(mul, (0, 1)), FusedOp(add, (2, 0)), FusedOp(tanh,
+    (3,))), (4,))
+    logsumexp(x * y, [1])  FusedProgram("tt--", (FusedOp(mul, (0, 1)),), (5,), ends=(FusedOp(logsumexp,
+    (4, 2, 3)),))
+    tanh(x[1])             FusedProgram("t--", (FusedOp(tanh, (0,)),), (3,), heads=(ViewInput(select, 0,
+    (1, 2)),))
 
 Values are numbered: first the group's inputs (t: a tensor, n: a number, o: None, a bool or a string, -: an
-argument of a view input or epilogue besides its tensor), then the result of each operation, then those of
-epilogues.  Operations are pointwise; an epilogue (`Record.ends`) reads whole rows of an operation's result,
-and no operation reads its result.  A view input (`Record.head`) is read through a view of the tensor that is
-passed.  `group_operator` returns the operator that bytecode calls.  It returns whether the group ran:
+argument of a view input or epilogue besides its tensor), then the results of operations, then the results of
+epilogues.  Operations are pointwise.  An epilogue (`OperatorRecord.ends`) reads whole rows of an operation's
+result; no operation reads an epilogue's result.  A view input (`OperatorRecord.head`) is read through a view
+of the
+passed tensor.  `group_operator` returns the operator that bytecode calls; its first result tells if the group
+ran:
 
     ran, *results = prim::FusionGroup(x, y)
 
-If it did not, because the backend does not support a dtype, layout or shape, or because an observer needs to
-see every operator, no result was written, and the nodes of the group run one by one, with bit-identical
-results.
+`ran` is False, without any written result, if the backend does not support a dtype, layout or shape, or if an
+observer (e.g. a profiler) needs to see every operator.  The nodes of the group then run one by one, with
+bit-identical results.
 """
 
 from __future__ import annotations
@@ -37,14 +42,14 @@ _PARAMETERS: Final = {TENSOR: "Tensor", NUMBER: "Scalar", OTHER: "Any"}
 
 
 class FusedOp(NamedTuple):
-    """One operation of a group."""
+    """Operation of a fusion group: an operator and its operands by value number."""
 
     operator: Any  # the operator's overload
-    operands: tuple[int, ...]  # value numbers of its first arguments; the others have their defaults
+    operands: tuple[int, ...]  # value numbers of the first arguments; the rest have their defaults
 
 
 class ViewInput(NamedTuple):
-    """An input that is read through a view; for operators that return `parts` views, view number `part`."""
+    """Input that is read through a view; for an operator with `parts` results, through result `part`."""
 
     operator: Any
     input: int
@@ -61,7 +66,7 @@ class ViewInput(NamedTuple):
 
 
 class FusedProgram:
-    """A fusion group; ValueError if an operation reads a value that is not computed before it."""
+    """Operations of a fusion group; raises ValueError if an operation reads a value computed after it."""
 
     def __init__(
         self,
@@ -123,13 +128,13 @@ class FusedProgram:
 
     @property
     def name(self) -> str:
-        """The names of the group's operators, for display: "mul_add_tanh"."""
+        """Names of the group's operators, joined for display: "mul_add_tanh"."""
         heads = dict.fromkeys(head.operator for head in self.heads)
         operators = [*heads, *(row.operator for row in (*self.rows, *self.ends))]
         return "_".join(operator.name.partition("::")[2] for operator in operators)
 
     def ops_with_arguments(self) -> list[FusedOp]:
-        """Return the operations that have arguments besides one tensor: those by channels, and epilogues."""
+        """Return the operations with arguments besides a tensor: per-channel operations and epilogues."""
         return [*(row for row in self.rows if row.operator.record.channels), *self.ends]
 
     def apply_views(self, args: Sequence[Any]) -> Sequence[Any]:
@@ -148,7 +153,7 @@ class FusedProgram:
 
 
 def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> FusedProgram:
-    """Return the program that `Program.data` serialized; raise TypeError or ValueError for malformed data."""
+    """Return the program serialized by `FusedProgram.data`; TypeError or ValueError for malformed data."""
 
     def rows_of(rows: Iterable[Any]) -> tuple[FusedOp, ...]:
         return tuple(FusedOp(operator_named(name), tuple(map(int, operands))) for name, *operands in rows)
@@ -186,14 +191,14 @@ def group_operator(program: FusedProgram) -> Operator:
     first = program.inputs.index(TENSOR)
 
     def run(*args: Any) -> tuple[Any, ...]:
-        """Run the group on a backend other than the CPU, whose own kernel replaces this one."""
+        """Run the group on a GPU or another backend; the kernel of the CPU backend replaces this function."""
         backend = backend_at(args[first].backend)
         if backend not in record.groups_by_backend:
             record.groups_by_backend[backend] = backend.group(program)
         group = record.groups_by_backend[backend]
         try:
             viewed = program.apply_views(args)
-        except (IndexError, RuntimeError):  # the view's node raises it again, with its location
+        except (IndexError, RuntimeError):  # the unfused view node raises the error with its location
             group = None
         arrays = None if group is None or is_limited() else group(viewed)
         if arrays is None:

@@ -1,4 +1,4 @@
-"""Operators on numbers: arithmetic, comparison, logic and conversions.  `prims_math` has the functions of `math`.
+"""Operators on numbers: arithmetic, comparison, logic and conversions; `math.pyx` has the math functions.
 
 In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
 

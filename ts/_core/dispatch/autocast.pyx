@@ -6,7 +6,7 @@ In: an operator, its arguments, and the thread's autocast state.  Out: the opera
     linear(x, w)                       -> linear(x.to(bfloat16), w.to(bfloat16))
     mse_loss(y, t)                     -> mse_loss(y.to(float32), t.to(float32))
 
-An operator's record defines the cast of its arguments (`Record.autocast`), for all devices or for each:
+An operator's record defines the cast of its arguments (`OperatorRecord.autocast`), for all devices or for each:
 
     lower      the device's lower-precision dtype (`set_lower_dtype`)
     float32    float32, unless the call passes `dtype=`

@@ -1,6 +1,6 @@
 """Log of the operators executed by a thread, with arguments and results.
 
-    with OperatorLog() as writer:
+    with OperatorLog(is_group, looks_inside) as writer:
         y = ts.tanh(x) * 2
     writer.lines                   [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
 

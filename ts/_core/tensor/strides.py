@@ -4,7 +4,7 @@ In: shapes and strides; out: strides.
 
     >>> contiguous((2, 3, 4)), channels_last((2, 3, 4, 5))
     ((12, 4, 1), (60, 1, 15, 3))
-    >>> preserved((2, 3), (1, 4))                    # dimensions stay in order, gaps go
+    >>> preserve_format_strides((2, 3), (1, 4))      # equal dimension order, without gaps
     (1, 2)
 """
 

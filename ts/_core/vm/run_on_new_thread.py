@@ -2,7 +2,7 @@
 
 In: work; out: its result, or its error.
 
-    on_thread(lambda: compile(text), "ts-deep-stack", 512 << 20)
+    run_on_new_thread(lambda: compile(text), "ts-deep-stack", 512 << 20)
 
 The work inherits this thread's limits and build lock.  Ctrl-C interrupts the work, then this thread.
 """

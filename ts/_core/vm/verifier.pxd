@@ -7,7 +7,7 @@ from ts._core.vm.named cimport CalleeBase
 cdef class Verifier:
     cdef str name
     cdef tuple rows                   # (opcode, a, b, c)
-    cdef str classes                  # of the registers, one letter each
+    cdef str classes                  # register classes, one letter each
     cdef tuple parameters             # TypeSpecs of the first registers
     cdef TypeSpec result
     cdef list constants               # TypeSpecs of the last registers
@@ -19,7 +19,7 @@ cdef class Verifier:
     cdef Py_ssize_t size
     cdef Py_ssize_t registers
     cdef Py_ssize_t first_constant
-    cdef list held                    # the object registers that code can write
+    cdef list held                    # object registers that instructions may write
 
     cdef int run(self) except -1
     cdef object fault(self, Py_ssize_t i, what)

@@ -1,6 +1,6 @@
 """Background compilation of hot code, in a thread that exits when its queue is empty.
 
-    attend()                      from now on, hot Codes are queued for compilation
+    start_background_compilation()  from now on, hot Codes are queued for compilation
     compile_now(code)             compile synchronously, for tests and measurements
     is_compiling(code)            whether the code's compilation is pending
     finish()                      wait until the queue is empty
@@ -24,7 +24,7 @@ from ts._core.vm.native import layout, register_compiler
 HOT_LOOP_THRESHOLD: Final = 65_536  # backward jumps, some 100 microseconds, before a Code is compiled
 is_wanted: Final = os.environ.get("TS_NATIVE", "1") not in ("", "0")
 
-failures: list[tuple[str, Exception]] = []  # codes that LLVM failed to compile, for diagnosis
+failures: list[tuple[str, Exception]] = []  # (name, error) of failed compilations, for diagnosis
 
 _lock = threading.RLock()  # reentrant: a finalizer may run a program that requests code
 _queue: deque[Code] = deque()
@@ -59,7 +59,7 @@ def why(code: Code) -> str:
 def compile_now(code: Code, forced: bool = False) -> str:
     """Compile a Code; return the reason if it cannot be compiled, else "".
 
-    With `forced`, the machine code can exit at any instruction: `force_exit`.
+    With `forced`, the machine code can exit at any instruction, for tests (`vm.native.force_exit`).
     """
     reason = why(code)
     if reason or code.machine_code is not None:
@@ -129,7 +129,7 @@ def _work() -> None:
 
 
 def _callees(code: Code) -> list[Code]:
-    """Return the compiled callees of a code: its counted jumps may be theirs."""
+    """Return the compiled callees of a code: its jump count includes the jumps of its callees."""
     codes = (getattr(function, "made_code", None) for function in code.functions)
     return [code for code in codes if isinstance(code, Code)]
 

@@ -4,10 +4,12 @@
         s += a[i * n + k]            r5 + r9
              * b[k * n + j]          r9 * r0 + r7
 
-An index that is affine in the counter always lies between its first and its last value, and as ints wrap
-around at 2**64 only those two must be computed exactly.  Lists that no instruction of the loop can change
-keep their length and item storage.  If an index would be out of range, or negative, the loop runs with its
-checks.
+An index that is affine in the counter is always between its first and its last value, so checking these two
+is sufficient; they are computed in 128 bits, as 64-bit ints would wrap around.  Lists that no instruction of
+the
+loop can change keep their length and item storage.  If an index would be out of range or negative, the loop
+runs
+with its checks.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ class LoopStep:
     """Counting of a loop whose step is not one: `while i < n: ...; i += 2`, or a range with a step."""
 
     counter: int
-    relation: str  # between counter and bound, while the loop continues
+    relation: str  # comparison of counter and bound that holds while the loop continues
     bound: int
     step: int  # a loop-invariant register, like the bound
     is_subtracted: bool  # `counter -= step`
@@ -82,7 +84,7 @@ class HoistableChecks:
 
     @property
     def has_remaining_checks(self) -> bool:
-        """Whether the loop has a short body with remaining checks."""
+        """True if the loop body is short and has bounds checks that are not hoisted."""
         return self.has_other_indices and self.end - self.head <= _SHORT_LOOP_INSTRUCTIONS
 
     @property
@@ -107,7 +109,7 @@ def _is_closed(code: Code, loop: Loop) -> bool:
 
 
 def _steps(code: Code, loop: Loop, written: set[int]) -> LoopStep | None:
-    """Return how a loop counts, if its step is invariant and runs once in each iteration."""
+    """Return the counter update of a loop if its step is loop-invariant and executed once per iteration."""
     rows, span = code.instructions, range(loop.head, loop.end)
     op, _, counter, bound = rows[loop.end]
     relation, _, type = OPCODES[op].name.removeprefix("LOOP_").partition("_")

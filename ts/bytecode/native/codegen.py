@@ -4,8 +4,8 @@
 
     define i64 @run(ptr %registers, ptr %budget, ptr %table, ptr %instructions, ptr %at)
 
-The function is entered at the end of a loop.  `builders` defines the IR of each opcode.  Every backward jump
-spends budget, as in the interpreter, so that fuel, deadlines and suspension work alike.
+The function is entered at the end of a loop.  `opcode_codegen` defines the IR of each opcode.  Every backward
+jump spends budget, as in the interpreter, so fuel, deadlines and suspension work identically.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Float registers with float32 values, on which LLVM can compute in single precision.
 
-    LOAD_FLOAT  r3, (r0, r1), 6          r3 has a float32 value after it
-    ADD_F64     r4, r4, r3               r4 has not
-    ROUND_F32   r4, r4                   r4 has one again
+    LOAD_FLOAT  r3, (r0, r1), 6          r3: float32 value
+    ADD_F64     r4, r4, r3               r4: no float32 value in general
+    ROUND_F32   r4, r4                   r4: float32 value
 
 A forward data-flow analysis over the instructions, along all control-flow paths.
 """

@@ -48,7 +48,7 @@ class FunctionBuilder:
         self.layout = layout
         self.lines: list[str] = []
         self.tensors: TensorAccesses | None = None
-        self.heads: frozenset[int] = frozenset()  # of loops entered from the preceding instruction
+        self.heads: frozenset[int] = frozenset()  # heads of loops entered from the preceding instruction
         self.version = ""  # the version of the code being written: "" or `DENSE`
         self._live = live
         self._dirty = dirty
@@ -69,7 +69,7 @@ class FunctionBuilder:
         self.lines.append("  " + line)
 
     def new(self, expression: str) -> str:
-        """Append an instruction with a result and return its name."""
+        """Append an instruction with a result and return the name of the result."""
         self._names += 1
         self.lines.append(f"  %t{self._names} = {expression}")
         return f"%t{self._names}"
@@ -104,7 +104,7 @@ class FunctionBuilder:
         self.do(f"br i1 {condition}, label %{yes}, label %{no}")
 
     def branch_unlikely(self, condition: str, label: str) -> None:
-        """Append a branch that is seldom taken, and begin the block after it."""
+        """Append a branch that is marked unlikely, and begin the fall-through block."""
         after = self.fresh()
         self.do(f"br i1 {condition}, label %{label}, label %{after}, !prof !4")
         self.label(after)
@@ -313,7 +313,7 @@ class FunctionBuilder:
         return self.new(f"sub i64 {self.new(f'load i64, ptr %base.{end}')}, {self.value(counter)}")
 
     def spend(self, pc: int, amount: int) -> str:
-        """Subtract from the budget and return what is left."""
+        """Subtract `amount` from the budget and return the remaining budget."""
         left = self.new(f"sub i64 {self.budget_left(pc)}, {amount}")
         self.do(f"store i64 {left}, ptr %left")
         return left

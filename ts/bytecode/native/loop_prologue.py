@@ -1,11 +1,11 @@
 """Prologue of counted loops: the iteration limit by budget, and hoisted bounds checks.
 
     %base.9        the budget at entry plus the counter's first value: base - counter is the budget left
-    %limit.9       the counter value at which the loop stops: its bound, or where the budget ends
+    %limit.9       the counter value at which the loop stops: its bound, or the value that uses up the budget
     %iteration.9   number of the iteration, for loops whose step is not one
     %items.9.0     address of the items of the list in r0
 
-Indices are computed with 128 bits at both ends of their range (`steady`).
+Indices are computed with 128 bits at both ends of their range (`bounds_check_elimination`).
 """
 
 from __future__ import annotations

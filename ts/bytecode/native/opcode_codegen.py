@@ -3,7 +3,7 @@
     BUILDERS["ADD_I64"](w, pc, a, b, c)         writes the IR of the instruction at `pc` for r[a], r[b], r[c]
 
 Ints wrap around, floating-point operations are never contracted or reordered, and operations that could raise
-exit to the interpreter instead (`exits`).  Only builders of jumps terminate the basic block.
+exit to the interpreter instead (`side_exits`).  Only builders of jumps terminate the basic block.
 """
 
 from __future__ import annotations
@@ -275,10 +275,10 @@ def _set_attribute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     "STR_LEN", "STR_GET", "STR_EQ", "STR_NE", "OBJECT_NEW", "ATTR_GET", "ATTR_SET", "HAS_ELEMENTS",
 )  # fmt: skip
 def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Emit a call of the interpreter's C function for the opcode, which works on the frame.
+    """Emit a call of the interpreter's C function for the opcode, which accesses the registers in the frame.
 
-    Stores the numbers that it reads before the call and loads those that it writes after it; a nonzero status
-    is returned to the interpreter.
+    Number registers that the function reads are stored to the frame before the call; those that it writes are
+    loaded afterwards.  A nonzero status is returned to the interpreter.
     """
     reads, writes = reads_and_writes(w.code, pc)
     for register in dict.fromkeys(reads):
@@ -436,7 +436,7 @@ def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.label(stopped)
     w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), ended, w.leave(a, w.layout["meter_zero"]))
     w.label(ended)
-    w.spend(pc, -1)  # leaving the loop is not a backward jump
+    w.spend(pc, -1)  # refund: the end of the loop is no backward jump
     w.jump(w.at(pc + 1))
 
 

@@ -1,10 +1,10 @@
 """Value-range analysis of int registers, which removes checks from machine code.
 
-    for i in range(n):            i is at least 0 here: `i % 7` needs no correction,
-        total += xs[i % 7]        and `xs[i]` does not count from the end
+    for i in range(n):            i >= 0: `i % 7` needs no sign correction,
+        total += xs[i % 7]        and the index needs no check for negative values
 
-All ranges are proved from the instructions, from the function's start on; nothing is taken from (untrusted)
-files.  Registers without a range may hold any int.
+All ranges are proved from the instructions alone, so code from untrusted files is safe.  Registers without an
+entry may hold any int.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class ValueRanges:
         return _binary_range(name, x, y)
 
     def _narrow_by_jump(self, ranges: Ranges, pc: int, name: str, taken: bool) -> None:
-        """Narrow the ranges by the condition of a jump, or by its negation if the jump is not taken."""
+        """Narrow register ranges by a jump's condition, or by the negated condition if `taken` is False."""
         _, _, b, c = self._code.instructions[pc]
         if name == "STEP":
             least, most = self._get(ranges, b)

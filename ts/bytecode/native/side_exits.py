@@ -1,9 +1,10 @@
 """Side exits of machine code, and the reasons why loops are not compiled.
 
 At an exit the frame holds the interpreter's state between two instructions, and the interpreter continues at
-`pc`.  An instruction that could raise exits before it starts, so that the interpreter runs it and raises as
-usual.  References always stay in the frame, so an exit does not change ownership; numbers held in machine
-registers are stored first.
+`pc`.  If an instruction would raise, machine code exits before it, and the interpreter executes it and
+raises.
+References always stay in the frame, so an exit does not change ownership; numbers in machine registers are
+stored to the frame first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 LEFT_ALONE: Final = frozenset(
     ("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK", "ENTER_PLAN")
 )
-# Of these, opcodes that end the loop, so that they run at most once.
+# Subset that ends the loop and so runs at most once.
 _LOOP_ENDING_OPCODES: Final = frozenset(("RETURN", "RAISE"))
 # Opcodes that spend most of their time in runtime functions.
 HEAVY: Final = frozenset(
@@ -42,11 +43,11 @@ CALL_REASONS: Final = {
     "PRINT": "it prints",
 }
 REASON_OPERATORS: Final = "most of its instructions are operator calls"
-MAX_INSTRUCTIONS: Final = 1_000  # LLVM compiles that many in some seconds
+MAX_INSTRUCTIONS: Final = 1_000  # LLVM takes a few seconds for this number
 
 
 class SideExit(NamedTuple):
-    """A side exit."""
+    """Side exit: return position, status and registers to store."""
 
     pc: int  # the next instruction
     status: int  # returned status; 0: continue in the interpreter before `pc`
@@ -54,12 +55,12 @@ class SideExit(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """A loop, from the target of a LOOP instruction to the LOOP."""
+    """Loop from the target of a LOOP instruction to that instruction."""
 
     head: int
     end: int
     refusal: str = ""  # reason why it is not compiled, or ""
-    cause: int = -1  # the instruction that is the reason, or -1
+    cause: int = -1  # the instruction that prevents compilation, or -1
 
 
 Rows = tuple[tuple[int, int, int, int], ...]

@@ -1,14 +1,15 @@
 """Code generation for tensor elements: loads and stores in tensor memory, guarded by checks.
 
-    %r0.6.1.ok      whether r0 holds a tensor of 32-bit floats on the CPU, with one dimension; if so,
+    %r0.6.1.ok      true if r0 holds a one-dimensional CPU tensor of 32-bit floats; in this case,
     %r0.6.1.bytes   the address of its data; likewise its sizes, strides and version counter
 
     %i < %r0.6.1.size0, or exit                   the interpreter handles bad indices
     %y = load float, ptr %bytes + %i * %stride0
 
 Machine code holds the GIL, so tensor headers only change in calls: they are read at the entry and after each
-call.  If all tensors match and their last dimensions are contiguous, a second version of the instructions
-runs that only checks indices.
+call.  If all tensors have the expected type and contiguous last dimensions, a second version of the
+instructions
+runs, which only checks indices.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
 
 DENSE: Final = ".dense"  # suffix of the version for tensors with contiguous last dimensions
 _FLOAT32_CODE: Final = 6  # number of torch.float32
-# Of the other integer dtypes: LLVM's type in memory, and the conversion to i64.
+# Integer dtypes narrower than int64: LLVM's type in memory, and the conversion to i64.
 _INTS: Final = {
     0: ("i8", "zext"), 1: ("i8", "sext"), 2: ("i16", "sext"), 3: ("i32", "sext"), 11: ("i8", "zext"),
 }  # fmt: skip
-_TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}  # of the dense version's dtypes
+_TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}  # dtypes of the dense version
 _STORES: Final = frozenset((NUMBER["STORE_FLOAT"], NUMBER["STORE_INT"]))
 
 

@@ -1,6 +1,6 @@
 """Tensor operands of element loads and stores.
 
-LOAD_FLOAT  r3, (r0, r1, r2), 6        Seen(register=0, dtype=6, rank=2)
+LOAD_FLOAT  r3, (r0, r1, r2), 6        TensorOperand(register=0, dtype=6, rank=2)
 """
 
 from __future__ import annotations
