@@ -1,1 +1,1 @@
-"""Python source to graph."""
+"""Frontend: compilation of Python source to graphs."""

@@ -1,4 +1,4 @@
-"""Annotations to types.
+"""Conversion of annotations to types.
 
 In: the annotation of an argument, return value or variable, as syntax or as a Python object.  Out: a type.
 
@@ -39,7 +39,7 @@ from ts.ops.rpc_ops import WORKER_INFO, WorkerInfo
 _T = TypeVar("_T")
 SizedType = tuple[Type, int | None]
 _BROADCASTING: Final = "BroadcastingList"
-_SIZE_DIGITS: Final = 4  # of N in BroadcastingListN: an int given for it becomes a list of N elements
+_SIZE_DIGITS: Final = 4  # maximum number of digits of N in BroadcastingListN
 _SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}  # of `ts.nn.common_types`: one number, or n of them
 IMMUTABLE_TYPE_FLAG: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 # Classes whose instances cannot be script objects, in addition to modules: their contents would be lost.
@@ -114,7 +114,7 @@ class Reader:
         self.resolver = resolver
         self.ranges = ranges
         self.is_text = False
-        self.whole = whole  # what is underlined for parts of an annotation in quotes
+        self.whole = whole  # node underlined in errors about a quoted annotation
 
     def argument(self, node: ast.expr) -> SizedType:
         """Return the argument type of an annotation, and the list size of `BroadcastingListN[T]` or None."""
@@ -150,7 +150,7 @@ class Reader:
             try:
                 found = self._convert(of_ts(annotation))
             except CompilationError as reason:
-                if "Unknown type" not in str(reason):  # a known object is refused: an enum of several types
+                if "Unknown type" not in str(reason):  # a known but unsupported object
                     reason.range = reason.range or self._range(node)
                     raise
                 found = None

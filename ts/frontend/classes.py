@@ -29,7 +29,7 @@ from ts.frontend.parse import ParsedFunction
 from ts.ir.types import ClassType, InterfaceType, Property
 from ts.ir.types.nominal import NamedType
 
-ATTRIBUTE: Final = "__ts_type__"  # where a class keeps its type, so that the two live and die together
+ATTRIBUTE: Final = "__ts_type__"  # class attribute with the script type, which thus has the class's lifetime
 
 
 def class_type(cls: type) -> ClassType:
@@ -88,7 +88,7 @@ def compile_class(cls: type) -> ClassType:
     try:
         compile_all(method for name, method in type.methods.items() if not _is_generated(cls, name))
     except FrontendError:
-        if isinstance(before, InterfaceType):  # which stays one: its methods have no body
+        if isinstance(before, InterfaceType):  # an interface cannot become a class: its methods have no body
             setattr(cls, ATTRIBUTE, before)
         raise
     return type
@@ -100,7 +100,7 @@ def _is_generated(cls: type, name: str) -> bool:
 
 
 def _made_by_dataclass(cls: type, function: Any) -> bool:
-    """Return whether `@dataclass` made the method."""
+    """Return whether `@dataclass` generated the method."""
     if not is_dataclass(cls):
         return False
     from ts.frontend.dataclasses import is_generated
@@ -162,7 +162,7 @@ def declare_overload(type: ClassType, cls: type, name: str, function: Any, decla
 
 
 def declare_text(type: ClassType, definition: ParsedFunction) -> Any:
-    """Enter a method that was given as text."""
+    """Declare a method given as source text."""
     return _declare(type, type.python_class, definition.name, lambda: definition)
 
 

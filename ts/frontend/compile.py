@@ -1,4 +1,4 @@
-"""A parsed function to its graph and schema.
+"""Compilation of a parsed function to a graph and a schema.
 
 In: a `ParsedFunction`.  Out: `CompiledGraph`: the graph after the frontend's passes, and the schema.
 
@@ -6,8 +6,7 @@ In: a `ParsedFunction`.  Out: `CompiledGraph`: the graph after the frontend's pa
     compiled.schema     f(int n) -> int
     compiled.graph      as `fn.graph` shows it
 
-`declare` gives the schema before the body is emitted where the return type is annotated, which is what a
-recursive call needs.
+If the return type is annotated, `declare` returns the schema before the body is emitted, for recursive calls.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import NONE, ClassType, ModuleType, Type
 
-# Imported because they fill the emitter's tables.
+# These imports register emitters in the emitter's tables.
 EMITTERS = (calls, closures, expressions, conditionals, loops, statements, subscripts, with_statements)
 
 
@@ -104,7 +103,7 @@ def _declared(parsed: ParsedFunction, returns: Type | None) -> Type | None:
 
 
 def compile_all(functions: Iterable[Any]) -> None:
-    """Compile scripted functions that belong together; the errors of all that do not compile come as one."""
+    """Compile several scripted functions; raise one error that contains the errors of all of them."""
     errors = []
     with compilation():
         for function in functions:
@@ -117,7 +116,7 @@ def compile_all(functions: Iterable[Any]) -> None:
 
 
 def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], returns: Type | None) -> Type:
-    """Emit the whole definition; give the type that it returns."""
+    """Emit the definition and return its return type."""
     node = em.parsed.node
     graph = em.graph
     em.declared_return = returns

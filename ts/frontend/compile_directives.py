@@ -1,10 +1,10 @@
-"""Functions that mean something to the compiler and little in plain Python.
+"""Compile directives: functions and decorators with a special meaning for the compiler.
 
     xs = ts.jit.annotate(List[int], [])          the list itself; in compiled code an `int[]`
-    if not ts.jit.is_scripting(): ...            left out of compiled code
+    if not ts.jit.is_scripting(): ...            omitted from compiled code
 
-`ignore`, `unused` and `export` mark a function with `__ts_marker__`, which `modifier_of` reads: when compiled
-code calls the function, and when a module looks for what it has to compile.
+`ignore`, `unused` and `export` mark a function with `__ts_marker__`.  `modifier_of` reads the mark when
+compiled code calls the function, and when the methods of a module to compile are collected.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def get_tracing_state() -> Any:
     return current_tracer() if is_tracing() else None
 
 
-# ---- what becomes of a function --------------------------------------------------------------------
+# ---- directives for functions ----------------------------------------------------------------------
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
@@ -111,7 +111,7 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
 
 
 def unused(function: F) -> F:
-    """Do not compile a function: compiled code that calls it raises."""
+    """Exclude a function from compilation: a call in compiled code raises an error."""
     if builtins.isinstance(function, property):
         for accessor in (function.fget, function.fset):
             if accessor is not None:
@@ -121,7 +121,7 @@ def unused(function: F) -> F:
 
 
 def export(function: F) -> F:
-    """Compile a method of a module although nothing calls it."""
+    """Mark a module method for compilation even if no compiled code calls it."""
     return _mark(function, "export")
 
 
@@ -172,13 +172,13 @@ def modifier_of(function: Any) -> str | None:
     marker = getattr(function, _MARKER, None)
     if builtins.isinstance(marker, str):
         return marker
-    # Marks of PyTorch itself, on functions of programs that use both.
+    # Marks set by PyTorch's own decorators, in programs that use both libraries.
     found = getattr(function, "_torchscript_modifier", None)
     return found.partition(" ")[0] if builtins.isinstance(found, str) else None
 
 
 class BooleanDispatch(NamedTuple):
-    """Two functions, one for each value of a bool argument at a position."""
+    """Pair of functions, selected by the bool argument at a position."""
 
     name: str
     position: int
@@ -233,16 +233,16 @@ def script_if_tracing(function: F) -> F:
 
 
 class ignore_context_manager(contextlib.AbstractContextManager[None]):
-    """A block of a scripted function that stays in Python: `with ignore_context_manager(a="inp:int"): ...`.
+    """Block of a scripted function that runs in Python: `with ignore_context_manager(a="inp:int"): ...`.
 
-    The keywords say what goes into the block and what comes out, each with its type.
+    The keywords declare the inputs and outputs of the block with their types.
     """
 
     def __init__(self, **kwargs: str) -> None:
-        """Plain Python needs none of it."""
+        """Ignore the declarations, which only the compiler reads."""
 
     def __exit__(self, *exception: object) -> None:
-        """Nothing to leave."""
+        """Do nothing."""
 
 
 class Attribute(NamedTuple):
@@ -274,7 +274,7 @@ def isinstance(obj: Any, target_type: Any) -> bool:
 
     if origin is None or (not arguments and target_type is not tuple[()]):
         if not builtins.isinstance(target_type, type | None):
-            to_type(target_type, Resolver())  # `List` without a contained type is refused here
+            to_type(target_type, Resolver())  # raises an error for `List` without an element type
         return builtins.isinstance(obj, target_type or type(None))
     if origin in (typing.Union, types.UnionType):
         return any(isinstance(obj, each) for each in arguments)
@@ -292,7 +292,7 @@ def isinstance(obj: Any, target_type: Any) -> bool:
 
 
 class _BroadcastingList:
-    """`BroadcastingListN[T]`: an argument that is a list of T, or one T to be repeated N times."""
+    """Annotation `BroadcastingListN[T]`: a list of T, or one T that is repeated N times."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -312,7 +312,7 @@ BroadcastingList5 = _BroadcastingList(5)
 BroadcastingList6 = _BroadcastingList(6)
 
 
-# ---- small change ----------------------------------------------------------------------------------
+# ---- utilities -------------------------------------------------------------------------------------
 
 
 def set_module(obj: Any, module: str) -> None:
@@ -333,7 +333,7 @@ def callable_argument_names(function: Callable[..., Any]) -> list[str]:
 
 
 def is_optional(annotation: Any) -> bool:
-    """Return whether an annotation is `Optional[T]`: a union of two, one of them None."""
+    """Return whether an annotation is `Optional[T]`, a union of one type and None."""
     arguments = typing.get_args(annotation)
     is_union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
     return is_union and len(arguments) == 2 and type(None) in arguments

@@ -7,8 +7,8 @@ In: a dataclass.  Out: the definitions of its generated methods, by name:
         x: int                      =>          self.y = y
         y: float = 0.5                      def __lt__(self, other: Point) -> bool: ...
 
-Types and defaults are the class's own objects, bound to reserved names.  Optional fields are compared as in
-Python, by generated code, since the language has no operator for it.
+Types and defaults are the original objects of the class, bound to reserved names.  Optional fields are
+compared as in Python by generated code, because the language has no operator for this comparison.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
     for name, field in cls.__dataclass_fields__.items():  # type: ignore[attr-defined]
         is_parameter_only = isinstance(field.type, dataclasses.InitVar)
         if name not in fields and not is_parameter_only:
-            continue  # a variable of the class
+            continue  # a class variable
         if field.default_factory is not dataclasses.MISSING:
             raise NotImplementedError(
                 "Default factory initializers are not supported in TorchScript dataclasses"
@@ -143,7 +143,7 @@ def _equality(own: str, fields: Iterable[_Field], optional: set[str]) -> list[st
 
 
 def _comparison(name: str, own: str, fields: Iterable[_Field], optional: set[str]) -> list[str]:
-    """Field by field: the first two that differ decide."""
+    """Return the source of a comparison method, which compares field by field up to the first difference."""
     sign, if_equal = _COMPARISONS[name]
     lines = [f"def {name}(self, other: {own}) -> bool:"]
     for field in fields:

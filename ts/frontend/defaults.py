@@ -1,7 +1,7 @@
 """Defaults of parameters and fields: Python values as constants of a type.
 
 constant_of_type(1, FLOAT)          1.0
-constant_of_type("1", FLOAT)        NO_DEFAULT: it is none
+constant_of_type("1", FLOAT)        NO_DEFAULT: not convertible
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def constant_of_type(value: Any, type: Type) -> object:
         case ir.BoolType():
             return bool(value) if value is None or isinstance(value, int | float) else NO_DEFAULT
         case ir.IntType():
-            code = getattr(value, "code", None)  # a dtype is its number
+            code = getattr(value, "code", None)  # a dtype is represented by its number
             if isinstance(code, int):
                 return code
             is_int = isinstance(value, int) and -(1 << 63) <= value < 1 << 63

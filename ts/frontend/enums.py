@@ -1,4 +1,4 @@
-"""Enumerations: the type of an enum class, its members as constants, and the class itself in an expression.
+"""Enumerations: types of enum classes, members as constants, and enum classes in expressions.
 
 In: a subclass of `enum.Enum` whose values are all ints, all floats or all strings.  Out: its `EnumType`, and
 
@@ -7,7 +7,7 @@ In: a subclass of `enum.Enum` whose values are all ints, all floats or all strin
     x.value          prim::EnumValue(%x)
     for c in Color   a loop over the constant list of the members
 
-A member is the Python object itself, on both sides of the border.
+Members are the same Python objects in Python and in compiled code.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None
     """
     live = live_type(name)
     if isinstance(live, EnumType) and dict(live.members) == members:
-        return live  # the program's own: its members are what the program compares results with
+        return live  # the program's own class, so that results compare equal to its members
     module, _, last = name.removeprefix("__torch__.").rpartition(".")
     own = getattr(sys.modules.get(module or "__main__"), "__dict__", {}).get(last)
     if live is None and isinstance(own, type) and issubclass(own, Enum) and members == _members(own):

@@ -22,7 +22,7 @@ from typing import Final
 from ts._core.value.build_lock import build_lock
 from ts.errors import FrontendError
 
-_failed: Final[dict[Hashable, FrontendError]] = {}  # of the compilation under way
+_failed: Final[dict[Hashable, FrontendError]] = {}  # errors of the current compilation, by function
 _depth = 0
 
 
@@ -100,5 +100,5 @@ def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
         node = heads.pop(0)
         if isinstance(node, ast.Call):
             yield node
-        if not isinstance(node, ast.IfExp | ast.BoolOp | ast.Lambda):  # what may be left out
+        if not isinstance(node, ast.IfExp | ast.BoolOp | ast.Lambda):  # parts of these may not be emitted
             heads.extend(ast.iter_child_nodes(node))

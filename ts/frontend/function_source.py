@@ -65,12 +65,12 @@ def _block(lines: list[str], code: CodeType) -> list[str]:
     compile.
     """
     column = _column(lines[0])
-    stop = max(_lines_of(code)) - code.co_firstlineno + 1  # after the last instruction; grows below
+    stop = max(_lines_of(code)) - code.co_firstlineno + 1  # after the last instruction; increased below
     while stop < len(lines) and (_is_comment(lines[stop]) or _column(lines[stop]) > column):
         stop += 1
     try:
         tree = python_syntax.module("if True:\n" * (column > 0) + "".join(lines[:stop]))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the end of a string, say, further left
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # for example inside a multi-line string
         return inspect.getblock(lines)
     block = tree.body[0].body if column > 0 and isinstance(tree.body[0], ast.If) else tree.body
     if len(block) != 1 or not isinstance(block[0], ast.FunctionDef | ast.AsyncFunctionDef):

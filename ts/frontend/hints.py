@@ -166,7 +166,7 @@ def argument(values: Sequence[Value], reason: str) -> str:
             return "a text is not repeated by `*`: `''.join([s for _ in range(n)])`"
     if isinstance(types[0], ListType) and not isinstance(types[1], ListType) and "matched to type" in reason:
         return f"what is put into a {_spelled(values[0])} is of type {types[0].elem.annotation_str}"
-    if reason.count("Expected a value") < 2:  # the message says it
+    if reason.count("Expected a value") < 2:  # the message already contains the reason
         return ""
     text = f"found {_spelled(values[0])} and {_spelled(values[1])}"
     if STR in types and any(isinstance(type, IntType | FloatType | BoolType) for type in types):

@@ -37,7 +37,7 @@ from ts.ops.rpc_ops import RRefValue
 
 
 class TypeInferenceError(Exception):
-    """The value has no type in the language; the text says why."""
+    """Raised for a value without a type in the language; the message has the reason."""
 
 
 _SCALARS: dict[type, Type] = {
@@ -49,7 +49,7 @@ _SCALARS: dict[type, Type] = {
 def builtin_number_class(value: object) -> type | None:
     """Return int, float, complex or str for a value of a class derived from it (`numpy.float64`), else None.
 
-    Members of enumerations count as members, also of `IntEnum`.
+    Enum members, including those of `IntEnum`, are enum values: None is returned for them.
     """
     if isinstance(value, enum.Enum):
         return None
@@ -132,7 +132,7 @@ def _common(values: Iterable[Any], container: str, what: str, known: dict[int, T
 
 
 def _of_instance(value: Any) -> Type:
-    """Return the enumeration or script class of a value."""
+    """Return the enum type or script class of a value."""
     cls = type(value)
     if hasattr(cls, "_modules") or hasattr(value, "_modules"):
         raise TypeInferenceError("Cannot infer concrete type of torch.nn.Module")

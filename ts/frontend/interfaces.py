@@ -1,13 +1,13 @@
-"""Interfaces: classes of Python that only say which methods there are.
+"""Interfaces: Python classes that declare the signatures of methods.
 
-In: a class whose methods are declared and have the body `pass`.  Out: its `InterfaceType`:
+In: a class with annotated methods whose body is `pass`.  Out: its `InterfaceType`:
 
     @ts.jit.interface
     class Shape:
         def area(self, scale: int) -> float:       area(__torch__.Shape self, int scale) -> float
             pass
 
-A class has an interface if it has its methods; nothing else needs to be said.
+A class implements an interface if it has all of its methods, without a declaration.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _check_body(parsed: ParsedFunction) -> None:
 
 
 def interface(cls: type) -> type:
-    """Declare an interface: `@ts.jit.interface`.  The class stays what it is."""
+    """Declare an interface, as decorator `@ts.jit.interface`, and return the unchanged class."""
     if not inspect.isclass(cls):
         raise RuntimeError("interface must be applied to a class")
     is_module_interface = any(base.__name__ == "Module" for base in cls.__mro__[1:])

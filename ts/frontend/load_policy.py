@@ -1,8 +1,8 @@
 """Policy for loading untrusted code: compilation limits and allowed operators.
 
     terms = LoadPolicy(ts.limits(seconds=1), {"aten::add", "aten::mul.Tensor", "aten::_*"})
-    with terms.within(): ...            while the file is read or its code compiled
-    terms.admit(graph)                  CompilationError with the place, for a graph with another operator
+    with terms.within(): ...            for reading the file and compiling its code
+    terms.admit(graph)                  CompilationError for a graph with another operator
 
 Operator names without an overload stand for all overloads; names may be file-name patterns.  Operators of the
 language itself (`prim::If`, `prim::TupleUnpack`) are always allowed; remote calls (`prim::rpc_*`) only if
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from ts.ir.source import SourceRange
 
 _OF_THE_LANGUAGE: Final = "prim::"
-_REMOTE: Final = "prim::rpc_"  # calls of other processes, which are not
+_REMOTE: Final = "prim::rpc_"  # remote calls, which must be listed
 
 
 class LoadPolicy:
-    """Limits, and operators by name; without either everything is allowed."""
+    """Resource limits and allowed operators; by default, no limits and all operators."""
 
     def __init__(
         self,

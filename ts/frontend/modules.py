@@ -56,16 +56,16 @@ _known: WeakSideTable[list[ConcreteModule]] = WeakSideTable("modules")
 
 
 def install(compile_function: Callable[..., Any]) -> None:
-    """Say how functions that are attributes are compiled."""
+    """Set the function that compiles functions stored as attributes."""
     global _compile_function
     _compile_function = compile_function
 
 
 class ConcreteModule:
-    """The static description of module instances that share one type."""
+    """Static description of module instances with one type."""
 
     pre_hooks: tuple[Any, ...] = ()  # functions called before `forward`, in order
-    hooks: tuple[Any, ...] = ()  # and after it
+    hooks: tuple[Any, ...] = ()  # functions called after `forward`
     container: str | None = None  # "list", "dict", "parameter list", "parameter dict"
 
     def __init__(self, python_class: type, *, compiled: bool = False, traced: bool = False) -> None:
@@ -77,15 +77,15 @@ class ConcreteModule:
         self.buffers: list[str] = []
         self.submodules: dict[str, ConcreteModule] = {}
         self.constants: dict[str, object] = {}
-        self.functions: dict[str, Any] = {}  # attributes that are functions: compiled
-        self.python_functions: dict[str, Any] = {}  # those that stay in Python
-        self.failed: dict[str, str] = {}  # attribute -> why it has no type
+        self.functions: dict[str, Any] = {}  # function attributes, compiled
+        self.python_functions: dict[str, Any] = {}  # function attributes that run in Python
+        self.failed: dict[str, str] = {}  # attribute -> reason why it has no type
         self.ignored: set[str] = set()
         self.overrides: dict[str, Any] = {}  # methods assigned to the instance
         self.type: ModuleType = None  # type: ignore[assignment]  # set unless an equal type exists
 
     def same_as(self, other: ConcreteModule) -> bool:
-        """Return whether instances of both can have one type."""
+        """Return whether both descriptions can share one type."""
         return (
             list(self.attributes.items()) == list(other.attributes.items())
             and self.parameters == other.parameters
@@ -116,7 +116,7 @@ class ConcreteModule:
             return self.type.methods.get(name) or self.declare(name, function)
 
     def declare(self, name: str, function: Any, declaration: Any = None) -> Any:
-        """Enter a method; a `declaration` of an overload gives it its types."""
+        """Declare a method, with the types of an overload's `declaration` if given."""
         if declaration is None:
             return classes.declare_method(self.type, self.python_class, name, function)
         return classes.declare_overload(self.type, self.python_class, name, function, declaration)
@@ -268,20 +268,20 @@ def concrete_module(
 
 
 def has_exports(instance: Any) -> bool:
-    """Return whether the class marks a method to be compiled although nothing calls it."""
+    """Return whether the class has a method marked `export`."""
     members = (inspect.getattr_static(instance, name, None) for name in dir(type(instance)))
     return any(modifier_of(member) == "export" for member in members if isinstance(member, FunctionType))
 
 
 def forget(concrete: ConcreteModule) -> None:
-    """Take back a description whose methods did not compile."""
+    """Remove a description whose methods did not compile from the cache."""
     known = _known.get(concrete.python_class) or []
     if concrete in known:
         known.remove(concrete)
 
 
 class _Description:
-    """Builder of one instance's description."""
+    """Builder of the description of a module instance."""
 
     def __init__(self, instance: Any, share_types: bool, traced: bool, around: tuple[Any, ...]) -> None:
         cls = type(instance)
@@ -305,7 +305,7 @@ class _Description:
             return
         self._constants()
         self._others()
-        if traced:  # the trace has run the hooks
+        if traced:  # the trace includes the hooks
             return
         self.concrete.pre_hooks = tuple(h.function for h in instance._forward_pre_hooks.values())
         self.concrete.hooks = tuple(h.function for h in instance._forward_hooks.values())
@@ -333,7 +333,7 @@ class _Description:
             except KeyError:
                 return False
         if not isinstance(annotation, type) or classes.ATTRIBUTE in vars(annotation):
-            return False  # an interface is a type
+            return False  # an interface provides the type
         return any(own_name(base.__module__) == "ts.nn.modules.module" for base in annotation.__mro__)
 
     def _type_of(self, name: str, value: Any) -> Type:
@@ -447,7 +447,7 @@ class _Description:
 
 
 def _check_interface_methods(module: Any, interface: InterfaceType) -> None:
-    """Raise AttributeError for a module that lacks a method of the interface that its attribute has."""
+    """Raise AttributeError if a module lacks a method of the interface declared for its attribute."""
     described = getattr(module, "_concrete", None)
     methods = described.type.methods if isinstance(described, ConcreteModule) else ()
     for name in interface.methods:
@@ -456,7 +456,7 @@ def _check_interface_methods(module: Any, interface: InterfaceType) -> None:
 
 
 def _is_operator(value: Any) -> bool:
-    """Return whether a builtin of Python, as `math.sqrt`, is an operator."""
+    """Return whether a Python builtin such as `math.sqrt` is an operator."""
     return inspect.isbuiltin(value) and bool(registry.lookup(f"aten::{value.__name__}"))
 
 

@@ -1,8 +1,8 @@
 """Registry of qualified names: each compiled type or function of a process has a unique name.
 
     qualified_name(f)             "__torch__.package.module.f"
-    unique_name(that)             the same, or one with a number if the name is taken
-    note_live(script)             `live(name)` finds it from now on, while it lives
+    unique_name(that)             the name, with a number if it is taken
+    note_live(script)             registers it for `live(name)`, by a weak reference
 
 The constructor of script functions is registered here as well, since `ts.runtime` is a higher layer.
 """
@@ -29,7 +29,7 @@ _PYTORCH_MODULES: Final = {
     "torch.nn.modules.fractional": "torch.nn.modules.pooling",
     "torch.nn.modules.linear_loss": "torch.nn.modules.loss",
 }
-_names: Final[dict[str, object]] = {}  # those without a number
+_names: Final[dict[str, object]] = {}  # names without a number
 _live: WeakValueDictionary[str, object] = WeakValueDictionary()
 _mangles = itertools.count()
 
@@ -42,7 +42,7 @@ def install(make_function: MakeFunction) -> None:
 
 def make_function(name: str, qualified_name: str, parse_it: Callable[[], ParsedFunction]) -> Any:
     """Create a script function that is parsed on first use."""
-    assert _make_function is not None  # the runtime has been imported: it asks for functions
+    assert _make_function is not None  # set when the runtime, which calls this, was imported
     return _make_function(name, qualified_name, parse_it)
 
 
@@ -52,7 +52,7 @@ def qualified_name(named: Any) -> str:
     The module is omitted for definitions in `__main__`.
     """
     module = own_name(named.__module__) or "__main__"
-    if module.startswith("ts."):  # the modules of `ts.nn` have PyTorch's names, also in archives
+    if module.startswith("ts."):  # classes of `ts.nn` have PyTorch's qualified names, also in archives
         module = f"torch.{module.removeprefix('ts.')}"
         if module.startswith("torch.nn.functional."):
             module = "torch.nn.functional"
@@ -70,7 +70,7 @@ def unique_name(name: str) -> str:
     """
     prefix, _, last = name.rpartition(".")
     asked = object()
-    if _names.setdefault(name, asked) is not asked:  # in one step: other threads ask, too
+    if _names.setdefault(name, asked) is not asked:  # atomic: other threads may request the same name
         return f"{prefix}.___torch_mangle_{next(_mangles)}.{last}"
     return name
 
@@ -81,7 +81,7 @@ def live(name: str) -> object | None:
 
 
 def note_live(named: Any) -> None:
-    """Let `live` find a type or a function."""
+    """Register a type or a function for `live`."""
     name = named.qualified_name
     _live[name if isinstance(name, str) else name()] = named
 

@@ -1,4 +1,4 @@
-"""Functions with several declarations: `ts.jit.overload`, which PyTorch has as `torch.jit._overload`.
+"""Overloaded functions: `ts.jit.overload`, which is `torch.jit._overload` in PyTorch.
 
     @ts.jit.overload
     def twice(x: int) -> int: ...
@@ -9,9 +9,9 @@
     def twice(x):                     # compiled once for each declaration
         return x + x
 
-In: declarations, kept by qualified name until the function is called in compiled code.  Out: one compiled
-function for each, in order, with the declaration's types and defaults and the implementation's body.
-Methods are declared with `overload_method` in the body of their class (`overloads_of_method`).
+In: declarations, stored by qualified name until compiled code calls the function.  Out: one compiled function
+per declaration, in order, with the declaration's types and defaults and the implementation's body.  Methods
+are declared with `overload_method` in the body of their class (`overloads_of_method`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _methods: dict[str, dict[str, list[Callable[..., Any]]]] = {}
 
 
 def overload(function: F) -> F:
-    """Declare one signature of the function of that name that follows."""
+    """Declare one signature of the same-named function defined later."""
     _check_body(function)
     _declared.setdefault(_key(function), []).append(function)
     return function

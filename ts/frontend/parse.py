@@ -78,7 +78,7 @@ _RESTRICTED = frozenset({ast.While, ast.For, ast.AnnAssign, ast.AugAssign, ast.R
 
 
 class ParsedFunction:
-    """A checked function definition, with the text it came from and the names around it."""
+    """Checked function definition with its source text and the resolver of outer names."""
 
     self_type: Type | None = None  # for a method: the type of its class
     is_classmethod = False
@@ -101,8 +101,8 @@ class ParsedFunction:
         self.ranges = ranges
         self.resolver = resolver
         self.type_comment = type_comment  # "# type: (int, Tensor) -> int", joined from per-argument comments
-        self.function = function  # the live function; None for text
-        self.printed = printed  # whether it is source that `fn.code` showed, which defines tasks inside
+        self.function = function  # the live function; None for source text
+        self.printed = printed  # whether it is printed source (`fn.code`), which may define nested tasks
         self.defaults: dict[str, object] = {}  # values of the arguments' defaults
 
     def range(self, node: ast.AST) -> SourceRange:
@@ -131,8 +131,10 @@ def function_def(
     signature_only: bool = False,
     text: FunctionText | None = None,
 ) -> ParsedFunction:
-    """Parse the source of a live function, or the `text` that it had; with `signature_only` its body may be
-    any Python."""
+    """Parse the source of a live function, or `text` if given.
+
+    With `signature_only`, the body may be any Python code.
+    """
     function = inspect.unwrap(function)
     if not isinstance(function, FunctionType):
         raise TypeError(f"expected a Python function, got {type(function).__name__}")
@@ -169,9 +171,9 @@ def module_defs(
     classes: dict[str, list[ParsedFunction]] | None = None,
     printed: bool = False,
 ) -> list[ParsedFunction]:
-    """Parse a string of function definitions, as `CompilationUnit` takes it.
+    """Parse a string of function definitions, the argument of `CompilationUnit`.
 
-    With `classes` it may define classes as well, whose methods are entered there by the class's name.
+    With `classes`, it may also define classes; their methods are stored in `classes` by class name.
     """
     read = _printed if printed else python_syntax.module
     source = Source(text, filename, 1, 0)
@@ -206,7 +208,7 @@ def text_function(
     parsed = ParsedFunction(node.name, node, ranges, resolver, type_comment=comment, printed=printed)
     check(parsed)
     parsed.defaults = _written_defaults(parsed)
-    if printed:  # lists are defaults of operators' wrappers; as constants they are tuples
+    if printed:  # list defaults of operator wrappers become tuples
         parsed.defaults = {k: tuple(v) if isinstance(v, list) else v for k, v in parsed.defaults.items()}
     return parsed
 
@@ -233,7 +235,7 @@ _WRONG_PREFIX: Final = re.compile(r"#[\t ]*type[\t ]*:(?![\t ]*ignore)")
 def type_comment(text: str) -> str | None:
     """Return the signature in `# type:` comments of a definition as one line; None if absent.
 
-    Both forms of PEP 484: one `# type: (int, Tensor) -> int`, or one comment after each argument and then
+    Accepts both forms of PEP 484: `# type: (int, Tensor) -> int`, or one comment after each argument and then
     `# type: (...) -> int`.
     """
     if "type" not in text:
@@ -258,7 +260,7 @@ def type_comment(text: str) -> str | None:
 
 
 def _check_comment_prefix(text: str) -> None:
-    """Raise FrontendError for a type comment that begins otherwise than with `# type:`."""
+    """Raise FrontendError for a type comment that does not begin with `# type:`."""
     for number, line in enumerate(text.split("\n")):
         if _WRONG_PREFIX.search(line):
             raise FrontendError(
@@ -273,7 +275,7 @@ def _definitions(text: str, source: Source, read: Read) -> list[ast.stmt]:
     lines = (line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#"))
     if not next(lines, "")[:1].isspace():
         return _parse_text(text, source, read).body
-    # Taking the blanks away would change what multi-line strings hold.
+    # Removing the indentation would change the contents of multi-line strings.
     block = _parse_text("if True:\n" + text, source, read, first_line=0).body[0]
     assert isinstance(block, ast.If)
     for statement in block.body:
@@ -290,7 +292,7 @@ def _parse_text(
     except LimitExceeded as error:
         error.stack = [("<module>", SourceRange(source, 0, 1))]
         raise
-    except (RecursionError, MemoryError):  # how Python's parser says so
+    except (RecursionError, MemoryError):  # raised by Python's parser for deep nesting
         lines = text.split("\n")
         longest = max(range(len(lines)), key=lambda i: len(lines[i]))
         start = source.line_starts()[longest]
@@ -300,7 +302,7 @@ def _parse_text(
         start = source.offset_at(line, 0) + max((error.offset or 1) - 1, 0)
         place = start
         while start > 0 and source.text[start : start + 1].strip() == "":
-            start -= 1  # at the end of a line: the last character before it
+            start -= 1  # at a line end, the last character before it
         message = error.msg
         if message.startswith("cannot assign to") and source.text[start - 1 : start] == "*":
             message = f"Cannot pack a tuple into a non-variable; {message}"
@@ -340,7 +342,7 @@ _ARITHMETIC: Final[dict[type, Callable[[Any, Any], Any]]] = {
 def _evaluate(node: ast.expr, parsed: ParsedFunction) -> object:
     try:
         return ast.literal_eval(node)
-    except (ValueError, TypeError):  # no literal; a dictionary whose key cannot be one
+    except (ValueError, TypeError):  # not a literal, or an unhashable dictionary key
         pass
     if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
         left, right = (_evaluate(operand, parsed) for operand in (node.left, node.right))
@@ -357,7 +359,7 @@ def _evaluate(node: ast.expr, parsed: ParsedFunction) -> object:
         raise FrontendError(reason, parsed.range(node)) from None
 
 
-# ---- refusals ------------------------------------------------------------------------------------------
+# ---- unsupported constructs ----------------------------------------------------------------------------
 
 
 def check(parsed: ParsedFunction) -> None:
@@ -400,7 +402,7 @@ def _refuse(node: ast.stmt | ast.expr, parsed: ParsedFunction, what: str = "") -
 
 
 def _check_exits(body: list[ast.stmt], parsed: ParsedFunction) -> None:
-    """Refuse `break` and `continue` that no loop encloses in the body of an inner function."""
+    """Raise an error for `break` or `continue` outside of loops in the body of a nested function."""
     for node in body:
         if isinstance(node, ast.Break | ast.Continue):
             word = type(node).__name__.lower()
@@ -432,7 +434,7 @@ def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
 def _check_form_of_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
     match node:
         case ast.While(orelse=[_, *_]):
-            # PyTorch fails to report this one; the message is that of `for`.
+            # PyTorch has no message for this case; the message is that of `for`.
             raise NotSupportedError(
                 "else branches of while loops aren't supported; set a flag before `break` and test it after",
                 parsed.ranges.token(node, 5),
@@ -556,7 +558,7 @@ def _check_comprehension(
 
 
 def _check_formatted(node: ast.JoinedStr, parsed: ParsedFunction) -> None:
-    where = parsed.ranges.token(node)  # where its parts are depends on the version of Python
+    where = parsed.ranges.token(node)  # locations of the parts depend on the Python version
     for part in node.values:
         if getattr(part, "conversion", -1) != -1:
             hint = "leave `!r` and its like out"

@@ -1,8 +1,9 @@
 """Resolution of free names in scripted functions to Python objects.
 
 In: a function (its closure, globals and the builtins) or the frame that compiles a string.  Out: the Python
-object bound to a name, `Resolver.lookup`, with everything of a module called `torch` replaced by its namesake
-in `ts`, so that source which says `torch.relu` compiles whether or not PyTorch is there.
+object bound to a name, `Resolver.lookup`.  Objects of `torch` are replaced by objects of the same name in
+`ts`,
+so that source with `torch.relu` compiles whether or not PyTorch is installed.
 
     import torch                    lookup("torch")         the module `ts`
     from torch import relu          lookup("relu")          `ts.relu`
@@ -119,7 +120,7 @@ def _namesake(module: str, name: str, default: object = None) -> object:
     for part in [*module.split(".")[1:], *filter(None, [name])]:
         found = getattr(target, part, None)
         if found is None:
-            # torch.functional.einsum, torch._C._nn.gelu and the like are known by their last name.
+            # torch.functional.einsum, torch._C._nn.gelu and similar functions are found by their last name.
             return getattr(_ts(), name, default) if name else _Missing(module)
         target = found
     return target

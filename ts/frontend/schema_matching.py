@@ -1,15 +1,15 @@
-"""Calls to schemas: which overload takes these arguments, and with which conversions.
+"""Schema matching: select the overload of a call and the conversions of its arguments.
 
-In: schemas in the registry's order, arguments as values (or `Literal`, a Python constant that becomes a
-node only when a schema is tried, as PyTorch has it).  Out: the inputs of the node, in the schema's order,
-and its result types; or an error that lists the candidates.
+In: schemas in the registry's order; arguments as values, or as `Literal`, a Python constant that becomes a
+node only when a schema is tried, as in PyTorch.  Out: the inputs of the node, in the schema's order, and its
+result types; or an error that lists the candidates.
 
     match_schemas([add.Tensor, add.Scalar, ...], graph, range, [%x, %1], {})
-        add.Tensor: %1 is no Tensor; add.Scalar: matches, %x, %1 and a new constant for alpha
+        add.Tensor: %1 is not a Tensor; add.Scalar: matches, with a new constant for alpha
 
-All schemas are tried as they stand first, then with implicit conversions: Tensor to number, bool to int, str
-to device, trailing positional arguments to a list.  A number for a list of fixed size (`int[2]`), a
-tuple for a list and an empty list literal for a list of any type need no such permission.
+All schemas are tried first without, then with implicit conversions: Tensor to number, bool to int, str to
+device, trailing positional arguments to a list.  Three conversions are allowed in the first round too: a
+number to a list of fixed size (`int[2]`), a tuple to a list, and an empty list literal to any list type.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class MatchedSchema(NamedTuple):
     returns: list[Type]
 
 
-# ---- constructing and taking apart -----------------------------------------------------------------
+# ---- construction and unpacking --------------------------------------------------------------------
 
 
 def construct_tuple(graph: Graph, values: list[Value], type: TupleType | None = None) -> Value:
@@ -182,7 +182,7 @@ class _Matcher:
         self.range = range
         self.allow_conversions = allow_conversions
         self.variables: dict[str, Type] = {}
-        self.inputs: list[Value] = []  # the arguments that fit so far
+        self.inputs: list[Value] = []  # matched arguments
 
     def match(
         self, args: Sequence[Actual], kwargs: Mapping[str, Actual], self_value: Actual | None
@@ -254,7 +254,7 @@ class _Matcher:
         if isinstance(actual, Value):
             return actual
         value = self.graph.try_insert_constant(actual.value, type=actual.type)
-        if value is None:  # the default of a field of a named tuple may be anything
+        if value is None:  # defaults of named tuple fields may be any object
             raise _Mismatch(f"A default of class {actual.value.__class__.__name__} is no constant.\n")
         return value
 
@@ -336,7 +336,7 @@ def match_schema(
     kwargs: Mapping[str, Actual] | None = None,
     self: Actual | None = None,
 ) -> MatchedSchema:
-    """Match the only candidate; conversions are allowed at once."""
+    """Match a single candidate, with implicit conversions."""
     try:
         return _Matcher(schema, graph, range, True).match(args, kwargs or {}, self)
     except _Mismatch as mismatch:
@@ -362,13 +362,13 @@ def _hint(
     return hints.argument([arg for arg in (*args, *kwargs.values()) if isinstance(arg, Value)], reason)
 
 
-# Overloads that calls never mean. A dtype is an int to the language, so `x.view(4)` would be read as a dtype.
+# Overloads that calls never select. Since a dtype is an int, `x.view(4)` would match `dtype`.
 _NEVER_CALLED = frozenset({("aten::view", "dtype"), ("aten::max", "unary_out"), ("aten::min", "unary_out")})
 _PLAIN = frozenset({TENSOR, INT, FLOAT, BOOL, STR, NUMBER})
 
 
 _Numbered = tuple[int, FunctionSchema]
-# By operator, number of overloads, type of the first argument, whether it is `self`.
+# Cache by operator, number of overloads, type of the first argument, and whether it is `self`.
 _beginnings: dict[tuple[str, int, Type, bool], tuple[_Numbered, ...]] = {}
 
 
@@ -495,7 +495,7 @@ def emit_builtin_call(
     kwargs: Mapping[str, Actual] | None = None,
     self: Actual | None = None,
 ) -> Value:
-    """Insert the operator `name` that takes the arguments; several results come as a tuple."""
+    """Insert a call of the overload of `name` that matches; several results become a tuple."""
     operators = candidates(name)
     key = None if kwargs or self is not None else _key_of_call(name, len(operators), args)
     if key in _plain_calls:
@@ -532,14 +532,14 @@ def _insert_builtin(graph: Graph, body: Graph, inputs: Sequence[Value], range: S
     if range is not None:
         node = graph.insert_point().prev()
         while node is not before:
-            if node.range is not None and node.range.location():  # graphs say it of all but constants
+            if node.range is not None and node.range.location():  # constants print no range
                 node.range = BuiltinRange(node.range, range)
             node = node.prev()
     return result
 
 
 def emit_builtin_statement(range: SourceRange, graph: Graph, name: str, args: Sequence[Actual]) -> None:
-    """Insert an operator that has no results."""
+    """Insert an operator without results."""
     operators = candidates(name)
     index, matched = match_schemas([operator.schema for operator in operators], graph, range, args)
     insert_operator(graph, name, matched, range, operators[index])
@@ -560,7 +560,7 @@ def insert_operator(
 
 
 def has_method(name: str, type: Type) -> bool:
-    """Return whether some operator `name` takes a `type` as its `self`."""
+    """Return whether an operator `name` accepts `type` as its `self`."""
     schemas = [operator.schema for operator in registry.lookup(name)]
     schemas += [function.schema for function in builtin_functions(name)]
     for schema in schemas:

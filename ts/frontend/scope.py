@@ -1,14 +1,14 @@
 """Variable scope of one graph block during emission.
 
-In: assignments and uses of names.  Out: `prim::Store` and `prim::Load` nodes for names that hold values,
-which the conversion to SSA removes; names that hold anything else (a module, a function) are known here only.
+In: assignments and uses of names.  Out: `prim::Store` and `prim::Load` nodes for variables with graph values,
+which the conversion to SSA removes; names of other objects (a module, a function) exist only in the scope.
 
     x = x + 1        %x : int = prim::Load[name="x"]()
                      %2 : int = aten::add(%x, %1)
                       = prim::Store[name="x"](%2)
 
-Each block of the graph (branch, loop body) has a scope; a scope sees those around it.  A load takes the
-variable's name, which renames the value that had it: this is where `%x.1`, `%x.5` come from.
+Each block of the graph (branch, loop body) has a scope; a scope sees the enclosing scopes.  A load is named
+after the variable, which renames the earlier value of this name, to `%x.1` for example.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ts.ir.value import Value
 
 
 def is_meaningful(name: str) -> bool:
-    """Return whether a name says something in a printed graph: not `_`, `_3` or a temporary's."""
+    """Return whether a printed graph shows the name: not `_`, `_3` or the name of a temporary."""
     if not name or name[0] == "$":
         return False
     return name[0] != "_" or not (name[1:] == "" or name[1:].isdigit())
@@ -87,7 +87,7 @@ class Scope:
         return None
 
     def is_defined(self, name: str) -> bool:
-        """Return whether the name stands for something, without inserting a load."""
+        """Return whether the name is defined, without inserting a load."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.values or name in scope.types:
@@ -100,7 +100,7 @@ class Scope:
         return sorted(self.types)
 
     def type_error(self, name: str) -> str | None:
-        """Why the name cannot be used although it was assigned."""
+        """Return the reason why an assigned name cannot be used, or None."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.errors:
@@ -120,7 +120,7 @@ class Scope:
     # ---- writing -------------------------------------------------------------------------------------
 
     def store(self, name: str, value: Value) -> None:
-        """Insert a store; the type of the variable is the caller's to set."""
+        """Insert a store; the caller sets the type of the variable."""
         self.graph.insert_node(self.graph.create("prim::Store", (value,), 0)).set("name", name, "s")
 
     def set(
@@ -128,8 +128,8 @@ class Scope:
     ) -> None:
         """Assign to a name.
 
-        At the function's top level a variable may change its type.  In a branch or a loop it keeps the type
-        it has outside, since what holds after the block depends on the path taken.
+        At the function's top level a variable may change its type.  In a branch or a loop it must keep the
+        type that it has outside, because its type after the block would depend on the executed path.
         """
         value = assigned if isinstance(assigned, Value) else assigned.simple
         if (

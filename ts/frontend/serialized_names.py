@@ -1,16 +1,16 @@
-"""The names of printed source: what `fn.code` shows and archives hold is compiled with these.
+"""Resolution of names in printed source, the source of `fn.code` and of archives.
 
-In: the constants without a literal (`CONSTANTS.c0`), and a way to find what `__torch__.…` names.  Out: a
-`SerializedResolver`, the resolver for such source.
+In: the constants without a literal (`CONSTANTS.c0`), and a function that finds objects called `__torch__.…`.
+Out: a `SerializedResolver`, the resolver for such source.
 
     torch.add(x, 1)                  the operator aten::add
     ops.prim.max(a, b)               the operator prim::max
-    __torch__.model.helper(x, )      a function or class that `find` gives
-    unchecked_cast(int, x)           the same value under another type
+    __torch__.model.helper(x, )      a function or class returned by `find`
+    unchecked_cast(int, x)           x with another static type
     uninitialized(int)               the value of a variable on a path without reads
     __torch__.C.__new__(__torch__.C) an object without attributes
-    ^log()(x)                        a call of the function of Python that `find("^log")` gives
-    def task(): ... ; fork(task)     a program that is started; it sees the variables around it
+    ^log()(x)                        a call of the Python function `find("^log")`
+    def task(): ... ; fork(task)     a forked task, which sees the variables of its function
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class SerializedResolver(Resolver):
             case ast.Call(func=ast.Attribute(attr="device"), args=[ast.Constant(value=str(name))]):
                 try:
                     return device(name)
-                except RuntimeError:  # which there is none of this name
+                except RuntimeError:  # no device type of this name
                     raise KeyError(name) from None
             case ast.Call(func=ast.Name(id="annotate"), args=[_, value]):
                 return self.evaluate(value)
@@ -151,7 +151,7 @@ _TYPES: dict[str, Type] = {"number": NUMBER, "NoneType": NONE, "Tuple[]": TupleT
 
 
 class Operators(SugaredValue):
-    """`torch`, `ops`, `ops.prim`: the operators of a namespace."""
+    """Operator namespace: `torch`, `ops`, `ops.prim`."""
 
     kind = "module"
 
@@ -174,7 +174,7 @@ class Operators(SugaredValue):
 
 
 class Constants(SugaredValue):
-    """`CONSTANTS`: the tensors and objects that have no literal."""
+    """Name `CONSTANTS`: the tensors and objects without a literal."""
 
     kind = "module"
 
@@ -226,7 +226,7 @@ class Namespace(SugaredValue):
 
 
 class Class(SugaredValue):
-    """A class: printed source makes an object by `__new__` and then calls its `__init__`."""
+    """Class in printed source, which creates objects by `__new__` and then calls `__init__`."""
 
     kind = "class"
 
@@ -265,7 +265,7 @@ class PythonCall(SugaredValue):
             return PythonCall(self.function, True)
         receiver = args[0] if args else None
         if not (isinstance(receiver, Value) and isinstance(receiver.type(), OBJECT_TYPES)):
-            receiver = None  # its type is what the annotations say
+            receiver = None  # typed by the annotations
         given = args if receiver is None else args[1:]
         return PythonFunction(self.function, receiver).call(em, range, given, kwargs, n_binders)
 
@@ -274,7 +274,7 @@ class PythonCall(SugaredValue):
 
 
 class Task(SugaredValue):
-    """A function inside of a function: what `fork` starts."""
+    """Nested function, the argument of `fork`."""
 
     kind = "function"
 
@@ -299,7 +299,7 @@ def emit_task(em: Emitter, node: ast.FunctionDef) -> None:
 
 
 class Fork(SugaredValue):
-    """`fork` of a task."""
+    """Name `fork` in printed source."""
 
     kind = "fork"
 

@@ -1,13 +1,13 @@
 """Lazy parser of printed source files: definitions are parsed on first use.
 
-In: the `Source` of a file.  Out: its functions and classes by name, a class without its methods:
+In: the `Source` of a file.  Out: its functions and classes by name; the methods of a class separately:
 
     file = PrintedFile(source)
     file.definition("Net")              ast.ClassDef: bases and attributes
-    file.methods("Net")                 [("forward", <function that gives its ast.FunctionDef>), ...]
+    file.methods("Net")                 [("forward", <function that returns its ast.FunctionDef>), ...]
 
 Loading needs the attributes of all classes, but few methods.  Definitions are located by lines that begin
-with `class` and `def`; text in another layout than the printer's is parsed as a whole.
+with `class` and `def`; text in a layout other than the printer's is parsed as a whole.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ts.ir.source import Source
 Definition = ast.ClassDef | ast.FunctionDef
 
 _MAX_LINES: Final = 4_000  # limit for parsing parts separately, with preceding lines left empty
-_UNUSUAL: Final = re.compile(r'"""|\'\'\'|\\\n|[\r\f\t]')  # with which a line may be no beginning
+_UNUSUAL: Final = re.compile(r'"""|\'\'\'|\\\n|[\r\f\t]')  # may put `def` at a line start inside other text
 _TOP: Final = re.compile(r"^(?:(?:class|def) (\w+)|([^\s#]))", re.MULTILINE)
 _CLASS: Final = re.compile(r"class \w+(?:\(Module\))?:\n( +)")
 _MEMBER: Final = re.compile(r"^( *)(?:def (\w+)|[^\s#])", re.MULTILINE)
@@ -40,7 +40,7 @@ class _Part(NamedTuple):
 
 
 class PrintedFile:
-    """One source file."""
+    """Source file with lazily parsed definitions."""
 
     def __init__(self, source: Source) -> None:
         self.ranges = Ranges(source, whole_subscripts=True)

@@ -2,10 +2,10 @@
 
 In: text.  Out: its Python syntax tree, which keeps the spelling of these names:
 
-    ^tally()(xs, 2)                    a function of Python: the name `^tally` is called, then what it gives
-    ^<lambda>()(x)                     the same without a name of its own
+    ^tally()(xs, 2)                    a Python function: `^tally()` returns it, the second call calls it
+    ^<lambda>()(x)                     a Python function without a name
     __torch__.programs.elif.sign       an attribute that is a keyword
-    Tuple[]                            the type of (), as archives of older versions spell it
+    Tuple[]                            the type of () in old archives
 
 Each is replaced by a word of equal length before parsing, so that source locations stay valid.
 """
@@ -21,7 +21,7 @@ from typing import Final
 from ts.frontend import python_syntax
 
 _FOREIGN: Final = re.compile(
-    r'"(?:[^"\\\n]|\\.)*"'  # a string: nothing in it counts
+    r'"(?:[^"\\\n]|\\.)*"'  # a string literal, skipped as a whole
     r"|(?P<python>\^<?\w+>?)"
     r"|(?P<empty>\bTuple\[\])"
     rf"|(?<=\.)(?P<attribute>{'|'.join(keyword.kwlist)})\b"
@@ -42,7 +42,7 @@ def parse(text: str) -> ast.Module:
 
 
 def _places(text: str, foreign: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str]]:
-    """Line and column, as the tree counts them, of the end of each foreign name."""
+    """Yield the line and column, in the units of `ast`, of the end of each non-Python name."""
     for match in foreign:
         line_start = text.rfind("\n", 0, match.end()) + 1
         column = len(text[line_start : match.end()].encode())

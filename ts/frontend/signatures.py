@@ -80,7 +80,7 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
 
 
 def _check_named_tuples(types: list[Type]) -> None:
-    """Raise CompilationError if two named tuples of a signature have one name and other fields."""
+    """Raise CompilationError if a signature has two named tuples with equal names and different fields."""
     known: dict[str, ir.TupleType] = {}
     for type in types:
         if isinstance(type, ir.TupleType) and type.name is not None:
@@ -92,7 +92,8 @@ def _check_named_tuples(types: list[Type]) -> None:
 def overload_signature(
     declared: ParsedFunction, implementation: ParsedFunction
 ) -> tuple[list[Parameter], Type | None]:
-    """Types of a declaration and of the implementation's further parameters, with the defaults that fit."""
+    """Return the signature of an overload: the declaration's types, then the implementation's extra
+    parameters."""
     parameters, returns = signature(declared)
     defaults, implementation.defaults = implementation.defaults, {}
     further = signature(implementation)[0][len(parameters) :]
@@ -123,7 +124,7 @@ def _observed_type(reader: Reader, parsed: ParsedFunction, name: str) -> SizedTy
 
 
 def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], Type | None]:
-    """Types of `# type: (int, Tensor) -> int`."""
+    """Return the types of a comment `# type: (int, Tensor) -> int`."""
     comment = parsed.type_comment
     assert comment is not None
     body = comment.removeprefix("# type:").strip()
@@ -152,7 +153,7 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], 
 
 
 def _header_range(parsed: ParsedFunction) -> SourceRange:
-    """Return the range of a definition's header; in a text, from the parameters on."""
+    """Return the range of a definition's header; for source text, it starts at the parameters."""
     ranges, node = parsed.ranges, parsed.node
     start = ranges.offset(node.lineno, node.col_offset)
     args = node.args
@@ -183,7 +184,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
     value = parsed.defaults[arg.arg]
     place = parsed.ranges.of(_default_node(parsed, arg) or arg)
     if parsed.function is None and isinstance(value, list):
-        value = tuple(value)  # a text has no object that calls could share
+        value = tuple(value)  # immutable, because source text has no object shared by calls
     if isinstance(value, list | dict | set):
         raise FrontendError(
             "Mutable default parameters are not supported because Python binds them to the function "

@@ -1,7 +1,8 @@
-"""The definitions of an archive: source files to types and functions, each made when it is first named.
+"""Import of archive source: types and functions, created at the first use of their names.
 
-In: the files by name (`code/__torch__/model.py` holds what is called `__torch__.model.…`), the constants
-without a literal, the version of the operators, and the terms on which the code is taken.  Out: `Unit.find`:
+In: the files by name (`code/__torch__/model.py` defines `__torch__.model.…`), the constants without a
+literal,
+the operator version, and the load policy.  Out: `Unit.find`:
 
     unit = Unit(sources, constants, version)
     unit.find("__torch__.model.Net")        its `ModuleType`: slots, parameters, buffers, methods
@@ -10,7 +11,7 @@ without a literal, the version of the operators, and the terms on which the code
     unit.find("__torch__.model")            None: a namespace
     unit.type("Dict[str, __torch__.model.Mode]")
 
-Classes of one name in two archives are two types.  Methods and functions are compiled when they are called.
+Classes of one name in two archives are two types.  Methods and functions are compiled at their first call.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__fo
 
 
 class ImportedModule(ConcreteModule):
-    """The description of a module loaded from an archive, taken entirely from its class."""
+    """Description of a module loaded from an archive, built from its class alone."""
 
     def __init__(self, python_class: type, type: ModuleType) -> None:
         super().__init__(python_class, compiled=True)
@@ -95,7 +96,7 @@ class ArchiveUnit:
         self.terms = terms
         self._files: dict[str, PrintedFile | None] = {}
         self._found: dict[str, Any] = {}
-        self._begun: set[tuple[int, str]] = set()  # by which thread, which name
+        self._begun: set[tuple[int, str]] = set()  # (thread, name) of definitions in progress
         self.names = SerializedResolver(constants, self.find, version, terms)
 
     def find(self, name: str) -> Any:
@@ -167,7 +168,7 @@ class ArchiveUnit:
     def _class(self, name: str, node: ast.ClassDef, file: PrintedFile) -> ClassType:
         type = ClassType(name)
         type.unit = self
-        self._found[name] = type  # its members may name it
+        self._found[name] = type  # members of the class may refer to it
         for attribute, annotation, value in _attributes(node, file):
             self._attribute(type, file, attribute, annotation, value)
         self._methods(type, node, file)
@@ -252,7 +253,7 @@ class ArchiveUnit:
         fields = [field for field, _, _ in attributes]
         try:
             namedtuple(node.name, fields)
-        except ValueError as error:  # names that no class of a program has, either
+        except ValueError as error:  # names that are invalid in Python classes
             raise CompilationError(str(error), file.ranges.of(node)) from None
         types = [to_type(annotation, self.names, file.ranges) for _, annotation, _ in attributes]
         return TupleType(types, name, fields)

@@ -4,8 +4,8 @@ In: a node of Python's `ast` and the `Source` it was parsed from.  Out: the `Sou
 underlines and that a graph prints after a node:
 
     y = (a + b) * torch.relu(c)
-         ~~~~~~~~~~~~~~~~~~~~~      the product: from its first operand's first character to the last
-                                    argument of its last operand, without the brackets around them
+         ~~~~~~~~~~~~~~~~~~~~~      the product: from the first character of its first operand to the last
+                                    argument of its last operand, without brackets
 
 A node's range is the smallest range that contains its own token and the ranges of its parts.  Therefore
 grouping brackets are not included, and a call ends with its last argument.
@@ -39,7 +39,7 @@ class Ranges:
 
     def __init__(self, source: Source, whole_subscripts: bool = False) -> None:
         self.source = source
-        # PyTorch underlines all of `x[0]` in strings, in live functions all but the bracket.
+        # PyTorch underlines `x[0]` completely in strings, and without the closing bracket in live functions.
         self._whole_subscripts = whole_subscripts
         self._text = source.text
         self._spans: dict[ast.AST, tuple[int, int]] = {}
@@ -62,9 +62,9 @@ class Ranges:
         return NodeRange(self, node)
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Start and end offset of `of(node)`."""
+        """Return the start and end offset of `of(node)`."""
         if node not in self._spans:
-            for each in self._bottom_up(node):  # so that computing one never recurses
+            for each in self._bottom_up(node):  # children first, which avoids recursion
                 self._spans[each] = self._compute(each)
         return self._spans[node]
 
@@ -110,7 +110,7 @@ class Ranges:
             case ast.Constant(value=str(text)):
                 length = len(text) + 1
             case ast.Constant(value=int(value)) if value.bit_length() > 64:
-                length = 20  # no int of a program: where it is compiled it is refused
+                length = 20  # too large for an int; compiling it raises an error
             case ast.Constant(value=value):
                 length = 3 if value is ... else len(str(value))
             case ast.List() | ast.Tuple() | ast.Dict() | ast.Set() | ast.JoinedStr() | ast.Starred():
@@ -122,7 +122,7 @@ class Ranges:
             case ast.Slice(lower=None, upper=None, step=None):
                 length = 1
             case ast.BinOp() | ast.BoolOp() | ast.Compare() | ast.IfExp() | ast.Call() | ast.Slice():
-                return None  # begins and ends with its operands
+                return None  # the range is that of the operands
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
                 return None
             case ast.stmt():
@@ -190,7 +190,8 @@ class JoinedRange(NodeRange):
 
 
 class HiddenRange(NodeRange):
-    """The statement around a node that PyTorch gives no range: for errors, not shown in the graph's text."""
+    """Range of the enclosing statement, for nodes without a range in PyTorch; used in errors, not in graph
+    text."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Definitions as text: the syntax tree that the compiler reads, in PyTorch's notation.
+"""Printing of syntax trees in PyTorch's notation.
 
     def f(x: int):            (def
         return x + 1            (ident f)
@@ -14,7 +14,7 @@
                                   (return
                                     (+ (variable (ident x)) (const 1)))))
 
-A tree stands on one line if that ends before column 40, else each of its children has lines of its own.
+A tree is printed on one line if it ends before column 40; otherwise each child starts a new line.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ Tree = tuple["str | Tree", ...]
 
 
 class TypeComment:
-    """The declaration that a type comment makes."""
+    """Parsed declaration of a type comment."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -122,7 +122,7 @@ def _flat(tree: Tree) -> str:
 
 
 def _lines(tree: Tree, depth: int) -> list[str]:
-    """Return the lines of a tree inside of `depth` others."""
+    """Return the lines of a tree at nesting depth `depth`."""
     flat = _flat(tree)
     if 2 * depth + len(flat) <= _MAX_LINE_LENGTH or all(isinstance(part, str) for part in tree):
         return [flat]

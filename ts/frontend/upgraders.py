@@ -22,9 +22,9 @@ from ts.frontend.schema_matching import Actual, match_schemas
 from ts.frontend.sugared_values.sugared import BuiltinFunction, FunctionValue, Kwargs, SugaredValue
 from ts.ir.source import SourceRange
 
-# Name -> the version in which it got its present meaning, and what it meant before.
+# Operator -> (format version of its current semantics, its former semantics).
 _FORMER: Final[dict[str, tuple[int, str]]] = {
-    # The quotient of integers was an integer.
+    # The quotient of integer tensors was an integer tensor.
     "div": (
         4,
         """
@@ -58,7 +58,7 @@ def number(self: Tensor, other: Union[int, float, complex]) -> Tensor:
     return self.div_(other, rounding_mode="trunc")
 """,
     ),
-    # Without a dtype the result was floating point.
+    # Without a dtype, the result was floating-point.
     "full": (
         5,
         """
@@ -73,7 +73,7 @@ def filled(
     )
 """,
     ),
-    # The number of steps had a default.
+    # The number of steps was optional.
     "linspace": (
         8,
         """
@@ -118,7 +118,7 @@ def into(
 
 
 def former(name: str, version: int) -> Sequence[Any]:
-    """Return the functions for an operator's meaning in a format version; empty if it is unchanged today."""
+    """Return functions with an operator's semantics in a format version; empty if they are unchanged."""
     changed, _ = _FORMER.get(name, (0, ""))
     return _functions(name) if version < changed else ()
 
@@ -139,7 +139,7 @@ def _same(definition: parse.ParsedFunction) -> parse.ParsedFunction:
 
 
 class FormerOperator(SugaredValue):
-    """An operator of a version in which it meant something else for some of its arguments."""
+    """Operator with different semantics in the format version of the archive."""
 
     kind = "builtin"
 

@@ -5,8 +5,8 @@ In: a function or class, and its compilation result.  Out: the result, while the
     scripted = WeakSideTable("script")
     scripted[f] = ScriptFunction(...)        scripted.get(f)
 
-A `WeakKeyDictionary` would leak: the result refers to its key (through used classes, whose methods share the
-globals), so that the dictionary would keep both alive forever.
+A `WeakKeyDictionary` would leak: a result refers to its key (through used classes, whose methods share the
+globals), so the dictionary would keep both alive.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ V = TypeVar("V")
 
 
 class WeakSideTable(Generic[V]):
-    """A mapping whose values are attributes of its keys."""
+    """Mapping whose values are stored as attributes of its keys."""
 
     def __init__(self, name: str) -> None:
         self.name = f"__ts_{name}__"

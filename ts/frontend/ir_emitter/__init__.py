@@ -1,1 +1,1 @@
-"""Syntax to graph: one module for each kind of statement and expression."""
+"""Emission of graph nodes from syntax, one module per kind of statement and expression."""

@@ -1,11 +1,11 @@
-"""Calls, and the special forms, which look at the syntax of their arguments.
+"""Emission of calls and special forms; special forms inspect the syntax of their arguments.
 
 f(x, k=1)                 emits callee, arguments, keyword arguments; then the callee decides
 range, zip, enumerate     iterables for loops
 list(xs), dict(xs)        aten::list, or a comprehension
-annotate(List[int], [])   its second argument, converted
-fork(f, x)                a closure with the call f(x), started as a program of its own
-rpc_async(to, f, (x,))    what another process runs (`remote`)
+annotate(List[int], [])   the second argument, converted to the type
+fork(f, x)                a closure with the call f(x), started as a separate task
+rpc_async(to, f, (x,))    a call in another process (`rpc_calls`)
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _arguments(
     args: list[Actual] = list(values_of(em, positional))
     kwargs: dict[str, Actual] = {}
     for keyword in keywords:
-        assert keyword.arg is not None  # the parser refuses `**`
+        assert keyword.arg is not None  # the parser rejects `**`
         kwargs[keyword.arg] = em.expr(keyword.value)
     return args, kwargs
 
@@ -366,7 +366,7 @@ def _has_attribute(em: Emitter, node: ast.Call, base: SugaredValue, name: str) -
     try:
         base.attr(em, em.range(node), name)
     except CompilationError as error:
-        if error.left_function:  # it is there, and does not compile
+        if error.left_function:  # the function exists, but does not compile
             raise
         return False
     return True
@@ -396,7 +396,7 @@ def _tolist(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -
             em.range(node),
         )
     assert form.self_value is not None
-    em.constant(None)  # PyTorch counts a value here, and so do the numbers in graph text
+    em.constant(None)  # PyTorch creates a value here; this keeps value numbers equal
     inputs = form.self_value, em.constant(dim), em.constant(_TOLIST_TYPES[elem])
     return _simple(em.insert("prim::tolist", inputs, 1, em.range(node)).output().set_type(hint))
 

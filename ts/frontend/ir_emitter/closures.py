@@ -2,7 +2,7 @@
 
     def f(x):
         y = torch.tanh(x)
-        def backward(grad):             compiled to report its errors; it cannot be called
+        def backward(grad):             compiled to report its errors; not callable
             return grad * (1 - y * y)
         return y
 
@@ -25,7 +25,7 @@ from ts.ir.value import Value
 
 
 class ClosureValue(SugaredValue):
-    """A function that was defined inside of a function."""
+    """Nested function as a value."""
 
     kind = "closure"
 

@@ -1,6 +1,6 @@
-"""Branches: conditions, `if`, `assert`, conditional and boolean expressions. (Loops: `loops`.)
+"""Emission of branches: conditions, `if`, `assert`, conditional and boolean expressions.
 
-    a and b          prim::If: b is emitted in its true branch, where what `a` tells about types holds
+    a and b          prim::If: b is emitted in its true branch, with the type refinements of `a`
     x if c else y    prim::If: the types of x and y unify
 
 A condition that is known at compile time (`x is None` for a Tensor x, `torch.jit.is_scripting()`) emits only
@@ -42,7 +42,7 @@ from ts.ir.value import Value
 
 
 class Condition(NamedTuple):
-    """A boolean value, what it tells about variables, and whether it is known at compile time."""
+    """Boolean value with its type refinements, and its static value if known at compile time."""
 
     value: Value
     if_true: Sequence[Refinement] = ()
@@ -283,7 +283,7 @@ def emit_condition(em: Emitter, node: ast.expr, hint: Type | None) -> Value:
 
 
 def refine(em: Emitter, range: SourceRange, refinements: Sequence[Refinement]) -> None:
-    """Give variables the types that are known to hold here."""
+    """Insert casts that refine the types of variables at this point."""
     for name, type in refinements:
         em.scope.set(range, name, em.unchecked_cast(em.variable(name, range), type))
 
@@ -414,7 +414,7 @@ def _join(
         and true_type.is_subtype_of(before)
         and false_type.is_subtype_of(before)
     ):
-        unified = before  # a union that was refined in the branches
+        unified = before  # the declared union, refined in both branches
     if unified is None and em.parsed.printed:
         unified = unify(true_type, false_type, True)  # printed source does not declare the union
     if unified is None:

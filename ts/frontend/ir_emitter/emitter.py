@@ -58,7 +58,7 @@ _V = TypeVar("_V", bound=EmitSugared)
 
 
 def statement(*classes: type[ast.stmt]) -> Callable[[_S], _S]:
-    """Enter the decorated function as the emitter of these statements."""
+    """Register the decorated function as the emitter of statements."""
 
     def enter(function: _S) -> _S:
         for cls in classes:
@@ -69,7 +69,7 @@ def statement(*classes: type[ast.stmt]) -> Callable[[_S], _S]:
 
 
 def expression(*classes: type[ast.expr]) -> Callable[[_E], _E]:
-    """Enter the decorated function as the emitter of these expressions, which always give a value."""
+    """Register the decorated function as the emitter of expressions that always have a graph value."""
 
     def enter(function: _E) -> _E:
         for cls in classes:
@@ -80,7 +80,7 @@ def expression(*classes: type[ast.expr]) -> Callable[[_E], _E]:
 
 
 def sugared(*classes: type[ast.expr]) -> Callable[[_V], _V]:
-    """Enter the decorated function as the emitter of these expressions, which may give something else."""
+    """Register the decorated function as the emitter of expressions with any sugared value."""
 
     def enter(function: _V) -> _V:
         for cls in classes:
@@ -91,7 +91,7 @@ def sugared(*classes: type[ast.expr]) -> Callable[[_V], _V]:
 
 
 class Emitter:
-    """Emits one function into one graph."""
+    """State for the emission of one function into one graph."""
 
     def __init__(self, parsed: ParsedFunction, compile_callee: CompileCallee) -> None:
         self.parsed = parsed
@@ -102,22 +102,22 @@ class Emitter:
         self.compile_callee = compile_callee
         self.declared_return: Type | None = None
         self.merged_return: Type | None = None
-        self.merged_return_at: SourceRange | None = None  # the `return` that made it so
+        self.merged_return_at: SourceRange | None = None  # the `return` that determined the merged type
         self.exits: set[Block] = set()  # blocks that end with return, raise, break or continue
-        self.calling: ast.Call | None = None  # the call last begun: where a callee is compiled
-        self.lines = False  # whether the debugger wants a `prim::Line` before each statement
+        self.calling: ast.Call | None = None  # the innermost call being emitted
+        self.lines = False  # True: emit a `prim::Line` before each statement, for the debugger
         self.holds_breakpoint = False
         self.warned = False
         self.noted = FunctionErrors()
-        self.failed_names: set[str] = set()  # of variables whose assignment does not compile
-        self.loop: str | None = None  # what encloses the statement: "loop", "unrolled" or nothing
+        self.failed_names: set[str] = set()  # variables whose assignment does not compile
+        self.loop: str | None = None  # innermost enclosing loop: "loop", "unrolled" or None
         self._numbers: dict[str, Value] = {}
         self._temporaries = 0
 
     # ---- syntax --------------------------------------------------------------------------------------
 
     def statements(self, body: Iterable[ast.stmt]) -> None:
-        """Emit statements until one leaves the block: what follows it is never reached."""
+        """Emit statements up to the first that leaves the block; later ones are unreachable."""
         around = self.graph.range
         for node in body:
             self.graph.range = HiddenRange(self.parsed.ranges, node)
@@ -140,7 +140,7 @@ class Emitter:
         """Record an error of a statement, mark its variables as failed and compile its callees to collect
         their errors.
         """
-        if not error.left_function:  # what makes a type knows no place
+        if not error.left_function:  # errors from types have no location
             error.range = error.range or self.range(node)
         self.noted.add(error)
         names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
@@ -153,7 +153,7 @@ class Emitter:
                 self.noted.add(further)
 
     def expr(self, node: ast.expr, hint: Type | None = None) -> Value:
-        """Emit an expression that has to be a value; `hint` is the type its place asks for."""
+        """Emit an expression and return its graph value; `hint` is the expected type."""
         deadline.charge(_EXPRESSION_NS, bytes=_EXPRESSION_BYTES)
         emit = EXPRESSIONS.get(type(node))
         if emit is not None:
@@ -165,7 +165,7 @@ class Emitter:
         return value
 
     def sugared(self, node: ast.expr, n_binders: int = 1, hint: Type | None = None) -> SugaredValue:
-        """Emit an expression that may be something else than a value."""
+        """Emit an expression and return its sugared value."""
         emit = SUGARED.get(type(node))
         if emit is not None:
             return emit(self, node, n_binders, hint)
@@ -311,7 +311,7 @@ class Emitter:
             first = next(iter(self.graph.nodes()), None)
             self.graph.set_insert_point(self.graph.block() if first is None else first)
             found = self._numbers[key] = self.graph.insert_constant(value, range)
-            # An empty graph has its first node now; later nodes are inserted after it.
+            # If the graph was empty, later nodes are inserted after the new first node.
             self.graph.set_insert_point(saved)
         return found
 

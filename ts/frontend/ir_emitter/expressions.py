@@ -1,8 +1,8 @@
-"""Expressions that give a value: names, constants, operators, literals.
+"""Emission of expressions with graph values: names, constants, operators, literals.
 
 a + b            aten::add; __add__ has no other meaning in the language
 "%d" % n         aten::percentFormat
--1               the constant -1: operators on constants are computed
+-1               the constant -1: operators on constants are evaluated
 [a, b]           prim::ListConstruct       (a, b)   prim::TupleConstruct      {k: v}   prim::DictConstruct
 f"{n} of {m}"    aten::format("{} of {}", %n, %m)
 """
@@ -63,7 +63,7 @@ def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type 
     return base.attr(em, em.range(node), node.attr)
 
 
-_MAX_NUMBER_CHARS = 4096  # bits of an int that an error shows in whole
+_MAX_NUMBER_CHARS = 4096  # longest int that errors show completely, in bits
 
 
 @expression(ast.Constant)
@@ -90,7 +90,7 @@ def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
 def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
     range = em.range(node)
     operator = BINARY[type(node.op)]
-    # PyTorch looks at the left operand's type first: `%` formats strings.
+    # As in PyTorch, the type of the left operand is checked first: `%` formats strings.
     if isinstance(node.op, ast.Mod) and em.again(lambda: em.expr(node.left)).type() is STR:
         left, right = em.expr(node.left), shown(em, range, em.expr(node.right))
         if isinstance(node.right, ast.Tuple) and any(
@@ -107,7 +107,7 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
     ):
         return construct_tuple(em.graph, unpack_tuple(em.graph, left) + unpack_tuple(em.graph, right))
     if isinstance(node.op, ast.Div) and COMPLEX in (left.type(), right.type()):
-        # PyTorch has no overload for a complex and a real number, and takes the result for a float.
+        # PyTorch has no overload for a complex and a real number, and types the result as float.
         left, right = (
             emit_builtin_call(range, em.graph, "aten::Complex", [v]) if v.type() in (INT, FLOAT) else v
             for v in (left, right)
@@ -123,8 +123,8 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
     operator = "aten::neg" if isinstance(node.op, ast.USub) else "aten::bitwise_not"
     range = em.range(node)
     if operator == "aten::neg" and isinstance(node.operand, ast.Constant) and node.operand.value == 1 << 63:
-        return em.constant(-(1 << 63), range)  # the smallest int, whose digits alone are no int
-    if operator == "aten::neg" and em.parsed.function is None:  # in text the sign is part of the number
+        return em.constant(-(1 << 63), range)  # the smallest int; its absolute value exceeds 64 bits
+    if operator == "aten::neg" and em.parsed.function is None:  # in source text, part of the literal
         match node.operand:
             case ast.Constant(value=int() | float() | complex() as number) if not isinstance(number, bool):
                 return em.number(-number, em.range(node.operand))
@@ -147,7 +147,7 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
 
 
 def values_of(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None) -> list[Value]:
-    """Emit expressions; `*x` gives the elements of x."""
+    """Emit expressions; `*x` is expanded to the elements of x."""
     values = []
     for node in nodes:
         if isinstance(node, ast.Starred):
@@ -236,7 +236,7 @@ def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
     keys: list[Value] = []
     values: list[Value] = []
     for key, value in zip(node.keys, node.values, strict=True):
-        assert key is not None  # the parser refuses `**`
+        assert key is not None  # the parser rejects `**`
         keys.append(em.expr(key))
         values.append(em.expr(value, inner))
     if not keys:

@@ -43,7 +43,7 @@ def emit_for(em: Emitter, node: ast.For) -> None:
 def for_each(
     em: Emitter, range: SourceRange, iterable: SugaredValue, target: ast.expr, body: Callable[[], None]
 ) -> None:
-    """Run the body for each element: in a loop, or unrolled where the length is known."""
+    """Emit the body for each element: in a loop, or unrolled if the length is static."""
     if not iterable.unrolled:
         _loop(em, range, iterable, target, None, body)
         return
@@ -118,7 +118,7 @@ def list_comprehension(
         nonlocal wanted
         element = em.expr(elt, wanted.elem if wanted is not None and options else None)
         type = element.type()
-        if wanted is None:  # the first element decides
+        if wanted is None:  # the first element determines the type
             own = ListType(type)
             holds: Callable[[ListType], bool] = lambda option: type.is_subtype_of(option.elem)  # noqa: E731
             wanted = chosen(hint, options, own, holds, range) if options else own
@@ -147,7 +147,7 @@ def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) 
         nonlocal wanted
         key = em.expr(node.key)
         value = em.expr(node.value)
-        if wanted is None:  # the first pair decides
+        if wanted is None:  # the first pair determines the type
             own = DictType(key.type(), value.type())
             holds: Callable[[DictType], bool] = own.is_subtype_of
             wanted = chosen(hint, options, own, holds, range) if options else own

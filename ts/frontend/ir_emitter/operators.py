@@ -34,13 +34,13 @@ BINARY: Final[dict[type[ast.operator] | type[ast.cmpop], str]] = {
     ast.IsNot: "aten::__isnot__",
 }
 
-# Operator -> (on numbers, on tensors and lists).  In place, unless PyTorch's operator returns a new tensor.
+# Operator -> (for numbers, for tensors and lists).  In place unless PyTorch's operator returns a new tensor.
 AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Add: ("aten::add", "aten::add_"),
     ast.Sub: ("aten::sub", "aten::sub_"),
     ast.Mult: ("aten::mul", "aten::mul_"),
     ast.Div: ("aten::div", "aten::div_"),
-    ast.Mod: ("aten::remainder", "aten::fmod_"),  # PyTorch: fmod, which makes a float of an int
+    ast.Mod: ("aten::remainder", "aten::fmod_"),  # PyTorch: fmod, which converts an int to float
     ast.BitOr: ("aten::__or__", "aten::bitwise_or"),
     ast.BitAnd: ("aten::__and__", "aten::bitwise_and"),
     ast.BitXor: ("aten::__xor__", "aten::bitwise_xor"),
@@ -50,7 +50,7 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),  # extension: PyTorch raises an error
 }
 
-# Difference from PyTorch, which discards the result: on items and slices of tensors these write in place.
+# Difference from PyTorch, which discards the result: for items and slices of tensors these write in place.
 AUGMENTED_ITEM: Final[dict[type[ast.operator], str]] = {
     ast.BitOr: "aten::bitwise_or_",
     ast.BitAnd: "aten::bitwise_and_",
@@ -58,7 +58,7 @@ AUGMENTED_ITEM: Final[dict[type[ast.operator], str]] = {
     ast.Pow: "aten::pow_",
 }
 
-# Operator -> the method of a class that defines it.
+# Operator -> the magic method that implements it in a class.
 MAGIC: Final[dict[type[ast.operator] | type[ast.cmpop] | type[ast.unaryop], str]] = {
     ast.Add: "__add__",
     ast.Sub: "__sub__",

@@ -49,9 +49,9 @@ def without_none(type: Type) -> Type | None:
 
 
 class TypeTest(NamedTuple):
-    """The outcome of `isinstance`: the types on both sides, and the answer where it is known."""
+    """Result of an `isinstance` test: refined types of both branches, and the static result if known."""
 
-    tested: list[Type]  # what the value is tested against at run time
+    tested: list[Type]  # types to test at run time
     if_true: Type | None
     if_false: Type | None
     static: bool | None

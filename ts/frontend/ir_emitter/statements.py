@@ -1,4 +1,4 @@
-"""Statements without control flow: assignments in all their forms, `del`, `return`, `raise`, `assert`.
+"""Emission of simple statements: assignments, `del`, `return`, `raise`, `assert`.
 
 a, *b = t            %a, ... = prim::TupleUnpack(%t); a tuple of the rest; two stores
 x += 1               aten::add_ for tensors and lists, otherwise aten::add
@@ -31,7 +31,7 @@ def emit_expression(em: Emitter, node: ast.Expr) -> None:
 
 @statement(ast.Pass)
 def emit_pass(em: Emitter, node: ast.Pass) -> None:
-    """Nothing to do."""
+    """Emit no node for `pass`."""
 
 
 # ---- assignment ------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ def emit_assign(em: Emitter, node: ast.Assign) -> None:
 
 @statement(ast.AnnAssign)
 def emit_annotated_assign(em: Emitter, node: ast.AnnAssign) -> None:
-    assert node.value is not None  # the parser refuses a bare annotation
+    assert node.value is not None  # the parser rejects a bare annotation
     type = em.type_of(node.annotation)
     if isinstance(node.target, ast.Attribute):
         _assign_attribute(em, node.target, node.value, em.range(node), type)
@@ -246,7 +246,7 @@ def _augment_item(
     if isinstance(type, ListType):
         operator = _augmented_operator(em, node, type.elem)
     elif isinstance(type, DictType):
-        # Like PyTorch: no in-place operator, also for tensors and lists.
+        # As in PyTorch, not in place, even for tensors and lists.
         is_extension = isinstance(node.op, ast.FloorDiv)
         operator = _augmented_operator(em, node, type.value if is_extension else NONE)
     else:
@@ -304,7 +304,7 @@ def emit_return(em: Emitter, node: ast.Return) -> None:
 
 
 def finish(em: Emitter, value: Value, range: SourceRange) -> None:
-    """Return `value`, converted to the declared type or merged with the types returned before."""
+    """Emit `return value`, converted to the declared type or merged with earlier return types."""
     declared = em.declared_return
     if declared is not None:
         if value.type() is not NONE:
@@ -340,12 +340,12 @@ def finish(em: Emitter, value: Value, range: SourceRange) -> None:
 
 @statement(ast.Raise)
 def emit_raise(em: Emitter, node: ast.Raise) -> None:
-    assert node.exc is not None  # the parser refuses a bare `raise`
+    assert node.exc is not None  # the parser rejects a bare `raise`
     raise_exception(em, em.sugared(node.exc), em.range(node))
 
 
 def raise_exception(em: Emitter, raised: SugaredValue, range: SourceRange) -> None:
-    """Raise an exception, given as an instance or as a class."""
+    """Emit `raise` of an exception instance or class."""
     args: list[Value]
     if isinstance(raised, ExceptionInstance):
         message = raised.message

@@ -1,4 +1,4 @@
-"""Indexing: `x[i]`, `x[a:b]`, `x[..., None, 0]`, read and write.
+"""Emission of subscripts, read and written: `x[i]`, `x[a:b]`, `x[..., None, 0]`.
 
     xs[i]            aten::__getitem__          t[1]             prim::TupleIndex
     xs[a:]           aten::slice                t[1:]            elements, then a new tuple
@@ -44,12 +44,12 @@ from ts.ir.types import (
 )  # fmt: skip
 from ts.ir.value import Value
 
-_INT64_CODE = 4  # PyTorch's ScalarType
+_INT64_CODE = 4  # ScalarType number of int64
 _OPTIONAL_TENSOR = OptionalType(TENSOR)
 
 
 def parts(em: Emitter, node: ast.Subscript) -> list[ast.expr]:
-    """Return the indices between the brackets; the name `Ellipsis` is `...`."""
+    """Return the indices between the brackets; the name `Ellipsis` counts as `...`."""
     index = node.slice
     indices = index.elts if isinstance(index, ast.Tuple) else [index]
     return [
@@ -85,7 +85,7 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         return SimpleValue(_slice(em, range, value, dim, _bounds(em, index)))
     value_or_none = base.simple
     if value_or_none is not None and value_or_none.type().is_subtype_of(TENSOR):
-        # PyTorch looks at the index before it knows that a tensor is indexed.
+        # As in PyTorch, the index is emitted before the type of the indexed value is checked.
         em.again(lambda: em.sugared(index, 1, NONE if _is_none(index) else None))
         return SimpleValue(_index_tensor(em, range, value_or_none, indices))
     found = em.sugared(index)
@@ -124,13 +124,13 @@ def index_list(em: Emitter, indices: Sequence[Value]) -> Value:
 def int_and_slice_indexing(
     em: Emitter, range: SourceRange, value: Value, indices: Sequence[ast.expr]
 ) -> tuple[Value, list[Value]]:
-    """Apply ints, slices and None; give the result and the tensor indices, which remain to do."""
+    """Emit int, slice and None indices; return the result and the remaining tensor indices."""
     dims = [0] * len(indices)
     emitted: list[Value | None] = [None] * len(indices)
     slices: dict[int, SliceValue] = {}  # the slice objects among the indices
 
     def dimension(position: int, dim: int, from_right: bool) -> int:
-        """Emit the index at `position`, which applies to `dim`; give the dimension of the next one."""
+        """Emit the index at `position` for dimension `dim`; return the dimension of the next index."""
         dims[position] = dim
         index = indices[position]
         step = -1 if from_right else 1

@@ -1,4 +1,4 @@
-"""`with` statements.
+"""Emission of `with` statements.
 
     with c as x, d:          %x = prim::Enter(%c)
         ...                  prim::Enter(%d)
@@ -6,8 +6,8 @@
                              prim::Exit(%d)
                              prim::Exit(%c)
 
-An exit follows its body however the body ends: the conversion of early exits (`passes/exit_transform.py`)
-takes the nodes between the two as a block, and the bytecode knows which objects to leave when an operation
+The exit runs after the body in all cases: the conversion of early exits (`passes/exit_transform.py`) treats
+the nodes between enter and exit as a block, and the bytecode records the objects to exit when an operation
 fails.
 """
 

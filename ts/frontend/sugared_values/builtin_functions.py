@@ -1,8 +1,8 @@
-"""Operators that are written in the language itself, and copied into the graph where they are called.
+"""Builtin operators implemented in the script language, which are copied into the calling graph.
 
-In: an operator's name.  Out: compiled functions, which are candidates after the registry's operators.
+In: an operator's name.  Out: compiled functions, tried after the operators of the registry.
 
-    2 * x      aten::mul(Tensor, int)      there is no operator with the number first; the function swaps them
+    2 * x      aten::mul(Tensor, int)      the function swaps the operands
     x.shape    aten::size(x)
 """
 

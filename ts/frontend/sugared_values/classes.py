@@ -1,7 +1,6 @@
 """Script classes and their objects in expressions: constructors, methods, attributes, operators.
 
-In: a class of Python that a name stands for, or a value whose type is a class.  Out: nodes as PyTorch emits
-them:
+In: a Python class, or a value whose type is a script class.  Out: the nodes that PyTorch emits:
 
     Counter(1)       %c = prim::CreateObject();  prim::CallMethod[name="__init__"](%c, %1)
     c.n              prim::GetAttr[name="n"](%c)
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class ClassValue(SugaredValue):
-    """A script class: calling it makes an object."""
+    """Script class as a value; a call creates an object."""
 
     kind = "class"
 
@@ -110,7 +109,7 @@ def _class_inside(em: Emitter, range: SourceRange, cls: Any, name: str) -> Sugar
 
 
 class UnboundMethod(SugaredValue):
-    """A method accessed on its class; the object is the first argument."""
+    """Method accessed on its class; its first argument is the object."""
 
     kind = "method"
 
@@ -129,7 +128,7 @@ class UnboundMethod(SugaredValue):
 
 
 class MethodValue(SugaredValue):
-    """A method bound to an object."""
+    """Method bound to an object."""
 
     kind = "method"
 
@@ -169,7 +168,7 @@ def _schema_of(em: Emitter, range: SourceRange, type: Any, method: Any) -> Funct
         return method if isinstance(method, FunctionSchema) else method.schema  # type: ignore[no-any-return]
     except FrontendError as error:
         if isinstance(error, CompilationError) and error.range is None:
-            error.range = range  # it is being compiled, and its return type is not known yet
+            error.range = range  # a recursive call: the return type is not known yet
             raise
         raise error.add_call(f"{type.name()}.{method.name}", em.parsed.name, range) from None
 
@@ -178,7 +177,7 @@ def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
     """Compile a Python class to a script class."""
     try:
         is_interface = isinstance(vars(cls).get(ATTRIBUTE), InterfaceType)
-        return ClassValue(compile_class(cls) if is_interface else class_type(cls))  # the former raises
+        return ClassValue(compile_class(cls) if is_interface else class_type(cls))  # raises for interfaces
     except FrontendError as error:
         raise error.add_call(f"__torch__.{cls.__name__}", em.parsed.name, range) from None
 
@@ -252,7 +251,7 @@ def _inherited(cls: type | None, name: str) -> str:
 
 
 def _is_frozen(cls: type | None) -> bool:
-    """Return whether objects of the class cannot be changed: it is a dataclass that says so."""
+    """Return whether the class is a frozen dataclass."""
     return getattr(getattr(cls, "__dataclass_params__", None), "frozen", False)
 
 
@@ -326,7 +325,7 @@ def _contains(type: Type, searched: Type) -> bool:
 
 
 def _is_constructing(em: Emitter, type: Type) -> bool:
-    """Return whether this is the constructor of that class: there, assignments declare attributes."""
+    """Return whether the constructor of `type` is being emitted; its assignments declare attributes."""
     return em.parsed.name == "__init__" and em.parsed.self_type is type
 
 
@@ -358,7 +357,7 @@ def overloaded(
 
 
 def _has_only_own_method(type: Type, method: str) -> bool:
-    """Return whether a method of a module is `ts`'s own Python code, as `ModuleList.__setitem__`."""
+    """Return whether a module's method is a Python method of `ts`, such as `ModuleList.__setitem__`."""
     if not isinstance(type, ModuleType) or method in type.methods or type.concrete is None:
         return False
     function = type.concrete.python_function(method)

@@ -4,7 +4,7 @@ In: the call's arguments.  Out: sugared values, which loops, comprehensions and 
 
     for i in range(2, n)         RangeValue: length aten::__range_length, elements aten::__derive_index
     for a, b in zip(xs, ys)      IterableTree([SimpleValue(%xs), SimpleValue(%ys)])
-    x[slice(1, None)]            SliceValue(%1, None, None): the same as x[1:]
+    x[slice(1, None)]            SliceValue(%1, None, None), like x[1:]
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class SliceValue(SugaredValue):
-    """`slice(start, stop, step)`; a bound that is None or left out is no value."""
+    """Slice object `slice(start, stop, step)`; omitted bounds are None."""
 
     kind = "Python slice value"
 
@@ -52,7 +52,7 @@ class StaticLengthIterable(SugaredValue):
 
 
 class RangeValue(StaticLengthIterable):
-    """`range(...)` of a loop: its length and its elements are computed, it is no list."""
+    """Iterable `range(...)`; its length and elements are computed without a list."""
 
     kind = "range"
 
@@ -93,7 +93,7 @@ class RangeValue(StaticLengthIterable):
 
 
 class ReversedValue(SugaredValue):
-    """`reversed(xs)`: the elements of `xs` in reverse order, without a copied list."""
+    """Iterable `reversed(xs)`: the elements of `xs` in reverse order, without a copy."""
 
     kind = "reversed"
 
@@ -139,7 +139,7 @@ class ReversedValue(SugaredValue):
 
 
 class IterableTree(StaticLengthIterable):
-    """`zip(...)` and `enumerate(...)`: several iterables in step."""
+    """Iterables that advance together: `zip(...)` and `enumerate(...)`."""
 
     kind = "iterabletree"
 

@@ -1,11 +1,11 @@
 """Modules in expressions: `self`, submodules, and the containers that are known at compile time.
 
-In: a value whose type is a `ModuleType`.  Out: nodes as PyTorch emits them:
+In: a value whose type is a `ModuleType`.  Out: the nodes that PyTorch emits:
 
     self.weight             %weight = prim::GetAttr[name="weight"](%self)
     self.steps              a constant, if it is one of the module's
     self.linear(x)          prim::CallMethod[name="forward"](%linear, %x)
-    for m in self.layers    the body once for each submodule
+    for m in self.layers    the body, emitted once per submodule
     self.layers[1]          prim::GetAttr[name="1"](%layers)
     self.heads["a"]         prim::GetAttr[name="a"](%heads)
 """
@@ -37,7 +37,7 @@ from ts.ir.value import Value
 if TYPE_CHECKING:
     from ts.frontend.ir_emitter.emitter import Emitter
 
-_NO_MODULE: Final = "Cannot infer concrete type of torch.nn.Module"  # of a list of modules
+_NO_MODULE: Final = "Cannot infer concrete type of torch.nn.Module"  # error for a list of modules
 
 
 _BY_INTERFACE: Final = (
@@ -46,7 +46,7 @@ _BY_INTERFACE: Final = (
 
 
 class ModuleValue(SugaredValue):
-    """A module: the value, and what is known about its instances."""
+    """Module value with the description of its instances."""
 
     kind = "module"
 
@@ -74,7 +74,7 @@ class ModuleValue(SugaredValue):
             hint = hints.class_attribute(name)
         if _NO_MODULE in reason:
             hint = "put modules into a ts.nn.ModuleList or a ts.nn.ModuleDict"
-        if name.startswith("__") and name.endswith("__"):  # of an operator
+        if name.startswith("__") and name.endswith("__"):  # operator method
             raise CompilationError(
                 f"'{self.type.repr_str}' object has no attribute or method '{name}'. Did you forget to "
                 "initialize an attribute in __init__()?",
@@ -147,7 +147,7 @@ class ModuleValue(SugaredValue):
         if method is None:
             return None
         try:
-            with compilation((id(self.type), name)):  # the method itself goes where it does not compile
+            with compilation((id(self.type), name)):  # an error removes the method
                 method.ensure_compiled()
         except FrontendError as error:
             del self.type.methods[name]
@@ -273,7 +273,7 @@ class ModuleValue(SugaredValue):
         """Emit a container item by a dynamic key or index, where all items conform to `type`."""
         container = None if self.concrete is None else self.concrete.container
         key = STR if container in ("dict", "parameter dict") else INT
-        read = em.parsed.printed and "__getitem__" not in self.type.methods  # of whatever container it was
+        read = em.parsed.printed and "__getitem__" not in self.type.methods  # a container of unknown class
         if container in ("dict", "parameter dict", "list"):
             if index.type() is not key or index.to_ivalue() is not None:
                 return self.getitem(em, range, index)
@@ -311,7 +311,7 @@ class ModuleValue(SugaredValue):
 
 
 class OverloadedMethod(SugaredValue):
-    """An overloaded method; calls select the first matching declaration."""
+    """Overloaded method; calls select the first matching declaration."""
 
     kind = "overloaded method"
 
@@ -327,7 +327,7 @@ class OverloadedMethod(SugaredValue):
         return MethodValue(self.object, self.methods[index].name).call(em, range, args, kwargs, n_binders)
 
 
-# ---- what a module lists about itself --------------------------------------------------------------
+# ---- listings of a module's members ----------------------------------------------------------------
 
 
 def _keys(em: Emitter, module: ModuleValue, range: SourceRange) -> list[SugaredValue]:
@@ -357,7 +357,7 @@ def _children(em: Emitter, module: ModuleValue, range: SourceRange) -> list[tupl
 
 
 def _tensors(em: Emitter, module: ModuleValue, kind: str) -> list[tuple[str, SugaredValue]]:
-    """Parameters or buffers of the tree, with dotted names."""
+    """Return the parameters or buffers of the module tree, with dotted names."""
     return [
         (f"{prefix}.{name}" if prefix else name, owner.slot(em, name))
         for prefix, owner in _tree(em, module)
@@ -402,7 +402,7 @@ _LISTINGS: Final[dict[str, _List]] = {"keys": _keys, "values": _values, "items":
 
 
 class StaticModuleList(SugaredValue):
-    """`keys`, `values`, `items` of a container, `named_modules` and its like: known at compile time."""
+    """Listing known at compile time: `keys`, `values`, `items`, `named_modules` and similar methods."""
 
     kind = "module listing"
 
@@ -425,7 +425,7 @@ class StaticModuleList(SugaredValue):
 
 
 class PairListing(SugaredTuple):
-    """Pairs of names and values, only for loops and comprehensions."""
+    """Pairs of names and values, for loops and comprehensions only."""
 
     kind = "iterabletree"
 
@@ -434,7 +434,7 @@ class PairListing(SugaredTuple):
 
 
 class StaticModuleDict(StaticModuleList):
-    """`_modules` of a container: a dictionary that is known at compile time."""
+    """Dictionary `_modules` of a container, known at compile time."""
 
     kind = "module dictionary"
 

@@ -1,18 +1,19 @@
-"""Functions and other objects of Python that compiled code calls.
+"""Python functions and other Python objects used by compiled code.
 
-In: a Python object that is called, or asked for attributes.  Out: a `SugaredValue`:
+In: a Python object that is called or whose attributes are read.  Out: a `SugaredValue`:
 
     def helper(x): ...              FunctionValue            compiled on demand
     @ignore def log(x): ...         PythonFunction           ^log[]()(%x): runs in Python
     @unused def train(x): ...       PythonFunction           raises when it is called
     @_overload def f(x: int): ...   OverloadedFunction       one compiled function for each declaration
-    boolean_dispatch(...)           BooleanDispatch          chosen by a constant argument
+    boolean_dispatch(...)           BooleanDispatch          selected by a constant argument
     functools.partial(f, k=2)       PythonFunction           runs in Python
-    anything else                   PythonObject             refuses to be a value, with its class
+    other objects                   PythonObject             cannot be used as a value
 
-A function that stays in Python is called with its arguments as Python objects, and its result has to be of
-the annotated type.  Without any annotation all arguments and the result are tensors (several, where several
-names are assigned).
+A function that runs in Python is called with Python objects, and its result must have the annotated type.
+Without annotations, all arguments and the result are tensors (or a tuple of tensors, if the result is
+assigned
+to several names).
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange
     except FrontendError as error:
         place = range if em.calling is None else em.range(em.calling)
         module = function.__module__ or ""
-        if module.partition(".")[0] in sys.stdlib_module_names:  # what is wrong stands in Python's own files
+        if module.partition(".")[0] in sys.stdlib_module_names:  # the error is in Python's standard library
             error.hint = hints.standard_library(f"{module}.{function.__name__}")
         raise error.add_call(function.__name__, em.parsed.name, place) from None
 
@@ -94,7 +95,7 @@ def object_value(em: Emitter, obj: Any, range: SourceRange) -> SugaredValue:
 
 
 class PythonFunction(SugaredValue):
-    """A callable that stays in Python; `receiver` is the first argument of a method of a scripted object."""
+    """Callable that runs in Python; `receiver` is the object of a scripted object's method."""
 
     def __init__(self, function: Callable[..., Any], receiver: Value | None = None) -> None:
         self.function = function
@@ -118,7 +119,7 @@ class PythonFunction(SugaredValue):
         given = args if self.receiver is None else [self.receiver, *args]
         try:
             schema = self.schema(len(given), n_binders)
-        except CompilationError as error:  # an annotation that is no type: PyTorch shows the call
+        except CompilationError as error:  # invalid annotation: PyTorch's error shows the call
             error.range = error.range or range
             raise
         if self.receiver is not None:
@@ -145,7 +146,7 @@ class PythonFunction(SugaredValue):
 
 
 class MissingFunction(PythonFunction):
-    """A function of PyTorch that `ts` lacks: a call compiles, as there, and raises when it runs."""
+    """Unsupported PyTorch function: a call compiles, as in PyTorch, and raises an error when it runs."""
 
     def __init__(self, function: Callable[..., Any], refusal: str) -> None:
         super().__init__(function)
@@ -160,7 +161,7 @@ class MissingFunction(PythonFunction):
 
 
 class AppliedFunction(PythonFunction):
-    """`apply` of an `autograd.Function`: a Python call of a tensor and any further arguments."""
+    """Method `apply` of an `autograd.Function`, called in Python."""
 
     def __init__(self, cls: Any) -> None:
         super().__init__(cls.apply)
@@ -226,7 +227,7 @@ class _KeywordOnlyAdapter:
     def __init__(self, function: Callable[..., Any], names: Sequence[str]) -> None:
         self.function = function
         self.names = tuple(names)
-        self.__wrapped__ = function  # what its signature is
+        self.__wrapped__ = function  # `inspect.signature` reads it
 
     def __call__(self, *args: Any) -> Any:
         first = len(args) - len(self.names)
@@ -238,9 +239,7 @@ def python_schema(
 ) -> FunctionSchema:
     """Return the schema of a function that stays in Python.
 
-    Parameters without annotations are tensors.
-
-    `self_type` is the type of the first argument of a method.
+    Parameters without annotations are tensors.  `self_type` is the type of the first argument of a method.
     """
     called = function.function if isinstance(function, _KeywordOnlyAdapter) else function
     name = getattr(called, "__qualname__", type(called).__qualname__)
@@ -272,7 +271,7 @@ def python_schema(
         parameter = by_name.get(parameter_name)
         if parameter is not None and parameter.default is not parameter.empty:
             is_undefined = parameter.default is None and parameter_type.is_subtype_of(TENSOR)
-            if not is_undefined:  # scripts have no constant for it
+            if not is_undefined:  # scripts have no constant for an undefined tensor
                 default = constant_of_type(parameter.default, parameter_type)
         has_default = default is not NO_DEFAULT
         arguments.append(
@@ -325,7 +324,7 @@ def _annotated_types(
 
 
 def _unresolved(annotation: object, resolver: Resolver, error: CompilationError) -> CompilationError:
-    """Return PyTorch's error for an annotation of a function that stays in Python and is not a type."""
+    """Return PyTorch's error for an invalid annotation of a function that runs in Python."""
     if isinstance(annotation, str):
         message = f"Unknown type annotation: '{annotation}' at"
         return UnresolvedAnnotationError(message, hint=error.hint) if "Unknown type" in str(error) else error
@@ -347,7 +346,7 @@ def _unresolved(annotation: object, resolver: Resolver, error: CompilationError)
 
 
 class OverloadedFunction(SugaredValue):
-    """An overloaded function; calls select the first matching declaration."""
+    """Overloaded function; calls select the first matching declaration."""
 
     kind = "function"
 
@@ -363,7 +362,7 @@ class OverloadedFunction(SugaredValue):
 
 
 class BooleanDispatch(SugaredValue):
-    """One of two functions, by an argument that is a constant (`return_indices` of the pooling functions)."""
+    """Function selected by a constant argument, such as `return_indices` of pooling functions."""
 
     kind = "boolean dispatch"
 
@@ -414,7 +413,7 @@ class UnsupportedBuiltin(SugaredValue):
 
 
 class PythonObject(SugaredValue):
-    """An object that compiled code cannot hold."""
+    """Python object that compiled code cannot hold."""
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
         raise no_value(self.describe(), range)

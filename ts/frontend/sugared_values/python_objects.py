@@ -1,12 +1,12 @@
-"""Python objects around a function, as what they mean inside of it.
+"""Conversion of Python objects referenced by a function to sugared values.
 
-In: an object that a name of the program stands for.  Out: a `SugaredValue`:
+In: the object bound to a name of the program.  Out: a `SugaredValue`:
 
     math.sqrt    BuiltinFunction("aten::sqrt")        torch.relu   BuiltinFunction("aten::relu")
     3, "x"       SimpleValue(a constant)              helper       FunctionValue(compiled on demand)
     ValueError   ExceptionClass                       math         PythonModule
 
-`GLOBALS` are the names that mean something unless a variable hides them.
+`GLOBALS` are the builtin names, which variables may shadow.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _PRIVATE_MODULES: Final = frozenset({"_C", "_nn", "_VF", "_linalg", "_fft", "_sp
 
 
 class PythonModule(SugaredValue):
-    """A module of Python; its attributes are looked up while compiling."""
+    """Python module; its attributes are resolved at compile time."""
 
     kind = "module"
 
@@ -96,7 +96,7 @@ class PythonModule(SugaredValue):
 
 
 class OperatorModule(PythonModule):
-    """`torch._VF` and similar modules: names refer to operators, even if `ts` has a function of the name."""
+    """Module such as `torch._VF` whose names are operators, even if `ts` has a function of that name."""
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         if name in _PRIVATE_MODULES:
@@ -107,7 +107,7 @@ class OperatorModule(PythonModule):
 
 
 class OperatorNamespace(SugaredValue):
-    """`torch.ops.aten`, and an operator of it."""
+    """Namespace `torch.ops.aten`, or one of its operators."""
 
     kind = "operator namespace"
 
@@ -134,7 +134,7 @@ class OperatorNamespace(SugaredValue):
 
 
 class ModuleClass(SugaredValue):
-    """A class of modules: scripts cannot make one, but call its static methods."""
+    """Module class: scripts cannot create modules, but can call static methods of the class."""
 
     kind = "module class"
 
@@ -165,7 +165,7 @@ class ModuleClass(SugaredValue):
 
 
 class TensorClass(SugaredValue):
-    """`torch.Tensor`, which scripts have as a type only."""
+    """Class `torch.Tensor`, which scripts can use only as a type."""
 
     kind = "builtin"
 
@@ -203,7 +203,7 @@ def operator_of(module: str, name: str) -> str | None:
     """
     if name in _NOT_OPERATORS or module.startswith(_NO_OPERATORS_IN):
         return None
-    if name in getattr(sys.modules.get(module), "WRITTEN", ()):  # in the language itself
+    if name in getattr(sys.modules.get(module), "WRITTEN", ()):  # implemented in the script language
         return None
     if name in _SPECIAL_OPERATORS:
         return _SPECIAL_OPERATORS[name]
@@ -232,21 +232,21 @@ _MATH.update({cmath.phase: "aten::angle", cmath.rect: "aten::polar"})
 
 def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredValue:
     """Convert a Python object from the enclosing scope to a sugared value."""
-    if isinstance(obj, SugaredValue):  # a name that only printed source has
+    if isinstance(obj, SugaredValue):  # a name of printed source
         return obj
-    if isinstance(obj, Overridable):  # scripts ask no classes
+    if isinstance(obj, Overridable):  # scripts ignore `__torch_function__`
         obj = obj.__wrapped__
     if isinstance(obj, ModuleType):
         return PythonModule(obj)
     if isinstance(obj, Enum):
         return enum_constant(em, obj, range)
-    if obj is None or type(obj) in (bool, int, float, complex, str):  # numpy.float64 is refused
+    if obj is None or type(obj) in (bool, int, float, complex, str):  # not numpy.float64
         return SimpleValue(em.constant(obj, range))
     if isinstance(obj, DType | layout | memory_format):
         return SimpleValue(em.constant(obj.code, range))
     if isinstance(obj, ClassType):
         return ClassValue(obj)
-    if obj is collections.OrderedDict:  # a dict keeps its order
+    if obj is collections.OrderedDict:  # dicts are ordered
         return GLOBALS["dict"]
     if isinstance(obj, type):
         return _of_class(em, obj, range, name)
@@ -263,7 +263,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
             if operator is not None:
                 return BuiltinFunction(operator)
         return python_functions.function_value(em, obj, range)
-    # math.dist is no aten::dist; a method of an object (`random.random`) has no module.
+    # math.dist differs from aten::dist; a bound method (`random.random`) has no module.
     if inspect.isbuiltin(obj) and (obj.__module__ is None or obj.__module__ in sys.stdlib_module_names):
         return python_functions.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
@@ -282,7 +282,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
 
 
 def _special(obj: Any) -> SugaredValue | None:
-    """Functions that the compiler knows."""
+    """Return the sugared value of a function or class with a special meaning, or None."""
     try:
         found = _MATH.get(obj)
     except TypeError:  # not hashable
@@ -308,12 +308,12 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
     if python_functions.is_function_class(cls):
         return python_functions.FunctionClass(cls)
     if own_name(cls.__module__) == "ts.autograd.grad_mode" and "__ts_name__" not in vars(cls):
-        return BuiltinFunction(f"aten::{cls.__name__}")  # set_grad_enabled; there is no aten::inference_mode
+        return BuiltinFunction(f"aten::{cls.__name__}")  # set_grad_enabled; inference_mode has none
     if issubclass(cls, BaseException):
         return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")
     if getattr(builtins, cls.__name__, None) is cls and cls.__name__ in GLOBALS:
         return GLOBALS[cls.__name__]
-    if issubclass(cls, RRefValue):  # only Python makes them
+    if issubclass(cls, RRefValue):  # scripts cannot create RRefs
         raise CompilationError(BARE["RRef"], range)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         type_ = object_type(cls)
@@ -329,7 +329,7 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
         return TensorClass()
     if cls.__name__ in ("device", "Generator"):
         return BuiltinFunction(f"aten::{cls.__name__}")
-    if cls.__flags__ & IMMUTABLE_TYPE_FLAG:  # set, map, and classes of other modules that are written in C
+    if cls.__flags__ & IMMUTABLE_TYPE_FLAG:  # classes implemented in C, such as set and map
         if is_own(cls.__module__):
             return BuiltinFunction(f"aten::{cls.__name__}")
         return python_functions.object_value(em, cls, range)
@@ -337,7 +337,8 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
 
 
 def _is_mutable(obj: object) -> bool:
-    """Lists and dicts, also inside tuples: as constants they would be shared by all calls."""
+    """Return whether an object is or contains a list or dict, which as constant would be shared by all
+    calls."""
     return isinstance(obj, list | dict) or (isinstance(obj, tuple) and any(map(_is_mutable, obj)))
 
 
@@ -366,7 +367,7 @@ _MARKERS: Final[dict[str, SugaredValue]] = {
     "wait": BuiltinFunction("aten::wait"),
 }
 
-# Names that mean something unless a variable hides them.
+# Builtin names, which variables may shadow.
 GLOBALS: Final[dict[str, SugaredValue]] = {
     "print": PrintValue(),
     "breakpoint": BreakpointValue(),

@@ -4,7 +4,7 @@ In: an emitted expression, or a Python object of an enclosing scope.  Out: a `Su
 calls, iteration, indexing and attribute access:
 
     x                SimpleValue(%x)                       x.relu     BuiltinFunction("aten::relu", %x)
-    (a, b)           SugaredTuple, if its elements are no values   torch.relu BuiltinFunction("aten::relu")
+    (a, b)           SugaredTuple, for elements without graph value   torch.relu BuiltinFunction("aten::relu")
     range(3)         RangeValue (`iterables`)              int        CastValue(INT, "aten::Int")
     helper           FunctionValue(compiled on demand)     math       PythonModule (`python_objects`)
 
@@ -56,7 +56,7 @@ Kwargs = Mapping[str, Actual]
 
 
 class SugaredValue:
-    """Base: refuses every use."""
+    """Base class of sugared values; every operation raises an error by default."""
 
     kind: ClassVar[str] = "value"
     simple: Value | None = None  # the value, for a SimpleValue
@@ -126,7 +126,7 @@ _PRIM_PROPERTIES: Final = (
 _ATEN_PROPERTIES: Final = ("is_leaf", "mT", "mH", "real", "imag", "retains_grad")
 _PROPERTIES: Final = dict.fromkeys(_PRIM_PROPERTIES, "prim") | dict.fromkeys(_ATEN_PROPERTIES, "aten")
 _DEVICE_PROPERTIES: Final = {"type": "prim", "index": "prim"}
-_CAST_METHODS: Final = {  # x.float() and its like
+_CAST_METHODS: Final = {  # x.float() and similar methods
     "byte": 0, "char": 1, "short": 2, "int": 3, "long": 4, "half": 5, "float": 6, "double": 7, "cfloat": 9,
     "cdouble": 10, "bool": 11, "bfloat16": 15,
 }  # fmt: skip
@@ -171,7 +171,7 @@ class SimpleValue(SugaredValue):
         elif isinstance(type, ir.UnionType) and em.parsed.printed and _all_have(type, name):
             from ts.frontend.sugared_values.classes import MethodValue
 
-            return MethodValue(value, name)  # a variable of an interface, which has become a union
+            return MethodValue(value, name)  # an interface variable, whose type became a union
         elif isinstance(type, TupleType) and type.fields and name in type.fields:
             index = type.fields.index(name)
             return SimpleValue(tuple_index(em.graph, value, em.constant(index), type.elems[index]))
@@ -270,7 +270,7 @@ def _maybe(em: Emitter, value: Value) -> str:
     if not isinstance(value.type(), ir.OptionalType):
         return ""
     hint = hints.may_be_none(value)
-    if em.loop == "loop":  # as in PyTorch, since the body may assign None
+    if em.loop == "loop":  # as in PyTorch, because the loop body may assign None
         hint += ". The condition of a `while` does not prove it: write an `assert` in its body"
     return hint
 
@@ -282,13 +282,13 @@ def tuple_index(graph: Graph, value: Value, index: Value, type: Type) -> Value:
 
 
 class NoneValue(SugaredValue):
-    """The result of calls without a value, such as `print`."""
+    """Result of calls without a value, such as `print`."""
 
     kind = "None"
 
 
 class SugaredTuple(SugaredValue):
-    """A tuple with elements that need not be graph values; loops over it are unrolled."""
+    """Tuple of sugared values; loops over it are unrolled."""
 
     kind = "Tuple"
     unrolled = True
@@ -329,7 +329,7 @@ def inserted(em: Emitter, arg: Actual) -> Value:
 
 
 class CustomMethod(SugaredValue):
-    """A method of a class that PyTorch defines in C++: an operator whose first argument is the object."""
+    """Method of a class that PyTorch implements in C++; an operator with the object as first argument."""
 
     kind = "method"
 
@@ -344,7 +344,7 @@ class CustomMethod(SugaredValue):
 
 
 class BuiltinFunction(SugaredValue):
-    """An operator, with a bound `self` when accessed as a method."""
+    """Operator, with a bound `self` if it was accessed as a method."""
 
     kind = "builtin"
 
@@ -372,21 +372,21 @@ _warnings: Final = count()
 
 
 class WarnFunction(BuiltinFunction):
-    """`warnings.warn`; a number per call site identifies copies of the same call."""
+    """Function `warnings.warn`; copies of a call share the number of its call site."""
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         result = super().call(em, range, args, kwargs, n_binders)
         node = em.graph.insert_point().prev()
-        while node.kind() != self.name:  # the nodes after it represent its result
+        while node.kind() != self.name:  # later nodes represent the call's result
             node = node.prev()
         node.set("warn_id", next(_warnings))
         return result
 
 
 class CastValue(BuiltinFunction):
-    """`int`, `float`, `bool`, `str`, `complex`: nothing to do where the type is right already."""
+    """Cast to `int`, `float`, `bool`, `str` or `complex`; no node if the type is already correct."""
 
     def __init__(self, type: Type, name: str) -> None:
         super().__init__(name, magic=f"__{type.repr_str}__")
@@ -411,7 +411,7 @@ class CastValue(BuiltinFunction):
 
 
 class TensorCast(SugaredValue):
-    """`x.float()`: a conversion with the element type in its name."""
+    """Dtype conversion method such as `x.float()`."""
 
     kind = "tensorcast"
 
@@ -431,7 +431,7 @@ class TensorCast(SugaredValue):
 
 
 class SpecialForm(SugaredValue):
-    """A callee that inspects the syntax of its arguments (`ir_emitter.calls`)."""
+    """Callee that inspects the syntax of its arguments (`ir_emitter.calls`)."""
 
     kind = "special form"
 
@@ -441,7 +441,7 @@ class SpecialForm(SugaredValue):
 
 
 class PrintValue(SugaredValue):
-    """`print`."""
+    """Builtin function `print`."""
 
     kind = "print"
 
@@ -459,7 +459,7 @@ class PrintValue(SugaredValue):
 
 
 class BreakpointValue(SugaredValue):
-    """`breakpoint`: where the debugger stops."""
+    """Builtin function `breakpoint`, a stop point of the debugger."""
 
     kind = "breakpoint"
 
@@ -477,7 +477,7 @@ class BreakpointValue(SugaredValue):
 
 
 class FunctionValue(SugaredValue):
-    """A scripted function."""
+    """Scripted function as a callee."""
 
     kind = "function"
 
@@ -489,7 +489,7 @@ class FunctionValue(SugaredValue):
     ) -> SugaredValue:
         try:
             schema = self.function.schema
-        except CompilationError as error:  # it is being compiled, and its return type is not known yet
+        except CompilationError as error:  # a recursive call: the return type is not known yet
             error.range = error.range or range
             raise
         return self.call_matched(em, range, match_schema(schema, em.graph, range, args, kwargs))
@@ -504,7 +504,7 @@ class FunctionValue(SugaredValue):
 
 
 class NamedTupleConstructor(SugaredValue):
-    """A NamedTuple class."""
+    """NamedTuple class as a constructor."""
 
     kind = "NamedTupleConstructor"
 
@@ -536,7 +536,7 @@ class NamedTupleConstructor(SugaredValue):
 
 
 class ExceptionInstance(SugaredValue):
-    """`ValueError("...")`: the message and the class's name."""
+    """Exception instance such as `ValueError("...")`: the message and the class name."""
 
     kind = "exception message"
 
@@ -546,7 +546,7 @@ class ExceptionInstance(SugaredValue):
 
 
 class ExceptionClass(SugaredValue):
-    """An exception class of Python."""
+    """Python exception class."""
 
     kind = "exception"
 
@@ -565,7 +565,7 @@ class ExceptionClass(SugaredValue):
 
 
 class AssertionFailure(ExceptionClass):
-    """`AssertionError` as `assert` raises it: its name is a part of the message."""
+    """Exception of an `assert` statement; the class name is part of its message."""
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
