@@ -20,12 +20,12 @@ from ts.unsupported.unsupported_names import ANSWERS
         ("profiler.profiler", "profiler", "ProfilerAction schedule"),
     ],
 )
-def test_a_module_without_a_file_has_the_objects_of_others(path, home, names):
+def test_alias_modules_share_objects(path, home, names):
     module, place = (__import__(f"ts.{each}", fromlist=["_"]) for each in (path, home))
     assert all(getattr(module, name) is getattr(place, name) for name in names.split())
 
 
-def test_names_that_are_not_pytorchs_are_missing():
+def test_unknown_names_are_missing():
     for path in ("onnx", "nn.modules.module", "distributions.normal", "_C._nn", "utils"):
         module = __import__(f"ts.{path}", fromlist=["_"])
         assert not hasattr(module, "no_such_name") and not hasattr(module, "__no_such__")
@@ -36,7 +36,7 @@ def test_an_alias_is_an_attribute_of_its_package():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "True\n"
 
 
-def test_a_placeholder_may_be_mentioned():
+def test_placeholders_can_be_referenced():
     class Program(ts.onnx.ONNXProgram):
         pass
 
@@ -86,7 +86,7 @@ def test_known_answers():
         assert getattr(__import__(f"ts.{module}", fromlist=["_"]), name)() is answer
 
 
-def test_marks_give_back_what_they_mark():
+def test_decorators_return_their_function():
     def f(x):
         return x
 
@@ -106,7 +106,7 @@ def test_placeholders_are_stable():
     assert ts.onnx.TrainingMode.EVAL is ts.onnx.TrainingMode.EVAL
 
 
-def test_placeholder_errors_extend_what_pytorchs_do():
+def test_placeholder_errors_have_pytorchs_bases():
     assert issubclass(ts.onnx.errors.OnnxExporterError, RuntimeError)
     assert issubclass(ts._dynamo.exc.BackendCompilerFailed, Exception)
     with pytest.raises(ts.onnx.errors.OnnxExporterError):
@@ -123,7 +123,7 @@ def test_a_placeholder_class_may_be_one_base_of_several():
         Mixed()
 
 
-def test_modules_that_have_the_name_of_a_function():
+def test_modules_named_like_functions():
     """Importing a module does not replace the function of the same name in its package."""
     code = (
         "import ts.nn.utils.weight_norm\n"

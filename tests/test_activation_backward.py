@@ -61,7 +61,7 @@ def assert_accurate(found, name, g, x):
 
 @pytest.mark.parametrize("name", BACK)
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
-def test_as_the_record_has_it(name, dtype):
+def test_kernels_equal_the_record(name, dtype):
     g, x = pairs(dtype)
     assert_accurate(getattr(ts.ops.aten, name)(g, x, *BACK[name]).numpy(), name, g, x)
 

@@ -196,7 +196,7 @@ BRANCHES = """graph(%x : Tensor, %p : bool):
 """
 
 
-def test_a_branch_reads_and_writes_what_is_in_it():
+def test_effects_of_branches():
     """An `if` does not block nodes whose memory it neither reads nor writes."""
     graph = parse_ir(BRANCHES)
     db, v = AliasDb(graph), values_of(graph)
@@ -237,7 +237,7 @@ with prim::FusionGroup_0 = graph(%p : Tensor, %q : Tensor):
 """
 
 
-def test_groups_have_the_effects_of_their_graphs():
+def test_effects_of_groups():
     """Results and writes of a group follow from its subgraph."""
     db, v = analysed(GROUP)
     assert db.may_alias(v["b"], v["a"])

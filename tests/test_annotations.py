@@ -294,7 +294,7 @@ def test_broadcasting_lists_in_other_annotations_are_rejected(annotation, messag
         ts.jit.CompilationUnit(f"def f(x: {annotation}):\n    return x")
 
 
-def test_a_text_may_be_indented():
+def test_indented_source_text():
     """Definitions in a string may stand at any indentation; places in messages are those of the text."""
     unit = ts.jit.CompilationUnit("""
         def f(x: Tuple[()]) -> Tuple[()]:

@@ -276,7 +276,7 @@ def test_unpickler_refuses(program, message):
         machine.load()
 
 
-def test_remembering_far_away_takes_no_memory():
+def test_distant_memo_indices_allocate_nothing():
     """The index under which a value is remembered is a number like any other."""
     machine = Unpickler(b"\x80\x02K\x07r\xff\xff\xff\xff0j\xff\xff\xff\xff.", lambda *name: Global("x"), str)
     assert machine.load() == 7
@@ -394,7 +394,7 @@ def deflated(data, name, contents):
     return out.getvalue()
 
 
-def test_records_count_before_they_are_read(archive):
+def test_records_count_against_limits_before_reading(archive):
     """A record whose declared unpacked size exceeds the memory limit is rejected before it is read."""
     large = deflated(archive, "/constants.pkl", bytes(50_000_000))
     with ts.limits(bytes=20_000_000):
@@ -419,7 +419,7 @@ def test_a_record_larger_than_its_file(archive):
         load(hostile)
 
 
-def test_pickles_count_while_they_are_read(archive):
+def test_pickles_count_against_limits(archive):
     """Objects of a pickle count against the memory and time limits while they are read."""
     many = b"\x80\x02(" + b"]" * 3_000_000 + b"l."
     with ts.limits(bytes=30_000_000), pytest.raises(MemoryExceeded):

@@ -100,7 +100,7 @@ def test_searchsorted_in_boundaries_with_nan():
     assert ts.bucketize(ts.tensor([NAN, 0.0, 2.0, 9.0]), ts.tensor([1.0, 2.0, NAN]), right=True).tolist() == [3, 0, 3, 3]
 
 
-def test_einsum_sums_dots_that_the_result_lacks():
+def test_einsum_sums_missing_ellipsis_dimensions():
     """Ellipsis dimensions that the output lacks are summed, and have gradients."""
     x = ts.arange(36.0).reshape(2, 3, 3, 2).requires_grad_()
     found = ts.einsum("bii...->b", x)
@@ -142,7 +142,7 @@ KNOWN = (RuntimeError, NotImplementedError, IndexError, TypeError, ValueError, t
 
 
 @pytest.mark.parametrize("record", [r for r in registry.records() if r.base is None and not r.variant], ids=lambda r: r.key)
-def test_numpy_words_do_not_leak(record):
+def test_numpy_messages_do_not_leak(record):
     """Errors for wrong dimensions or sizes do not mention NumPy functions."""
     try:
         arguments = samples.arguments(record, ts.float32)

@@ -20,7 +20,7 @@ def pairs(values, dtype):
 
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
-def test_rests_of_floats_are_numpys_but_for_the_signs_of_zeros(dtype):
+def test_float_remainders_equal_numpy_except_zero_signs(dtype):
     x, y = pairs(FLOATS, dtype)
     with np.errstate(all="ignore"):
         rest, as_in_c = np.remainder(x.numpy(), y.numpy()), np.fmod(x.numpy(), y.numpy())
@@ -33,7 +33,7 @@ def test_rests_of_floats_are_numpys_but_for_the_signs_of_zeros(dtype):
     assert np.array_equal(x.floor_divide(y).numpy(), down, equal_nan=True)
 
 
-def test_rests_of_large_quotients_are_exact():
+def test_remainders_of_large_quotients_are_exact():
     r = np.random.default_rng(1)
     x = (r.standard_normal(4000) * 10.0 ** r.integers(-6, 30, 4000)).astype(np.float32)
     y = (r.standard_normal(4000) * 10.0 ** r.integers(-6, 6, 4000)).astype(np.float32)
@@ -89,7 +89,7 @@ def test_signs_steps_and_roots():
     assert np.array_equal(ts.tensor([4.0, 0.0, -1.0, INF]).rsqrt().numpy(), [0.5, INF, NAN, 0.0], equal_nan=True)
 
 
-def test_operands_with_gaps_broadcast_and_are_written_in_place():
+def test_strided_operands_broadcast_in_place():
     x = ts.arange(24.0).reshape(4, 6)
     assert ts.equal(x.t()[::2] % ts.tensor([[5.0], [3.0], [2.0]]), (x.t()[::2].contiguous() % ts.tensor([5.0, 3.0, 2.0])[:, None]))
     y = x.clone()
@@ -136,7 +136,7 @@ def test_powers_have_the_same_bits_in_every_layout(exponent, dtype):
     assert ts.equal(x ** ts.full((), exponent, dtype=dtype), wanted)
 
 
-def test_quotients_and_rests_by_numbers_are_pythons():
+def test_division_by_constants_equals_python():
     """Integer division and remainder by constants equal Python's near powers of two, multiples and the
     dtype's limits."""
     least, most = -(2**63), 2**63 - 1

@@ -46,7 +46,7 @@ class Exported:
         return self.array.__dlpack_device__()
 
 
-def test_scripted_functions_take_ndarrays_on_their_memory():
+def test_scripted_functions_share_memory_with_ndarrays():
     """Scripted functions accept ndarrays without a copy; writes, views and dtypes are those of the array."""
     array = np.zeros((2, 3))
     result = filled(array)

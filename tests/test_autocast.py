@@ -77,7 +77,7 @@ def test_integers_and_out_arguments_are_not_cast():
         assert X.clone().addmm_(X, X).dtype is ts.float32
 
 
-def test_dtypes_that_do_not_meet():
+def test_mixed_dtypes_without_promotion():
     half = X.half()
     with ts.autocast("cpu"), pytest.raises(RuntimeError, match="Unexpected floating ScalarType"):
         ts.cat([half, half])
@@ -104,7 +104,7 @@ def test_nesting():
     assert not ts.is_autocast_enabled("cpu")
 
 
-def test_a_block_may_be_entered_inside_of_itself():
+def test_reentrant_block():
     block = ts.autocast("cpu")
     with block, block:
         pass
@@ -253,7 +253,7 @@ def test_scripts_are_cast_where_they_are_called():
     assert scripted(X, X).dtype is ts.float32
 
 
-def test_first_call_of_a_script_is_inside():
+def test_first_call_inside_of_autocast():
     """Constants folded during a compilation inside of autocast are computed without autocast."""
     def constant(x):
         return x + ts.mm(ts.full((2, 2), 1.01), ts.eye(2))

@@ -59,7 +59,7 @@ print(x.device, y.device, x[0].device, x.cpu().tolist(), y.sum().item(), ts.zero
     assert run(code) == "checked checked checked [[2.0, 5.0], [10.0, 17.0]] 164.0 [0.0, 0.0]"
 
 
-def test_the_cpu_leaves_its_tensors_alone(run):
+def test_plugin_tensors_keep_their_backend(run):
     """Arrays of a class derived from NumPy's stay the plug-in's, though the CPU's backend is loaded after it."""
     code = """
 import ts

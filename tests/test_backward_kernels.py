@@ -97,7 +97,7 @@ def test_maxima_of_windows(dtype):
     agrees("adaptive_max_pool2d_backward", dtype, made(tuple(y.shape), dtype, 2), x.numpy(), places.numpy())
 
 
-def test_places_outside_of_the_plane_are_refused():
+def test_indices_outside_of_the_plane_are_rejected():
     x, g = ts.ones(1, 1, 4, 4), ts.ones(1, 1, 2, 2)
     for place in (16, -1):
         with pytest.raises(RuntimeError, match="Expected indices from 0 to 15 in a plane"):

@@ -71,7 +71,7 @@ def test_extremes_of_columns(dtype, shape, largest):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "bool"])
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "maximum", "lt", "exp", "neg", "logical_not", "sigmoid"])
-def test_results_that_have_a_place_already(name, dtype):
+def test_out_arguments(name, dtype):
     """`out=`: the bits of the call without it, wherever the output lies, and whatever it shares with the operands."""
     f = getattr(ts, name)
     unary = name in ("exp", "neg", "logical_not", "sigmoid")
@@ -99,7 +99,7 @@ def test_results_that_have_a_place_already(name, dtype):
             assert given.numpy().tobytes() == expected.numpy().tobytes()
 
 
-def test_an_output_that_meets_an_operand_is_refused():
+def test_overlapping_output_is_rejected():
     x = ts.arange(10.0)
     with pytest.raises(RuntimeError, match="single memory location"):
         ts.add(x[:9], 1.0, out=x[1:])

@@ -97,7 +97,7 @@ def test_number_of_jobs(monkeypatch, jobs):
     assert read_setup(monkeypatch, TS_JOBS=str(jobs))["jobs"]() == jobs
 
 
-def test_the_stamp_is_of_all_sources(monkeypatch, tmp_path):
+def test_stamp_covers_all_sources(monkeypatch, tmp_path):
     """The build stamp, a key of the code cache, changes with contents, names and compile options of the
     sources."""
 
@@ -121,7 +121,7 @@ def test_the_stamp_is_of_all_sources(monkeypatch, tmp_path):
     assert found[-1] == stamp()
 
 
-def test_the_build_tells_how_far_it_is(monkeypatch, tmp_path, capsys):
+def test_build_progress(monkeypatch, tmp_path, capsys):
     """A line every few seconds, printed and added to a file, as pip shows nothing; none where little is to be done."""
     names = read_setup(monkeypatch, TS_PROGRESS=str(tmp_path / "progress"))
     build = names["Build"]

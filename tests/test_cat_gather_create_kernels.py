@@ -120,7 +120,7 @@ def test_activations_against_higher_precision(n, dtype):
     assert np.isnan(functions.gelu(ts.full_like(given, math.nan)).numpy()).all()
 
 
-def test_numbers_before_tensors_and_factors_of_what_is_added():
+def test_scalar_first_operands_and_alpha():
     x, y = ts.tensor([1.0, -2.0]), ts.tensor([0.5, 4.0])
     assert (3 - x).tolist() == [2.0, 5.0]
     assert ts.add(x, y, alpha=2).tolist() == [2.0, 6.0]
@@ -204,7 +204,7 @@ print("done")
 """
 
 
-def test_indices_that_another_thread_changes_lead_nowhere_else():
+def test_indices_changed_by_another_thread():
     ended = subprocess.run([sys.executable, "-c", CHANGING], capture_output=True, text=True, timeout=600)
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "done"), ended.stdout[-100:] + ended.stderr[-2000:]
 

@@ -311,7 +311,7 @@ def test_inferred_inputs_of_forward(tmp_path, capsys):
     ]  # fmt: skip
 
 
-def test_names_do_not_steer_the_terminal(net, tmp_path, capsys):
+def test_control_characters_in_names_are_escaped(net, tmp_path, capsys):
     """Whatever an archive calls its parts."""
     path = tmp_path / "steering.pt"
     ts.jit.save(ts.jit.script(net), path, {"\x1b[2J\x9bx": "a"})

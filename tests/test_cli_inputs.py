@@ -94,7 +94,7 @@ def test_a_size_that_is_fixed(tmp_path, capsys):
 # ---- --input
 
 
-def test_an_input_means_one_thing(tmp_path, capsys):
+def test_literals_are_read_by_parameter_type(tmp_path, capsys):
     """`ts run`, `ts check` and `ts convert` read a literal by the parameter's type."""
     source, out = saved(Sizes(), tmp_path / "m.pt"), tmp_path / "m.pt2"
     words = ["x=float32[2,3]", "lengths=[8, 8]", "sizes=[8, 8]", "scale=2"]

@@ -140,7 +140,7 @@ def test_argument_error_has_pytorchs_lines() -> None:
     ]
 
 
-def test_named_tuple_comes_back_with_its_fields() -> None:
+def test_named_tuples_keep_their_fields() -> None:
     point = from_core(to_core((1, 2), tuple_of(INT, INT, name=("geometry.Point", ("x", "y")))))
     assert type(point).__name__ == "Point"
     assert (point.x, point.y) == (1, 2)

@@ -76,7 +76,7 @@ def test_forks_inherit():
     assert ts.is_grad_enabled()
 
 
-def test_a_program_that_is_left_takes_its_switches_along():
+def test_suspended_program_keeps_its_state():
     program = ts.jit.script(switching).start(10_000)
     assert not program.run(steps=1000)
     assert ts.is_grad_enabled()  # `no_grad` is active in the program and not in this thread
@@ -249,7 +249,7 @@ def test_a_trace_does_not_record_what_it_waits_for():
     assert ts.equal(traced(ts.ones(2)), ts.ones(2))
 
 
-def test_optimized_execution_is_of_the_thread():
+def test_optimized_execution_is_thread_local():
     from ts.runtime.executor import is_optimizing
 
     with ts.jit.optimized_execution(False):

@@ -25,7 +25,7 @@ def test_cond_takes_one_branch(pred):
     assert found.equal(X + 1 if bool(pred) else X - 1)
 
 
-def test_branches_are_looked_at_once():
+def test_branches_are_analyzed_once():
     """The first call runs both branches on tensors without elements; calls of this kind run one from then on."""
     seen = deque()  # which is not looked into
 
@@ -109,7 +109,7 @@ def test_side_effects_are_refused_and_undone(change):
     assert net.state() == before
 
 
-def test_variables_of_closures_are_put_back():
+def test_closure_variables_are_restored():
     """What `nonlocal` assigns."""
     total = 0
 
@@ -160,14 +160,14 @@ def test_data_dependent_results_are_not_checked():
         (lambda x: x + 1, lambda x, y: x + 1, UncapturedHigherOrderOpError, "Argument mismatch"),
     ],
 )
-def test_branches_that_do_not_fit(first, second, error, told):
+def test_mismatched_branches(first, second, error, told):
     """Whichever of them would run."""
     for pred in (YES, NO):
         with pytest.raises(error, match=told):
             cond(pred, first, second, (X,))
 
 
-def test_gradients_go_through_what_ran():
+def test_gradients_of_the_executed_branch():
     """Through the branch that was taken, all rounds of a loop, all slices."""
     x = ts.tensor([1.0, 2.0, 3.0], requires_grad=True)
     cond(NO, lambda x: x * 2, lambda x: x**3, (x * 1,)).sum().backward()

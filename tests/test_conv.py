@@ -132,7 +132,7 @@ def test_transposed_is_the_adjoint(name):
     assert np.isclose((forward * y).sum(), (x * back).sum(), rtol=1e-10)
 
 
-def test_transposed_leaves_gaps_to_the_bias():
+def test_transposed_gaps_hold_the_bias():
     """Transposed convolution writes only the bias at positions between strides wider than the kernel."""
     x, weight = ts.ones(1, 1, 2), ts.ones(1, 1, 1)
     found = ts.conv_transpose1d(x, weight, ts.tensor([5.0]), stride=3, output_padding=2)

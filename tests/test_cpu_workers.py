@@ -50,7 +50,7 @@ def test_parts_without_a_worker_run_on_the_calling_thread(monkeypatch):
     assert ran == [(part, 3, threading.current_thread()) for part in range(3)]
 
 
-def test_the_failure_of_a_part_is_raised_after_all_parts_ended():
+def test_partition_errors_are_raised_after_all_partitions():
     ran = []
 
     def part_of(part, parts):

@@ -58,7 +58,7 @@ def test_a_list_of_arguments():
         total([x, y], 3.0).sum().backward()
 
 
-def test_operators_of_pytorch_give_lists():
+def test_results_of_pytorch_operators_are_lists():
     x = ts.arange(4.0)
     assert type(ts.ops.aten.split.Tensor(x, 2)) is list and type(ts.ops.aten.unbind(x)) is list
     assert type(ts.split(x, 2)) is tuple and type(x.unbind()) is tuple

@@ -107,7 +107,7 @@ def collected(samples):
     }
 
 
-def test_all_that_a_batch_may_hold():
+def test_contents_of_batches():
     """Structure, dtypes, strides, and memory that tensors share."""
     (ours,) = DataLoader(Numbers(1), 1, num_workers=1, collate_fn=collected)
     alone = collected(None)
@@ -155,7 +155,7 @@ def test_seeds_follow_the_generator():
     assert ts.utils.data.get_worker_info() is None
 
 
-def test_order_where_it_does_not_matter():
+def test_unordered_batches():
     loader = DataLoader(Numbers(20), 2, num_workers=2, in_order=False, prefetch_factor=3)
     assert sorted(i for b in loader for i in b.tolist()) == list(range(20))
 
@@ -209,7 +209,7 @@ def test_time_is_up():
     assert soon(lambda: not children())
 
 
-def test_a_loader_that_is_left_ends_its_workers():
+def test_abandoned_loader_ends_its_workers():
     it = iter(DataLoader(Numbers(1000, (10_000,)), 2, num_workers=2))
     next(it)
     assert len(children()) == 2

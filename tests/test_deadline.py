@@ -133,7 +133,7 @@ def products(n: int) -> ts.Tensor:
 
 
 @pytest.mark.parametrize("function, n", [(popped, 5_000_000), (products, 500)], ids=["pop", "products"])
-def test_the_clock_is_looked_at_between_operators(function, n):
+def test_deadline_between_operators(function, n):
     with ts.limits(seconds=0.3), pytest.raises(TimeExceeded, match=r"took more time|wants to do"):
         function(n)
 
@@ -167,7 +167,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_the_clock_is_looked_at_inside_of_operators(name):
+def test_deadline_inside_of_operators(name):
     """Steps in Python, functions that are slow for some values, and numbers made for Python."""
     with ts.limits(seconds=0.2), pytest.raises(TimeExceeded):
         LONG[name]()
@@ -194,7 +194,7 @@ ROWS = ts.zeros(1, dtype=ts.int64)
     ("tile", lambda x, n: x.tile((n, 1))),
     ("diag_embed", lambda x, n: ts.diag_embed(x[0, 0].expand(n))),
 ])  # fmt: skip
-def test_results_are_counted_that_are_larger_than_arguments(name, call):
+def test_large_results_are_counted(name, call):
     """Rows that indices name, repetitions: none of these begins."""
     x = ts.zeros(3, 1000)
     with ts.limits(seconds=1):
@@ -232,7 +232,7 @@ def test_cost_rules_use_sizes():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_rules_take_what_their_operators_take():
+def test_cost_rules_accept_operator_arguments():
     """A rule that fails would fail the operator, wherever there are limits."""
     registry.load()
     for record in registry.records():
@@ -285,7 +285,7 @@ def test_results_keep_shared_containers():
 
 
 @pytest.mark.parametrize("function, n", [(text_of_nest, 60), (printed, 200), (error_text, 60)], ids=lambda x: "")
-def test_texts_without_end_are_stopped(function, n, capsys):
+def test_endless_strings_are_stopped(function, n, capsys):
     with ts.limits(seconds=0.3), pytest.raises(TimeExceeded):
         function(n)
 
@@ -450,7 +450,7 @@ assert ts.jit.CompilationUnit({small!r}).large(0) is not None
 
 
 @pytest.mark.parametrize("container", [lambda t: TupleType((t, t)), lambda t: DictType(t, t)], ids=["tuple", "dict"])
-def test_types_that_hold_one_type_many_times(container):
+def test_types_with_shared_parts(container):
     """A container type with more than 65536 parts raises `CompilationError`."""
     kind: Type = INT
     for _ in range(14):
@@ -533,7 +533,7 @@ def test_every_operator_has_a_cost_rule_or_none():
         assert ts.arange(3, out=ts.empty(3)).tolist() == [0, 1, 2]
 
 
-def test_a_sum_to_a_size_is_refused_before_it_starts():
+def test_slow_sum_to_size_does_not_start():
     summed = ts.jit.CompilationUnit("def f(x):\n    return x.sum_to_size([1])\n").f
     with pytest.raises(TimeExceeded, match=r"takes \d{4} seconds or more"), ts.limits(seconds=5):
         summed(ts.ones(1).expand(30_000_000_000_000))  # would take hours

@@ -135,7 +135,7 @@ def test_while_stops_at_each_test_of_its_condition():
     assert places(transcript(UNIT.collatz, ["s"] * 20, 4)[0]) == [18, 19, 20, 21, 19, 20, 21, 19, 22]
 
 
-def test_step_goes_into_calls_and_next_over_them():
+def test_step_enters_calls_and_next_skips_them():
     assert places(transcript(UNIT.average, ["s"] * 9, [4, 4])[0]) == [35, 36, 31, 32]
     assert places(transcript(UNIT.average, ["n"] * 9, [4, 4])[0]) == [35, 36]
 
@@ -190,7 +190,7 @@ def test_breakpoint_at_a_line_without_code_is_at_the_next_one():
     ]
 
 
-def test_breakpoint_in_code_that_is_not_there():
+def test_breakpoint_in_missing_code():
     text, result = transcript(UNIT.sign, ["b elsewhere.py:3", "b nobody", "b 1 2", "clear 7", "b", "c"], 1)
     assert result == 1
     assert answers(text) == [
@@ -346,7 +346,7 @@ def test_tasks_stop_at_breakpoints_only():
     assert lines.count("> task, debugger_programs.py:72") == 1
 
 
-def test_calls_outside_of_the_debugger_are_as_ever():
+def test_calls_outside_of_the_debugger_are_unaffected():
     before = programs.calls_to_third
     scripted = ts.jit.script(UNIT.collatz)
     bytecode = scripted.bytecode
@@ -359,7 +359,7 @@ def test_calls_outside_of_the_debugger_are_as_ever():
 # ---- failures ----------------------------------------------------------------------------------------------
 
 
-def test_failure_stops_before_its_frames_go():
+def test_failure_stops_with_its_frames():
     run = ts.debug(UNIT.average, ["c", "where", "p c, b", "up", "p xs, total", "n"])
     with pytest.raises(RuntimeError, match="division by 0"):
         run([])
@@ -388,7 +388,7 @@ def test_failure_stops_before_its_frames_go():
 
 
 @pytest.mark.parametrize("last", ["c", "q"])
-def test_raise_stops_there_and_goes_on_to_the_caller(last):
+def test_raise_stops_and_propagates(last):
     run = ts.debug(UNIT.check, ["c", "locals", last])
     with pytest.raises(ts.jit.Error, match="x is 5"):
         run(5)
@@ -399,7 +399,7 @@ def test_raise_stops_there_and_goes_on_to_the_caller(last):
     ]
 
 
-def test_failure_of_a_task_stops_where_it_is_waited_for():
+def test_failure_of_a_task_stops_at_its_wait():
     run = ts.debug(programs.failing_task, ["c", "where"])
     with pytest.raises(RuntimeError, match="list index out of range"):
         run(2)
@@ -549,7 +549,7 @@ STEPPED = [path for path in all_programs() if not (read(path).scripts_itself or 
 
 @pytest.mark.parametrize("path", STEPPED, ids=[str(path.relative_to(FOLDER)) for path in STEPPED])
 @pytest.mark.filterwarnings("ignore")
-def test_stepped_programs_do_the_same(path, capfd):
+def test_stepping_does_not_change_results(path, capfd):
     """Every program file, stepped line by line with a look at all variables, prints what it prints otherwise."""
     program = read(path)
     count = 0

@@ -190,7 +190,7 @@ def scaled(x, n: int):
     return x * ts.ones(n) * ts.tensor(2.0)
 
 
-def test_scripts_are_compiled_and_run_without_it():
+def test_scripts_ignore_the_default_device():
     with ts.device("meta"):
         compiled = ts.jit.script(scaled)
         result = compiled(ts.ones(2, device="cpu"), 2)

@@ -112,7 +112,7 @@ def test_edits_are_pythons(function, pool):
 
 @needs_llvm
 @pytest.mark.parametrize(("function", "pool"), CASES)
-def test_machine_code_edits_alike_wherever_it_is_left(function, pool):
+def test_dict_edits_after_side_exits(function, pool):
     arguments = calls(pool, 1, 60)
     expected = outcome_of_copies(function, arguments)[:2]
     assert outcome_of_copies(native(function), arguments)[:2] == expected
@@ -130,7 +130,7 @@ def count(keys: List[str], limit: int) -> List[int]:
     return [d["a"], d["abcdefghij"]]
 
 
-def test_a_key_that_is_missing_is_an_error_of_the_reading():
+def test_missing_key_raises_at_the_read():
     """The instruction that reads, adds and writes fails as its first part does."""
     scripted = fresh(count)
     keys = ["a", "abcdefghij", "a", "b", "a"]
@@ -147,7 +147,7 @@ def maybe(d: Dict[str, Optional[int]], key: str, other: Optional[int]) -> Option
     return d.get(key, other)
 
 
-def test_defaults_are_objects_too():
+def test_defaults_are_not_copied():
     """`get` returns the stored list or the given default object, not a copy."""
     scripted = fresh(first_or)
     assert scripted({"a": [1]}, "a", [2]) == [1]

@@ -68,7 +68,7 @@ def test_direct_loop_equals_the_general_kernel(dtype):
 
 
 @pytest.mark.parametrize("number", [2, 2.5, True, -1])
-def test_numbers_take_the_tensors_dtype(number):
+def test_numbers_adopt_the_tensor_dtype(number):
     """A number operand does not change the dtype of a float tensor."""
     x = tensor([1.0, 2.0])
     assert ADD(x, number).tolist() == [1 + number, 2 + number] and ADD(x, number).dtype is dtypes.float32
@@ -179,7 +179,7 @@ def test_cpu_overrides_come_first(cpu, name):
     assert call(*args).tolist() == before
 
 
-def test_derived_forms_follow_an_override(cpu):
+def test_variants_follow_an_override(cpu):
     """In-place and `out=` variants follow an override of their base."""
     cpu.overrides["aten::exp"] = lambda xp, x: x + 100
     x = tensor([1.0])

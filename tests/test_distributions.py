@@ -168,7 +168,7 @@ def test_users_expand_classes_of_their_own():
         Further().expand((3, 2))
 
 
-def test_support_of_users_is_optional():
+def test_support_of_custom_distributions_is_optional():
     class Unbounded(Distribution):
         @property
         def support(self):
@@ -196,7 +196,7 @@ def test_registered_constraints():
         biject_to.register(int)(lambda constraint: ExpTransform())
 
 
-def test_lazy_values_are_attributes_from_then_on():
+def test_lazy_properties_are_cached():
     d = Categorical(logits=ts.zeros(4))
     assert "probs" not in vars(d) and d.probs.tolist() == [0.25] * 4 and "probs" in vars(d)
     assert isinstance(Categorical.probs, ts.distributions.utils.lazy_property)

@@ -109,7 +109,7 @@ def test_the_performance_table_of_the_readme():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
-def test_samples_and_what_they_give(page):
+def test_samples_and_their_output(page):
     """They stand in the page as in the snippets: `python -m tests.regenerate` writes them."""
     text = page.read_text()
     assert doc_samples.page(text) == text
@@ -122,7 +122,7 @@ def test_a_mark_without_a_block_is_found():
         doc_samples.page("<!-- sample tutorial.py:frist -->\n\n```python\n```\n")
 
 
-def test_texts_that_are_explained_line_by_line():
+def test_texts_explained_line_by_line():
     """Words in the tables' first columns stand in what the program gives."""
     pages = ("ir-and-bytecode", "optimized-graphs", "loops", "containers")
     page = "".join((DOCS / "explanation" / f"reading-{name}.md").read_text() for name in pages)

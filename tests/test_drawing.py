@@ -54,7 +54,7 @@ def texts(picture):
     return [box.text for box in boxes(picture)]
 
 
-def test_blocks_are_boxes_in_boxes():
+def test_blocks_are_nested_boxes():
     (loop,) = [box for box in picture(branching).boxes if box.insides]
     assert (loop.text, [inside.text for inside in loop.insides]) == ("prim::Loop", ["body"])
     (branch,) = [box for box in loop.insides[0].boxes if box.insides]
@@ -71,7 +71,7 @@ def test_captured_values_have_edges_to_blocks():
     assert sorted(sources) == ["%i.1 : int", "%x.29 : Tensor", "aten::eq"]
 
 
-def test_constants_are_written_where_they_are_used():
+def test_constants_are_drawn_at_their_use():
     """Constants are drawn at their use, except default values such as `alpha` of `add`."""
     found = picture(branching)
     lines = {box.text: box.lines for box in boxes(found)}
@@ -89,7 +89,7 @@ def test_modules():
     assert inlined["aten::sum"] == ["dim = [0, 1]"]
 
 
-def test_a_list_that_is_written_to_is_a_box():
+def test_mutated_lists_are_nodes():
     def appended(n: int):
         xs = [1, 2]
         xs.append(n)
@@ -98,7 +98,7 @@ def test_a_list_that_is_written_to_is_a_box():
     assert texts(picture(appended)) == ["%n.1 : int", "prim::ListConstruct", "aten::append", "return"]
 
 
-def test_groups_show_what_is_in_them():
+def test_groups_show_their_operators():
     graph = ts.jit.script(branching).graph
     outer = Graph()
     x, n = outer.add_input("x"), outer.add_input("n")
@@ -155,7 +155,7 @@ def random_graph(count, seed):
     return graph
 
 
-def test_far_values_are_named_again():
+def test_distant_values_are_named():
     """So that no wire passes more than some layers."""
     found = random_picture(300, 0)
     again = [box for box in found.boxes if box.kind == "again"]

@@ -23,7 +23,7 @@ def graph():
     return Graph()
 
 
-def test_names_that_are_not_printed():
+def test_unprintable_names():
     """Underscores, numbered underscores and temporaries name no value."""
     assert [name for name in ("x", "_", "_3", "_x", "$t", "") if is_meaningful(name)] == ["x", "_x"]
 

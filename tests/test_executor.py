@@ -178,7 +178,7 @@ def test_optimized_execution_off_names_the_same_places():
         f([1])
 
 
-def test_functions_go_with_their_code_without_optimisation():
+def test_unoptimized_code_is_released_with_its_function():
     f = ts.jit.CompilationUnit("def f(x, n: int) -> Tensor:\n  return f(x, n - 1) if n else x + 1\n").f
     with ts.jit.optimized_execution(False):
         f(ts.ones(2), 1)
@@ -188,7 +188,7 @@ def test_functions_go_with_their_code_without_optimisation():
     assert gone() is None
 
 
-def test_the_last_executed_graph_is_that_which_ran():
+def test_last_executed_graph_of_specializations():
     """A later change of the setting has no effect."""
     f = ts.jit.CompilationUnit("def f(x: int):\n  y = x * 1\n  return y\n").f
     with ts.jit.optimized_execution(False):

@@ -72,7 +72,7 @@ def test_requires_grad_checks():
         assert not check(ts.ones(2, 3), scalar)[2]
 
 
-def test_profiles_pass_on():
+def test_profile_nodes_forward_values():
     """`prim::profile` nodes forward their input or, without results, do nothing; the function's graph is
     unchanged."""
     f = function_of(
@@ -127,7 +127,7 @@ with prim::FallbackGraph_0 = graph(%y : Tensor):
 """
 
 
-def test_bail_outs_leave_the_graph():
+def test_bail_outs_run_their_graph():
     """A bail-out runs its graph, the rest of the function, for a tensor of another type, even inside a
     branch."""
     f = function_of(BAIL_OUT)
@@ -178,7 +178,7 @@ with prim::{kind}_0 = graph(%x : Tensor, %y : Tensor):
         ("%a : Tensor = prim::Guard[profiled_type=int](%x)", "needs a type of tensors"),
     ],
 )
-def test_nodes_that_mean_nothing_are_refused(line, message):
+def test_invalid_nodes_are_rejected(line, message):
     """Text that no executor has written is an error that says what is missing."""
     with pytest.raises(ts.errors.CompilationError, match=message):
         function_of(f"graph(%x : Tensor):\n  {line}\n  return (%a)\n")

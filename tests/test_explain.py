@@ -67,7 +67,7 @@ def looked_at():
     return collect(ts.jit.script(looping), (ts.rand(4, 4), 10))
 
 
-def test_parts_and_lines(looked_at):
+def test_functions_and_lines(looked_at):
     """The report lists the function and its callees once each, with their source lines."""
     assert [part.name.rpartition(".")[2] for part in looked_at.parts] == ["looping", "called"]
     first, callee = looked_at.parts
@@ -82,7 +82,7 @@ def test_execution_counts_of_lines(looked_at):
     assert line_of(looked_at, "ts.mm").times == 1 and line_of(looked_at, "def looping").times == 0
 
 
-def test_lines_have_all_of_the_time(looked_at):
+def test_times_of_lines_sum_to_the_call(looked_at):
     """The time of a call is the sum of its lines; callees are counted in their own lines and shown separately
     at the call."""
     own = sum(line.seconds for part in looked_at.parts for line in part.lines)
@@ -96,7 +96,7 @@ def test_groups_are_shared_out(looked_at):
     assert "fused mul_add_tanh" in looked_at.plan and "ran fused" in looked_at.plan
 
 
-def test_graphs_know_their_lines(looked_at):
+def test_source_lines_of_graph_rows(looked_at):
     """Rows of the function's graph and of the optimized graph, with inlined callees, have source lines."""
     at = line_of(looked_at, "ts.mm").number
     assert [row.place for row in looked_at.parts[0].graph if "aten::mm" in row.text] == [(0, at)]
@@ -271,7 +271,7 @@ def visit(browser, tmp_path):
     tab.close()
 
 
-def test_a_line_and_its_rows_are_lit(visit, looked_at):
+def test_lines_and_rows_are_highlighted(visit, looked_at):
     tab = visit(page(looked_at))
     row = tab.locator("table.source tr", has_text="ts.mm").first
     row.hover()
@@ -298,7 +298,7 @@ def test_search(visit, looked_at):
     assert tab.locator("#bytecode").get_attribute("open") is None
 
 
-def test_modules_fold_and_lead_to_their_code(visit):
+def test_modules_link_to_their_code(visit):
     tab = visit(page(collect(ts.jit.script(Net()).forward)))
     tab.locator("#part1 > summary").click()
     assert tab.locator("#part1").get_attribute("open") is None

@@ -57,7 +57,7 @@ def test_storage_too_large(make):
         make()
 
 
-def test_memory_that_is_not_there():
+def test_unavailable_memory():
     with pytest.raises(RuntimeError, match=r"can't allocate memory: you tried to allocate 36028797018963968 bytes"):
         ts.ones(1 << 53)
 

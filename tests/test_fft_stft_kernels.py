@@ -25,7 +25,7 @@ def numbers(*shape, dtype=ts.float32, seed=0):
 @pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
 @pytest.mark.parametrize("dtype", REAL, ids=str)
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 30, 97])
-def test_transforms_of_rows_are_numpys(n, dtype, norm):
+def test_transforms_of_rows_equal_numpy(n, dtype, norm):
     x = numbers(3, 2, n, dtype=dtype)
     for length in (None, n, n + 3, max(n - 2, 1)):
         for name in ("rfft", "fft", "ifft", "irfft"):

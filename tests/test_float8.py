@@ -44,7 +44,7 @@ def bits(x):
 
 
 @pytest.mark.parametrize("dtype", FLOAT8, ids=str)
-def test_every_pattern_is_its_number_and_comes_back(dtype):
+def test_every_bit_pattern_converts_and_returns(dtype):
     x = all_of(dtype)
     for i, (got, want) in enumerate(
         zip(x.float().tolist(), [number(i, dtype) for i in range(256)], strict=True)

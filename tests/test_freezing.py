@@ -184,7 +184,7 @@ def plus_one(x):
     return x + 1
 
 
-def test_tasks_get_attributes_that_stay():
+def test_attributes_of_tasks_are_preserved():
     """Attributes passed to a forked task stay attributes, because the task may modify them."""
     frozen = ts.jit.freeze(scripted(Forks()))
     assert list(frozen._concrete.type.attributes) == ["forked"]

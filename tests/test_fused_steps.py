@@ -83,7 +83,7 @@ def test_scalers(name):
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_forms_that_leave_their_lists_alone(name):
+def test_out_of_place_variants_keep_their_lists(name):
     """The functional form gives copies, changed; the rate may be a tensor."""
     count, options = STEPS[name]
     made, changed = (with_steps(name, lists(count)) for _ in range(2))
@@ -99,7 +99,7 @@ def test_forms_that_leave_their_lists_alone(name):
 @pytest.mark.parametrize("spoil", [
     lambda made: made[1].pop(), lambda made: made[1].__setitem__(0, ts.ones(2)), lambda made: made[2].clear(),
 ])  # fmt: skip
-def test_lists_that_do_not_fit(spoil):
+def test_mismatched_lists(spoil):
     """Lists of other lengths, and tensors of other shapes, are refused."""
     count, options = STEPS["adam"]
     made = with_steps("adam", lists(count, sizes=((3, 5), (7,))))

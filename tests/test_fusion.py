@@ -135,7 +135,7 @@ def test_numbers_promote_as_in_separate_operators():
             same(f(x, n, i), (x * n + i) / n)
 
 
-def test_masks_come_out_as_bools():
+def test_masks_are_returned_as_bools():
     f = script("def f(x, y):\n    a = x * y\n    return a > 0.5, torch.logical_not(a < 0.25)\n")
     x, y = ts.randn(3000), ts.randn(3000)
     found, expected = f(x, y), (x * y > 0.5, ts.logical_not(x * y < 0.25))
@@ -164,7 +164,7 @@ def test_overlapping_inputs():
     same(f(a, b), run_unfused(f, a, b))
 
 
-def test_plans_are_few():
+def test_number_of_plans():
     f = script("def f(x, a: float, y):\n    return torch.exp(x * a) * y\n")
     kinds = [ts.float32, ts.float64, ts.int64, ts.int32, ts.bool]
     for x, y in itertools.product(kinds, kinds):

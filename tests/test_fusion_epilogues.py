@@ -187,7 +187,7 @@ def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
     same(f(x, y, w), run_unfused(f, x, y, w))
 
 
-def test_reductions_of_a_conversion_that_others_read_stay_alone():
+def test_reductions_of_shared_conversions_are_not_fused():
     """A conversion with other users may return its operand, so its reductions are not fused."""
     text = """
 def f(x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:

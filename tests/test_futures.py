@@ -38,7 +38,7 @@ def finished(value):
     return future
 
 
-def test_a_result_is_for_all():
+def test_result_reaches_all_waiters():
     """done, wait and value before and after the one result; a second one is refused."""
     future = Future()
     assert not future.done()
@@ -50,7 +50,7 @@ def test_a_result_is_for_all():
         future.set_result(2)
 
 
-def test_an_exception_is_for_all():
+def test_exception_reaches_all_waiters():
     """Everybody who waits gets it; what is no exception is refused."""
     future = Future()
     with pytest.raises(AssertionError, match="not an Exception"):

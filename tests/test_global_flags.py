@@ -97,7 +97,7 @@ def test_disabled_compile_does_not_warn():
         ts.nn.Linear(2, 2).compile(backend="eager")
 
 
-def test_hooks_of_all_modules_go_away():
+def test_global_hooks_are_removed():
     """Global module hooks are removed at the end of their context, after which calls bypass hooks."""
     from ts.nn import hooks
 

@@ -126,7 +126,7 @@ def test_names():
         a.set_debug_name("3")
 
 
-def test_skipped_values_take_numbers_and_names():
+def test_skipped_values_consume_numbers():
     """A skipped value consumes a number, and its name stays free."""
     made, skipped = Graph(), Graph()
     for graph in made, skipped:

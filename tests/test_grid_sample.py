@@ -40,7 +40,7 @@ def test_non_contiguous_grids_and_images():
     assert ts.equal(ts.grid_sampler(x, grid, 0, 0, False), expected)
 
 
-def test_threads_share_what_is_large(monkeypatch):
+def test_large_grids_are_partitioned(monkeypatch):
     x, grid = ts.randn(1, 40, 30, 30), ts.rand(1, 40, 40, 2) * 2 - 1
     alone = ts.grid_sampler(x, grid, 0, 0, False)
     monkeypatch.setattr(thread_pool, "_count", 2)

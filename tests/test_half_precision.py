@@ -27,7 +27,7 @@ def bits_of_wide(bits, dtype):
 
 
 @pytest.mark.parametrize("dtype", SHORT, ids=str)
-def test_every_number_widens_exactly_and_comes_back(dtype):
+def test_every_number_round_trips_through_float32(dtype):
     x = of_bits(BITS, dtype)
     wide = x.float()
     numbers = ~np.isnan(wide.numpy())
@@ -53,7 +53,7 @@ def test_rounding_of_ties_and_neighbours(dtype):
 
 
 @pytest.mark.parametrize("dtype", SHORT, ids=str)
-def test_an_element_has_the_same_bits_wherever_it_stands(dtype):
+def test_bits_do_not_depend_on_the_position(dtype):
     rng = np.random.default_rng(0)
     x = (rng.standard_normal(131) * 10.0 ** rng.integers(-44, 38, 131)).astype(np.float32)
     x[:4] = np.nan, np.inf, -0.0, np.array([0xFFA00001], np.uint32).view(np.float32)[0]

@@ -97,7 +97,7 @@ def test_hints_for_python_functions():
     assert hint_of(drawn).startswith("`random.randint` is Python's own")
 
 
-def test_keywords_that_there_are_not():
+def test_unknown_keywords():
     """The hint names them where the message, which is PyTorch's, says only what is missing."""
 
     def helper(a: int, base: int) -> int:
@@ -346,7 +346,7 @@ def test_every_string_method_exists_or_has_a_hint():
         assert "no attribute" not in str(caught.value) or "\nHint: " in str(caught.value), method
 
 
-def test_operands_that_do_not_fit():
+def test_mismatched_operands():
     """The overloads that come nearest, and a hint, on one screen."""
 
     def joined(s: str, n: int):

@@ -19,7 +19,7 @@ def test_folders(home):
     assert ts.hub.HASH_REGEX.search("resnet18-f37072fd.pth")[1] == "f37072fd"
 
 
-def test_weights_come_from_the_cache(home):
+def test_weights_from_the_cache(home):
     url = "https://example.com/weights/model-abc.pth"
     with pytest.raises(NotImplementedError, match=r"save the file as .*model-abc.pth"):
         ts.hub.load_state_dict_from_url(url)
@@ -30,7 +30,7 @@ def test_weights_come_from_the_cache(home):
     assert ts.utils.model_zoo.load_url(url)["w"].tolist() == [1, 1]
 
 
-def test_models_come_from_a_folder(tmp_path):
+def test_models_from_a_folder(tmp_path):
     (tmp_path / "parts.py").write_text("size = 3\n")
     (tmp_path / "hubconf.py").write_text(
         "dependencies = ['numpy']\n"

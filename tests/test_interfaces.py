@@ -80,7 +80,7 @@ def makes_one():
     return Shape()
 
 
-def test_an_interface_stays_one_when_it_cannot_be_called():
+def test_interface_stays_valid_after_failed_calls():
     """A call of an interface, and scripting it, fail; annotations with it mean the interface afterwards."""
 
     def area(x):

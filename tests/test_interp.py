@@ -226,7 +226,7 @@ def difference(x: float, y: float) -> float:
 """
 
 
-def test_neighbours_that_run_as_one():
+def test_adjacent_instructions_run_as_a_superinstruction():
     """Three instructions: with each result, with the error of the first, and left after any turn."""
     unit, python = ts.jit.CompilationUnit(PAIRED), {}
     exec(PAIRED, python)

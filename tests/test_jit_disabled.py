@@ -34,7 +34,7 @@ def generator(x):
 
 
 @pytest.mark.parametrize("thing", [generator, Counter, Color, Counter(1), [1], {"a": 1}, 3, ts.nn.Linear(1, 1)])
-def test_script_gives_its_argument_back(thing):
+def test_script_returns_its_argument(thing):
     assert ts.jit.script(thing) is thing
 
 
@@ -106,7 +106,7 @@ def test_overloads():
     assert ts.jit.script(use)() == (1, "a", {2})
 
 
-def test_the_rest():
+def test_other_functions_work_in_python():
     """Functions around scripts, such as `fork` and `annotate`, work in Python."""
     assert ts.jit.wait(ts.jit.fork(lambda x: x + 1, 2)) == 3
     assert ts.jit.annotate(List[int], []) == [] and not ts.jit.is_scripting()

@@ -71,7 +71,7 @@ print("done")
 """
 
 
-def test_kernels_hold_what_they_read():
+def test_kernels_hold_references_to_operands():
     """While `x.data = y` and `x.set_(y)` in another thread let go of the memory that they work on."""
     ended = subprocess.run([sys.executable, "-c", REBINDING], capture_output=True, text=True, timeout=600)
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "done"), ended.stdout[-100:] + ended.stderr[-2000:]
@@ -81,7 +81,7 @@ MAX_DIMS = 64  # dimensions that NumPy has
 
 
 @pytest.mark.parametrize("n", [32, 33, 63, 64])
-def test_as_many_dimensions_as_there_can_be(n):
+def test_maximum_number_of_dimensions(n):
     x = ts.ones([1] * (n - 1) + [2])
     assert x.add_(ts.ones([1] * (n - 1) + [2])).reshape(-1).tolist() == [2.0, 2.0]
     assert x.mul_(ts.tensor([2.0, 3.0])).reshape(-1).tolist() == [4.0, 6.0]

@@ -78,7 +78,7 @@ class Scale(ts.nn.modules.lazy.LazyModuleMixin, ts.nn.Module):
         return x * self.weight
 
 
-def test_modules_of_users_are_lazy_too():
+def test_custom_lazy_modules():
     """`initialize_parameters` is called with the first input; loading a state makes parameters as well."""
     module = Scale().double()
     weight = module.weight

@@ -199,7 +199,7 @@ GREEDY = (
 BY_MEMORY_TAKEN = (doubled_text, texts, generators, short_texts, complex_numbers, mapped_text, wide_text)
 
 
-def test_strings_in_memory_that_was_free():
+def test_strings_in_freed_memory():
     """Strings count also where they take no memory from the system."""
     before = [str(i).zfill(3000) for i in range(10000)]
     between = before[::50]
@@ -459,7 +459,7 @@ def limit_error(call, **limits):
     return caught.value
 
 
-def test_errors_give_the_limit_and_what_was_used():
+def test_errors_contain_limit_and_use():
     limit, used = fuel_figures(limit_error(lambda: count(10**9), fuel=5000).message)
     assert limit == 5000 and 5000 <= used < 5100
     limit, used = fuel_figures(limit_error(lambda: texts(10**6), fuel=5000).message)
@@ -480,7 +480,7 @@ def test_errors_give_the_limit_and_what_was_used():
         recurse(10**6)
 
 
-def test_an_estimate_that_does_not_fit_gives_what_is_left():
+def test_error_of_an_estimate_contains_the_remaining_time():
     x = ts.zeros(1, 1).expand(10**6, 10**6)
     message = limit_error(lambda: x @ x, seconds=5).message
     pattern = r"takes \d+ seconds or more: ts.limits\(seconds=5\) leaves ([\d.]+) seconds after ([\d.e-]+) seconds$"

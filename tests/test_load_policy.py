@@ -84,7 +84,7 @@ def test_lazily_loaded_code():
         late()
 
 
-def test_states_are_restored_on_the_same_terms():
+def test_state_methods_follow_the_load_policy():
     """`__setstate__` runs while an archive is loaded."""
     source = module("return 1", attributes="a : int") + (
         "  def __setstate__(self: __torch__.M, state: int) -> NoneType:\n"

@@ -42,7 +42,7 @@ def test_names_of_pytorch(configured):
     assert pass_logging.enabled("dce") and pass_logging.optimization_allowed("cse") and not pass_logging.optimization_allowed("cse")
 
 
-def test_each_name_of_pytorch_means_a_pass(configured, recwarn):
+def test_pytorch_pass_names(configured, recwarn):
     """PyTorch has guards in three files; one name of ts logs what they do."""
     for name in pass_logging._ALIASES:
         configured(f">{name}")

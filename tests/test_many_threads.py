@@ -115,7 +115,7 @@ def test_first_uses(uses, tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_everything_at_once():
+def test_stress_test_for_two_seconds():
     """The stress test `tests.stress_threads` passes for two seconds."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.stress_threads", "-s", "2", "-e", "1"], capture_output=True, text=True, timeout=400
@@ -221,7 +221,7 @@ running = False
 """
 
 
-def test_counts_and_masks_that_are_written_meanwhile():
+def test_counts_and_masks_written_by_another_thread():
     """NumPy reads them twice; it is not given those that another thread writes."""
     done = subprocess.run([sys.executable, "-c", WRITTEN_MEANWHILE], capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -65,7 +65,7 @@ def test_none_for_non_tensors_and_missing_gradients():
     assert seen == [([[1], None, [0]], [None, None, [1]])]
 
 
-def test_without_arguments_that_want_gradients_the_results_are_enough():
+def test_hooks_without_input_gradients():
     seen = []
     layer = linear()
     layer.register_full_backward_hook(lambda module, given, taken: seen.append((lists(given), lists(taken))))
@@ -93,7 +93,7 @@ def test_hooks_of_all_modules_come_first():
     assert seen == ["own"]
 
 
-def test_the_older_kind_is_called_by_the_node_of_the_result():
+def test_legacy_backward_hooks():
     seen = []
     layer = linear()
     layer.register_backward_hook(lambda module, given, taken: seen.append((len(given), lists(taken))))

@@ -29,7 +29,7 @@ def test_equal_instances_share_a_type():
     assert third(ts.ones(2)).tolist() == [3.0, 3.0]
 
 
-def test_types_have_names_of_their_own():
+def test_module_types_have_unique_names():
     """A second type of the same class has a mangled name, in graph text as well."""
     first, second = ts.jit.script(Scale(10)), ts.jit.script(Scale(11))
     names = [ts.jit.module_type(m).qualified_name() for m in (first, second)]
@@ -116,7 +116,7 @@ def test_methods_have_a_self():
                 return 1
 
 
-def test_reconstructed_module_is_the_other_one_and_keeps_what_stays_in_python():
+def test_reconstructed_module_keeps_python_attributes():
     class One(ts.nn.Module):
         def __init__(self, n):
             super().__init__()
@@ -293,7 +293,7 @@ def test_unresolvable_annotations_of_ignored_methods():
         ts.jit.script(Optionals())
 
 
-def test_state_methods_that_do_not_match():
+def test_mismatched_state_methods():
     """`__getstate__` must return the type that `__setstate__` accepts; saving a module checks it."""
 
     class Net(nn.Module):

@@ -70,7 +70,7 @@ def test_bytes_are_resampled_in_integers():
     assert F.interpolate(row, size=(1, 1), mode="bilinear", antialias=True).item() == 128
 
 
-def test_antialiasing_looks_at_all_that_vanishes():
+def test_antialiasing_averages_removed_pixels():
     row = ts.tensor([0.0, 0, 0, 8, 0, 0, 0, 0]).reshape(1, 1, 1, 8)
     assert F.interpolate(row, size=(1, 2), mode="bilinear").sum().item() == 0
     smooth = F.interpolate(row, size=(1, 2), mode="bilinear", antialias=True).flatten().tolist()
@@ -102,7 +102,7 @@ def test_resampling_and_grids_compile():
     assert ts.jit.script(f)(x, grid).item() == pytest.approx(f(x, grid).item())
 
 
-def test_attention_takes_means_of_the_values():
+def test_uniform_attention_averages_values():
     """Attention with equal weights returns the mean of the unmasked values."""
     attend = ts.nn.MultiheadAttention(2, 1)
     for p in (attend.in_proj_weight, attend.out_proj.weight):
@@ -129,7 +129,7 @@ def test_a_transformer_compiles():
     assert [name for name, _ in scripted.named_parameters()] == [name for name, _ in model.named_parameters()]
 
 
-def test_dropout_is_the_function_whatever_was_used_before():
+def test_dropout_after_a_reload():
     from importlib import reload
 
     functional = reload(F)

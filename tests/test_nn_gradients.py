@@ -39,7 +39,7 @@ def test_planes_without_elements_are_refused_but_no_examples_are_fine(module, n)
             module(ts.ones(*shape))
 
 
-def test_fractional_pools_want_a_number_for_each_dimension():
+def test_fractional_pools_require_one_number_per_dimension():
     x = ts.ones(2, 7, 7, 7)
     for size in [(), (1,), (1, 1)]:
         with pytest.raises(
@@ -52,13 +52,13 @@ def test_fractional_pools_want_a_number_for_each_dimension():
             F.fractional_max_pool3d(x, 2, output_size=size)
 
 
-def test_cells_that_are_trained_refuse_what_others_do():
+def test_cells_reject_invalid_hidden_sizes():
     cell = nn.LSTMCell(10, 20)
     with pytest.raises(RuntimeError, match="hidden1 has inconsistent hidden_size: got 1, expected 20"):
         cell(ts.ones(3, 10), (ts.ones(3, 20), ts.ones(3, 1)))
 
 
-def test_older_hooks_of_modules_are_named():
+def test_invalid_results_of_module_backward_hooks_raise():
     module = nn.Sigmoid()
 
     def shorter(module, inputs, outputs):

@@ -264,7 +264,7 @@ def script(record):
     return ts.jit.create_function_from_graph("f", graph)
 
 
-def test_all_profiles_are_needed_or_the_table_is():
+def test_sample_tables_name_existing_records():
     """Rows of the tables name records that exist."""
     keys = {short(r) for r in registry.records()} | {r.name.removeprefix("aten::") for r in registry.records()}
     assert not {*samples.SPECIAL, *DEPENDS, *NO_SAMPLES} - keys

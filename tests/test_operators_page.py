@@ -37,7 +37,7 @@ def test_the_directory_of_kernels_is_current():
     assert generate_operator_index.KERNELS.read_text() == generate_operator_index.kernel_directory()
 
 
-def test_operators_are_the_same_however_they_are_asked_for():
+def test_operators_do_not_depend_on_load_order():
     """The overload order of an operator does not depend on the operators loaded before."""
     program = (
         "import sys\n"

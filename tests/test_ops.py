@@ -111,7 +111,7 @@ def test_every_schema_parses_and_no_key_is_empty():
             assert str(record.schema) == record.schema_text
 
 
-def test_a_cast_down_is_refused():
+def test_narrowing_result_casts_are_rejected():
     with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output type Long"):
         ts.ones(2, dtype=ts.int64).add_(1.5)
 

@@ -319,7 +319,7 @@ def test_string_search(text: str, part: str, start: int) -> None:
     st.one_of(st.none(), st.integers(-40, 40)),
     st.integers(-7, 7).filter(bool),
 )
-def test_texts_are_cut_as_by_python(
+def test_string_splits_equal_python(
     text: str, part: str, most: int, start: int | None, end: int | None, step: int
 ) -> None:
     assert call("aten::split.str", text, part, most) == text.split(part, most)
@@ -388,7 +388,7 @@ def test_hash() -> None:
         BY_KEY["aten::hash.generic"](core([1]))
 
 
-def test_sorting_what_has_no_order():
+def test_sorting_unordered_values():
     """Sorting a list with None raises an error; ints and floats compare by value."""
     unit = ts.jit.CompilationUnit(
         "def optional(xs: List[Optional[int]]) -> List[Optional[int]]:\n  xs.sort()\n  return xs\n"

@@ -70,7 +70,7 @@ def test_functions_and_their_operators():
     assert group.time_range.end <= product.time_range.start
 
 
-def test_a_group_that_runs_one_by_one():
+def test_group_without_fusion():
     """It says so, and its operators follow."""
     f = ts.jit.script(fused)
     x = ts.rand(8, 8)
@@ -165,7 +165,7 @@ def test_labels():
     assert event_of(prof, "outer").cpu_parent.name == "labelled"
 
 
-def test_labels_in_what_is_traced():
+def test_labels_in_traces():
     """`record_function` labels are part of a trace, are saved and loaded, and last until a forked task is
     awaited; they add no operator events."""
 

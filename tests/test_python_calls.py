@@ -141,7 +141,7 @@ def test_marks():
     assert compile_directives.modifier_of(read_only.fget) == "unused"
 
 
-def test_schema_of_a_function_that_stays():
+def test_schemas_of_python_functions():
     """Annotated by parts: the rest are tensors; without annotations all are, by the names that are assigned."""
 
     def parts(x, n: int, flag=True): ...
@@ -220,7 +220,7 @@ def test_script_if_tracing_runs_as_python():
     assert f(3) == {3}
 
 
-def test_errors_of_a_unit_come_together():
+def test_errors_of_a_unit_are_reported_together():
     """A unit reports the errors of all its functions together and defines none of them."""
     text = """
     def good(x: int) -> int:

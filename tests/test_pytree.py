@@ -204,7 +204,7 @@ def test_dataclasses_and_constants():
         pytree.register_dataclass(Fields, field_names=["a"])
 
 
-def test_the_table_is_the_registry():
+def test_supported_nodes_is_the_registry():
     """A class is a node as long as it stands in `SUPPORTED_NODES`, however it came there; built-in ones stay."""
 
     class Box(list):

@@ -125,7 +125,7 @@ def test_no_random_numbers_on_the_meta_device():
     assert ts.equal(ts.get_rng_state(), before)
 
 
-def test_generators_are_pickled_with_their_place():
+def test_generators_are_pickled_with_their_state():
     g = ts.Generator().manual_seed(3)
     ts.rand(2, generator=g)
     twin = pickle.loads(pickle.dumps(g))

@@ -94,7 +94,7 @@ def test_operator_flags_override_kernel_facts():
     (np.add, registry.find("aten::add.Tensor")),
     (lambda a: a, registry.find("aten::embedding_renorm_")),
 ])  # fmt: skip
-def test_a_kernel_is_guarded_where_something_is_refused(kernel, record):
+def test_kernels_with_rejected_arguments_are_guarded(kernel, record):
     assert (record.guarded(kernel) is kernel) == (record.refuses is None)
 
 
@@ -122,7 +122,7 @@ def test_errors_equal_pytorch(name, text):
     assert str(refusal.value) == text
 
 
-def test_the_core_names_no_operator():
+def test_dispatch_core_contains_no_operator_names():
     """The dispatch core contains no operator names; facts about operators are fields of the record."""
     for path in sorted((ROOT / "ts/_core/dispatch").glob("*.pyx")):
         named = [name for name in re.findall(r"aten::(\w+)", without_texts(path.read_text())) if name in NAMES]

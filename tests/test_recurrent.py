@@ -112,13 +112,13 @@ def test_invalid_operands_use_the_record():
         ts.gru_cell(ts.ones(1, 3), ts.ones(1, 1), ts.ones(3, 2), ts.ones(3, 1))
 
 
-def test_time_is_looked_at_between_steps():
+def test_deadline_between_time_steps():
     weights = layer_weights("gru", ts.float32, (2, 2), True, 1, 1, 0)
     with ts.limits(seconds=0.02), pytest.raises(ts.errors.TimeExceeded):
         ts.gru(ts.ones(3_000_000, 1, 2), ts.ones(1, 1, 2), weights, True, 1, 0.0, False, False, False)
 
 
-def test_the_arguments_of_views_may_want_gradients():
+def test_views_of_parameters():
     x = ts.nn.Parameter(ts.arange(6.0).reshape(2, 3))
     assert x.t().tolist() == [[0, 3], [1, 4], [2, 5]] and x.t().requires_grad
     assert x.t()._base is x and type(x[0]) is ts.Tensor
@@ -195,7 +195,7 @@ def test_a_layer_is_differentiated_twice():
     assert ts.autograd.gradgradcheck(run, args)
 
 
-def test_a_layer_refuses_what_does_not_fit():
+def test_layers_reject_mismatched_operands():
     args = layer(ts.float32, 4, 3, 2, 3, False)
     output, hy, cy, workspace = ts.mkldnn_rnn_layer(*args, False, [], 2, 4, 1, True, False, False, True)
     with pytest.raises(RuntimeError, match="mode 3"):
@@ -228,7 +228,7 @@ def test_training_goes_through_layers(dtype):
 
 
 @pytest.mark.parametrize("kind", [ts.nn.RNNCell, ts.nn.GRUCell, ts.nn.LSTMCell])
-def test_cells_take_no_two_dtypes(kind):
+def test_cells_reject_mixed_dtypes(kind):
     with pytest.raises(RuntimeError, match="mat1 and mat2 must have the same dtype, but got Double and Float"):
         kind(3, 4)(ts.rand(2, 3, dtype=ts.float64))
     with pytest.raises(RuntimeError, match="expected m1 and m2 to have the same dtype, but got: double != float"):

@@ -52,7 +52,7 @@ def test_picks_equal_the_general_kernel(dtype):
     np.testing.assert_array_equal(found, PLAIN.weighted_picks(x, places, weights))
 
 
-def test_outside_of_the_input_is_nothing():
+def test_samples_outside_of_the_input_are_zero():
     """Also where the first cell is infinite, which a weight of zero would make NaN."""
     image = ts.full((1, 1, 2, 2), float("inf"))
     away = ts.full((1, 1, 1, 2), 9.0)

@@ -159,7 +159,7 @@ def test_values_pass_through(annotation, value):
     assert type(result) is type(value)
 
 
-def test_lists_are_copied_at_the_border():
+def test_list_arguments_are_copied():
     """A list argument is copied at the call, as in PyTorch."""
 
     @ts.jit.script
@@ -418,7 +418,7 @@ def test_underline_of_a_subscript():
         f({})
 
 
-def test_functions_are_copied_as_pythons_are():
+def test_functions_are_copied_by_reference():
     """A copy is the function itself."""
     scripted = ts.jit.script(plain_for_copies)
     assert copy.copy(scripted) is copy.deepcopy(scripted) is scripted
@@ -516,7 +516,7 @@ def of_a_module(x: ts.Tensor, n: int = 3) -> int:
     return n
 
 
-def test_a_scripted_function_shows_the_function_that_it_was():
+def test_scripted_function_has_the_original_attributes():
     """Its name, place, text, parameters, annotations, and the function itself."""
     f = ts.jit.script(of_a_module)
     for name in ("__doc__", "__name__", "__qualname__", "__module__", "__annotations__"):
@@ -544,7 +544,7 @@ def test_a_function_of_text_has_a_signature():
     assert unit.f.__annotations__ == {} and not hasattr(unit.f, "__wrapped__")
 
 
-def test_methods_of_scripted_modules_show_the_methods_that_they_were(tmp_path):
+def test_scripted_methods_have_the_original_attributes(tmp_path):
     """`forward` and what is exported; a loaded module has signatures."""
 
     class Net(ts.nn.Module):

@@ -72,7 +72,7 @@ def test_cache_is_read_by_other_processes():
     assert str(again.schema) == str(first.schema) and str(again.graph) == str(first.graph)
 
 
-def test_calls_of_what_the_language_has():
+def test_calls_of_language_operators():
     """Listings name the written source line, not the helper function of `2 + x`; errors have one call level
     for both."""
     text = """
@@ -230,14 +230,14 @@ def test_globals_of_the_time_of_scripting():
     assert "prim::CallFunction" in str(f.graph)
 
 
-def test_a_text_that_changes_meanwhile():
+def test_source_changed_after_import():
     run(PROGRAM)["f"](ts.ones(2))
     f = run(PROGRAM)["f"]
     linecache.cache["<program>"] = 1, None, ["nothing\n"] * 50, "<program>"
     assert f.cached_code is not None and "aten::add" in str(f.graph)
 
 
-def test_a_graph_that_may_be_changed():
+def test_accessed_graph_disables_the_cache():
     """A function whose graph was accessed neither writes its code to the cache nor runs cached code."""
     f = run(PROGRAM)["f"]
     for node in f.graph.all_nodes():

@@ -89,7 +89,7 @@ def test_attributes():
     assert file.definition("absent") is None and file.methods("absent") == file.methods("Empty") == []
 
 
-def test_errors_are_where_they_stand():
+def test_locations_of_errors():
     """A syntax error in a method is raised when the method is parsed, with its line in the file."""
     text = PRINTED.replace("torch.add(x, 1)\n  def other", "torch.add(x, 1))\n  def other")
     file = PrintedFile(Source(text, "code/net.py"))

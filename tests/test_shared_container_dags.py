@@ -139,7 +139,7 @@ def test_mutations_affect_all_references():
     assert row == [1]
 
 
-def test_the_same_containers_are_equal():
+def test_identical_containers_are_equal():
     nest, other = doubled(), doubled()
     made = to_core(nest, infer_spec(nest))
     assert made == made
@@ -246,7 +246,7 @@ class Chain(ts.nn.Module):
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, saved], ids=["copy", "deepcopy", "archive"])
 @pytest.mark.parametrize("made", ["deep", "close", "close_items"])
-def test_copies_of_what_is_too_deep_fail_or_come_to_an_end(made, copied):
+def test_copies_of_deep_values_terminate(made, copied):
     """A hundred thousand levels, or a value that holds itself: at worst an error, and the module is whole."""
     module = ts.jit.script(Chain())
     if made == "deep":
@@ -258,7 +258,7 @@ def test_copies_of_what_is_too_deep_fail_or_come_to_an_end(made, copied):
     module(1)
 
 
-def test_a_limit_that_conversion_meets_is_a_limit():
+def test_limit_during_conversion():
     """A conversion that exceeds a limit raises the limit's error, not a type error."""
     takes = ts.jit.CompilationUnit("def f(x: List[Tuple[int, int]]) -> int:\n    return len(x)\n").f
     with pytest.raises(MemoryExceeded), ts.limits(bytes=1_000_000):

@@ -29,7 +29,7 @@ def test_every_place_once_and_in_order(n):
         assert np.array_equal(x[range(3), nth(x, np.full(3, k - 1))], np.sort(x, 1)[:, k - 1])
 
 
-def test_rows_that_quicksort_parts_badly():
+def test_adversarial_quicksort_rows():
     """Falling, rising, equal and organ-pipe rows take no quadratic time: heapsort steps in."""
     n = 100_000
     rising = np.arange(n)

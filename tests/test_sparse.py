@@ -456,7 +456,7 @@ def test_sizes_without_a_number_of_elements_are_refused(make):
 
 
 @pytest.mark.parametrize("dims", [(-1, 3), (3, -1), (1, 2)])
-def test_dimensions_that_do_not_fit_are_refused(dims):
+def test_mismatched_dimensions_are_rejected(dims):
     x = ts.sparse_coo_tensor((2, 3))
     for make in (
         lambda: x.sparse_resize_([3, 2], *dims),

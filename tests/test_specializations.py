@@ -312,7 +312,7 @@ def test_shapes_change_between_iterations():
         check(f, ts.ones(2, 2, 2), n)
 
 
-def test_gradients_that_writes_bring():
+def test_gradients_added_by_writes():
     f = unit(OTHER_VIEWS, "gradient")
     w = ts.ones(2, requires_grad=True)
     for _ in range(2):
@@ -393,7 +393,7 @@ def test_calls_of_scripts_pass_the_guard():
     assert [runs for _, runs in run.plans.made] == [1502]
 
 
-def test_tasks_and_programs_that_are_left():
+def test_tasks_and_suspended_programs():
     source = "def f(x):\n  y = torch.jit.fork(g, x)\n  return torch.jit.wait(y) + g(x)\n"
     source += "def g(x):\n  n = 0\n  for i in range(100):\n    if x.dim() == 2:\n      n += i\n  return x + n\n"
     scripts = ts.jit.CompilationUnit(source)
@@ -411,7 +411,7 @@ def test_errors_name_the_line():
             f(ts.ones(2, 2))
 
 
-def test_gradients_have_plans_of_their_own():
+def test_gradients_have_separate_specializations():
     f = unit(ASKS, "asks")
     x = ts.rand(3, requires_grad=True)
     w = ts.rand(3)

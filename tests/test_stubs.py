@@ -60,7 +60,7 @@ PACKAGES = ["ts", "ts.linalg", "ts.fft", "ts.special", "ts.nn", "ts.nn.modules",
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_has_what_its_stub_has(package):
+def test_packages_match_their_stubs(package):
     """In both directions: what `dir` shows of the public names, and what may be asked for."""
     module = import_module(package)
     path = stubs.ROOT / package.replace(".", "/")
@@ -73,7 +73,7 @@ def test_a_package_has_what_its_stub_has(package):
     assert sorted(name for name in stub if not hasattr(module, name)) == []
 
 
-def test_tensors_have_what_their_stub_has():
+def test_tensors_match_their_stub():
     """The stub of Tensor lists exactly the attributes of the class."""
     registry.load()
     import ts._core.autograd.tensor_methods
@@ -89,7 +89,7 @@ def test_tensors_have_what_their_stub_has():
     assert {"__add__", "__radd__", "__eq__", "__getitem__", "__len__"} <= stub
 
 
-def test_the_right_uses_run():
+def test_valid_uses_run():
     """The valid uses for type checkers run without errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -73,7 +73,7 @@ def test_a_name_is_not_suggested_for_itself():
         lstm.code
 
 
-def test_names_are_looked_for_only_when_the_text_is_wanted():
+def test_suggestions_are_computed_lazily():
     asked = []
 
     def known():
@@ -105,7 +105,7 @@ def test_tracebacks_suggest_once():
     assert shown.count("Did you mean") == 1 and shown.rstrip().endswith("AttributeError: module 'ts' has no attribute 'softmx'. Did you mean: 'softmax'?")
 
 
-def test_the_class_knows_its_methods_before_any_is_used():
+def test_dir_lists_methods_before_first_use():
     """`dir(Tensor)` lists all methods without importing operators, and each listed method exists."""
     shown = in_process(
         "import sys, ts\n"

@@ -66,7 +66,7 @@ def test_copies_have_them(again):
     assert again(x).mark == [1]
 
 
-def test_only_a_dictionary_can_take_its_place():
+def test_instance_dict_must_be_a_dict():
     x = ts.ones(2)
     x.__dict__ = {"mark": 1}
     assert x.mark == 1

@@ -19,7 +19,7 @@ def test_number_of_threads(restored):
         assert ts.get_num_threads() == count
 
 
-def test_products_are_the_same_on_one_thread(restored):
+def test_products_do_not_depend_on_threads(restored):
     a = ts.rand(300, 300, dtype=ts.float64)
     before = a @ a
     ts.set_num_threads(1)

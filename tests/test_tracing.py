@@ -223,7 +223,7 @@ def test_tests_of_the_library_tie_nothing():
     assert "prim::If" not in str(trace.graph) and trace(ts.rand(1, 3, 5)).shape == (1, 3, 5)
 
 
-def test_a_number_for_all_lengths_of_a_window_is_recorded():
+def test_scalar_window_lengths_are_recorded():
     """PyTorch's trace keeps the example's length."""
     pooled = traced(lambda x: ts.nn.functional.max_pool2d(x, x.size(2)), ts.rand(2, 3, 4, 4))
     x = ts.rand(1, 3, 6, 6)
@@ -247,7 +247,7 @@ def test_unpooling_traces_for_other_images():
     assert trace(x).tolist() == function(x).tolist()
 
 
-def test_rows_are_as_many_as_the_example_had():
+def test_number_of_rows_is_fixed_by_the_example():
     """Iteration over a tensor's rows fixes their number, with and without guards."""
     for guards in ("raise", "off"):
         trace = traced(lambda x: sum(row for row in x), ts.ones(2), guards=guards)
@@ -399,7 +399,7 @@ def test_other_threads_are_not_recorded():
     assert [node.kind() for node in graph.nodes()] == ["prim::Constant", "prim::Constant", "aten::add"]
 
 
-def test_scripted_modules_must_be_part_of_what_is_traced():
+def test_scripted_modules_must_be_submodules():
     scripted = ts.jit.script(ts.nn.ReLU())
     with pytest.raises(RuntimeError, match="it is not part of the active trace"):
         ts.jit.trace(lambda x: scripted(x), ts.ones(1))
@@ -470,7 +470,7 @@ def test_inline_everything_mode():
         assert "aten::neg" in found and "prim::CallFunction" not in found
 
 
-def test_inline_everything_mode_reaches_what_is_forked():
+def test_inline_everything_mode_in_forked_tasks():
     @ts.jit.script
     def callee(x):
         return -x
@@ -565,7 +565,7 @@ def test_function_with_its_own_gradient():
 
 
 @pytest.mark.parametrize("out_of_place", [False, True])
-def test_function_that_writes_its_argument(out_of_place):
+def test_traced_writes_to_an_argument(out_of_place):
     """PyTorch traces a function with `mark_dirty`, but does not run the trace."""
     traced = ts.jit.trace(Incremented.apply, ts.ones(2), check_trace=False, _force_outplace=out_of_place)
     assert traced.graph.find_node("prim::PythonOp")["inplace"] == 1

@@ -95,7 +95,7 @@ def test_storage_with_two_dtypes_is_rejected():
             ts.save(value, io.BytesIO())
 
 
-def test_values_in_a_row(tmp_path):
+def test_consecutive_values_in_a_file(tmp_path):
     """Loading a legacy file leaves the file position after the loaded value."""
     for file in (io.BytesIO(), open(tmp_path / "values", "w+b")):
         with file:
@@ -125,7 +125,7 @@ class Filling(io.BytesIO):
         return super().readinto(memory[:100])
 
 
-def test_files_that_only_read_and_files_that_fill_memory():
+def test_files_with_read_or_readinto():
     file = io.BytesIO()
     ts.save(ts.arange(100), file)
     for given in (Pipe(file.getvalue()), Filling(file.getvalue())):

@@ -34,7 +34,7 @@ def test_promotion_is_symmetric_and_keeps_the_category():
     assert common.promote_types(common.HALF, dtypes.bfloat16.numpy_dtype) == common.FLOAT
 
 
-def test_casts_go_up_the_categories():
+def test_casts_follow_the_category_order():
     assert common.can_cast(common.INT64, common.FLOAT) and common.can_cast(common.DOUBLE, common.HALF)
     with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output type Long"):
         common.check_cast(common.FLOAT, common.INT64)

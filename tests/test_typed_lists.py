@@ -69,7 +69,7 @@ def edit_bools(xs: List[bool], ys: List[bool], i: int, x: bool) -> List[List[boo
 
 
 @pytest.mark.parametrize(("edit", "kind"), [(edit_ints, int), (edit_floats, float), (edit_bools, bool)])
-def test_lists_change_as_pythons_do(edit: Any, kind: type) -> None:
+def test_list_mutations_equal_python(edit: Any, kind: type) -> None:
     scripted = ts.jit.script(edit)
     rng = random.Random(0)
     for _ in range(200):
@@ -97,7 +97,7 @@ def ask_bools(xs: List[bool], ys: List[bool], x: bool) -> List[int]:
 
 
 @pytest.mark.parametrize(("ask", "kind"), [(ask_ints, int), (ask_floats, float), (ask_bools, bool)])
-def test_lists_answer_as_pythons_do(ask: Any, kind: type) -> None:
+def test_list_queries_equal_python(ask: Any, kind: type) -> None:
     scripted = ts.jit.script(ask)
     rng = random.Random(1)
     for _ in range(200):
@@ -149,7 +149,7 @@ def mix(
 
 
 @needs_llvm
-def test_machine_code_tells_lists_of_numbers_from_others() -> None:
+def test_machine_code_checks_list_element_types() -> None:
     """Machine code checks the element type of a list at each append of a number."""
     arguments = (40, [None, 1], [5, 6], [True], [1.0])
     expected = outcome_of_copies(ts.jit.script(mix), arguments)

@@ -76,7 +76,7 @@ def places(low, high, dtype, count=1):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", CASES)
-def test_near_the_truth(name, dtype):
+def test_results_are_accurate(name, dtype):
     function, truth, *where = CASES[name]
     x = places(*where[-1 if dtype is np.float64 else 0], dtype)
     with mpmath.workprec(160):
@@ -86,7 +86,7 @@ def test_near_the_truth(name, dtype):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_many_floats_are_near_what_doubles_make_of_them(name):
+def test_float32_results_are_close_to_float64(name):
     """Functions of float32 are within one ulp of the float64 results."""
     function, _, where, *_ = CASES[name]
     x = places(*where, np.float32, 100)
@@ -96,7 +96,7 @@ def test_many_floats_are_near_what_doubles_make_of_them(name):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_powers_are_near_the_truth(dtype):
+def test_powers_are_accurate(dtype):
     x = places(1e-3, 20, dtype)
     for y in (x, x[::-1].copy(), np.full_like(x, 2.5), np.full_like(x, -0.3)):
         with mpmath.workprec(160):
@@ -105,13 +105,13 @@ def test_powers_are_near_the_truth(dtype):
         assert far.max() <= 2, f"at {x[far.argmax()]!r}"
 
 
-def test_tables_are_what_the_script_makes():
+def test_tables_equal_generated_tables():
     assert vector_tables.page() == vector_tables.PAGE.read_text()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", CASES)
-def test_an_element_has_the_same_bits_wherever_it_stands(name, dtype):
+def test_bits_do_not_depend_on_the_position(name, dtype):
     """The bits of a result do not depend on position, length, strides, in-place use or the number of
     threads."""
     x = places(-0.99, 0.99, dtype)[:150] if name in ("erfinv", "asin", "acos") else places(-20, 20, dtype)[:150]

@@ -270,14 +270,14 @@ def test_handlers_read_their_register():
 
 
 @pytest.mark.parametrize("table", ["operators", "functions", "types"])
-def test_tables_hold_what_they_are_for(table):
+def test_operator_tables_are_verified(table):
     tables = {"operators": (), "functions": (), "types": (), table: ["text"]}
     with pytest.raises(InternalError, match="is none: str"):
         Code("test", [(NUMBER["RETURN"], 0, 0, 0)], "i", [SPECS["int"]], **tables)
 
 
 @pytest.mark.parametrize("cls", [CalleeBase, MethodBase])
-def test_functions_are_of_the_classes_that_the_loop_knows(cls):
+def test_function_classes_known_to_the_interpreter(cls):
     """The verifier knows functions by what it reads of them; the loop reads more."""
     with pytest.raises(InternalError, match=r"is none: (CalleeBase|MethodBase)"):
         Code("test", [(NUMBER["RETURN"], 0, 0, 0)], "i", [SPECS["int"]], functions=[cls()])

@@ -76,7 +76,7 @@ def test_recorded_passes():
     assert all_equal(w.grad, THREADS * PASSES * 2)
 
 
-def test_hooks_run_while_the_gradient_stays():
+def test_hooks_run_with_an_unchanged_gradient():
     """A hook that removes the gradient sees each gradient once."""
     w = ts.ones(ELEMENTS, requires_grad=True)
     total = ts.zeros(ELEMENTS)
@@ -95,7 +95,7 @@ def test_hooks_run_while_the_gradient_stays():
 
 
 @pytest.mark.parametrize("depth", [1, 3])
-def test_a_hook_may_start_another_pass_into_the_same_leaf(depth):
+def test_hook_runs_backward_into_the_same_leaf(depth):
     w = ts.ones(3, requires_grad=True)
     left = [depth]
 

@@ -6,7 +6,7 @@ import ts
 from ts.autograd import detect_anomaly, set_detect_anomaly
 
 
-def test_nan_is_an_error_that_names_the_line():
+def test_nan_error_names_the_line():
     x = ts.tensor([-1.0, 2.0], requires_grad=True)
     with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"), detect_anomaly():
         y = x.sqrt().sum()
@@ -51,7 +51,7 @@ def test_nodes_of_a_pass_know_what_induced_them():
         assert first.grad_fn.metadata["parent_"] is y.grad_fn
 
 
-def test_scripts_and_functions_have_their_lines():
+def test_lines_of_scripts_and_functions():
     @ts.jit.script
     def root(x):
         return ts.sqrt(x) * 2

@@ -313,7 +313,7 @@ def test_hooks_run_scripts_while_a_script_runs():
     assert total == 3
 
 
-def test_a_script_is_differentiated_while_it_differentiates():
+def test_backward_hook_that_differentiates_the_same_script():
     a, b = leaf(1, 2), leaf(3)
 
     def again(gradient: ts.Tensor) -> None:
@@ -339,7 +339,7 @@ def test_an_error_in_a_hook_names_the_line():
     assert counted(x, 2)[1] == 1
 
 
-def test_ctrl_c_in_a_pass_leaves_everything_usable():
+def test_ctrl_c_during_backward():
     x = leaf(1, 2)
     handle = x.register_hook(lambda gradient: signal.raise_signal(signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
@@ -380,7 +380,7 @@ def test_tasks_differentiate():
     assert_close(in_a_task(x)[:2], eagerly(x))
 
 
-def test_a_recurrence_that_begins_as_a_number_loses_no_gradients_silently():
+def test_recurrence_starting_from_a_number():
     """A recurrence that starts with a Python number raises an error if it would lose gradients, in bytecode
     and machine code."""
 

@@ -29,7 +29,7 @@ def test_gradients_of_repeated_operands_are_summed():
     assert x.grad.tolist() == [5, 7]
 
 
-def test_the_gradient_of_what_was_expanded_is_summed():
+def test_gradient_of_expanded_operands_is_summed():
     x, b = ts.ones(2, 3, dtype=ts.float64), leaf(1, 2, 3)
     (x * b).sum().backward()
     assert b.grad.tolist() == [2, 2, 2]
@@ -45,7 +45,7 @@ def test_the_gradient_has_the_dtype_of_the_argument():
     assert x.grad.dtype is ts.float32
 
 
-def test_grad_gives_what_is_asked_for_and_leaves_the_rest_alone():
+def test_grad_returns_requested_gradients_only():
     x, w = leaf(1, 2), leaf(3, 4)
     y = x * w
     z = (y * y).sum()
@@ -75,7 +75,7 @@ def test_a_second_pass_needs_the_graph_to_be_retained():
         y.backward()
 
 
-def test_unused_inputs_are_an_error_or_none_or_zeros():
+def test_gradients_of_unused_inputs():
     x, unused = leaf(1, 2), leaf(3)
     y = (x * x).sum()
     with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
@@ -84,7 +84,7 @@ def test_unused_inputs_are_an_error_or_none_or_zeros():
     assert ts.autograd.grad(y, (x, unused), materialize_grads=True)[1].tolist() == [0]
 
 
-def test_only_scalars_may_leave_their_gradient_out():
+def test_implicit_gradient_requires_a_scalar():
     x = leaf(1, 2)
     with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
         (x * x).backward()
@@ -94,7 +94,7 @@ def test_only_scalars_may_leave_their_gradient_out():
         (x * x).backward(ts.ones(3, dtype=ts.float64))
 
 
-def test_nodes_have_names_and_lead_to_each_other():
+def test_names_and_edges_of_nodes():
     x, w = leaf(1), leaf(2)
     y = x * w + 1
     assert y.grad_fn.name() == "AddBackward0"
@@ -131,7 +131,7 @@ def test_leaves_are_not_written_in_place():
     assert x.tolist() == [2, 4] and x.requires_grad
 
 
-def test_a_change_of_what_was_saved_is_an_error():
+def test_modified_saved_tensor_raises():
     x = leaf(1, 2)
     y = x * x
     z = y * y
@@ -152,7 +152,7 @@ def test_writes_in_place_have_gradients():
     assert x.grad.tolist() == [0, 8, 12]
 
 
-def test_a_view_that_is_written_changes_its_base_and_the_views_of_that():
+def test_write_to_a_view_changes_base_and_views():
     x, w = leaf(1, 2, 3, 4), leaf(5, 6)
     y = x * 1
     pair, all_of_it = y[:2], y.view(2, 2)
@@ -177,7 +177,7 @@ def test_hooks_see_and_change_gradients():
     assert seen == [[30, 30], [3, 3]]
 
 
-def test_hooks_of_nodes_and_of_leaves_that_have_got_their_gradient():
+def test_node_hooks_and_post_accumulate_hooks():
     x = leaf(1, 2)
     y = x * 3
     calls = []
@@ -220,7 +220,7 @@ def test_graphs_are_freed_with_their_results(function):
     assert gone() is None
 
 
-def test_a_result_that_was_saved_counts_its_writes_and_those_of_its_views():
+def test_version_of_saved_results_and_their_views():
     x = leaf(1, 2)
     for write in (lambda y: y.add_(1), lambda y: y.view(-1).add_(1), lambda y: y.detach().add_(1)):
         y = x.exp()
@@ -261,7 +261,7 @@ def test_error_in_a_hook_keeps_the_graph_usable():
     assert x.grad.tolist() == [2, 4]
 
 
-def test_a_hook_may_start_a_pass_of_its_own():
+def test_hook_runs_backward():
     x = leaf(1, 2)
     y = x * x
     inner = []
@@ -276,7 +276,7 @@ def test_a_hook_may_start_a_pass_of_its_own():
     assert x.grad.tolist() == [2, 4]
 
 
-def test_threads_have_their_own_passes():
+def test_concurrent_backward_in_threads():
     def train(results, i):
         x = leaf(*[float(i)] * 4)
         for _ in range(50):
@@ -308,7 +308,7 @@ def test_indexed_writes():
     assert v.grad.tolist() == [8, 10]
 
 
-def test_lists_of_indices_that_are_all_tensors_keep_the_gradient():
+def test_indexing_by_lists_of_tensors_keeps_the_gradient():
     x = leaf(1, 2, 3)
     ts.ops.aten._unsafe_index(x, [ts.tensor([0, 0])]).sum().backward()
     assert x.grad.tolist() == [2, 0, 0]

@@ -59,7 +59,7 @@ def test_intermediate_tensors_are_released():
     assert [r() for r in kept] == [None, None]
 
 
-def test_the_second_run_ends_with_the_last_tensor_that_is_wanted():
+def test_recomputation_stops_early():
     runs = []
 
     def block(x):
@@ -91,7 +91,7 @@ def test_checkpoints_in_checkpoints_second_passes_and_second_derivatives():
     assert ts.allclose(second, ts.autograd.grad(expected.sum(), x)[0])
 
 
-def test_runs_that_differ_are_refused():
+def test_different_recomputation_raises():
     calls = []
 
     def other_count(x):

@@ -102,7 +102,7 @@ def test_gradients_equal_eager_mode(program, sizes):
 
 
 @pytest.mark.parametrize(("program", "sizes"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
-def test_parts_are_differentiated_as_one(program, sizes):
+def test_one_backward_node_per_graph(program, sizes):
     """A differentiable graph has one backward node instead of one per operator."""
     xs = inputs(*sizes)
     result = ts.jit.script(program)(*xs)
@@ -279,7 +279,7 @@ def test_random_numbers_are_drawn_once():
     assert bool((gradient[~dropped] != 0).all())
 
 
-def test_parts_are_freed():
+def test_graphs_are_freed():
     """The results of a differentiable graph do not keep each other alive."""
     script = ts.jit.script(cell)
     xs = inputs((2, 3), (2, 3), (2, 3), (3, 12), (12,))
@@ -318,7 +318,7 @@ def test_small_differentiable_graphs_are_inlined():
     assert x.grad.tolist() == [0]
 
 
-def test_values_may_want_gradients_unless_their_types_say_no():
+def test_requires_grad_of_values_by_type():
     graph = ts.parse_ir(
         "graph(%x : Tensor, %y : Float(2, requires_grad=0), %i : int, %l : Tensor[], %n : (int, int[])):\n  return (%x)"
     )
@@ -471,7 +471,7 @@ def test_detached_results_do_not_retain_the_graph(part):
         gc.enable()
 
 
-def test_writes_to_what_is_detached_count_for_all():
+def test_writes_to_detached_tensors_count():
     """Writes to a detached tensor increase the version counter of all tensors that share its memory."""
     x = ts.rand(3, 3, requires_grad=True).exp()
     view = x[0]

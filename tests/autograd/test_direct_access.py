@@ -180,7 +180,7 @@ def test_escaped_tensors():
     assert escaped[1].numpy().tolist() == [0, 1]
 
 
-def test_duals_outside_of_transforms_have_memory():
+def test_dual_tensors_outside_of_transforms_have_memory():
     with forward_ad.dual_level():
         x = forward_ad.make_dual(ts.arange(2.0), ts.ones(2))
         assert x.numpy().tolist() == [0, 1]

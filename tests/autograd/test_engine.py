@@ -26,7 +26,7 @@ class Deep(Function):
         return gradient
 
 
-def test_passes_run_in_each_other_deeper_than_a_stack():
+def test_deeply_nested_backward():
     x = ts.tensor(1500.0, requires_grad=True)
     for _ in range(2):
         Deep.apply(x).sum().backward()
@@ -34,7 +34,7 @@ def test_passes_run_in_each_other_deeper_than_a_stack():
     assert ts.is_grad_enabled()
 
 
-def test_an_error_comes_out_of_deep_passes():
+def test_error_in_nested_backward():
     class Failing(Function):
         @staticmethod
         def forward(ctx, x):
@@ -68,7 +68,7 @@ def test_callbacks_run_after_backward():
         Variable._execution_engine.queue_callback(print)
 
 
-def test_hooks_see_that_a_result_has_no_gradient():
+def test_hooks_receive_none_for_missing_gradients():
     x = ts.ones(3, requires_grad=True)
     first, second, _ = x.unbind()
     seen = []
@@ -80,7 +80,7 @@ def test_hooks_see_that_a_result_has_no_gradient():
     assert x.grad.tolist() == [1, 1, 0]
 
 
-def test_a_hook_gives_as_many_gradients_as_there_are():
+def test_number_of_gradients_returned_by_hooks():
     x = ts.ones(2, requires_grad=True)
 
     def more(inputs, outputs):

@@ -43,7 +43,7 @@ def function(forward, backward=lambda ctx, grad: grad):
     return type("Made", (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
 
 
-def test_the_ctx_is_the_node():
+def test_ctx_is_the_node():
     x = leaf(1, 2)
     y = Cube.apply(x)
     assert y.grad_fn.name() == type(y.grad_fn).__name__ == "CubeBackward"
@@ -63,7 +63,7 @@ def test_backward_is_differentiated_again():
     assert second.tolist() == [6, 12]
 
 
-def test_a_saved_result_leads_back_to_its_node():
+def test_saved_result_has_its_node():
     exp = function(
         lambda ctx, x: ctx.save_for_backward(y := x.exp()) or y,
         lambda ctx, grad: grad * ctx.saved_tensors[0],
@@ -166,7 +166,7 @@ def test_no_node_without_recording():
     assert Cube.apply(x.detach()).grad_fn is None
 
 
-def test_a_second_derivative_may_be_refused():
+def test_once_differentiable():
     class Square(Function):
         @staticmethod
         def forward(ctx, x):

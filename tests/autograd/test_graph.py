@@ -16,7 +16,7 @@ def doubles(values):
     return ts.tensor(values, dtype=ts.float64)
 
 
-def test_hooks_change_how_tensors_are_saved():
+def test_saved_tensors_hooks():
     log = []
     x = leaf(1, 2)
     with graph.saved_tensors_hooks(
@@ -44,7 +44,7 @@ def test_hooks_of_lists_and_of_the_innermost_block():
     assert x.grad.tolist() == [2, 4]
 
 
-def test_hooks_are_of_their_thread():
+def test_hooks_are_thread_local():
     seen = []
     with graph.saved_tensors_hooks(lambda t: seen.append(1) or t, lambda t: t):
         other = threading.Thread(target=lambda: leaf(1).exp())
@@ -53,7 +53,7 @@ def test_hooks_are_of_their_thread():
     assert seen == []
 
 
-def test_hooks_that_misbehave_are_refused():
+def test_invalid_hooks_raise():
     x = leaf(1, 2)
     with (
         graph.saved_tensors_hooks(lambda t: t.detach().mul_(2), lambda t: t),
@@ -111,7 +111,7 @@ def test_multi_grad_hook_runs_after_all_gradients():
     assert log == [[[1, 1], [1, 1], None], [None, None, [1, 1]], [[9, 12], None, None]]
 
 
-def test_a_hook_of_several_tensors_may_want_the_first():
+def test_multi_grad_hook_in_any_mode():
     x = leaf(1, 2)
     a, b = x * 2, x * 3
     log = []
@@ -172,7 +172,7 @@ def test_pictures_name_nodes_and_leaves():
         graph.to_dot(ts.ones(1))
 
 
-def test_saved_tensors_may_be_written_where_copies_are_saved():
+def test_allow_mutation_on_saved_tensors():
     allowed = ts.autograd.graph.allow_mutation_on_saved_tensors
     x = ts.ones(3, dtype=ts.float64, requires_grad=True)
     with allowed() as copies:

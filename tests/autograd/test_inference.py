@@ -59,7 +59,7 @@ def test_inference_tensors_cannot_be_saved_for_backward():
         assert ts.ones(1, requires_grad=True).requires_grad
 
 
-def test_views_of_others_are_not_written_outside():
+def test_views_of_normal_tensors_are_read_only_outside():
     x = ts.ones(4, requires_grad=True)
     y = x * 1
     with ts.inference_mode():

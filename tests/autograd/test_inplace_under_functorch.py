@@ -112,7 +112,7 @@ def _close(found: Tensor, wanted: Tensor) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_batch_is_its_elements(program: Program) -> None:
+def test_batched_writes_equal_elementwise_writes(program: Program) -> None:
     x = _inputs()
     _close(vmap(program)(x), ts.stack([program(row) for row in x]))
     _close(vmap(jacrev(program))(x), ts.stack([jacrev(program)(row) for row in x]))
@@ -174,7 +174,7 @@ def test_a_batch_of_gradients_keeps_histories() -> None:
 
 @pytest.mark.parametrize("index", [(None, [1, 0, 3]), (None, [[0, 2], [1, 1]]), ([0, 2], None, [1, 3]), ([2, 0], [1, 1])])
 @pytest.mark.parametrize("accumulate", [False, True])
-def test_batches_are_put_at_an_index(index: tuple[list[int] | None, ...], accumulate: bool) -> None:
+def test_batched_index_put(index: tuple[list[int] | None, ...], accumulate: bool) -> None:
     ts.manual_seed(0)
     x = ts.randn(2, 3, 4, 5)
     places = [None if i is None else ts.tensor(i) for i in index]

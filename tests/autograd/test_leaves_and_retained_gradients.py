@@ -33,7 +33,7 @@ def test_a_leaf_that_is_a_view_cannot_be_written(name, write):
         WRITES[write](p)
 
 
-def test_views_of_what_wants_no_gradient_can():
+def test_views_of_tensors_without_gradients_can_be_written():
     base, w = ts.zeros(3), ts.ones(2, requires_grad=True)
     part = base[:2]
     part.mul_(w)
@@ -42,7 +42,7 @@ def test_views_of_what_wants_no_gradient_can():
     assert w.grad.tolist() == [1, 1]
 
 
-def test_the_retained_gradient_is_that_of_what_was_written():
+def test_retained_gradient_after_a_write():
     x = ts.ones(3, requires_grad=True)
     y = x * 2
     y.retain_grad()
@@ -53,7 +53,7 @@ def test_the_retained_gradient_is_that_of_what_was_written():
     assert x.grad.tolist() == [24, 24, 24]
 
 
-def test_hooks_stay_with_what_they_were_registered_on():
+def test_hooks_stay_with_their_node():
     x = ts.ones(3, requires_grad=True)
     y = x * 2
     seen = []

@@ -68,7 +68,7 @@ def test_threads_train_models_of_their_own():
     assert found == dict(enumerate(expected))
 
 
-def test_an_interrupt_in_a_pass_leaves_all_usable():
+def test_interrupt_during_backward():
     x = leaf(1, 2)
     y = x * x
 
@@ -84,7 +84,7 @@ def test_an_interrupt_in_a_pass_leaves_all_usable():
     assert x.grad.tolist() == [2, 4]
 
 
-def test_parts_of_a_graph_have_passes_of_their_own():
+def test_backward_through_parts_of_a_graph():
     leaves = [leaf(1, 2) for _ in range(4)]
     middle = [x * i + x * x for i, x in enumerate(leaves)]
     loss = sum(v * i for i, v in enumerate(middle)).sum()
@@ -106,7 +106,7 @@ def test_detach_in_place_makes_a_leaf_and_refuses_views():
         x[:1].detach_()
 
 
-def test_a_leaf_may_get_another_shape_between_passes():
+def test_leaf_changes_shape_between_passes():
     x = nn.Parameter(ts.ones(4))
     for n in (3, 2):
         with ts.no_grad():

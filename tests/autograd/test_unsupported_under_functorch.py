@@ -30,7 +30,7 @@ def test_grad_and_requires_grad_inside_of_transforms(name):
     assert w.grad.tolist() == [2, 2, 2]
 
 
-def test_a_block_may_be_left_twice():
+def test_context_left_twice():
     """The second time puts back what the first did."""
     for block in (ts.no_grad(), ts.inference_mode()):
         block.__enter__()
@@ -48,7 +48,7 @@ def _back(register, given):
 
 
 @pytest.mark.parametrize("name", ["register_hook", "register_prehook"])
-def test_hooks_of_nodes_give_tuples(name):
+def test_node_hooks_return_tuples(name):
     """Node hooks must return a tuple of tensors with the gradients' number, dtypes and shapes."""
 
     def register(y):
@@ -76,7 +76,7 @@ def test_unpacked_tensors_must_support_gradients():
         y.sum().backward()
 
 
-def test_second_gradients_of_what_has_none():
+def test_gradgradcheck_without_gradients_raises():
     """A clear refusal."""
     with pytest.raises(ValueError, match="at least one output that requires gradient"):
         ts.autograd.gradgradcheck(lambda x: x.detach(), (ts.ones(2, dtype=ts.float64, requires_grad=True),))

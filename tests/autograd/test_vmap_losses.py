@@ -56,7 +56,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_elements_have_what_they_have_by_themselves(name):
+def test_batched_losses_equal_single_losses(name):
     """Values, gradients and their gradients, without a warning of elements that run one by one."""
     f, x = CASES[name], numbers(4, 12)
 
@@ -78,7 +78,7 @@ def test_count_nonzero():
     assert ts.vmap(lambda y: ts.count_nonzero(y, 0))(x).tolist() == [[2, 1], [0, 1]]
 
 
-def test_moments_that_are_not_of_the_batch_are_not_written():
+def test_unbatched_running_statistics_are_not_written():
     """Training keeps no running moments there: a clear refusal, not the script of the operator."""
     net = ts.nn.BatchNorm1d(4)
     with pytest.raises(RuntimeError, match=r"^Batch norm got a batched tensor as input while the running_mean"):

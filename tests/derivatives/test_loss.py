@@ -55,7 +55,7 @@ def test_distances_of_equal_vectors():
     assert gradients("aten::pdist", "self", self=x, p=2.0) == [[0, 0, 0], [0, 0, 0]]
 
 
-def test_softmax_of_what_is_hidden():
+def test_softmax_of_masked_values():
     x = ts.tensor([[0.0, 1.0], [2.0, 3.0]])
     mask = ts.tensor([[True, True], [True, False]])
     found = gradients("aten::_masked_softmax", "self", self=x, mask=mask, dim=1, mask_type=None)

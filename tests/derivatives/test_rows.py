@@ -72,7 +72,7 @@ def fitting(record):
 
 
 @pytest.mark.parametrize("record", [r for r in COMPOSED if short(r) not in INDEPENDENT], ids=short)
-def test_parts_compute_what_the_kernel_does(record):
+def test_formula_parts_equal_the_kernel(record):
     for dtype, args in fitting(record):
         wanted = leaves(called(record, samples.arguments(record, dtype)))
         for x in wanting(record, args):

@@ -65,7 +65,7 @@ def test_a_process_dies_during_calls(world, pool):
         assert call("worker2", 0) is None
 
 
-def test_the_owner_dies_while_others_wait(world, pool):
+def test_owner_dies_during_waiting_calls(world, pool):
     """The death of an owner is reported to callers in other processes, also through a third process."""
     kept = rpc.remote("worker1", there.sleep, args=(3600, 3))
     waiting = pool.submit(rpc.rpc_sync, "worker2", there.of, args=(kept,))
@@ -155,7 +155,7 @@ def test_answers_larger_than_memory(world):
     world.unharmed()
 
 
-def test_more_threads_wait_than_have_one_of_their_own(world):
+def test_more_waiting_calls_than_threads(world):
     """The others are served by the loop."""
     with ThreadPoolExecutor(50) as pool:
         calls = [pool.submit(rpc.rpc_sync, "worker1", there.sleep, (0.05, k)) for k in range(200)]

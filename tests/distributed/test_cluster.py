@@ -48,7 +48,7 @@ def test_calls_to_this_process(me):
     assert rpc.rpc_sync("worker1", there.ask, args=("worker0",)) == 0
 
 
-def test_handles_go_from_process_to_process(me):
+def test_references_between_unconnected_processes(me):
     """References can be sent to processes that have not connected to the owner before."""
     ref = rpc.rpc_sync("worker0", there.handle, args=("worker1",))
     assert (ref.owner_name(), ref.to_here().item()) == ("worker1", 5.0)

@@ -113,7 +113,7 @@ def test_peers_without_certificates(cluster, folder):
                         raise ConnectionError("it hung up")
 
 
-def test_addresses_and_certificates_that_do_not_fit(cluster, folder):
+def test_mismatched_addresses_and_certificates(cluster, folder):
     plain = cluster.address.replace("ts+tls", "ts")
     with pytest.raises(RuntimeError, match=r"does not fit security=, which is for ts\+tls://"):
         rpc.init_rpc("me", rpc_backend_options=there.options(plain, security=certificates.security(folder)))

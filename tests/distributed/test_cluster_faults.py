@@ -157,7 +157,7 @@ def test_dropped_worker_reconnects():
     asyncio.run(asyncio.wait_for(main(), there.TIMEOUT_SECONDS))
 
 
-def test_a_program_that_is_killed_takes_its_cluster_along():
+def test_killed_program_ends_its_cluster():
     code = (
         "from ts.distributed import LocalCluster\n"
         "made = LocalCluster(workers=1)\n"

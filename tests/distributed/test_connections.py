@@ -113,7 +113,7 @@ def test_large_messages_pass_each_other(security):
     run(main())
 
 
-def test_errors_of_handlers_are_texts():
+def test_errors_of_handlers_are_sent_as_text():
     """The connection goes on."""
 
     def fail():

@@ -53,7 +53,7 @@ def alone():
     rpc.init_rpc("worker0", rank=0, world_size=1, rpc_backend_options=options)
 
 
-def test_the_end_of_calls_is_that_of_contexts():
+def test_context_ends_after_a_shutdown_inside():
     """A block whose process left the others inside of it ends, and the next one begins."""
     x = ts.ones(2, requires_grad=True)
     alone()

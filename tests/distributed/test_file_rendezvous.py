@@ -67,7 +67,7 @@ def test_missing_parameters(tmp_path):
         Rendezvous(meeting_place(f"file://{tmp_path}/x", 1, 2), "w1", "nowhere", timeout=0.2)
 
 
-def test_files_lead_to_this_machine_only(tmp_path):
+def test_rendezvous_files_accept_local_addresses_only(tmp_path):
     """A rendezvous file is accepted only with a local address."""
     path = str(tmp_path / "x")
     file_rendezvous.publish_address(path, ("10.0.0.1", 5))

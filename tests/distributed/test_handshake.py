@@ -44,7 +44,7 @@ def test_both_ends_know():
     assert SECRET not in b"".join(said)
 
 
-def test_no_two_are_the_same():
+def test_handshakes_are_unique():
     """Nonces are new each time."""
     first, second = (talk(listener(SECRET), connector(SECRET)) for _ in range(2))
     assert all(one != other for one, other in zip(first, second))
@@ -57,7 +57,7 @@ def test_another_secret(theirs):
         talk(listener(SECRET), connector(theirs))
 
 
-def test_a_recorded_connector_is_not_believed():
+def test_replayed_connector_is_rejected():
     """Its proof is of another nonce."""
     said = talk(listener(SECRET), connector(SECRET))
     again = listener(SECRET)
@@ -65,7 +65,7 @@ def test_a_recorded_connector_is_not_believed():
     assert refuses(again, said[1])
 
 
-def test_a_recorded_listener_is_not_believed():
+def test_replayed_listener_is_rejected():
     """A replayed listener message and proof are rejected."""
     said = talk(listener(SECRET), connector(SECRET))
     again = connector(SECRET)
@@ -85,7 +85,7 @@ def test_reflected_proofs_are_rejected():
     assert refuses(other, answer[32:])
 
 
-def test_a_listener_does_not_prove_itself_to_another_listener():
+def test_listener_rejects_another_listener():
     """Roles are part of a proof: what one listener wants, another one does not say."""
     one, other = listener(SECRET), listener(SECRET)
     greeting, _ = next(one)
@@ -111,7 +111,7 @@ def test_connection_without_a_valid_secret():
         BlockingConnection("ts+tls://127.0.0.1:1", secret=SECRET)
 
 
-def test_a_secret_is_not_shown():
+def test_secret_is_not_printed():
     """Not where security is printed."""
     assert SECRET.hex() not in repr(Security(secret=SECRET)) and repr(SECRET) not in repr(
         Security(secret=SECRET)

@@ -130,7 +130,7 @@ def test_a_recorded_session(server):
     assert heard.startswith(MAGIC) and heard[len(MAGIC) + 32 :] in (b"", REFUSED)
 
 
-def test_a_listener_is_not_asked_by_its_own_words(server):
+def test_reflected_messages_are_rejected(server):
     """Sent back, they are no proof."""
     sock = stranger(server)
     greeting = exactly(sock, len(MAGIC) + 32)

@@ -87,7 +87,7 @@ def test_output_in_files(program, tmp_path):
         (["-m", "--no-python"], "Don't use both"),
     ],
 )
-def test_options_that_do_not_fit(words, message, capsys):
+def test_conflicting_options(words, message, capsys):
     """Conflicting options give a one-line error and exit code 2."""
     with pytest.raises(SystemExit) as error:
         run.main([*words, "program.py"])

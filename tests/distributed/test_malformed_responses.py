@@ -64,7 +64,7 @@ def test_errors_of_scripts_name_the_function(standing):
         rpc.rpc_sync("worker1", picky, args=("x",))
 
 
-def test_key_errors_are_not_quoted_again(standing):
+def test_messages_of_key_errors(standing):
     """An error has the lines of its process as lines."""
     counter = rpc.remote("worker1", there.Counter)
     with pytest.raises(KeyError) as raised:

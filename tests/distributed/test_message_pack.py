@@ -91,7 +91,7 @@ def test_malformed_bytes_are_refused(monkeypatch, package, case):
         message_pack.decode(MALFORMED[case])
 
 
-def test_random_bytes_end_as_with_the_package(in_python):
+def test_random_bytes_decode_as_with_msgpack(in_python):
     """Either both decode them to the same value, or neither does."""
     rng = random.Random(3)
     starts = [message_pack.encode(value) for value in ([1, "a", {"b": [2.5, None]}], {"x": b"abc", "y": [[], {}]})]

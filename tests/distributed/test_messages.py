@@ -195,13 +195,13 @@ def test_damaged_messages(data):
 
 
 @given(st.integers(0, 99))
-def test_truncated_messages_are_waited_for(part):
+def test_truncated_messages_wait_for_more_data(part):
     """They are no error, and no message."""
     whole = sent({"a": [1, b"x" * 10_000]})
     assert read(whole[: len(whole) * part // 100]) == []
 
 
-def test_the_head_holds_no_placeholder():
+def test_placeholders_cannot_be_sent():
     """The encoding of a frame placeholder cannot occur in a message."""
     assert decode(MessageEncoder().pack([b"a" * 5000])[0][16:]) == ({b"": 0},)
     with pytest.raises(TypeError, match="names in a message are of type str"):

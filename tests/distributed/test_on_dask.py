@@ -22,7 +22,7 @@ def client():
             yield made
 
 
-def test_calls_go_to_its_processes(client):
+def test_calls_to_dask_workers(client):
     pids = set(client.run(there.pid).values())
     with on_dask(client, threads=2, allow_python=True) as cluster:
         assert cluster.names == ["worker0", "worker1"]

@@ -317,7 +317,7 @@ def test_methods_of_values():
 # ---- what a process does not allow
 
 
-def test_a_process_that_allows_little():
+def test_restricted_process():
     assert rpc.rpc_sync("worker3", ts.add, args=(1, 2)) == 3
     assert rpc.rpc_sync("worker3", scripted, args=(ts.ones(1), 2)).tolist() == [5]
     with pytest.raises(PermissionError, match="runs no functions of Python"):

@@ -155,7 +155,7 @@ def test_missing_processes():
         Rendezvous(place._replace(rank=1), "two", "nowhere", timeout=0.5)
 
 
-def test_processes_that_do_not_fit():
+def test_mismatched_processes():
     place = RendezvousAddress("127.0.0.1", free_port(), 0, 1)
     meeting = Rendezvous(place, "one", "nowhere", timeout=5)
     try:

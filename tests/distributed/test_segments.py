@@ -156,7 +156,7 @@ def test_parts_are_copied_above_the_mapping_limit(ends, monkeypatch):
     assert not borrower._mappings
 
 
-def test_a_forked_process_keeps_what_it_has(ends):
+def test_forked_process_keeps_received_data(ends):
     """Memory that two processes have is never given back."""
     lender, borrower = ends
     found = np.frombuffer(borrower.take(lent(lender, part(MIN_SHARED_BYTES, 1))), np.uint8)
@@ -174,7 +174,7 @@ def test_a_forked_process_keeps_what_it_has(ends):
     os.close(writer)
 
 
-def test_a_forked_process_that_ends_lets_nothing_go(ends):
+def test_forked_process_releases_no_segments(ends):
     """A forked child that closes the sender releases no segments of its parent."""
     lender, borrower = ends
     borrower.take(lent(lender, part(MIN_SHARED_BYTES)))

@@ -53,7 +53,7 @@ def agree(first, second):
     return [dict(results)[each] for each in (first, second)]
 
 
-def test_both_ends_see_each_other():
+def test_ends_on_one_machine():
     """Of one machine and user."""
     for lender, borrower in agree(shm_negotiation.listener(MAX_BYTES), shm_negotiation.connector(MAX_BYTES)):
         assert isinstance(lender, SegmentSender) and isinstance(borrower, SegmentReceiver)
@@ -265,7 +265,7 @@ def test_false_references_of_an_authenticated_peer(server):
     channel.close()
 
 
-def test_memory_of_a_server_stays(server):
+def test_memory_of_a_server_is_bounded(server):
     """Thousands of large calls over hundreds of connections."""
     import psutil
 

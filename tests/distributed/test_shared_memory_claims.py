@@ -84,7 +84,7 @@ def test_other_files_are_not_opened(tmp_path):
         signal.signal(signal.SIGIO, before)
 
 
-def test_pages_that_may_not_be_there():
+def test_unallocated_pages():
     """Reading a huge page that the system does not have ends a process."""
     try:
         file = file_of(size=1 << 22, flags=os.MFD_HUGETLB)
@@ -126,7 +126,7 @@ def test_references_without_shared_memory():
         read(MessageDecoder(), head(reference(5)))
 
 
-def test_references_are_held_to_limits():
+def test_limits_of_references():
     """Before anything is opened."""
     with pytest.raises(MalformedMessageError, match=f"announces {MIN_SHARED_BYTES + 5} bytes, 1000 are allowed"):
         read(MessageDecoder(TransportLimits(bytes=1000), SegmentReceiver(os.getpid(), MARK)), head(reference(5)))

@@ -142,6 +142,6 @@ def test_suggested_fixes_are_read():
             refined(told, {0: a})
 
 
-def test_names_that_are_not_there():
+def test_unsupported_names():
     with pytest.raises(NotImplementedError, match=r"torch\.export\.dynamic_shapes\.Constraint is not implemented in ts"):
         ts.export.dynamic_shapes.Constraint()

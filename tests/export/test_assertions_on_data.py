@@ -96,7 +96,7 @@ def test_assert_statement():
         export(Function(decided), (SIX, ts.tensor(3)))
 
 
-def test_the_same_elements_give_the_same_numbers():
+def test_equal_reads_return_equal_symbols():
     """The count of a mask and the number of `item()` are reused until the tensor is written."""
 
     def program(x, n):

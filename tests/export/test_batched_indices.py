@@ -90,7 +90,7 @@ def test_slices_by_a_size():
     assert ts.equal(wanted, r[:, int(i) :])
 
 
-def test_an_end_of_a_slice_is_refused():
+def test_batched_slice_bounds_are_rejected():
     """A batched slice bound raises an error in eager mode and export, as in PyTorch."""
     with pytest.raises(RuntimeError, match=r"\.item\(\) on a Tensor"):
         check(lambda r, i: r[i:], (0, 0))

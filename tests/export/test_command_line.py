@@ -27,7 +27,7 @@ def model(tmp_path_factory):
     return path
 
 
-def test_run_takes_leaves_by_name(model, tmp_path, capsys):
+def test_run_accepts_leaves_by_name(model, tmp_path, capsys):
     """Arguments are the leaves of trees; numbers of the export may be left out; the result goes into a file."""
     np.save(tmp_path / "x.npy", np.ones((5, 3), np.float32))
     np.save(tmp_path / "a.npy", np.zeros(2, np.float32))

@@ -93,7 +93,7 @@ def test_opcheck_rejects_other_objects(scale):
         opcheck(scale, (ts.ones(2),), test_utils=("test_all",))
 
 
-def test_sizes_that_follow_from_elements(positive, tmp_path):
+def test_data_dependent_sizes(positive, tmp_path):
     """A data-dependent size is an unbacked symbol in the graph and in the file."""
 
     class Rows(ts.nn.Module):

@@ -48,7 +48,7 @@ def test_conditions(function, ranges):
     assert _ranges(program) == ranges
 
 
-def test_sizes_that_follow_from_others():
+def test_derived_sizes():
     """Of two sizes the second is twice the first."""
 
     def function(x, y):
@@ -86,7 +86,7 @@ def test_names_keep_their_range():
         export(Function(lambda x, y: x + y), args, dynamic_shapes=({0: Dim("b")}, {0: Dim("c")}))
 
 
-def test_multiples_of_a_size_that_no_argument_has():
+def test_derived_sizes_without_a_root_argument():
     """The range of a derived size begins at two, the range of the argument where it was declared;
     divisibility is checked last."""
     dims = {0: 4 * Dim("quarter", max=20)}

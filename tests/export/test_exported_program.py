@@ -104,7 +104,7 @@ class Rows(nn.Module):
         return x.reshape(-1, 3)
 
 
-def test_conditions_on_sizes_are_asserted_where_asked():
+def test_size_conditions_as_assertions():
     shapes = {"x": {0: Dim("n", max=99)}}
     with pytest.raises(RuntimeError, match="Constraints violated"):
         export(Rows(), (ts.ones(6),), dynamic_shapes=shapes)

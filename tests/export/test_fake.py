@@ -39,7 +39,7 @@ def test_model():
     )
 
 
-def test_devices_that_are_not_there():
+def test_fake_tensors_on_missing_devices():
     with ts.fake():
         model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)).to("cuda", ts.float16)
         y = model(ts.empty(2, 3, device="cuda:0", dtype=ts.float16))
@@ -386,7 +386,7 @@ def test_programs_with_sizes():
         ts.testing.assert_close(module(ts.ones(2, 3)), ts.ones(2, 3) * 8)
 
 
-def test_blocks_that_end_in_crossed_order():
+def test_contexts_ended_in_any_order():
     """Fake mode contexts may end in any order, and after the last exit fake mode is off."""
     first, second = ts.fake(), ts.fake()
     with ts.fake():

@@ -435,14 +435,14 @@ WEIGHTS = "weights/model_weights_config.json"
         (("storage_offset",), {"as_int": -4}), (("device",), {"type": "nowhere", "index": None}), (("sizes",), [{"as_int": 2}] * 100),
     ],
 )  # fmt: skip
-def test_weights_stay_in_their_bytes(saved, path, value):
+def test_weight_records_are_bounded(saved, path, value):
     """A tensor that reaches out of its record is refused, before memory is taken."""
     change = edit("config", "part", "tensor_meta", *path, to=value)
     with pytest.raises(ArchiveError):
         loaded(changed(saved, change, WEIGHTS))
 
 
-def test_records_are_as_large_as_the_file(saved):
+def test_invalid_records_are_rejected(saved):
     """Overlapping, repeated, missing or misplaced records raise `ArchiveError`."""
     contents = records(saved)
     missing = {n: d for n, d in contents.items() if not n.endswith("weight_0")}

@@ -84,7 +84,7 @@ def saved(program):
 
 @pytest.mark.parametrize("file", [False, True])
 @pytest.mark.parametrize("function", FORWARDS)
-def test_calls_are_the_module_s(function, file):
+def test_calls_equal_the_module(function, file):
     ts.manual_seed(0)
     x, module = ts.rand(2, 3), Net(function)
     with ts.no_grad():
@@ -102,7 +102,7 @@ def test_calls_are_the_module_s(function, file):
 
 
 @pytest.mark.parametrize("function", FORWARDS)
-def test_decomposed_programs_have_no_blocks(function):
+def test_decomposed_programs_have_no_regions(function):
     ts.manual_seed(0)
     x, module = ts.rand(2, 3), Net(function)
     run = export(module, (x,)).run_decompositions()

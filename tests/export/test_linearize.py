@@ -44,7 +44,7 @@ def test_programs(name, enabled):
             ts.testing.assert_close(made.module()(x, t), wanted)
 
 
-def test_blocks_that_give_nothing_are_left_out():
+def test_regions_without_results_are_omitted():
     """A context without results and side effects is not exported, since PyTorch cannot read an empty
     subgraph."""
 

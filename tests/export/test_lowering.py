@@ -133,7 +133,7 @@ def test_integer_overflow_does_not_repeat_writes():
         assert x.tolist() == [k, k]
 
 
-def test_sizes_that_there_is_memory_for_need_no_look():
+def test_sizes_within_memory_need_no_overflow_check():
     auto = ts.export.Dim.AUTO
     program = ts.export.export(
         module_of("x.reshape(x.shape[0] * x.shape[1])", 1, ts),

@@ -41,7 +41,7 @@ class Keeps(nn.Module):
         return self.layer(x) * len(self.rows)
 
 
-def test_containers_hold_what_they_held():
+def test_containers_are_restored():
     module = Keeps()
     before = [module.rows, module.table, module.names, module.last, module.layer.seen, module.itself]
     with pytest.warns(UserWarning, match=r"self\.last\[0\], self\.layer\.seen\[0\], self\.rows\[0\]"):
@@ -80,7 +80,7 @@ class Counts(nn.Module):
         return x * self.calls
 
 
-def test_a_buffer_that_is_replaced_is_what_the_program_writes():
+def test_replaced_buffer_is_written():
     program = export(Counts(), (ts.ones(2),))
     buffer = next(iter(program.graph.nodes))
     module = program.module()

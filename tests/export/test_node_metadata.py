@@ -67,7 +67,7 @@ def test_unbacked_bindings():
     assert [list(p.values()) for p in paths] == [[(CallMethodKey("size"), SequenceKey(0))], [()]]
 
 
-def test_signs_are_recorded_while_functions_are_counted():
+def test_operator_names_during_function_counting():
     """`a & b` stays the operator of the sign."""
     nodes = nodes_of(lambda x: x & x, ts.ones(2, dtype=ts.int64))
     assert [str(n.target) for n in nodes.values()] == ["aten.__and__.Tensor"]

@@ -202,7 +202,7 @@ def test_optional_inputs():
 # ---------------------------------------------------------------- control flow
 
 
-def test_static_control_flow_is_burnt_in():
+def test_static_control_flow_is_specialized():
     def forward(x, flag, n):
         if flag:
             x = x.sin()
@@ -428,7 +428,7 @@ def test_reading_state():
     assert "aten.add.Tensor" in targets(program) and ", 1)" in program.graph_module.code
 
 
-def test_state_that_is_not_there_is_an_error():
+def test_unregistered_state_raises():
     class M(ts.nn.Module):
         def forward(self, x):
             return x + self.missing
@@ -473,7 +473,7 @@ def test_buffers_may_be_updated():
             assert ts.equal(run.calls, before + 1)
 
 
-def test_attributes_that_are_tensors_get_back_what_they_were():
+def test_tensor_attributes_are_restored():
     class M(State):
         def forward(self, x):
             self.table = x * 2

@@ -205,7 +205,7 @@ def test_pytorch_loads_programs_of_archives(archive, tmp_path, capsys):
     )
 
 
-def test_names_that_are_words_of_python():
+def test_names_that_are_python_keywords():
     """`aten::random_.from` has an overload that generated code cannot name."""
 
     class Draws(nn.Module):

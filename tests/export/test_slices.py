@@ -46,7 +46,7 @@ def test_ends_that_are_negative(text):
     assert ran > 2
 
 
-def test_as_many_as_there_are():
+def test_size_from_the_end_is_bounded():
     """A size used as distance from the end is bounded by the length."""
     program = export(
         Function(lambda x, y: x[-y.shape[0] :].shape[0]), (rows(12), rows(4)),

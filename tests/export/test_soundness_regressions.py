@@ -126,7 +126,7 @@ def test_a_slice_up_to_a_number_of_data():
         (lambda self, x: x * 3, 0),
     ],
 )
-def test_sizes_of_0_and_1_that_an_answer_does_not_hold_for(forward, least, dim):
+def test_conditions_that_fail_for_sizes_0_and_1(forward, least, dim):
     program = exported(forward, (ts.rand(5),), ({0: dim},))
     for each in (program.module(), program.run_decompositions().module()):
         for n in (0, 1, 2, 5):
@@ -195,14 +195,14 @@ def test_writes_to_views(view, dim):
             ts.testing.assert_close(found, wanted)
 
 
-def test_a_size_that_was_decided_is_a_result():
+def test_decided_size_as_a_result():
     def forward(self, x):
         return ts.addmm(x, x, x.t()), x.shape[0]
 
     assert exported(forward, (ts.rand(5, 5),), ({0: Dim.AUTO},)).module()(ts.rand(5, 5))[1] == 5
 
 
-def test_conditions_that_choose_in_files():
+def test_conditions_in_files():
     def forward(self, x):
         return [t * 1 for t in x.tensor_split(3)], x.flatten().tensor_split(3)[-1].shape[0]
 
@@ -300,7 +300,7 @@ def test_data_dependent_number_declared_equal_to_a_size():
                 each(x, ts.tensor(4))
 
 
-def test_map_that_takes_its_operand_from_around_too():
+def test_map_with_a_captured_operand():
     from ts._higher_order_ops.map import map
 
     def forward(self, x):

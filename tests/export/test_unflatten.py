@@ -193,7 +193,7 @@ def test_adapter():
     assert ts.allclose(module(x, 3), net(x)) and module.adapted
 
 
-def test_hidden_values():
+def test_values_captured_by_preserved_calls():
     """A preserved call that reads a value other than its arguments is rejected by name."""
 
     class Keeps(nn.Module):
@@ -245,7 +245,7 @@ def test_validate():
         made.validate()
 
 
-def test_preserved_calls_of_what_belongs_to_others():
+def test_preserved_calls_of_shared_modules():
     """Weights of another module and constants of the program are attributes; calls within loops are not preserved."""
 
     class Part(nn.Module):

@@ -107,7 +107,7 @@ def test_editing_the_module_keeps_the_program():
         ts.testing.assert_close(module(x, scale=3)["y"], wanted)
 
 
-def test_nodes_that_the_compiler_has_no_form_for():
+def test_unsupported_nodes_run_in_python():
     """Nodes without a compiled form, such as a user module or a Python function, run in an exported
     module."""
     module = exported().module()
@@ -184,7 +184,7 @@ class Chooses(ts.nn.Module):
         return ts.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
 
 
-def test_graphs_of_branches_are_copies():
+def test_branch_graphs_are_copied():
     program = export(Chooses(), (ts.ones(3),))
     module = program.module()
     assert module.true_graph_0 is not program.graph_module.true_graph_0

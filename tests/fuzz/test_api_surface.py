@@ -24,7 +24,7 @@ def test_all_modules_have_entries():
     assert {"ts._core.dispatch.operator.Operator.call_list", "ts.backends.cpu.kernels.conv.correlate"} <= set(names)
 
 
-def test_objects_that_nothing_has_filled():
+def test_uninitialized_objects():
     """Classes without a Python constructor cannot be created uninitialized; uninitialized objects of other
     classes hold defaults."""
     sealed, empty = [], []

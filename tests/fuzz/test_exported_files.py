@@ -72,7 +72,7 @@ def test_commands_report_invalid_files(command, tmp_path, capsys):
     assert {0, 1} & codes
 
 
-def test_changes_leave_something_to_load():
+def test_some_mutated_files_load():
     """Some mutated files still load, so that the fuzz test covers more than rejection."""
     taken = sum(exported_files.loaded(exported_files.file_of(seed)) is not None for seed in range(40))
     assert 2 < taken < 38

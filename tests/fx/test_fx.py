@@ -62,7 +62,7 @@ def test_targets_are_functions_of_ts():
     assert [ts._C._linalg.linalg_norm, ts._C._nn.linear] == targets[1:]
 
 
-def test_every_name_in_code_means_its_function():
+def test_names_in_code_resolve_to_their_functions():
     """Generated code finds each operator under the name that it has there."""
     for space in (ts.linalg, ts.fft, ts.special, ts.nn.functional):
         for name in (n for n in dir(space) if not n.startswith("_")):
@@ -188,7 +188,7 @@ class Index:
         return func.__name__, len(args)
 
 
-def test_methods_in_python_ask_classes():
+def test_python_methods_dispatch_to_classes():
     x, index = ts.ones(2), Index()
     assert x[index] == ("__getitem__", 2) and x[index, 0] == ("__getitem__", 2)
     assert x.to(index) == ("to", 2) and x.to(dtype=index) == ("to", 1)
@@ -200,7 +200,7 @@ def test_methods_in_python_ask_classes():
         assert function(*arguments) == (function.__name__, len(arguments))
 
 
-def test_buffers_may_be_such_objects():
+def test_buffers_of_opaque_objects():
     module = ts.nn.Module()
     module.register_buffer("b", ts.ones(1))
     module.b = Index()

@@ -146,7 +146,7 @@ def test_results_have_pytorchs_dtypes():
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
-def test_records_say_what_pytorch_does(device):
+def test_records_equal_pytorch(device):
     """A class is that of PyTorch's operator: results in float32 and in both 16-bit dtypes have its dtypes."""
     wrong = []
     for record, operator in records():
@@ -260,7 +260,7 @@ def with_blocks(package):
     return Model()
 
 
-def test_scripts_with_blocks_have_pytorchs_text():
+def test_text_of_scripts_with_autocast_equals_pytorch():
     ours, theirs = (package.jit.script(with_blocks(package)) for package in (ts, torch))
     assert ours.code == theirs.code
     assert [dtypes_of(m(p.ones(2, 2))) for p, m in ((ts, ours), (torch, theirs))] == [[

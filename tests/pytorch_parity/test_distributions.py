@@ -150,7 +150,7 @@ def test_exponential_families():
             check_same(outcome(lambda: ours._mean_carrier_measure), outcome(lambda: theirs._mean_carrier_measure))
 
 
-def test_divergence_by_gradients_is_that_of_the_formula():
+def test_divergence_by_gradients_equals_the_formula():
     """A class that says no more than its natural parameters."""
     from ts.distributions.kl import _KL_REGISTRY
 
@@ -186,7 +186,7 @@ def test_divergence_of_different_families_is_refused():
     assert type(ours) is type(theirs) and str(ours).split() == str(theirs).split()
 
 
-def test_ambiguous_divergences_are_warned_of():
+def test_ambiguous_divergences_warn():
     texts = []
     for library in (ts, torch):
         d = library.distributions

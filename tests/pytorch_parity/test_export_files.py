@@ -186,7 +186,7 @@ def _theirs(x):
     )
 
 
-def test_files_go_there_and_back(case):
+def test_files_survive_a_round_trip(case):
     """PyTorch loads a file resaved by `ts` with the original graph, ranges, guards and results."""
     data, _, calls, refused = case
     file = io.BytesIO()
@@ -228,7 +228,7 @@ class Ours(ts.nn.Module):
         return {"z": z, "more": [a, b, None, 3, x[:, ts.tensor([0, 2])], ts.zeros(x.shape[0] * 2, 2), y]}
 
 
-def test_our_file_runs_there():
+def test_files_of_ts_run_in_pytorch():
     """PyTorch loads a file exported by `ts` with equal results for other sizes, and rejects the same
     calls."""
     ts.manual_seed(0)
@@ -270,7 +270,7 @@ class Numbers(nn.Module):
         return while_loop(lambda i, y: i < n, lambda i, y: (i + 2, y + i), (n - 2, x))
 
 
-def test_their_loop_over_numbers_runs_here():
+def test_pytorch_loops_over_numbers_run():
     """A PyTorch loop that carries symbolic numbers loads, runs and saves in `ts`."""
     shapes = ({0: torch.export.Dim.DYNAMIC},)
     file = io.BytesIO()

@@ -209,7 +209,7 @@ VOLUMES = [
 
 
 @pytest.mark.parametrize("line", VOLUMES)
-def test_channels_last_stays_in_volumes(line):
+def test_channels_last_3d_is_preserved(line):
     """Convolutions, transposed ones too, leave channels of three spatial dimensions where PyTorch does."""
     found = []
     for t in (torch, ts):
@@ -220,7 +220,7 @@ def test_channels_last_stays_in_volumes(line):
 
 
 @pytest.mark.parametrize("line", IMAGES)
-def test_channels_last_stays(line):
+def test_channels_last_is_preserved(line):
     """Operators of convolutional networks preserve channels-last strides as PyTorch does."""
     found = []
     for t in (torch, ts):

@@ -53,7 +53,7 @@ def test_refused_dtypes(dtype):
             library.mkldnn_rnn_layer(*given, False, [], 2, 5, 1, True, False, False, True)
 
 
-def test_the_module_leads_to_layers():
+def test_backward_nodes_of_layers():
     names = []
     for library in (torch, ts):
         output, _ = library.nn.LSTM(4, 5, 2, bidirectional=True)(library.zeros(3, 2, 4))

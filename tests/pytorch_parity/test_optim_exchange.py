@@ -69,7 +69,7 @@ class Curve:
 
 
 @pytest.mark.parametrize(("rule", "options"), RULES)
-def test_training_goes_on_in_the_other_library(rule, options):
+def test_training_continues_in_the_other_library(rule, options):
     """A state saved by one library in the middle of training continues in the other with the losses of
     uninterrupted training."""
     whole = Curve(torch, rule, options).train(10)

@@ -320,7 +320,7 @@ def test_memory_formats_of_like_functions():
     assert found[1] == found[0]
 
 
-def test_generators_are_copied_with_their_place():
+def test_generators_are_copied_with_their_state():
     for m in (torch, ts):
         g = m.Generator().manual_seed(5)
         m.rand(3, generator=g)

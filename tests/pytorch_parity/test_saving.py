@@ -195,7 +195,7 @@ def test_quantized_tensors_are_dequantised():
         ),
     ],
 )
-def test_tensors_that_are_not_there(make, what):
+def test_unsupported_tensors(make, what):
     """Unsupported tensors in a file raise ArchiveError with their kind, for `weights_only` True and False."""
     for trusted in (False, True):
         with pytest.raises(ArchiveError, match=f"holds {what}, which ts does not have"):

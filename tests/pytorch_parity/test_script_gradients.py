@@ -153,7 +153,7 @@ def converted(x):
 
 
 @pytest.mark.parametrize("program", [begins_as_a_number, written_to_elements, converted], ids=lambda program: program.__name__)
-def test_numbers_of_tensors_that_want_gradients(program):
+def test_implicit_numbers_of_tensors_that_require_grad(program):
     """A tensor that requires grad and is converted implicitly to a number raises PyTorch's error at its line,
     in every iteration."""
     outcomes = []

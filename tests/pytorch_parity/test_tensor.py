@@ -167,7 +167,7 @@ def test_as_strided_counts_from_the_storage(text):
         "t.nn.functional.absent",
     ],
 )
-def test_functions_say_what_they_take(text):
+def test_signatures_in_errors(text):
     array = np.arange(12).reshape(3, 4)
     assert outcome(text, ts, factories.tensor(array)) == outcome(text, torch, torch.tensor(array)).replace(
         "torch.nn", "ts.nn"

@@ -106,7 +106,7 @@ def test_writes(target, value, dtype):
 
 
 @pytest.mark.parametrize("pad", [(1, 1, 1, 1), (-1, 1, 1, -1), (2, -1, -1, 2), (-1, -1, 0, 1)])
-def test_circular_padding_goes_round_what_is_left(pad):
+def test_circular_padding_with_negative_widths(pad):
     x = np.arange(54.0).reshape(2, 3, 3, 3)
     want = torch.nn.functional.pad(torch.from_numpy(x), pad, mode="circular")
     got = ts.nn.functional.pad(ts.from_numpy(x), pad, mode="circular")

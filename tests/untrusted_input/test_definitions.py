@@ -215,7 +215,7 @@ def test_large_numbers(literal):
     assert "<--- HERE" in str(error.value)
 
 
-def test_numbers_that_python_does_not_read():
+def test_integers_above_the_python_digit_limit():
     with pytest.raises(FrontendError, match="limit"):
         load(archive(module("return " + "1" * 5000)))()
 
@@ -274,7 +274,7 @@ def test_parameters_are_tensors_of_the_class(mark):
             load(archive(source))
 
 
-def test_a_class_that_cannot_be_read_is_refused_again():
+def test_invalid_class_is_rejected_repeatedly():
     """A class with an invalid definition raises the same error at each use; no partial class remains."""
     source = module(
         "return __torch__.Half.__new__(__torch__.Half).__init__()",
@@ -295,7 +295,7 @@ return c"""
 
 
 @pytest.mark.parametrize("name", ["_IgnoreContextManager", "ignore_context_manager"])
-def test_blocks_in_text_do_not_stay_in_python(name, capfd):
+def test_python_blocks_in_text_are_rejected(name, capfd):
     """Text of an archive or a `CompilationUnit` cannot contain blocks that run as Python; only live functions
     can."""
     body = BLOCK.format(name=name)
@@ -308,7 +308,7 @@ def test_blocks_in_text_do_not_stay_in_python(name, capfd):
 
 
 @pytest.mark.parametrize("default", ["torch.hub.os.environ['HOME']", "torch.hub.os.getpid()", "torch.hub.sys.path[0]"])
-def test_defaults_in_text_ask_nothing_of_the_process(default):
+def test_defaults_in_text_read_no_process_state(default):
     """A default is a constant, or what a name means; nothing is looked up in objects of Python's, or called."""
     with pytest.raises(FrontendError, match="default value that is a constant"):
         ts.jit.CompilationUnit(f"def f(x: str = {default}) -> str:\n    return x\n")
