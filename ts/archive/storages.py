@@ -2,7 +2,7 @@
 
 In: tensors. Out: bytes and storage references; and the inverse.
 
-    WrittenStorages().place(x[1:])      Place("0", "FloatStorage", "cpu", 3, offset=1, size=(2,), stride=(1,))
+    StorageWriter().place(x[1:])        TensorStorageRef("0", "FloatStorage", "cpu", 3, 1, (2,), (1,))
     view(storage, 1, (2,), (1,))        the tensor
 """
 

@@ -1,5 +1,4 @@
-"""Several processes that work together: `torch.distributed`, over the connections of
-`ts.distributed.transport`.
+"""Process groups, collectives and remote calls: `torch.distributed`, over `ts.distributed.transport`.
 
     init_process_group("gloo", rank=0, world_size=2)
     all_reduce(x)                          x is the sum over the processes, with the same bits in each
@@ -58,7 +57,7 @@ def is_available() -> bool:
 
 
 def is_gloo_available() -> bool:
-    """Return whether there are groups of processes on the CPU, as above."""
+    """Return whether process groups on the CPU are available."""
     return is_available()
 
 

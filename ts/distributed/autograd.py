@@ -1,9 +1,9 @@
-"""`torch.distributed.autograd`: gradients of what several processes computed together.
+"""`torch.distributed.autograd`: gradients of computations that span several processes.
 
     with dist_autograd.context() as context_id:
         loss = rpc.rpc_sync("worker1", torch.mul, (x, w)).sum()
         dist_autograd.backward(context_id, [loss])
-        dist_autograd.get_gradients(context_id)         {x: ..., w: ...}; x.grad is what it was
+        dist_autograd.get_gradients(context_id)         {x: ..., w: ...}; x.grad is unchanged
 
 docs/how-to/compute-gradients-across-processes.md explains it; `ts.distributed.dist_autograd` implements it.
 Needs the extra `rpc`.
@@ -30,7 +30,7 @@ def is_available() -> bool:
 
 
 class context:
-    """Inside, calls belong together: `backward` finds its way through them. The number names the context."""
+    """Context manager of a distributed autograd context; yields its id, which `backward` requires."""
 
     def __enter__(self) -> int:
         self.autograd_context = _new_context()
@@ -40,24 +40,24 @@ class context:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         set_current_context(None)
-        if state.agent is not None:  # which `shutdown` may have ended
+        if state.agent is not None:  # `shutdown` may have ended it
             _release_context(self.autograd_context._context_id())
 
 
 def backward(context_id: int, roots: list[Tensor], retain_graph: bool = False) -> None:
-    """Find the gradients of the sum of `roots`, which are numbers, in all processes that took part.
+    """Compute the gradients of the sum of the scalars `roots` in all participating processes.
 
-    They are added to those that the context has: `get_gradients` gives them, and no `grad` changes.
+    They are accumulated in the context, see `get_gradients`; `.grad` is unchanged.
 
-    retain_graph    keep what was saved, for another pass
+    retain_graph    keep saved tensors for another backward pass
 
-    RuntimeError for what was raised in any process, and where one has gone; after `rpc_timeout` seconds, too.
+    RuntimeError for an error in any process, for a lost process, and after `rpc_timeout` seconds.
     """
     engine.backward(_agent(), _agent().contexts.find(context_id), roots, retain_graph)
 
 
 def get_gradients(context_id: int) -> dict[Tensor, Tensor]:
-    """The gradients that a context has found for tensors of this process."""
+    """Return the gradients of a context for tensors of this process."""
     return _contexts().find(context_id).found()
 
 

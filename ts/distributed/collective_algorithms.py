@@ -20,12 +20,12 @@ from ts.distributed.peer_links import Request
 from ts.distributed.reduce_op import ReduceOp, accumulate
 
 SHORT_MESSAGE_BYTES: Final = 1 << 14  # up to this size, each rank sends its whole buffer to all others
-CHUNK_BYTES: Final = 1 << 19  # bytes that are added up at once
+CHUNK_BYTES: Final = 1 << 19  # size of the pieces that are reduced at a time
 _NOTHING: Final = memoryview(b"")
 
 
 def all_reduce(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
-    """Each has the reduced array afterwards."""
+    """Reduce the arrays of all ranks in place; every rank gets the result."""
     if call.size == 1:
         return accumulate(op, [array], array)
     if array.nbytes <= SHORT_MESSAGE_BYTES:
@@ -162,7 +162,7 @@ def all_to_all(call: CollectiveCall, inputs: Sequence[memoryview], outputs: Sequ
 
 
 def barrier(call: CollectiveCall) -> None:
-    """All have come."""
+    """Wait until all ranks have entered the barrier."""
     requests = [call.receive(each, _NOTHING) for each in call.others]
     call.wait([*requests, *(call.send(each, _NOTHING) for each in call.others)])
 

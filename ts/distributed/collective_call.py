@@ -1,6 +1,6 @@
 """Call of a collective function by the ranks of a group, with its deadline.
 
-    call = Call(group, "all_reduce", reduction, tensor)
+    call = CollectiveCall(group, "all_reduce", reduction, tensor)
     call.wait([call.receive(1, memory), call.send(1, memory)])
     call.failed(error)                                notifies the other ranks, which fail as well
 
@@ -73,10 +73,10 @@ class CollectiveCall:
         self._links.give_up(self.label, [self._ranks[each] for each in self.others], str(error))
 
     def workspace(self, count: int, dtype: Any) -> Any:
-        """An array for what comes; the group keeps it for the next call."""
+        """Return an array for received data; the group caches its memory for later calls."""
         return self.group.workspace(count * dtype.itemsize)[: count * dtype.itemsize].view(dtype)
 
 
 def memory_of(array: Any) -> Memory:
-    """The bytes of a contiguous array."""
+    """Return the bytes of a contiguous array as a memoryview."""
     return array.reshape(-1).view(np.uint8).data  # type: ignore[no-any-return]

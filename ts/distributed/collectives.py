@@ -25,7 +25,7 @@ from ts.distributed.work import Work
 
 
 def check_tensor(tensor: Any, name: str) -> None:
-    """TypeError where an argument is no tensor; RuntimeError where its memory cannot be sent."""
+    """Raise TypeError if an argument is not a tensor, RuntimeError if its memory cannot be sent."""
     if not isinstance(tensor, Tensor):
         raise TypeError(
             f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor\n"
@@ -58,17 +58,17 @@ def _same_dtype(*tensors: Tensor) -> None:
 
 
 class _FlatBuffers:
-    """The elements of tensors as flat arrays; what is written to those of others is brought back."""
+    """Flat arrays of tensors for collectives; results in copies are written back to the tensors."""
 
     def __init__(self) -> None:
         self._back: list[tuple[Any, Any]] = []
 
     def read(self, tensor: Tensor) -> Any:
-        """The elements, to read."""
+        """Return a flat array of the elements for reading."""
         return np.ascontiguousarray(tensor.detach().array).reshape(-1)
 
     def write(self, tensor: Tensor) -> Any:
-        """The elements, to write."""
+        """Return a flat array for results: the tensor's memory, or a copy to be written back."""
         array = tensor.detach().array
         if array.flags.c_contiguous:
             return array.reshape(-1)
@@ -77,7 +77,7 @@ class _FlatBuffers:
         return flat.reshape(-1)
 
     def give_back(self) -> None:
-        """Bring back what was written to copies."""
+        """Write results in copies back to the tensors."""
         for array, flat in self._back:
             np.copyto(array, flat)
 
@@ -131,7 +131,7 @@ def all_reduce_coalesced(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Several tensors as one."""
+    """Reduce several tensors of equal dtype across all ranks in a single call."""
     check_tensors(tensors, "tensor")
     _same_dtype(*tensors)
     here = find(group, "all_reduce_coalesced")
@@ -177,7 +177,7 @@ def broadcast(
     async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:
-    """Give all processes the elements of one's tensor."""
+    """Send the tensor of rank `src` to all other ranks."""
     check_tensor(tensor, "tensor")
     here = find(group, "broadcast")
     if here is None:
@@ -208,7 +208,7 @@ def _check_gathered(tensors: Sequence[Tensor], tensor: Tensor, size: int, what: 
 def all_gather(
     tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
-    """Give all processes the tensors of each."""
+    """Gather the tensors of all ranks into a list on every rank."""
     check_tensors(tensor_list, "tensor_list")
     check_tensor(tensor, "tensor")
     _same_dtype(tensor, *tensor_list)
@@ -231,7 +231,7 @@ def all_gather_coalesced(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Several tensors of each process; the lists are by process."""
+    """Gather several tensors of each rank; the result is a list of tensors per rank."""
     check_tensors(input_tensor_list, "tensor_list")
     here = find(group, "all_gather_coalesced")
     if here is None:
@@ -316,7 +316,7 @@ def gather(
     async_op: bool = False,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Give one process the tensors of each."""
+    """Gather the tensors of all ranks into a list on rank `dst`."""
     check_tensor(tensor, "tensor")
     if gather_list:
         check_tensors(gather_list, "gather_list")
@@ -494,7 +494,7 @@ def _all_to_all(
     dtype: dtypes.dtype,
 ) -> Work | None:
     def body(call: CollectiveCall) -> None:
-        call.label = call.label._replace(elements=0)  # each has parts of its own sizes
+        call.label = call.label._replace(elements=0)  # sizes differ between ranks
         collective_algorithms.all_to_all(call, inputs, outputs)
 
     return _run(here, "all_to_all", result[0], body, lent, async_op, result)
@@ -506,7 +506,7 @@ def barrier(
     device_ids: Any = None,
     timeout: timedelta | None = None,
 ) -> Work | None:
-    """Wait until all processes have come."""
+    """Wait until all ranks have called this function."""
     here = find(group, "barrier")
     if here is None:
         return None

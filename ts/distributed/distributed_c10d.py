@@ -1,4 +1,4 @@
-"""PyTorch's place of what `ts.distributed` has.
+"""PyTorch's module name for the process group functions of `ts.distributed`.
 
 from ts.distributed.distributed_c10d import all_reduce
 """

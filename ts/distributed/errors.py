@@ -12,11 +12,11 @@ class DistBackendError(DistError):
 
 
 class DistNetworkError(DistError):
-    """A process has gone, or cannot be reached."""
+    """Error of a process that has exited or is unreachable."""
 
 
 class DistStoreError(DistError):
-    """The processes did not come together."""
+    """Error of an incomplete rendezvous."""
 
 
 class WorkerUnavailableError(RuntimeError):
@@ -26,4 +26,4 @@ class WorkerUnavailableError(RuntimeError):
 
 
 class QueueEmptyError(DistStoreError):
-    """Nothing is there. Nothing here raises it."""
+    """Error of an empty queue in PyTorch; `ts` does not raise it."""

@@ -1,6 +1,6 @@
-"""The event loop of this process, in a thread of its own: connections live there.
+"""Event loop of this process, in a background thread, for all asynchronous connections.
 
-run(connect("ts://127.0.0.1:4711"))         from any thread but the loop's; gives the result
+run(connect("ts://127.0.0.1:4711"))         call from any other thread; returns the result
 inside()                                    whether this is the loop's thread
 at_once(callback)                           one that may be called in it
 """
@@ -32,7 +32,7 @@ def loop() -> asyncio.AbstractEventLoop:
 
 
 def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-    """Run a coroutine in the loop and wait for its result; TimeoutError after so many seconds."""
+    """Run a coroutine in the loop and wait for its result; TimeoutError after `timeout` seconds."""
     if on_event_loop():
         work.close()
         raise RuntimeError("a function that waits for the loop was called in it")
@@ -50,7 +50,7 @@ def on_event_loop() -> bool:
 
 
 def _forget() -> None:
-    """A forked process has no thread that runs its parent's loop."""
+    """Discard the loop in a forked child, which has no thread that runs it."""
     global _loop, _thread, _lock
     _lock = threading.Lock()
     _loop = _thread = None

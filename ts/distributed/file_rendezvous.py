@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 LOCAL: Final = "127.0.0.1"
-_MAX_FILE_CHARS: Final = 64  # characters that a file of this kind has
+_MAX_FILE_CHARS: Final = 64  # maximum length of a valid file
 
 Address = tuple[str, int]
 
@@ -28,7 +28,7 @@ def reserve_port() -> Address:
 
 
 def publish_address(path: str, address: Address) -> None:
-    """Write where the first process listens, whatever an earlier program has left there."""
+    """Write the listening address of rank 0, replacing the file of an earlier program."""
     draft = Path(f"{path}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         draft.write_text(_text(address))
@@ -48,7 +48,7 @@ def found(path: str) -> Address | None:
 
 
 def withdraw(path: str, address: Address) -> None:
-    """Take back what was offered, unless another program has offered its own by now."""
+    """Remove the file, unless it contains the address of another program."""
     if found(path) == address:
         Path(path).unlink(missing_ok=True)
 

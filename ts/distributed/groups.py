@@ -28,7 +28,7 @@ from ts.distributed.peer_links import PeerConnections
 from ts.distributed.work import CollectiveQueue
 
 default_pg_timeout: Final = timedelta(minutes=30)
-_BUFFER_CACHE_BYTES: Final = 1 << 26  # bytes of memory that a group keeps for what comes
+_BUFFER_CACHE_BYTES: Final = 1 << 26  # maximum size of a group's cached receive buffer
 
 _UNINITIALIZED: Final = (
     "Default process group has not been initialized, please make sure to call init_process_group."
@@ -73,7 +73,7 @@ class ProcessGroup:
         return len(self.ranks)
 
     def name(self) -> str:
-        """The backend's name."""
+        """Return the name of the backend."""
         return Backend.GLOO
 
     @property
@@ -82,7 +82,7 @@ class ProcessGroup:
         return str(self.number)
 
     def next_call(self) -> int:
-        """The number of the next collective."""
+        """Return the number of the next collective."""
         return next(self._numbers)
 
     def workspace(self, size: int) -> Any:
@@ -129,7 +129,7 @@ def init_process_group(
     pg_options: Any = None,
     device_id: Any = None,
 ) -> None:
-    """Meet the other processes. All have to come within the time-out."""
+    """Initialize the default group; block until all ranks have joined, at most for the timeout."""
     _check_backend(backend)
     if _world.default is not None:
         raise ValueError("trying to initialize the default process group twice!")
@@ -143,10 +143,10 @@ def init_process_group(
         _world.links, _world.numbers = links, itertools.count()
         _world.default = GroupMember.WORLD = _new(range(members), seconds)
         group.WORLD = _world.default
-        _world.finalizer = Finalize(None, _leave, exitpriority=100)  # in a child of multiprocessing
+        _world.finalizer = Finalize(None, _leave, exitpriority=100)  # at exit of a child process
     world = _world.default
     try:
-        # The first process listens no more when all have come here: another meeting may have its place.
+        # After this barrier rank 0 stops listening: another rendezvous may use its address.
         world.turns.run(lambda: CollectiveCall(world, "barrier"), collective_algorithms.barrier)
     except BaseException:
         destroy_process_group()
@@ -154,7 +154,7 @@ def init_process_group(
 
 
 def _check_backend(backend: str | None) -> str:
-    """ "gloo", in the spellings that mean the CPU."""
+    """Return "gloo" for all spellings of the CPU backend; raise an error for other backends."""
     if backend is None:
         return Backend.GLOO
     names = {part.rpartition(":")[2]: part.partition(":")[0] for part in Backend(backend).split(",")}
@@ -318,7 +318,7 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """What LOCAL_RANK says."""
+    """Return the rank within this machine from LOCAL_RANK, or `fallback_rank`."""
     found = os.environ.get("LOCAL_RANK", fallback_rank)
     if found is None:
         raise RuntimeError(
@@ -344,8 +344,7 @@ def new_group(
     device_id: Any = None,
     sort_ranks: bool = True,
 ) -> Any:
-    """Create a group from a subset of the ranks. All call it, in the same order, those that will not be in
-    it, too."""
+    """Create a group from a subset of the ranks; all ranks call it in the same order, also non-members."""
     world = member_of(None)
     if backend is not None:
         _check_backend(backend)
@@ -373,6 +372,6 @@ def new_group(
 
 
 class group:
-    """PyTorch's place of the default group."""
+    """PyTorch's namespace of the default group."""
 
     WORLD: ClassVar[ProcessGroup | None] = None

@@ -112,5 +112,5 @@ def _own_host(place: RendezvousAddress) -> str:
             return place.host
     family, kind, protocol, _, address = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind, protocol) as probe:
-        probe.connect(address)  # which sends nothing
+        probe.connect(address)  # connecting a UDP socket sends nothing
         return str(probe.getsockname()[0])

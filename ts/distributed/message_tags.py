@@ -26,17 +26,17 @@ class MessageTag(NamedTuple):
 
     kind: int
     group: int
-    tag: int  # of ALL: the number of the call
+    tag: int  # for collectives: the number of the call
     function: int = 0
     reduction: int = 0
     dtype: int = 0
-    elements: int = 0  # of the tensor, which may come in several messages
+    elements: int = 0  # of the tensor, which may be sent as several messages
 
 
 def make_tag(
     kind: int, group: int, tag: int, function: str, tensor: Tensor | None, reduction: ReduceOp | None = None
 ) -> MessageTag:
-    """The label of messages for a call with a tensor."""
+    """Return the tag of messages of a call with a tensor."""
     code = FUNCTIONS.index(function)
     dtype, elements = (0, 0) if tensor is None else (tensor.scalar_type, tensor.numel())
     return MessageTag(kind, group, tag, code, 0 if reduction is None else reduction.value, dtype, elements)

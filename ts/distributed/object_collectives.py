@@ -1,10 +1,10 @@
-"""Values that processes give each other: numbers, texts, bytes, lists, tuples, dicts, sets and tensors.
+"""Collectives of plain values: numbers, strings, bytes, lists, tuples, dicts, sets and tensors.
 
     found = [None] * get_world_size()
     all_gather_object(found, {"loss": 0.5})             [{"loss": 0.5}, ...] in each process
 
-PyTorch sends pickles, which may run code where they are loaded.  These are data: what else a value holds is
-refused, by name, where it is sent.
+Security: PyTorch sends pickles, which may run code when they are loaded.  `ts` sends plain data; the sender
+raises an error that names any unsupported type.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ts.distributed.transport.message_pack import decode, encode
 
 
 def packed(value: Any) -> Any:
-    """A value as an array of bytes."""
+    """Serialize a value to a uint8 array."""
     data, memory = wire_values.pack(value)
     head = encode([data, [bytes(each) for each in memory]])
     return np.frombuffer(head, np.uint8).copy()
@@ -38,7 +38,7 @@ def _sizes(count: int) -> Tensor:
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: ProcessGroup | None = None) -> None:
-    """Give all processes the values of each."""
+    """Gather the values of all ranks into a list on every rank."""
     here = find(group, "all_gather_object")
     if here is None:
         return
@@ -56,7 +56,7 @@ def gather_object(
     group: ProcessGroup | None = None,
     group_dst: int | None = None,
 ) -> None:
-    """Give one process the values of each."""
+    """Gather the values of all ranks into a list on rank `dst`."""
     here = find(group, "gather_object")
     if here is None:
         return

@@ -1,9 +1,9 @@
-"""`torch.distributed.optim`: optimizers of parameters that several processes have.
+"""`torch.distributed.optim`: optimizers of parameters owned by several processes.
 
     optimizer = DistributedOptimizer(optim.SGD, [rref, other_rref], lr=0.05)
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [loss])
-        optimizer.step(context_id)                      each parameter where it is, all at once
+        optimizer.step(context_id)                      each parameter in its process, concurrently
 
 Needs the extra `rpc`.
 """
@@ -68,7 +68,7 @@ def _wait_for_all(futures: list[Future[Any]]) -> list[Any]:
     for future in futures:
         try:
             results.append(future.wait())
-        except Exception as error:  # others may still be busy
+        except Exception as error:  # wait for the others before raising
             errors.append(error)
     if errors:
         raise errors[0]

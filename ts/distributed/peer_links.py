@@ -55,16 +55,16 @@ class _Connection:
     def __init__(self, rank: int, sock: socket.socket) -> None:
         self.rank, self.socket = rank, sock
         self.staging = np.empty(_STAGING_BYTES, np.uint8).data
-        self.start = self.end = 0  # of what is in it
-        self.label: MessageTag | None = None  # of the message that has begun
+        self.start = self.end = 0  # range of unread bytes in the staging buffer
+        self.label: MessageTag | None = None  # tag of the partially received message
         self.target: memoryview = memoryview(b"")
         self.filled = 0
-        self.request: Request | None = None  # that it is for; None: it is kept
+        self.request: Request | None = None  # its receive; None: the message is buffered
         self.posted: dict[tuple[int, int, int], deque[Request]] = {}
         self.kept: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
         self.outgoing: deque[tuple[memoryview, Request | None]] = deque()
         self.writes = False
-        self.ended: Exception | None = None  # why nothing comes any more
+        self.ended: Exception | None = None  # reason of the disconnection
 
 
 class PeerConnections:
@@ -78,7 +78,7 @@ class PeerConnections:
         self._leads = False  # whether a thread drives the connections
         self._followers = 0
         self._aside: dict[tuple[int, int, int], deque[Request]] = {}  # receives from any rank
-        self._failed: dict[tuple[int, int, int], Exception] = {}  # calls that others have given up
+        self._failed: dict[tuple[int, int, int], Exception] = {}  # calls aborted by other ranks
         self._groups: dict[int, frozenset[int]] = {}
         self._peers = {each: _Connection(each, sock) for each, sock in sockets.items()}
         for peer in self._peers.values():
@@ -89,7 +89,7 @@ class PeerConnections:
         self._ringer.setblocking(False)
         self._selector.register(self._bell, selectors.EVENT_READ)
         self._closed = False
-        self._lonely: list[Request] = []  # what waits though no thread may be waiting for it
+        self._lonely: list[Request] = []  # requests for which no thread may be waiting
         self._attend = threading.Event()
         self._attendant: threading.Thread | None = None
 
@@ -202,7 +202,7 @@ class PeerConnections:
                     self._write(peer)
         with self._lock:
             for peer in self._peers.values():
-                self._read(peer)  # systems take back what was sent where something is left unread
+                self._read(peer)  # closing with unread data would discard data already sent
                 self._end(peer, DistNetworkError("the process group was destroyed"))
         self._ring()
 
@@ -229,7 +229,7 @@ class PeerConnections:
         if left <= 0:
             raise TimeoutError
         self._followers += 1
-        self._ring()  # the links' own thread lets others lead
+        self._ring()  # the background thread yields to waiting threads
         try:
             self._changed.wait(left)
         finally:
@@ -268,7 +268,7 @@ class PeerConnections:
                 self._changed.notify_all()
 
     def _watch(self) -> None:
-        """The links' own thread."""
+        """Drive pending requests in the background thread while no caller does."""
         while not self._closed:
             self._attend.wait()
             self._attend.clear()
@@ -285,7 +285,7 @@ class PeerConnections:
                     self._lead(lonely, time.monotonic() + 3600, yields=True)
 
     def _ring(self) -> None:
-        with contextlib.suppress(BlockingIOError):  # it rings already
+        with contextlib.suppress(BlockingIOError):  # the wake-up byte is already pending
             self._ringer.send(b"!")
 
     def _hush(self) -> None:
@@ -351,7 +351,7 @@ class PeerConnections:
                     peer.end += count
                 self._parse(peer)
                 if count < len(where) and not direct:
-                    return  # of a long message, more has come meanwhile
+                    return  # more data of a long message has arrived
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
@@ -419,7 +419,7 @@ class PeerConnections:
         elif key not in self._failed:
             peer.kept.setdefault(key, deque()).append((label, target))
             waiting = _first(peer.posted, key) or _first(self._aside, key)
-            if waiting is not None:  # asked for while it came
+            if waiting is not None:  # posted while the message was being received
                 self._take_kept(peer, key, waiting)
 
     def _take_kept(self, peer: _Connection, key: tuple[Any, ...], request: Request) -> None:
@@ -443,7 +443,7 @@ class PeerConnections:
             return self._peers[rank].ended
         for each in self._groups[request.label.group] - {self.rank}:
             ended = self._peers[each].ended
-            if isinstance(ended, _PeerLostError):  # those who are left might wait for each other
+            if isinstance(ended, _PeerLostError):  # the remaining ranks might wait for each other
                 return ended
         if rank is None:
             others = self._groups[request.label.group] - {self.rank}
@@ -460,7 +460,7 @@ class PeerConnections:
         if peer.ended is not None:
             return
         peer.ended = error
-        with contextlib.suppress(KeyError, ValueError):  # a selector that is closed knows no sockets
+        with contextlib.suppress(KeyError, ValueError):  # the selector may be closed
             self._selector.unregister(peer.socket)
         peer.socket.close()
         if peer.request is not None:
@@ -491,7 +491,7 @@ class PeerConnections:
             peer.kept.pop(key, None)
             if peer.request is not None and peer.label is not None and peer.label[:3] == key:
                 self._abandon(peer, self._failed[key])
-            for at, (memory, request) in enumerate(peer.outgoing):  # the caller may do what it likes with it
+            for at, (memory, request) in enumerate(peer.outgoing):  # the caller may reuse the memory
                 if request is not None and request.label[:3] == key:
                     peer.outgoing[at] = memoryview(bytes(memory)), None
 

@@ -101,7 +101,7 @@ def irecv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> Work | None:
-    """Begin to receive a tensor; its elements are there when the work is through."""
+    """Post a receive of a tensor; its elements are valid once the returned work has finished."""
     check_tensor(tensor, "tensor")
     here = find(group, "irecv")
     if here is None:
@@ -176,7 +176,7 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
-    """Begin several transfers."""
+    """Start several sends and receives; return their works."""
     if not all(isinstance(each, P2POp) for each in p2p_op_list):
         raise ValueError(
             "Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``."

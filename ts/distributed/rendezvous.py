@@ -38,7 +38,7 @@ class RendezvousAddress(NamedTuple):
     port: int
     rank: int
     world_size: int
-    file: str | None = None  # that says host and port, once the first process listens
+    file: str | None = None  # file to which rank 0 writes host and port
 
     def listened_at(self) -> RendezvousAddress:
         """Return the address at which rank 0 listens: a free local port for a file rendezvous."""
@@ -64,7 +64,7 @@ class Participant(NamedTuple):
 
 
 class RendezvousError(RuntimeError):
-    """The processes did not come together."""
+    """Error of an incomplete rendezvous."""
 
 
 def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1) -> RendezvousAddress:
@@ -217,10 +217,10 @@ class _RendezvousServer:
 
     def __init__(self, place: RendezvousAddress, secret: bytes | None) -> None:
         self.place = place
-        self.secret = secret  # that was made for this meeting
+        self.secret = secret  # generated for this rendezvous
         self.members: dict[int, Participant] = {}
         self.gone: set[int] = set()
-        self.waiting: dict[str, dict[int, Reply]] = {}  # who has come, by what for
+        self.waiting: dict[str, dict[int, Reply]] = {}  # barrier name -> replies to the waiting ranks
 
     @property
     def _listens(self) -> tuple[str, int]:
@@ -232,7 +232,7 @@ class _RendezvousServer:
         address = _address(self.place, security)
         self.listener = Listener(address, self._serve, **how.get_listen_args("scheduler"))
         await self.listener.start()
-        if self.secret is not None:  # after binding the port: the secret of a process that has it stays
+        if self.secret is not None:  # after binding the port, not to replace another listener's secret
             secrets.make_known(self.place.port, self.secret)
         if self.place.file is not None:
             file_rendezvous.publish_address(self.place.file, self._listens)

@@ -1,11 +1,11 @@
-"""The secret that the processes of one program share: given, or kept where only this user reads it.
+"""Shared secret of the processes of a program: configured, or stored in a file of this user.
 
-    new("127.0.0.1")                        the first process makes one, and makes it `known`
-    shared("127.0.0.1", 29500)              the others find it
+    new("127.0.0.1")                        created and published by the first process
+    shared("127.0.0.1", 29500)              read by the other processes
 
-TS_RPC_SECRET has it for all, on one machine or several.  Without it, processes on one machine find it in a
-file that their user alone may read, by the port that they meet at.  Elsewhere there is none: connections to
-other machines need it, or certificates.
+TS_RPC_SECRET configures the secret for any number of machines.  Without it, processes on one machine read it
+from a file named by the rendezvous port, which only their user can read.  Connections to other machines
+require a configured secret or certificates.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BYTES: Final = 32
 
 
 class MissingSecretError(RuntimeError):
-    """There is no secret that both ends could know."""
+    """Error of a connection for which no shared secret is available."""
 
 
 def new(host: str) -> bytes:
@@ -71,7 +71,7 @@ def shared(host: str, port: int) -> bytes | None:
 
 
 def withdraw(port: int, secret: bytes) -> None:
-    """Take back what was offered, unless another program has offered its own by now."""
+    """Remove the published secret, unless another program has published its own."""
     path = _folder() / str(port)
     try:
         if path.read_bytes() == secret:
@@ -103,7 +103,7 @@ def _check_local(host: str) -> None:
 
 
 def _folder() -> Path:
-    """A folder that this user alone may look into."""
+    """Return the folder for secrets, which only this user can access."""
     path = Path(tempfile.gettempdir()) / f"ts-rpc-{os.getuid()}"
     path.mkdir(mode=0o700, exist_ok=True)
     found = path.lstat()

@@ -46,8 +46,8 @@ class Tag:
     SLICE: Final = 12
     SET: Final = 13
     FROZENSET: Final = 14
-    NOMINAL: Final = 15  # of a class, an enum or a named tuple of the callee's signature
-    RECORDED: Final = 16  # a message whose tensors want gradients: see `distributed.gradients.recording`
+    NOMINAL: Final = 15  # instance of a class, enum or named tuple in the callee's signature
+    RECORDED: Final = 16  # message with tensors that require grad: see `dist_autograd.send_recv_nodes`
 
 
 class Flag(IntEnum):
@@ -56,8 +56,8 @@ class Flag(IntEnum):
     PLAIN = 0
     REQUIRES_GRAD = 1
     PARAMETER = 2
-    FIXED_PARAMETER = 3  # one that requires no gradient
-    RECORDED = 4  # its gradient is that of a tensor of the sender
+    FIXED_PARAMETER = 3  # parameter that does not require grad
+    RECORDED = 4  # its gradient is sent back to the sender
 
 
 class NominalTypeCodec(Protocol):
@@ -76,7 +76,7 @@ class WireContext(NamedTuple):
     kind: type[Any]
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
-    signature: NominalTypeCodec | None = None  # of the callee, whose classes may travel
+    signature: NominalTypeCodec | None = None  # signature of the callee, whose classes may be sent
 
 
 class MalformedValueError(ValueError):
@@ -102,8 +102,8 @@ Parcel = tuple[Any, list[memoryview]]
 def pack(value: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Parcel:
     """Encode a value as plain data and tensor memory; raise TypeError for unsupported values.
 
-    travel      how references do, if any may
-    recorded    gets the tensors that want gradients, where these are to come back
+    travel      codec of references, if they are permitted
+    recorded    list to which tensors that require grad are appended, within a distributed autograd context
     """
     packing = _Serializer(travel, recorded)
     try:
@@ -119,8 +119,8 @@ class _Serializer:
         self.recorded = recorded
         self.signature = None if travel is None else travel.signature
         self.storages = StorageWriter()
-        self.tensors: list[tuple[Tensor, list[Any]]] = []  # with what is said of them
-        self.users: Counter[int] = Counter()  # tensors by the array that has their memory
+        self.tensors: list[tuple[Tensor, list[Any]]] = []  # with their metadata
+        self.users: Counter[int] = Counter()  # number of tensors by owning array
 
     def pack(self, x: Any) -> Any:
         kind = type(x)
@@ -176,7 +176,7 @@ class _Serializer:
         if self.recorded is not None and x.requires_grad:
             flag = Flag.RECORDED
             self.recorded.append(x)
-            alone = self.users[id(owning_array(x.array))] > 0  # a write there would have no gradient here
+            alone = self.users[id(owning_array(x.array))] > 0  # else its writes would lose gradients
         x = x.detach()
         if alone or x.is_conj() or x.is_neg():
             x = x.clone()
@@ -189,7 +189,7 @@ class _Serializer:
         """Return the memory buffers of all tensors and complete their entries with buffer index, offset and
         strides."""
         found: list[Any] = []
-        places: dict[str, int] = {}  # of storages that are sent as a whole
+        places: dict[str, int] = {}  # key -> index of storages that are sent completely
         for x, entry in self.tensors:
             array = x.array
             owner = owning_array(array)
@@ -209,14 +209,14 @@ class _Serializer:
 
 
 def unpack(parcel: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Any:
-    """The value of a parcel; its tensors use the parcel's memory. Raise MalformedValueError for invalid data.
+    """Decode a value, with tensors on the memory of the parcel. MalformedValueError for invalid data.
 
-    `recorded` gets those that have their gradients elsewhere.
+    `recorded` is a list to which tensors with gradients in the sender are appended.
     """
     try:
         data, memory = parcel
         return _Deserializer(memory, travel, recorded).unpack(data)
-    except Exception as error:  # whatever is wrong with it
+    except Exception as error:  # malformed in any way
         raise MalformedValueError(f"what arrived is no value: {error}") from error
 
 
@@ -227,7 +227,7 @@ class _Deserializer:
         self.memory = memory
         self.travel = travel
         self.recorded = recorded
-        self.storages: dict[tuple[int, int], NDArray[Any]] = {}  # by place and dtype
+        self.storages: dict[tuple[int, int], NDArray[Any]] = {}  # by index and dtype
         self.bytes: dict[int, NDArray[np.uint8]] = {}
 
     def unpack(self, x: Any) -> Any:

@@ -56,12 +56,12 @@ class Work:
         self.wait()
 
     def get_future(self) -> Any:
-        """A `ts.futures.Future` of the result."""
+        """Return a `ts.futures.Future` of the result."""
         raise NotImplementedError
 
 
 class Collective(Work):
-    """A collective."""
+    """Handle of an asynchronous collective."""
 
     def __init__(self, future: _Future[None], result: Any) -> None:
         super().__init__(result)
@@ -84,7 +84,7 @@ class Collective(Work):
         return self._future.exception() if self._future.done() else None
 
     def get_future(self) -> Any:
-        """A `ts.futures.Future` of the tensors."""
+        """Return a `ts.futures.Future` of the tensors."""
         from ts.futures import Future
 
         future: Any = Future()

@@ -3,7 +3,7 @@
 In: a function that recurses over syntax or graphs. Out: its result, or `NestingError` instead of a bare
 `RecursionError`.
 
-    with_deep_stack(lambda: compile(text))
+    run_with_large_stack(lambda: compile(text))
 
 The function is first called on the current stack. If it reaches Python's recursion limit, it is called again
 on a thread with a large stack and a raised limit: 10,000 operators in one expression compile. Ctrl-C

@@ -1,6 +1,6 @@
 """Suspension of Python's garbage collector during compilation and imports.
 
-    with no_collection():
+    with gc_disabled():
         compile(...)
 
 A compilation or import creates tens of thousands of objects, most of which stay alive: syntax, graph, code.

@@ -1,7 +1,7 @@
 """Functions instrumented to count executed instructions, including those of called functions.
 
-    counter = Counter()
-    Counted(f, counter)(3)                    returns f(3)
+    counter = InstructionCounter()
+    CountedFunction(f, counter)(3)            returns f(3)
     counter.instructions()                    Counter({"ADD_I64": 12, ...})
 
 Functions called through interfaces, forked, or created by closures run without counting.

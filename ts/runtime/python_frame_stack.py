@@ -1,6 +1,6 @@
 """Preallocation of Python's frame stack, which speeds up imports and compilations.
 
-    with_room(work, x)        work(x)
+    preallocate_frames(work, x)        work(x)
 
 CPython allocates the frames of a thread in chunks of 16 KB and releases the last chunk as soon as it is
 empty: a loop that calls functions at the end of a chunk allocates and releases a chunk per call.  This slows

@@ -5,9 +5,9 @@
         cluster.names                                    ["worker0", "worker1", ...]
         rpc.rpc_sync("worker0", scripted, args=(x,))
 
-dask's connections start one agent in each of its workers and stop it at the end; that is what they are used
-for.  Calls use connections of `ts`, authenticated by a secret generated for this cluster.  Security: every
-client of dask's scheduler can run code in its workers; this module does not restrict that.
+dask's connections are used only to start an agent in each worker and to stop it at the end.  Calls use
+connections of `ts`, authenticated by a secret generated for this cluster.  Security: every client of dask's
+scheduler can run code in its workers; this module does not restrict that.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class DaskCluster:
             self._scheduler.close()
 
     def __enter__(self) -> Self:
-        """The cluster itself."""
+        """Return the cluster."""
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -78,14 +78,14 @@ def on_dask(
     fuel: int | None = None,
     allowed_ops: Iterable[str] | None = None,
 ) -> DaskCluster:
-    """Have the workers of a cluster of dask run functions for `ts.distributed.rpc` and `map`.
+    """Start agents for `ts.distributed.rpc` and `map` in the workers of a dask cluster.
 
-    client     a `dask.distributed.Client`, not an asynchronous one
-    name       this process's
-    threads, allow_python, seconds, bytes, fuel, allowed_ops    as of a `LocalCluster`
+    client     a synchronous `dask.distributed.Client`
+    name       worker name of this process
+    threads, allow_python, seconds, bytes, fuel, allowed_ops    as for `LocalCluster`
 
-    They are called worker0, worker1 ... in the order of dask's list.  Workers that dask starts later are not
-    among them.
+    The workers are named worker0, worker1 ... in the order of dask's list.  Workers that dask starts later
+    are not included.
     """
     if getattr(client, "asynchronous", False):
         raise TypeError("on_dask needs a client of dask that is not asynchronous")

@@ -5,7 +5,7 @@ programs.
         cluster.join("me")                              rpc.init_rpc, with the cluster's address
         rpc.rpc_sync("worker0", scripted, args=(x,))
 
-It is `ts cluster` in a process of its own, which ends with this one, however that ends.
+The cluster runs as `ts cluster` in a child process, which ends with this process in any case.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class LocalCluster:
         )
         assert self._process.stdout is not None
         self.address = self._process.stdout.readline().strip()
-        if not self._process.stdout.readline():  # which it says when all are there
+        if not self._process.stdout.readline():  # printed once all workers have registered
             code = self._process.wait()
             self.close()
             raise RuntimeError(f"the cluster does not start: it ended with {code}, and said why above")
@@ -97,7 +97,7 @@ class LocalCluster:
         return RpcBackendOptions(**{**given, **more})
 
     def join(self, name: str = "program", **more: Any) -> None:
-        """Have this process join, which leaves when the block ends. `more` are options of `init_rpc`."""
+        """Join the cluster with this process until the end of the block. `more` are options of `init_rpc`."""
         api.init_rpc(name, rpc_backend_options=self.options(**more))
 
     def members(self) -> list[dict[str, Any]]:
@@ -119,7 +119,7 @@ class LocalCluster:
         process.stdout.close()
 
     def __enter__(self) -> Self:
-        """The cluster itself."""
+        """Return the cluster."""
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -1,18 +1,17 @@
-"""dask's `Scheduler` as the place where processes of a cluster find each other: it keeps names, nothing else.
+"""Scheduler of a cluster: dask's `Scheduler` restricted to a directory of processes.
 
     message                                                       answer
     {"op": "join", "name", "address", "kind", "number", "pid"}    {"status": "OK", "number", "name", "shows"};
                                                                   then the connection is the process's stream
     {"op": "find", "who": name or number}                         [number, name, address], or None
-    {"op": "members"}                                             what is known of each process
+    {"op": "members"}                                             attributes of each process
 
     stream of a process                                           to it
     {"op": "beat", "running", "done", "failed", "memory",         {"op": "remove-worker", "worker": address},
      "calls": [[name, address, from, to, failed]]}                {"op": "close", "reason"}
 
-Other handlers of dask's scheduler cannot be reached: some load pickles out of what they are sent.  There are
-no workers of dask's either, and no tasks.  A number is given once: who starts again under a name that was
-there has another one.
+Security: all other handlers of dask's scheduler are disabled, as some load pickles from messages.  There are
+no dask workers or tasks.  Numbers are never reused: a restarted process of the same name gets a new number.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ from distributed.diagnostics.task_stream import TaskStreamPlugin
 
 from ts.distributed.transport import Comm, Security, TransportLimits
 
-LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, head=1 << 20)  # of what is said to a scheduler
+LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, head=1 << 20)  # of messages to a scheduler
 KINDS: Final = ("worker", "program")
 _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
 _MAX_RANK: Final = 1 << 31  # numbers are below
 _RECONNECT_WAIT_SECONDS: Final = 1.0  # seconds
-_REPLACE_TIMEOUT_SECONDS: Final = 5.0  # seconds in which a connection that is replaced has to end
+_REPLACE_TIMEOUT_SECONDS: Final = 5.0  # for a replaced connection to close
 _NOTHING: Final[dict[str, Any]] = {  # constant metrics reported to dask
     "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
     "spilled_bytes": {"memory": 0, "disk": 0}, "task_counts": {}, "managed_bytes": 0, "transfer": {},
@@ -66,7 +65,7 @@ class JoinRejectedError(ValueError):
 
 
 class NameService(Scheduler):
-    """See the file."""
+    """Scheduler that registers processes and answers queries about them; see the module."""
 
     def __init__(
         self,
@@ -232,7 +231,7 @@ def _metrics(entry: RegisteredWorker) -> dict[str, Any]:
 
 
 def _as_worker(entry: RegisteredWorker) -> dict[str, Any]:
-    """A process as dask's scheduler knows it."""
+    """Return the attributes of a process in the format of dask's scheduler."""
     return {
         "address": entry.address, "resolve_address": False, "status": "running", "server_id": entry.name,
         "nthreads": 1, "name": entry.name, "now": time.time(), "resources": {}, "memory_limit": None,

@@ -1,11 +1,11 @@
-"""The scheduler and the workers of `ts cluster`: started, started again when they end, and ended together.
+"""Supervisor of `ts cluster`: starts the scheduler and workers, restarts workers, and ends all.
 
-    async with Cluster(Wanted(workers=4, words=("--threads", "8"))) as cluster:
+    async with ClusterSupervisor(ClusterConfig(workers=4, words=("--threads", "8"))) as cluster:
         cluster.address                "ts://127.0.0.1:4711"
-        await cluster.complete()       all workers are there
+        await cluster.complete()       wait until all workers have registered
 
-Workers are processes of their own session: Ctrl-C reaches this process, which ends them.  One that ends at
-once is started again later and later.  `words` go to each worker's command line.
+Each worker has a separate process session, so that Ctrl-C reaches only this process, which then ends them.
+Workers that exit early are restarted with growing delays.  `words` are added to each worker's command line.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ClusterConfig:
     host: str = "127.0.0.1"
     port: int = 0
     prefix: str = "worker"
-    folder: Path | None = None  # of certificates
+    folder: Path | None = None  # folder of the certificates
     restart: bool = True
     dashboard: int | None = None
     words: tuple[str, ...] = ()
@@ -67,13 +67,13 @@ class ClusterSupervisor:
     async def __aenter__(self) -> Self:
         """Start everything."""
         wanted = self.wanted
-        logging.getLogger("distributed").setLevel(logging.WARNING)  # dask's tells of all that comes and goes
+        logging.getLogger("distributed").setLevel(logging.WARNING)  # dask logs every connection
         security = self._security()
         self._scheduler = NameService(wanted.host, wanted.port, security, self._names, wanted.dashboard)
         try:
             await self._scheduler
         except RuntimeError as error:
-            raise error.__cause__ or error from None  # dask says that it does not start, and not why
+            raise error.__cause__ or error from None  # dask's own error omits the reason
         self._port = int(self.address.rpartition(":")[2])
         if self._secret is not None:
             secrets.make_known(self._port, self._secret)
@@ -150,5 +150,5 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def _told(code: int) -> str:
-    """An exit code in words."""
+    """Describe an exit code in words."""
     return f"exit code {code}" if code >= 0 else f"by signal {signal.Signals(-code).name}"

@@ -14,11 +14,11 @@ from ts.distributed.rpc.cluster_membership import ClusterWorkerDirectory
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.runtime.limits import limits as Limits
 
-RECONNECT_TIMEOUT_SECONDS: Final = 60.0  # seconds in which a scheduler that has gone may come back
+RECONNECT_TIMEOUT_SECONDS: Final = 60.0  # for a lost scheduler to return
 
 
 def bounded(**bounds: float | str | None) -> Limits | None:
-    """Limits of a call, of those that are given: seconds, bytes, fuel."""
+    """Return the given limits of a call (seconds, bytes, fuel); None if there are none."""
     given: dict[str, Any] = {name: bound for name, bound in bounds.items() if bound is not None}
     return Limits(**given) if given else None
 
@@ -54,5 +54,5 @@ def serve(
         if members.error is not None:
             raise members.error
     finally:
-        if state.agent is not None:  # a function that it was asked to run may have left
+        if state.agent is not None:  # a called function may have shut RPC down
             api.shutdown(graceful=False)

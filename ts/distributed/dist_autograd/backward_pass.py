@@ -30,22 +30,22 @@ if TYPE_CHECKING:
     from ts.distributed.dist_autograd.send_recv_nodes import MessageOrigin
     from ts.distributed.rpc.agent import RpcAgent
 
-_thread = threading.local()  # `part`: the pass that the thread is busy with
+_thread = threading.local()  # `part`: the pass that this thread executes
 
 
 class BackwardPass:
-    """See the file."""
+    """This process's part of a distributed backward pass; see the module."""
 
     def __init__(self, agent: RpcAgent, context: DistAutogradContext, number: int) -> None:
         self.done: Future[None] = Future()
         self._agent, self._context, self._number = agent, context, number
         self._run: PartialBackward | None = None
-        self._places: dict[int, int] = {}  # of messages among the roots of the run
+        self._places: dict[int, int] = {}  # message number -> index among the roots of the run
         self._edges: list[list[GradientEdge]] = []
         self._arrived: deque[tuple[int, list[Any]]] = deque()
         self._limits: Callable[[], AbstractContextManager[Any]] = nullcontext
         self._busy = False
-        self._open = 0  # messages whose gradients have yet to come, or have yet to be taken elsewhere
+        self._open = 0  # messages whose gradients are missing or unsent
         self._lock = threading.RLock()
 
     def begin(
@@ -74,13 +74,13 @@ class BackwardPass:
             self._run = PartialBackward(self._edges, keep, self._context.add)
 
     def deliver(self, number: int, gradients: list[Any]) -> None:
-        """Take the gradients of a message's tensors."""
+        """Add the gradients of a message's tensors, and run the nodes that they complete."""
         with self._lock:
             self._arrived.append((number, gradients))
         self._work()
 
     def _work(self) -> None:
-        """Go as far as gradients have come, unless another thread does."""
+        """Process the gradients that have arrived, unless another thread does."""
         while (next_one := self._take()) is not None:
             try:
                 self._resume(*next_one)

@@ -26,8 +26,8 @@ from ts.distributed.dist_autograd.backward_pass import BackwardPass
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
 
-_BITS: Final = 32  # of a context's number; above them that of its process, of as many: 64 travel
-_MAX_ENDED_CONTEXTS: Final = 4096  # identifiers of ended contexts that are kept, to drop late messages
+_BITS: Final = 32  # low bits of an id: context number; high bits: process id
+_MAX_ENDED_CONTEXTS: Final = 4096  # remembered ids of ended contexts, to reject late messages
 
 
 def current_id() -> int | None:
@@ -58,7 +58,7 @@ class DistAutogradContext:
 
     def __init__(self, agent: RpcAgent, number: int) -> None:
         self.id = number
-        self.known: set[int] = set()  # other processes that this one called or was called by
+        self.known: set[int] = set()  # processes that exchanged calls with this one
         self.sends: dict[int, list[GradientEdge]] = {}  # the tensors of each message
         self.passes: dict[int, BackwardPass] = {}
         self._agent = agent
@@ -73,7 +73,7 @@ class DistAutogradContext:
         return self.known
 
     def meet(self, process: int) -> None:
-        """Another process takes part."""
+        """Register another process as participant."""
         if process != self._agent.info.id:
             self.known.add(process)
 
@@ -96,7 +96,7 @@ class DistAutogradContext:
             self._gradients[leaf] = gradient
 
     def found(self) -> dict[Tensor, Tensor]:
-        """The gradients so far."""
+        """Return the gradients accumulated so far."""
         with self._lock:
             return dict(self._gradients)
 
@@ -108,7 +108,7 @@ class DistAutogradContext:
             return self.passes[number]
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Fail running passes and release all recorded messages."""
         for each in list(self.passes.values()):
             each.fail(RuntimeError(f"the autograd context {self.id} has ended"))
         self.passes.clear()
@@ -116,7 +116,7 @@ class DistAutogradContext:
 
 
 class DistAutogradContainer:
-    """All contexts that this process takes part in."""
+    """All distributed autograd contexts in which this process participates."""
 
     def __init__(self, agent: RpcAgent) -> None:
         self._agent = agent
@@ -174,7 +174,7 @@ class DistAutogradContainer:
         return found
 
     def end(self, context_id: int) -> None:
-        """End a context in all processes that took part. RuntimeError where there is none."""
+        """End a context in all participating processes; RuntimeError for an unknown context."""
         found = self.find(context_id)
         with self._lock:
             if self._open.pop(context_id, None) is None:
@@ -185,12 +185,12 @@ class DistAutogradContainer:
             self._agent.send_reliably(self._agent.peer(process), ["backward", "end", context_id])
 
     def ended(self, context_id: Any) -> None:
-        """Another process says that a context has ended."""
+        """Handle the notification of another process that a context has ended."""
         if context_id in self._open:
             self.end(context_id)
         elif type(context_id) is int:
             with self._lock:
-                self._remember(context_id)  # a call of it may still come
+                self._remember(context_id)  # a delayed call of the context may still arrive
 
     def _remember(self, context_id: int) -> None:
         self._ended[context_id] = None

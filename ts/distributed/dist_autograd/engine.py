@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor], retain_graph: bool) -> None:
-    """Add the gradients of the sum of `roots` to those of the context, in all processes that took part."""
+    """Accumulate the gradients of the sum of `roots` in the context, in all participating processes."""
     edges = _edges(roots)
     by_process = messages(agent, context, edges)
     number = agent.contexts.number()
@@ -80,7 +80,7 @@ def _wait(parts: list[Future[Any]]) -> None:
 
 
 def _give_up(agent: RpcAgent, context: DistAutogradContext, number: int, processes: list[int]) -> None:
-    """Let no process wait for gradients that will not come."""
+    """Abort the pass in all processes, so that none waits for missing gradients."""
     context.pass_of(number).fail(RuntimeError("the pass was given up"))
     for process in processes:
         agent.send_reliably(agent.peer(process), ["backward", "give_up", context.id, number])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ROOT_MESSAGE_INDEX: Final = -1  # key of the roots, which no message carried
 
-Message = tuple[int, int]  # its sender, and its number there
+Message = tuple[int, int]  # id of the sender, and number of the message there
 Links = dict[int, list[Message]]
 
 

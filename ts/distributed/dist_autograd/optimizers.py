@@ -1,10 +1,10 @@
 """Optimizers over local parameters, created and stepped by remote processes.
 
     name = named(ts.optim.SGD, agent)                   ["optim", "SGD"]
-    handle = make(agent, name, [rref], (), {"lr": 0.1}) there; `handle` is what the other process gets
-    step(handle, context_id)                            with the gradients of the context
+    handle = make(agent, name, [rref], (), {"lr": 0.1}) in the owner; the other process receives `handle`
+    step(handle, context_id)                            step with the gradients of the context
 
-Classes travel by name: those of `ts.optim` always, others between processes that `allow_python`.
+Classes are sent by name: classes of `ts.optim` always, user classes only with `allow_python`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
     from ts.distributed.rpc.rref import RRef
 
-_one_at_a_time = threading.Lock()  # parameters may be those of several optimizers
+_one_at_a_time = threading.Lock()  # several optimizers may share parameters
 
 
 def named(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:
@@ -74,7 +74,7 @@ def make(agent: RpcAgent, name: Any, handles: Any, args: Any, kwargs: Any) -> RR
 
 
 def step(handle: RRef, context_id: int) -> None:
-    """Step a local optimizer."""
+    """Step a local optimizer with the gradients of a context."""
     local = handle.local_value()
     if not isinstance(local, LocalOptimizer):
         raise TypeError(f"{handle!r} refers to no optimizer")

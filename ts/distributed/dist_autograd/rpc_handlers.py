@@ -74,7 +74,7 @@ def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked
 
 
 def _optimizer(agent: RpcAgent, kind: str, given: Any) -> Any:
-    from ts.distributed.dist_autograd import optimizers  # which not everybody needs
+    from ts.distributed.dist_autograd import optimizers  # imported on first use
 
     match kind:
         case "new":

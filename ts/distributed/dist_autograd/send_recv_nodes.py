@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class MessageOrigin(NamedTuple):
-    """The message that tensors came with."""
+    """Message from which tensors were received."""
 
     context_id: int
     sender: int
@@ -117,8 +117,10 @@ def context_for(peer: Peer, agent: RpcAgent) -> list[int] | None:
 
 
 def joined(said: Any, agent: RpcAgent) -> int | None:
-    """Join the context of a message and return its id; None outside a context. ValueError where there is
-    none."""
+    """Join the context of a message and return its id; None outside a context.
+
+    ValueError for an invalid context.
+    """
     if said is None:
         return None
     context_id, sender = said

@@ -6,7 +6,7 @@
     ("method", owner, name, arguments)             as "call", of an owned value         RRef.rpc_sync
     ("remote_method", ...)                         as "remote", of an owned value       RRef.remote
     ("fetch", value, context) and others           see `rref_context`                   RRef.to_here
-    ("backward", ...), ("optimizer", ...)          see `gradients.service`              dist_autograd.backward
+    ("backward", ...), ("optimizer", ...)          see `dist_autograd.rpc_handlers` dist_autograd.backward
     ("gather", names, number, value)               see `all_gather`                     _all_gather
 
 A broken connection fails its pending calls immediately.  Each blocking caller thread has its own connection,

@@ -8,7 +8,7 @@
     directory.workers()                workers that `map` distributes batches to
     directory.leave(remaining)         wait until this process may leave
 
-A serialized RRef identifies its owner by a card: id, name and address.
+A serialized RRef identifies its owner by id, name and address.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class WorkerDirectory:
         self._connection_arguments = functools.partial(security.get_connection_args, "worker")
 
     def add(self, number: int, name: str, address: str) -> Peer:
-        """Register a worker by id and name; this overrides what a card said about the id."""
+        """Register a worker by id and name, replacing the name and address received with an RRef."""
         peer = self.numbered(number, name, address)
         if (peer.info.name, peer.address) != (name, address):
             peer.close()

@@ -39,7 +39,7 @@ class Shard(Placement):
 
     @property
     def dim(self) -> int:
-        """The dimension that is split."""
+        """Dimension that is split."""
         return self._dim
 
     def __eq__(self, other: object) -> bool:
@@ -84,7 +84,7 @@ class Partial(Placement):
 
     @property
     def reduce_op(self) -> str:
-        """The name of the reduction."""
+        """Name of the reduction."""
         return self._reduce_op
 
     def __eq__(self, other: object) -> bool:

@@ -49,7 +49,7 @@ class AsyncConnection:
         self._full: Callable[[], bool] | None = None
         self._lock = threading.Lock()  # protects the following attributes and socket writes
         self._outgoing = Outgoing()
-        self._held = False  # what is sent now waits for more
+        self._held = False  # messages are being batched
         self._flushers: list[asyncio.Future[None]] = []
         self._error: ConnectionError | None = None  # why it is closed
         self._read_on()
@@ -155,7 +155,7 @@ class AsyncConnection:
         self._read_on()
 
     def go_on(self) -> None:
-        """Read on, from any thread, if there is room again."""
+        """Resume reading, from any thread, if there is room."""
         self._loop.call_soon_threadsafe(self._read_on)
 
     def detach(self) -> tuple[socket.socket, MessageDecoder, MessageEncoder]:
@@ -178,7 +178,7 @@ class AsyncConnection:
         if self._error is not None:
             return
         with self._lock:  # prevents writes to a reused file descriptor
-            # another than that which was raised: that has this stream, and what it read, in its traceback
+            # A new error, as the traceback of the raised one refers to this stream and its data.
             self._error = ConnectionError(str(error or "the connection was closed"))
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
@@ -190,7 +190,7 @@ class AsyncConnection:
             if waiter is not None and not waiter.done():
                 waiter.set_exception(self._broken())
         self._flushers.clear()
-        ended, self._each, self._ended, self._full = self._ended, None, None, None  # which may hold this
+        ended, self._each, self._ended, self._full = self._ended, None, None, None  # breaks cycles
         if ended is not None:
             ended(self._error)
 
@@ -227,7 +227,7 @@ class AsyncConnection:
             else:
                 self._look_again()
         except NOT_NOW:
-            pass  # until the loop says so again
+            pass  # until the loop reports readiness
         except (OSError, MalformedMessageError) as error:
             self._take(messages)
             self.close(error)

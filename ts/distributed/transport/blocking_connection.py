@@ -3,8 +3,8 @@
     channel = BlockingConnection("ts://127.0.0.1:4711", secret=secret)
     channel.call({"op": "echo", "data": 1})        1
 
-A call that waits for its answer is fastest this way: the thread itself writes to the socket and reads from
-it, where a loop in another thread has to be woken, and to wake the caller.
+This has the lowest latency for a blocking call: the thread uses the socket itself, without waking an event
+loop in another thread and being woken by it.
 """
 
 from __future__ import annotations
@@ -80,8 +80,7 @@ class BlockingConnection:
         self._used = time.monotonic()
 
     def call(self, message: Any, timeout: float | None = None) -> Any:
-        """Send a message and wait for its answer, `timeout` seconds at most. What fails in between closes the
-        channel."""
+        """Send a message and return the response; a timeout or any other error closes the connection."""
         buffers = self._writer.pack(message)
         self._deadline = None if timeout is None else time.monotonic() + timeout
         try:
@@ -95,7 +94,7 @@ class BlockingConnection:
             raise
 
     def send(self, message: Any) -> None:
-        """Send a message; ValueError for more than the other end would take."""
+        """Send a message; ValueError if it exceeds the peer's limits."""
         self._send(self._writer.pack(message))
 
     def receive(self) -> Any:
@@ -153,10 +152,10 @@ class BlockingConnection:
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
-            return  # it has ended
+            return  # already disconnected
 
     def close(self) -> None:
-        """Let the other end go."""
+        """Close the connection and release its buffers."""
         self._outgoing.clear()
         self._socket.close()
         self._reader.close()

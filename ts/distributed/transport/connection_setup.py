@@ -27,7 +27,7 @@ def listener(scheme: str, secret: bytes | None, limits: TransportLimits | None) 
 
 
 def connector(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> Steps:
-    """The end that connects; NotAuthenticated as above."""
+    """Run the connecting side of the setup; AuthenticationError if the handshake fails."""
     yield from handshake.connector(secret or b"")
     limits = limits or TransportLimits()
     shared = yield from shm_negotiation.connector(_most(scheme, limits))

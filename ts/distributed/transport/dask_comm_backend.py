@@ -1,10 +1,10 @@
-"""The transport as a backend of dask.distributed's comms: for its `Server`, `rpc` and `ConnectionPool`.
+"""Communication backend for dask.distributed: the transport for `Server`, `rpc` and `ConnectionPool`.
 
     register()
     await server.listen("ts://127.0.0.1:0", **security.get_listen_args("worker"))
     async with rpc(server.address, connection_args=security.get_connection_args("client")) as far: ...
 
-What is no plain data is refused where it is written.  Errors of dask's handlers arrive as their text.
+Writing other values than plain data raises an error.  Errors of dask's handlers are sent as text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Comm(Connection, core.Comm):
     """Connection with the interface and the errors of dask's comms."""
 
     def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
-        core.Comm.__init__(self, deserialize=False)  # there is nothing to deserialize
+        core.Comm.__init__(self, deserialize=False)  # messages contain no pickles
         Connection.__init__(self, stream, local_address, peer_address)
 
     async def read(self, deserializers: Any = None) -> Any:
@@ -43,7 +43,7 @@ class Comm(Connection, core.Comm):
     async def write(self, msg: Any, serializers: Any = None, on_error: Any = None) -> int:
         """Send a message and return its size in bytes; afterwards its memory may change."""
         if isinstance(msg, dict) and msg.get("status") == "uncaught-error":
-            msg = {**msg, "exception": None, "traceback": None}  # pickles; their texts are there as well
+            msg = {**msg, "exception": None, "traceback": None}  # pickles, also sent as text
         try:
             return await super().write(msg)
         except ConnectionError as error:
@@ -77,7 +77,7 @@ async def connect(address: str, **credentials: Any) -> Comm:
 
 
 class Listener(transport.Listener[Comm], core.BaseListener):
-    """A listener whose connections begin as dask's do."""
+    """Listener whose connections begin with dask's handshake."""
 
     kind = Comm
 
@@ -91,7 +91,7 @@ class Listener(transport.Listener[Comm], core.BaseListener):
     ) -> None:
         core.BaseListener.__init__(self)
         transport.Listener.__init__(self, address, handler, **arguments)
-        self.prefix = f"{self._scheme}://"  # dask's workers ask for it
+        self.prefix = f"{self._scheme}://"  # read by dask's workers
         self._default_host = default_host
 
     @property
@@ -111,13 +111,13 @@ class Listener(transport.Listener[Comm], core.BaseListener):
 
 
 class TsCommBackend(registry.Backend):
-    """A scheme of addresses."""
+    """Backend of an address scheme."""
 
     def __init__(self, scheme: str) -> None:
         self._scheme = scheme
 
     def get_connector(self) -> Connector:
-        """Return what connects to addresses of this scheme."""
+        """Return the connector of this scheme."""
         return Connector(self._scheme)
 
     def get_listener(self, loc: str, handle_comm: Any, deserialize: bool, **arguments: Any) -> Listener:

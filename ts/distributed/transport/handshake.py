@@ -27,7 +27,7 @@ from collections.abc import Generator
 from typing import Final
 
 _PROTOCOL: Final = b"ts rpc "
-MAGIC: Final = _PROTOCOL + b"2"  # with the version
+MAGIC: Final = _PROTOCOL + b"2"  # protocol and version
 _NONCE_BYTES: Final = 32
 _PROOF_BYTES: Final = 32
 MIN_SECRET_BYTES: Final = 16  # minimum length of a secret in bytes, against guessing
@@ -54,7 +54,7 @@ def listener(secret: bytes) -> Steps:
 
 
 def connector(secret: bytes) -> Steps:
-    """The end that connects."""
+    """Run the connecting side of the handshake."""
     greeting = yield b"", len(MAGIC) + _NONCE_BYTES
     if not greeting.startswith(MAGIC):
         theirs, ours = greeting[: len(MAGIC)], MAGIC
@@ -70,5 +70,5 @@ def connector(secret: bytes) -> Steps:
 
 
 def _proof(secret: bytes, role: bytes, listener: bytes, connector: bytes) -> bytes:
-    key = hashlib.sha256(secret).digest()  # HMAC itself takes secrets for the same that end in zeros
+    key = hashlib.sha256(secret).digest()  # hashed, as HMAC ignores trailing zeros of a key
     return hmac.digest(key, b"|".join((MAGIC, role, listener, connector)), "sha256")

@@ -1,20 +1,20 @@
 """Message encoding and decoding: plain data, and memory buffers without copies.
 
-    Writer().pack({"op": "sum", "data": memoryview(array)})      [b"prelude and head", memory of the array]
-    reader = Reader()
+    MessageEncoder().pack({"op": "sum", "data": memoryview(array)})   [b"prelude and head", array memory]
+    reader = MessageDecoder()
     count = sock.recv_into(reader.target())
     reader.received(count)                              [{"op": "sum", "data": memoryview of 67108864 bytes}]
 
-A message is None, a bool, an int of 64 bits, a float, a str, bytes, or lists and dicts of such under names.
-On the wire:
+A message is None, a bool, a 64-bit int, a float, a str, bytes, or lists and dicts (with str keys) of
+messages. On the wire:
 
     head: u32 │ frames: u32 │ u64 a frame: its bytes │ the head, in MessagePack │ the frames
     ──────────┴─────────────┴────────────────────────┘
                         prelude
 
-Bytes of more than INLINE_BYTES are frames; `{b"": 2}` stands for the third in the head, which no dict of a
-message can be.  The head has no extension types, so nothing in it names code.  What arrives differs from what
-was sent in this only: lists and tuples are tuples, frames are writable memory of their own.
+Buffers larger than INLINE_BYTES are sent as frames; in the head, `{b"": 2}` refers to frame 2, as no dict of
+a message has bytes keys.  The head has no extension types, so it cannot refer to code.  A decoded message
+differs from the sent one in two ways: lists are tuples, and frames are new writable memory.
 
 If both ends share memory, a large frame may be in a shared segment: its bytes are not sent, and a reference
 replaces its size (see `shm_segments`).
@@ -43,7 +43,7 @@ from ts.distributed.transport.shm_segments import (
     size_of,
 )
 
-INLINE_BYTES: Final = 4096  # bytes of a buffer that goes into the head itself
+INLINE_BYTES: Final = 4096  # larger buffers are sent as frames
 STAGING_BYTES: Final = 1 << 16  # receive buffer for several small messages
 
 _PRELUDE: Final = struct.Struct("<II")
@@ -66,9 +66,9 @@ class TransportLimits:
 
     bytes: int = 1 << 34
     frames: int = 1024
-    head: int = 1 << 26  # of `bytes`, what the decoder may be given
-    connections: int = 10_000  # at once; fewer where the system allows fewer files
-    shared: int = 1 << 29  # bytes of memory that this process shares with others of its user on its machine
+    head: int = 1 << 26  # maximum size of the head, part of `bytes`
+    connections: int = 10_000  # concurrent connections; also limited by the number of open files
+    shared: int = 1 << 29  # maximum shared memory of this process in bytes
 
     def __post_init__(self) -> None:
         most = (STAGING_BYTES - _PRELUDE.size) // 8
@@ -87,7 +87,7 @@ class TransportLimits:
 class MessageTooLargeError(NamedTuple):
     """Placeholder of a received message whose frames could not be allocated."""
 
-    message: Any  # with empty frames
+    message: Any  # the message with empty frames
     size: int  # bytes of the frame
 
     def error(self) -> MemoryError:
@@ -100,7 +100,7 @@ class MessageEncoder:
 
     def __init__(self, limits: TransportLimits | None = None, lender: SegmentSender | None = None) -> None:
         self.limits = limits or TransportLimits()
-        self.lender = lender  # of memory that the other end sees
+        self.lender = lender  # sender of shared memory segments
 
     def pack(self, message: Any) -> list[Buffer]:
         """Encode a message as buffers: prelude and head, followed by each frame without a copy.  Raise
@@ -167,27 +167,27 @@ def _lengths(count: int) -> struct.Struct:
 
 
 class MessageDecoder:
-    """Bytes as they arrive, to messages.
+    """Decoder from received bytes to messages.
 
-    Bytes land in a small buffer, where many messages may be; the rest of a frame that is not whole there
-    lands in memory of its own.
+    Bytes are received into a staging buffer, which may contain several messages; the rest of an incomplete
+    frame is received directly into the frame's memory.
     """
 
     def __init__(
         self, limits: TransportLimits | None = None, borrower: SegmentReceiver | None = None
     ) -> None:
         self.limits = limits or TransportLimits()
-        self.borrower = borrower  # of memory of the other end
-        self.spares = False  # whether a message that there is no memory for leaves the connection as it is
+        self.borrower = borrower  # receiver of shared memory segments
+        self.spares = False  # whether the connection survives a failed allocation
         self._staging = _memory(STAGING_BYTES)
-        self._start = self._end = 0  # of what is in it
-        self._sizes: Sequence[int] = ()  # of the parts of a message that has begun: its head, its frames
-        self._parts: list[memoryview] = []  # those that are whole
-        self._part: memoryview | None = None  # the one that bytes go to directly
+        self._start = self._end = 0  # range of unread bytes in the staging buffer
+        self._sizes: Sequence[int] = ()  # sizes of head and frames of the partial message
+        self._parts: list[memoryview] = []  # its complete parts
+        self._part: memoryview | None = None  # the incomplete part, target of received bytes
         self._filled = 0
-        self._skipped = 0  # bytes that are still to come of a frame that there is no memory for
-        self._too_large = 0  # its size
-        self.borrowed = 0  # bytes of all frames that were not sent
+        self._skipped = 0  # remaining bytes of a frame to skip
+        self._too_large = 0  # size of the skipped frame
+        self.borrowed = 0  # total bytes of frames in shared memory
 
     @property
     def between(self) -> bool:
@@ -227,7 +227,7 @@ class MessageDecoder:
             message = _unpack(self._parts)
             messages.append(MessageTooLargeError(message, self._too_large) if self._too_large else message)
             self._sizes, self._parts, self._too_large = (), [], 0
-        if self._part is None:  # the beginning of a prelude is all that can be left
+        if self._part is None:  # only an incomplete prelude can be left
             left = self._end - self._start
             if left:
                 self._staging[:left] = self._staging[self._start : self._end]
@@ -272,12 +272,12 @@ class MessageDecoder:
                 return False
             there = self._staging[self._start : end]
             self._start = end
-            is_head = not self._parts  # which is read before anything lands on it
+            is_head = not self._parts  # decoded before the staging buffer is reused
             self._parts.append(there if is_head else _copy(there))
         return True
 
     def _borrow(self, reference: int) -> None:
-        """Have a frame from memory that both ends share."""
+        """Map a frame from shared memory."""
         self.borrowed += size_of(reference)
         if self.borrower is None:
             raise MalformedMessageError("a message has a frame in memory that this process does not share")
@@ -300,7 +300,7 @@ class MessageDecoder:
         except MalformedMessageError:
             if not self.spares or not self._parts:
                 raise
-            self._parts[0] = _copy(self._parts[0])  # what is passed over lands on it
+            self._parts[0] = _copy(self._parts[0])  # skipped bytes overwrite the staging buffer
             self._skipped, self._too_large = size - len(there), size
         else:
             self._part[: self._filled] = there
@@ -332,7 +332,7 @@ def _unpack(parts: list[memoryview]) -> Any:
             if type(index) is not int or index < 0:
                 raise ValueError(f"no frame {index!r}")
             return parts[1 + index]
-        return dict(**value)  # refuses names of other types
+        return dict(**value)  # raises TypeError for other keys than strings
 
     try:
         return decode(head, named)

@@ -1,11 +1,11 @@
-"""Plain data to bytes in the format MessagePack, and back.
+"""MessagePack encoding of plain data.
 
     encode({"op": "sum", "data": [1, 2.5]})     b"\x82\xa2op..."
     decode(data)                                lists and tuples are tuples; ValueError if malformed
 
-The package `msgpack` (a dependency of dask.distributed) does it in C; without it, the functions below
-do it in Python with the same bytes.  Values: None, bool, int of 64 bits, float, str, bytes, lists, tuples and
-dicts with names (str or bytes).  Extension types are refused.
+The package `msgpack` (a dependency of dask.distributed) implements it in C; without it, the functions below
+produce the same bytes in Python.  Values: None, bool, 64-bit int, float, str, bytes, lists, tuples and dicts
+with str or bytes keys.  Extension types raise an error.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ try:
 except ModuleNotFoundError:
     msgpack = None
 
-MAX_NESTING_DEPTH: Final = 511  # of lists and dicts in each other, as in the package
+MAX_NESTING_DEPTH: Final = 511  # nesting of lists and dicts, as in the package
 _MIN_SCANNED_BYTES: Final = 4096
 
 ObjectHook = Callable[[dict[Any, Any]], Any]
 
 
 def encode(value: Any) -> bytes:
-    """Return a value as bytes; TypeError for what is no plain data, OverflowError for larger ints."""
+    """Encode a value; TypeError for values that are not plain data, OverflowError for larger ints."""
     if msgpack is not None:
         data: bytes = msgpack.packb(value, buf_size=1024)
         return data
@@ -59,8 +59,7 @@ def decode(data: bytes | memoryview, object_hook: ObjectHook | None = None) -> A
 def _scan(data: bytes | memoryview) -> None:
     """Raise an error if an encoded length exceeds the remaining data.
 
-    Otherwise nested lists, each of which announces as many elements as there are bytes, would take memory for
-    all of them before the first is found to be missing.
+    This prevents allocation of nested lists that each announce as many elements as there are bytes.
     """
     scanner = msgpack.Unpacker(max_buffer_size=len(data))
     scanner.feed(data)
@@ -150,7 +149,7 @@ def _encode_length(length: int, out: bytearray, short_code: int, short: int, cod
 
 
 class _Container:
-    """A list or dict whose elements (names and values in turn) are being read."""
+    """Partially decoded list, or dict with alternating keys and values."""
 
     __slots__ = ("elements", "is_dict", "missing")
 
@@ -166,7 +165,7 @@ class _Container:
         self.missing -= 1
 
     def value(self, object_hook: ObjectHook | None) -> Any:
-        """Return the tuple, or what the hook makes of the dict."""
+        """Return the tuple, the dict, or the result of the hook for the dict."""
         if not self.is_dict:
             return tuple(self.elements)
         found = dict(zip(self.elements[::2], self.elements[1::2], strict=True))

@@ -8,11 +8,11 @@
     await answer(connection, handle)                     the other end: handle(["add", 1, 2], reply) calls
     reply(3)                                       reply once, now or later, from any thread
 
-What a call is, and how an answer says that it failed, is for those above.  A connection that breaks fails the
-calls that wait, at once.  A call by itself leaves at once; those that come while others wait leave together.
+The meaning of messages and errors is defined by the caller.  A broken connection fails all pending calls at
+once.  A single call is sent immediately; calls submitted while others are pending are sent in batches.
 
-Who calls and does not read its answers, or calls faster than it is answered, is not read from: at most
-UNDER_WAY calls and some UNSENT bytes of answers are kept for one connection.
+Backpressure: the server stops reading from a connection with MAX_PENDING_CALLS unfinished calls or
+MAX_UNSENT_RESPONSE_BYTES of unread responses.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MessageTooLargeError
 from ts.distributed.transport.transport import Connection
 
-MAX_PENDING_CALLS: Final = 4096  # calls of one connection that are not over
-MAX_UNSENT_RESPONSE_BYTES: Final = 1 << 26  # bytes of answers that it has not taken
+MAX_PENDING_CALLS: Final = 4096  # unfinished calls of a connection
+MAX_UNSENT_RESPONSE_BYTES: Final = 1 << 26  # unread responses of a connection
 
 Done = Callable[[Any, Exception | None], None]
 
 
 class RequestMultiplexer:
-    """The end that calls."""
+    """Client end of a multiplexed connection."""
 
     def __init__(self, connection: Connection, broken: Callable[[], None] | None = None) -> None:
         """Initialize; the loop calls `broken` when the connection ends."""
@@ -52,7 +52,7 @@ class RequestMultiplexer:
         return self._error is not None
 
     def close(self) -> None:
-        """Let the other end go, from any thread."""
+        """Close the connection, from any thread."""
         self._broken = None
         self._connection.stream.close_soon()
 
@@ -78,7 +78,7 @@ class RequestMultiplexer:
             try:
                 future.set_result(answer) if error is None else future.set_exception(error)
             except InvalidStateError:
-                return  # it was cancelled
+                return  # the call was cancelled
 
         self.submit(message, done)
         return future
@@ -121,7 +121,7 @@ class Reply:
         self._open = [number]  # emptied by the first response
 
     def __call__(self, result: Any) -> None:
-        """Give the answer; a second one is lost."""
+        """Send the response; later ones are ignored."""
         try:
             self._open.pop()
         except IndexError:
@@ -129,7 +129,7 @@ class Reply:
         try:
             self._answering.reply(self._number, result)
         except BaseException:
-            self._open.append(self._number)  # another one may be possible: that this was none
+            self._open.append(self._number)  # encoding failed: another response may be sent
             raise
 
     def began(self) -> None:
@@ -137,20 +137,20 @@ class Reply:
         self._answering.under_way.append(None)
 
     def ended(self) -> None:
-        """It is over."""
+        """Record the end of the call."""
         self._answering.over()
 
 
 class _RequestServer:
-    """The end that answers."""
+    """Server end of a multiplexed connection."""
 
     def __init__(self, connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
         self.stream = connection.stream
         self.handle = handle
-        self.under_way: deque[None] = deque()  # as many as there are calls: threads count without a lock
+        self.under_way: deque[None] = deque()  # an element per unfinished call, as a counter without lock
 
     def one(self, message: Any) -> None:
-        """A call has come."""
+        """Handle a received call."""
         if type(message) is MessageTooLargeError:
             (number, _), call = message.message, message
         else:
@@ -178,7 +178,7 @@ class _RequestServer:
 
 
 async def answer(connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
-    """Answer calls until the connection ends."""
+    """Serve calls until the connection ends."""
     over = asyncio.get_running_loop().create_future()
 
     def ended(error: Exception) -> None:

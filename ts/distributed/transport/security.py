@@ -1,7 +1,7 @@
-"""dask's `Security`, with the secret and the limits of connections of `ts`.
+"""Subclass of dask's `Security` with the secret and the limits of `ts` connections.
 
 Security(secret=token_bytes(32))                for ts://
-Security(secret=None, tls_ca_file=..., ...)     for ts+tls://: certificates of both ends, a secret or none
+Security(secret=None, tls_ca_file=..., ...)     for ts+tls://: certificates, optionally a secret
 
 Server.listen("ts://", **security.get_listen_args("worker"))
 Client("ts://127.0.0.1:8786", security=security)

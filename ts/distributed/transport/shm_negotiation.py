@@ -2,8 +2,8 @@
 files.
 
     listener                                               connector
-        number of its process, a file, nonce    ──►
-                                                ◄──  the same of its own, proof
+        process id, file descriptor, nonce      ──►
+                                                ◄──  process id, file descriptor, nonce, proof
         proof, what it can see                  ──►
                                                 ◄──  what it can see
 
@@ -55,7 +55,7 @@ class _ShmHandshake:
         self._nonce = secrets.token_bytes(_NONCE_BYTES)
         self._file: int | None = None
         if most > 0 and hasattr(os, "memfd_create"):
-            with contextlib.suppress(OSError):  # no more files: nothing is shared
+            with contextlib.suppress(OSError):  # too many open files: share no memory
                 self._file = create_sealed_file(_KEY_BYTES)
                 os.pwrite(self._file, self._key, 0)
 
@@ -100,7 +100,7 @@ def listener(most: int) -> Steps:
 
 
 def connector(most: int) -> Steps:
-    """The end that connects."""
+    """Run the connector's side of the negotiation. `most`: bytes that this process shares; 0: none."""
     with _ShmHandshake(b"connector", most) as ours:
         theirs = yield b"", _OFFER.size
         answer = yield ours.data + ours.proof(theirs), _PROOF_BYTES + 1

@@ -1,23 +1,24 @@
 """Shared memory segments for large message parts between processes of one machine.
 
     sender                                         receiver
-        copies a part to a segment of its own
-        "64 MiB, in what is my file 12"   ──►      maps it when it comes first: the part's memory is there
-        may use the segment again         ◄──      marks it as free once that memory is unused
+        copies a part to a segment
+        "64 MiB in my file 12"            ──►      maps the segment on first use: the part's memory
+        may reuse the segment             ◄──      marks it as free once that memory is unused
 
 A segment is an unnamed file, which the system frees after its last reference, even if processes are killed:
 
-    byte 0: FREE, SENT or TAKEN │ 1: whether the sender has let it go │ 16: connection │ from PAGE: memory
+    byte 0: FREE, SENT or TAKEN │ 1: whether the sender has dropped it │ 16: connection │ from PAGE: memory
 
-A number of a file is another's as soon as that is closed, so a segment bears what its sender has said of
-itself in this connection only: a message that is read late finds no memory of others.
+File numbers are reused after a file is closed, so each segment contains the id of its connection: a message
+that is read late cannot refer to a segment of another connection.
 
-To copy to memory that both have mapped takes a third to a half of a socket's time; to make such memory takes
-more than all of it.  So the first part of a size goes over the socket, and segments are kept for those that
-follow; where all are in use, and there may be no more, parts go over the socket as well.
+Copying to mapped memory takes a third to a half of the time of the socket, but creating a segment takes
+longer than the socket.  So the first part of a size is sent by the socket, and segments are cached for later
+parts; if all are in use and the maximum is reached, parts are sent by the socket as well.
 
-What a receiver maps cannot become shorter (it is sealed), so that reading it never ends the process.  Its
-owner could still write to it: memory is shared between processes of one user only, who may do so anyway.
+Security: mapped files are sealed against truncation, so that reading them cannot crash the receiver.  The
+owner can still write to them: memory is shared only between processes of one user, which have that right
+anyway.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ from numpy.typing import NDArray
 
 from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError, create_sealed_file, open_sealed_file
 
-CONNECTION_ID_SLICE: Final = slice(16, 32)  # of a segment: of which connection it is
-MIN_SHARED_BYTES: Final = 1 << 18  # bytes of a part for which it pays
+CONNECTION_ID_SLICE: Final = slice(16, 32)  # connection id in the header of a segment
+MIN_SHARED_BYTES: Final = 1 << 18  # smaller parts are sent by the socket
 _MAX_PART_BYTES: Final = 1 << 40  # bytes of one, in a reference
 SHARED_MEMORY_FLAG: Final = 1 << 63  # no size of a part over the socket is as large as a reference
 _FILES: Final = 1 << 23
 
 _MAX_CACHED_SEGMENTS: Final = 16  # created by a process
 _MAX_CACHED_MAPPINGS: Final = 64  # of peers' segments; parts in further segments are copied
-_MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4  # times the size of a part that its segment may have
-_MAX_IN_FLIGHT_BYTES: Final = 1 << 25  # bytes that one connection sends before the other end takes them
+_MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4  # maximum segment size as a multiple of the part size
+_MAX_IN_FLIGHT_BYTES: Final = 1 << 25  # maximum of unreceived shared bytes per connection
 
 _FREE, _SENT, _TAKEN = range(3)
 # seconds until a segment may go for another
@@ -53,7 +54,7 @@ _RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _TAKEN: 10.0}
 _made: dict[int, int] = {}  # bytes of each segment of this process, by its file
 _lenders: set[weakref.ref[SegmentSender]] = set()
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
-_forks = 0  # of this process: what it had before is another's as well
+_forks = 0  # number of forks: earlier segments are shared with the parent
 
 
 def size_of(reference: int) -> int:
@@ -72,7 +73,7 @@ class _Segment:
             raise
         self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE_BYTES)
         self.used = time.monotonic()
-        self._written = 0  # bytes of the memory that there are pages for
+        self._written = 0  # bytes with allocated pages
         self._process = os.getpid()
         _made[self.file] = capacity
 
@@ -98,7 +99,7 @@ class _Segment:
 
 
 class SegmentSender:
-    """The segments that one connection sends parts in; from any thread."""
+    """Segments for the parts that a connection sends; thread-safe."""
 
     def __init__(self, most: int, mark: bytes) -> None:
         """Initialize with a limit of `most` bytes for all segments of this process. `mark`: this end of this
@@ -106,7 +107,7 @@ class SegmentSender:
         self._most, self._mark = most, mark
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
-        self._sizes: set[int] = set()  # that came before
+        self._sizes: set[int] = set()  # sizes of earlier parts
         self._close = weakref.finalize(self, _let_all_go, self._segments)
         self._close.atexit = False
         _lenders.add(weakref.ref(self, _lenders.discard))
@@ -208,7 +209,7 @@ class SegmentReceiver:
         """Initialize for the authenticated process id `process`; `mark` is the peer's nonce for this
         connection."""
         self._process, self._mark = process, mark
-        self._mappings: dict[int, mmap.mmap] = {}  # by the owner's file
+        self._mappings: dict[int, mmap.mmap] = {}  # by file number of the owner
 
     def take(self, reference: int) -> memoryview:
         """Return the memory of a part without copying it.
@@ -243,7 +244,7 @@ class SegmentReceiver:
         return memory.data
 
     def close(self) -> None:
-        """Take no more; memory that was taken stays."""
+        """Stop receiving; memory already received stays valid."""
         self._mappings.clear()
 
 

@@ -42,8 +42,7 @@ _RESOURCE_ERRORS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 
 
 class Connection:
-    """End of an authenticated connection. `stream` is for callers that do more than write and read in turns.
-    """
+    """Authenticated connection. `stream` is the interface for more than alternating writes and reads."""
 
     def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
         self.stream = stream
@@ -299,7 +298,7 @@ async def _run_greeting(sock: socket.socket, steps: connection_setup.Steps) -> c
     data, want = next(steps)
     while True:
         if data:
-            await _call_when_ready(sock, sock.send, data)  # short, and the first: the socket takes it whole
+            await _call_when_ready(sock, sock.send, data)  # short: sent completely
         answer = b""
         while len(answer) < want:
             more = await _call_when_ready(sock, sock.recv, want - len(answer))

@@ -3,8 +3,8 @@
 In: any value that can be pickled, on the worker's side; out: the same value, whose arrays and tensors use
 shared memory.
 
-    worker   Outbox(connection, 4096).send(label, packed(batch))
-    program  inbox = Inbox(connection);  parcel = inbox.receive();  batch = inbox.open(parcel)
+    worker   BatchSender(connection, 4096).send(label, packed(batch))
+    program  receiver = BatchReceiver(connection); batch = receiver.open(receiver.receive())
 
 A value is pickled with out-of-band buffers (protocol 5).  Large buffers are copied into a *segment*, an
 unnamed file that both processes map:
