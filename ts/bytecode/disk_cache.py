@@ -3,8 +3,7 @@
     ~/.cache/ts/1f/9a…c3.json           $TS_CACHE_DIR, or else $XDG_CACHE_HOME/ts; TS_CACHE=0: none
 
 The first line of a file is the hash of the rest, which detects truncated and corrupt files.  Callers must
-treat
-the content as untrusted.
+treat the content as untrusted.
 """
 
 from __future__ import annotations

@@ -218,9 +218,8 @@ class Lowering(FutureLowering):
     def reduce_strength(self, name: str, c: int) -> tuple[str, int]:
         """Return the opcode and operand `c` after strength reduction.
 
-        Floor division by a power of two becomes a right shift, and its remainder a bit mask.  Both
-        round towards
-        minus infinity, as Python does.
+        Floor division by a power of two becomes a right shift, and its remainder a bit mask.  Both round
+        towards minus infinity, as Python does.
         """
         divisor = self.constant_values.get(c) if name in ("MOD_I64", "FLOORDIV_I64") else None
         if divisor is None or divisor <= 0 or divisor & (divisor - 1):

@@ -6,8 +6,7 @@
                                                       DICT_FIND        %n, %dict, %key
 
 A method returns False, without emitting code, if no instruction fits the container's type; the caller then
-emits a
-call of the operator.
+emits a call of the operator.
 """
 
 from __future__ import annotations

@@ -249,12 +249,10 @@ BY_NAME: dict[str, Opcode] = {row.name: row for row in OPCODES}
 NUMBER: dict[str, int] = {row.name: number for number, row in enumerate(OPCODES)}
 BY_OPERATOR: dict[str, Opcode] = {operator: row for row in OPCODES for operator in row.operators}
 
-# Superinstructions.  If the two instructions of a pair are adjacent, the assembled code has the pair's
-# opcode in
-# the first one; it executes both and reads the operands of both.  The second instruction, which may itself
-# have
-# a pair's opcode, remains as a jump target.  The verifier, error stacks and the disassembly only see single
-# instructions.
+# Superinstructions.  If the two instructions of a pair are adjacent, the assembled code has the pair's opcode
+# in the first one; it executes both and reads the operands of both.  The second instruction, which may itself
+# have a pair's opcode, remains as a jump target.  The verifier, error stacks and the disassembly only see
+# single instructions.
 PAIRS: tuple[tuple[str, str], ...] = (
     ("ADD_I64", "LOOP_STEP"),
     ("ADD_I64", "LOOP_NE_I64"),

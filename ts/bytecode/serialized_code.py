@@ -6,11 +6,9 @@
     deserialize_program(data, owner)                    an equal SerializedCode
 
 References to objects outside of the data are resolved by the `CodeOwner` of the program, usually an archive:
-types
-and functions by name, source texts, large tensors.  `NotSerializableError` is raised for a program that
-cannot be
-represented as data (it starts tasks, calls Python, or has large tensors).  Data is untrusted: `Code` verifies
-it.
+types and functions by name, source texts, large tensors.  `NotSerializableError` is raised for a program that
+cannot be represented as data (it starts tasks, calls Python, or has large tensors).  Data is untrusted:
+`Code` verifies it.
 """
 
 from __future__ import annotations

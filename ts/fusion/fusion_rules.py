@@ -7,8 +7,7 @@ In: a node.  Out: the values that its fused operation reads, or the reason why i
 
 Fields of the `OperatorRecord` make operators fusible: `ufunc`, `tile` and `converts` for pointwise operators,
 `channels` with per-channel vectors.  An operator that reads whole rows may be an epilogue of a group
-(`ends`), and
-an input may be read through a view (`head`).
+(`ends`), and an input may be read through a view (`head`).
 """
 
 from __future__ import annotations

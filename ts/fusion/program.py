@@ -1,19 +1,15 @@
 """Fused program: the operations of a fusion group, in the form that backends compile.
 
-    tanh(x * y + x)        FusedProgram("tt", (FusedOp(mul, (0, 1)), FusedOp(add, (2, 0)), FusedOp(tanh,
-    (3,))), (4,))
-    logsumexp(x * y, [1])  FusedProgram("tt--", (FusedOp(mul, (0, 1)),), (5,), ends=(FusedOp(logsumexp,
-    (4, 2, 3)),))
-    tanh(x[1])             FusedProgram("t--", (FusedOp(tanh, (0,)),), (3,), heads=(ViewInput(select, 0,
-    (1, 2)),))
+    tanh(x * y + x)        FusedProgram("tt", (op(mul, (0, 1)), op(add, (2, 0)), op(tanh, (3,))), (4,))
+    logsumexp(x * y, [1])  FusedProgram("tt--", (op(mul, (0, 1)),), (5,), ends=(op(logsumexp, (4, 2, 3)),))
+    tanh(x[1])             FusedProgram("t--", (op(tanh, (0,)),), (3,), heads=(view(select, 0, (1, 2)),))
 
-Values are numbered: first the group's inputs (t: a tensor, n: a number, o: None, a bool or a string, -: an
-argument of a view input or epilogue besides its tensor), then the results of operations, then the results of
-epilogues.  Operations are pointwise.  An epilogue (`OperatorRecord.ends`) reads whole rows of an operation's
-result; no operation reads an epilogue's result.  A view input (`OperatorRecord.head`) is read through a view
-of the
-passed tensor.  `group_operator` returns the operator that bytecode calls; its first result tells if the group
-ran:
+with `op` for `FusedOp` and `view` for `ViewInput`.  Values are numbered: first the group's inputs (t: a
+tensor, n: a number, o: None, a bool or a string, -: an argument of a view input or epilogue besides its
+tensor), then the results of operations, then the results of epilogues.  Operations are pointwise.  An
+epilogue (`OperatorRecord.ends`) reads whole rows of an operation's result; no operation reads an epilogue's
+result.  A view input (`OperatorRecord.head`) is read through a view of the passed tensor.  `group_operator`
+returns the operator that bytecode calls; its first result is True if the group ran:
 
     ran, *results = prim::FusionGroup(x, y)
 

@@ -31,9 +31,8 @@ def backward(
 ) -> None:
     """Accumulate the gradients of this tensor into `grad` of all leaves of its graph, or of `inputs`.
 
-    `gradient` is the gradient of the tensor itself, of the same shape; it may be omitted if the tensor
-    has one
-    element.
+    `gradient` is the gradient of the tensor itself, of the same shape; it may be omitted if the tensor has
+    one element.
     """
     from ts._core.autograd import backward
 

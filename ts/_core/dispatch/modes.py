@@ -3,10 +3,8 @@
     with mode:            mode.__torch_function__(func, types, args, kwargs) instead of func(*args, **kwargs)
 
 A thread with active modes has the flag MODES.  Its calls then go to `_Modes`, in the role of a tracer, which
-calls
-the innermost mode.  That mode is disabled inside of its handler: calls there go to the next outer mode, then
-to
-`__torch_function__` of the arguments' classes.
+calls the innermost mode.  That mode is disabled inside of its handler: calls there go to the next outer mode,
+then to `__torch_function__` of the arguments' classes.
 """
 
 from __future__ import annotations

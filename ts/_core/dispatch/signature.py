@@ -52,9 +52,8 @@ class Parameter:
 class Return:
     """Result of an operator: its type, name and aliasing.
 
-    `alias_of` is the number of the written parameter that is returned, `view_of` of the parameter that
-    the result
-    may be a view of; -1 if none.
+    `alias_of` is the number of the written parameter that is returned, `view_of` of the parameter that the
+    result may be a view of; -1 if none.
     """
 
     def __init__(self, kind: str, alias_of: int, name: str, view_of: int = -1) -> None:

@@ -517,9 +517,8 @@ def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
 def cast_elements(array: Any, numpy_dtype: Any) -> Any:
     """Convert the elements of an array like `astype`, with PyTorch's rounding.
 
-    Doubles convert to 16-bit floats through float32, as in PyTorch.  Bools convert to bfloat16 through
-    uint8, as
-    ml_dtypes reads their bytes as numbers.
+    Doubles convert to 16-bit floats through float32, as in PyTorch.  Bools convert to bfloat16 through uint8,
+    as ml_dtypes reads their bytes as numbers.
     """
     if dtypes.is_float8(array.dtype) or dtypes.is_float8(numpy_dtype):
         return _cast_float8(array, numpy_dtype)

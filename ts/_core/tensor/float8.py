@@ -6,10 +6,8 @@ In: arrays of any dtype; out: arrays of an 8-bit float dtype, or float32.
     encoded(x, dtype)       converts to float32, then rounds to the nearest value, ties to even
 
 `ml_dtypes` does the rounding, as PyTorch.  Differences handled here: values too large for float8_e4m3fn
-saturate to
-its largest number; NaNs keep their sign and have all other bits set; float8_e8m0fnu, which has no sign,
-encodes the
-absolute value.
+saturate to its largest number; NaNs keep their sign and have all other bits set; float8_e8m0fnu, which has no
+sign, encodes the absolute value.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Symbolic numbers: `SymInt`, `SymFloat`, `SymBool`.
 
 A symbol has a node, which implements arithmetic and decisions.  This module only maps Python operators to
-calls of
-the node, so that programs without symbols do not import the symbolic algebra.
+calls of the node, so that programs without symbols do not import the symbolic algebra.
 
     n = x.shape[0]            during an export: a SymInt
     n * 2 + 1                 a SymInt: node.operate("add", n * 2, 1)

@@ -8,8 +8,7 @@
 
 Machine code holds the GIL, so tensor headers only change in calls: they are read at the entry and after each
 call.  If all tensors have the expected type and contiguous last dimensions, a second version of the
-instructions
-runs, which only checks indices.
+instructions runs, which only checks indices.
 """
 
 from __future__ import annotations
