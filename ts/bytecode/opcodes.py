@@ -44,7 +44,7 @@ OBJECTS_IN = {
 
 
 def register_format(format: str) -> str:
-    """Return the register class an operand format requires: i f b o x, s v r; "" if it is no register."""
+    """Return the register class of an operand format: i f b o x, s v r; "" for a non-register operand."""
     word = format.lstrip("=+")
     return "o" if word in OBJECTS_IN else word if word in "ifboxsvr" else ""
 

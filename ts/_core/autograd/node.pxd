@@ -1,11 +1,11 @@
 """Nodes of the autograd graph: one for each operator call with an input that requires grad.
 
-    Node    edges    -> nodes whose results its arguments were; they were created earlier, by `sequence`
-            results  -> expected dtype and shape of the gradients of its results
+    Node    edges    -> (node, output index) that computed each argument; these nodes have a lower `sequence`
+            results  -> expected dtype and shape of each result's gradient
             apply(gradients of the results) -> gradients of the arguments, one for each edge
 
-A pass visits nodes by descending `sequence`: readers of a node's results are created after it, so the node's
-gradients are complete when it runs, without counting dependencies.
+A pass visits nodes by descending `sequence`.  Operators that read a node's results are recorded after the node, so
+its gradients are complete when it runs, without counting dependencies.
 """
 
 from cpython.object cimport PyObject

@@ -1,1 +1,1 @@
-"""Primitives of the language: operators over numbers, strings and containers, written against registers."""
+"""Builtin operators of the language, on numbers, strings and containers; their kernels access registers."""

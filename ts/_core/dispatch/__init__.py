@@ -1,1 +1,1 @@
-"""Dispatch: operators, their arguments, and the one way to a kernel that all callers take."""
+"""Dispatch: operators, binding of their arguments, and the selection of kernels."""

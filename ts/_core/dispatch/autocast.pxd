@@ -3,10 +3,10 @@
 cdef extern from *:
     """
     typedef struct {
-        unsigned int enabled;         /* a bit for each backend */
-        int dtypes[16];               /* the dtype that each computes in; 0: its own choice */
-        int nesting;                  /* how many blocks the thread is in */
-        int uncached;                 /* leaves are converted each time */
+        unsigned int enabled;         /* bit mask of backends with autocast */
+        int dtypes[16];               /* lower-precision dtype by backend; 0: its default */
+        int nesting;                  /* depth of nested autocast blocks */
+        int uncached;                 /* the cast cache for leaves is disabled */
     } AutocastState;
     """
     ctypedef struct AutocastState:
@@ -17,5 +17,5 @@ cdef extern from *:
 
 # Replace this thread's autocast state and return the previous one; the context flag is not updated.
 cdef AutocastState exchange_switches(AutocastState others) noexcept
-# Autocast state for a worker thread of this thread: outside all blocks, without a cast cache.
+# Return the autocast state for a worker thread of this thread: outside all blocks, without a cast cache.
 cdef AutocastState inherited_switches() noexcept

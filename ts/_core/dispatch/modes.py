@@ -91,31 +91,31 @@ class _Modes:
     # ---- methods that tensors have without operators
 
     def size(self, x: Tensor, dim: Any = None) -> Any:
-        """x.size(dim)"""
+        """Return x.size(dim), computed by the innermost mode."""
         return self.operator(Tensor.size, (x,) if dim is None else (x, dim), None)  # type: ignore[attr-defined]
 
     def shape(self, x: Tensor) -> Any:
-        """x.shape"""
+        """Return x.shape, computed by the innermost mode."""
         return self.operator(Tensor.shape.__get__, (x,), None)  # type: ignore[attr-defined]
 
     def numel(self, x: Tensor) -> Any:
-        """x.numel()"""
+        """Return x.numel(), computed by the innermost mode."""
         return self.operator(Tensor.numel, (x,), None)
 
     def get(self, x: Tensor, index: Any) -> Any:
-        """x[index]"""
+        """Return x[index], computed by the innermost mode."""
         return self.operator(Tensor.__getitem__, (x, index), None)
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
-        """x[index] = value"""
+        """Let the innermost mode execute `x[index] = value`."""
         self.operator(Tensor.__setitem__, (x, index, value), None)
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
-        """iter(x)"""
+        """Return iter(x), computed by the innermost mode."""
         return self.operator(Tensor.__iter__, (x,), None)  # type: ignore
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """x.to(*args, **kwargs)"""
+        """Return x.to(*args, **kwargs), computed by the innermost mode."""
         return self.operator(Tensor.to, (x, *args), kwargs)  # type: ignore[no-any-return]
 
 

@@ -72,7 +72,7 @@ class Dual(Layer):
 
 
 def refuse_to_record() -> None:
-    """UserError in an export: tangents have no form in its programs."""
+    """Raise UserError during an export: exported programs cannot represent tangents."""
     if hasattr(current_tracer(), "tracked"):
         raise UserError(
             "derivatives in forward mode (jvp, jacfwd, hessian, forward_ad) cannot be taken inside of an "

@@ -112,7 +112,7 @@ def replace_data(x: Tensor, other: Tensor) -> None:
 
 
 def call_without_dispatch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any] | None) -> Any:
-    """Return func(*args, **kwargs), whose operators call no handlers."""
+    """Return func(*args, **kwargs), computed without `__torch_dispatch__` handlers."""
     with level_stack.no_transforms():
         return func(*args, **(kwargs or {}))
 

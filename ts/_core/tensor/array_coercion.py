@@ -65,7 +65,7 @@ def tensor_of(x: Any) -> Tensor | None:
 
 
 def conversion(x: object, wanted: str) -> str:
-    """Return a hint with the call that converts an array to the wanted type; "" if `x` is no array."""
+    """Return a hint with the call that converts an array to the wanted type; "" for other objects."""
     if not is_array(x):
         return ""
     if wanted.startswith(("int", "float", "bool", "complex", "Scalar", "number")):

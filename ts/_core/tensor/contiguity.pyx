@@ -32,7 +32,7 @@ cdef bint has_one(PyArrayObject *a) noexcept:
 
 
 cdef bint fits(object x, PyArrayObject *result, bint alike) noexcept:
-    """Return whether x is no array, or a contiguous one; with `alike`, its shape must equal the result's."""
+    """Return False for an array that is not contiguous or, with `alike`, differs from the result in shape."""
     if type(x) is not cnp.ndarray:
         return not hasattr(x, "strides")
     return in_order(<PyArrayObject *>x) and (not alike or same_shape(<PyArrayObject *>x, result))

@@ -1,15 +1,16 @@
 """Move the memory of tensors to shared memory, and pickle tensors for other processes.
 
-In: tensors and storages; out: the same objects on memory that other processes see, and their reductions for
-pickles to other processes.
+In: tensors and storages; out: the same objects on shared memory, and their reductions for pickles to other
+processes.
 
     x = ts.zeros(4);  y = x[2:]
     x.share_memory_()                           y stays a view of x
-    os.fork()                                   what the child writes to x, the parent reads
+    os.fork()                                   the parent sees writes of the child to x
 
-A tensor is an array, and its storage is the array that owns the memory.  To move a storage, every tensor on
-it gets an array over the new memory.  Nothing lists the views of an array, so they are looked up among the
-objects of the garbage collector, but only if reference counts say that there are any.
+A tensor wraps an array, and its storage is the array that owns the memory.  To move a storage, every tensor
+on
+it gets an array over the new memory.  Arrays have no list of their views, so the views are searched for among
+the objects of the garbage collector, but only if the reference counts are higher than without views.
 
 Pickles of `multiprocessing` (queues, pipes, arguments of processes) contain a file mapping and an offset
 instead of elements.  The receiver maps the file.  A cache of blocks lets tensors of one storage share memory

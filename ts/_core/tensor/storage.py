@@ -200,7 +200,7 @@ class UntypedStorage:
         return address(self.bytes) if self.nbytes() else 0
 
     def nbytes(self) -> int:
-        """The number of bytes."""
+        """Return the size in bytes."""
         return int(self.bytes.nbytes)
 
     def size(self) -> int:
@@ -281,7 +281,7 @@ class UntypedStorage:
         return UntypedStorage.of(self.bytes.copy())
 
     def cpu(self) -> UntypedStorage:
-        """The storage in host memory; itself where it is there."""
+        """Return a copy of the storage in host memory, or the storage itself if it is there."""
         return self if self.device.type == "cpu" else UntypedStorage.of(wrap_array(self.bytes).cpu().array)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UntypedStorage:
@@ -370,7 +370,7 @@ class TypedStorage:
         return self
 
     def cpu(self) -> TypedStorage:
-        """The storage in host memory; itself where it is there."""
+        """Return a copy of the storage in host memory, or the storage itself if it is there."""
         return self if self.device.type == "cpu" else TypedStorage(self._untyped_storage.cpu(), self.dtype)
 
     def is_shared(self) -> bool:
@@ -406,7 +406,7 @@ class TypedStorage:
         return iter(self.tolist())
 
     def nbytes(self) -> int:
-        """The number of bytes."""
+        """Return the size in bytes."""
         count: int = self._untyped_storage.nbytes()
         return count
 

@@ -93,7 +93,7 @@ cdef bint bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1
 
 
 def part(Tensor x not None, index):
-    """x[index] as a view, or None."""
+    """Return x[index] as a view, or None for an index without a fast path."""
     cdef PyArrayObject *a
     cdef npy_intp dims[NUMPY_MAX_DIMS]
     cdef npy_intp strides[NUMPY_MAX_DIMS]

@@ -412,7 +412,7 @@ cdef inline bint is_dispatched_operand(object x) except -1:
 
 
 def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
-    """Default `__torch_function__` without overriding: results are plain tensors."""
+    """Call a function without overrides; its results are plain tensors (`_disabled_torch_function_impl`)."""
     cdef bint before = set_flag(AS_TENSORS, True)
     try:
         return func(*args, **(kwargs or {}))
@@ -563,7 +563,7 @@ def detached_array(Tensor x not None):
 
 
 cdef Tensor count_together(Tensor t, Tensor x):
-    """Count writes to the new tensor `t`, which is no view, together with those to `x`."""
+    """Make the new non-view tensor `t` share the version counter of `x`."""
     cdef Tensor counter = <Tensor>counter_of(<PyObject *>x)
     if is_layered(t):                  # the class of `t` has attached a layer
         follow(t, x)
@@ -679,7 +679,7 @@ def follow_view(Tensor view not None, Tensor x not None):
 
 
 def share_version(Tensor t not None, Tensor x not None):
-    """Count writes to the new tensor `t`, which is no view, together with those to `x`."""
+    """Make the new non-view tensor `t` share the version counter of `x`."""
     if t.owner is None and t.history is not None and t.history.node is None:
         count_together(t, x)
 

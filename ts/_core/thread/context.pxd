@@ -81,7 +81,7 @@ cdef inline bint watched() noexcept nogil:
     return (context_flags() & (TRACING | MODES)) != 0
 
 
-# The object that calls the function modes of a thread: `ts._core.dispatch.overrides`.
+# Handler that calls the function modes of a thread, set by `ts._core.dispatch.modes`.
 cdef PyObject *modes
 
 

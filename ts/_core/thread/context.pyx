@@ -27,7 +27,7 @@ cdef extern from *:
 
 attention = 0
 overriding = 0
-cdef unsigned int process_flags = 0  # flags that each thread gets when it next looks at its own
+cdef unsigned int process_flags = 0  # flags that each thread adds to its own flags on next access
 modes = NULL
 
 

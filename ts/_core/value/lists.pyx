@@ -224,7 +224,7 @@ cdef void release_items(IValue *items, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint postpone(IValue *items, Py_ssize_t n) noexcept nogil:
-    """Leave the items to the outermost release; False when there is no memory for that."""
+    """Store items for the outermost release; return False if the memory allocation fails."""
     global postponed, postponed_count, postponed_room
     cdef Py_ssize_t room = 2 * (postponed_count + n)
     cdef IValue *larger

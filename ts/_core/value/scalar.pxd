@@ -38,7 +38,7 @@ cdef enum Status:
 # ---------------------------------------------------------------- ints
 
 cdef inline int64_t floordiv_int(int64_t a, int64_t b) noexcept nogil:
-    """a // b, rounded towards minus infinity; b is not 0."""
+    """Return a // b, rounded towards minus infinity; b must not be 0."""
     if b == -1:
         return -a                  # INT_MIN // -1 traps in hardware; here it wraps
     cdef int64_t q = a / b
@@ -46,7 +46,7 @@ cdef inline int64_t floordiv_int(int64_t a, int64_t b) noexcept nogil:
 
 
 cdef inline int64_t mod_int(int64_t a, int64_t b) noexcept nogil:
-    """a % b with the sign of b; b is not 0."""
+    """Return a % b with the sign of b; b must not be 0."""
     if b == -1:
         return 0
     cdef int64_t r = a % b
@@ -96,7 +96,7 @@ cdef inline int64_t gcd_int(int64_t a, int64_t b) noexcept nogil:
 
 
 cdef inline int64_t pow_int(int64_t a, int64_t n) noexcept nogil:
-    """a ** n, wrapping, for n >= 0; a negative n truncates towards 0 as integer power does."""
+    """Return a ** n, wrapping around; for negative n the exact result truncated towards 0."""
     if n < 0:
         return 1 if a == 1 else ((1 if n % 2 == 0 else -1) if a == -1 else 0)
     cdef int64_t result = 1
@@ -109,7 +109,7 @@ cdef inline int64_t pow_int(int64_t a, int64_t n) noexcept nogil:
 
 
 cdef inline Status factorial_checked(int64_t n, int64_t *out) noexcept nogil:
-    """n!, wrapping; from 66 on every product is 0 modulo 2**64."""
+    """Compute n!, wrapping around; for n >= 66 it is 0 modulo 2**64."""
     cdef int64_t i, result = 1
     if n < 0:
         return NEGATIVE_FACTORIAL
@@ -145,7 +145,7 @@ cdef inline double floordiv_float(double a, double b) noexcept nogil:
 
 
 cdef inline double mod_float(double a, double b) noexcept nogil:
-    """a % b with the sign of b; nan for b == 0, and for an infinite b, as PyTorch computes it."""
+    """Return a % b with the sign of b; nan if b is 0 or infinite, as in PyTorch."""
     return fmod(fmod(a, b) + b, b)
 
 

@@ -1,1 +1,1 @@
-"""The virtual machine: code, frames, the interpreter's loop, executions, futures and the meter."""
+"""Virtual machine: code, frames, the interpreter loop, coroutines, futures and the meter."""

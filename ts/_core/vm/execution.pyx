@@ -280,7 +280,7 @@ cdef int plan_slowly(State *state, Specializations plans) except -1:
 
 cdef extern from *:
     """
-    /* An exception is set already: tell Cython so. */
+    /* Propagates an exception that is already set. */
     static int raise_set_error(void) { return -1; }
     """
     int raise_set_error() except -1
@@ -491,7 +491,7 @@ cdef class ScriptCoroutine:
     def run(self, steps=None):
         """Run to the end, or for about `steps` backward jumps and calls; return True if the program has ended.
 
-        Block while the program waits for a future.  The result or exception is that of `future`.
+        Block while the program waits for a future.  `future` receives the program's result or exception.
         The limits of the calling thread apply; grad mode is that of the creating thread, or as set by the
         program itself.
         """

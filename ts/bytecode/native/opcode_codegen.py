@@ -436,7 +436,7 @@ def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.label(stopped)
     w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), ended, w.leave(a, w.layout["meter_zero"]))
     w.label(ended)
-    w.spend(pc, -1)  # refund: the end of the loop is no backward jump
+    w.spend(pc, -1)  # refund: the last jump was not taken
     w.jump(w.at(pc + 1))
 
 
