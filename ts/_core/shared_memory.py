@@ -188,7 +188,7 @@ class FileMapping(mmap.mmap):
 def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
     """Return the first `size` bytes of a file as an array; RuntimeError if they cannot be mapped.
 
-    With `is_shared`, writes to the array reach the file, which is created or extended where it is too small.
+    With `is_shared`, writes to the array reach the file, which is created or extended if it is too small.
     """
     if size < 0:
         raise RuntimeError(f"unable to mmap {size} bytes from file <{path}>: Cannot allocate memory (12)")

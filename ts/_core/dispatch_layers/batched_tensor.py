@@ -231,7 +231,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
 def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
     """Batch the arguments of an unbatched random operator, so that each element gets its own numbers.
 
-    RuntimeError for in-place operators.
+    Raise RuntimeError for in-place operators.
     """
     from ts.ops.vmap_rules.rules import draws, not_of_batch
 

@@ -60,7 +60,7 @@ cdef bint one_lies_in_order(object result, object args):
 def are_contiguous(object result, object args):
     """Return whether the result (or each result of a tuple) and all arrays in `args` are contiguous.
 
-    False if the broadcast to the result is uncertain."""
+    Return False also if the broadcast of an argument to the result is uncertain."""
     if type(result) is tuple:
         for x in result:
             if not one_lies_in_order(x, args):

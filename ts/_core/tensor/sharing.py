@@ -8,9 +8,8 @@ processes.
     os.fork()                                   the parent sees writes of the child to x
 
 A tensor wraps an array, and its storage is the array that owns the memory.  To move a storage, every tensor
-on
-it gets an array over the new memory.  Arrays have no list of their views, so the views are searched for among
-the objects of the garbage collector, but only if the reference counts are higher than without views.
+on it gets an array over the new memory.  Arrays have no list of their views, so the views are searched for
+among the objects of the garbage collector, but only if the reference counts are higher than without views.
 
 Pickles of `multiprocessing` (queues, pipes, arguments of processes) contain a file mapping and an offset
 instead of elements.  The receiver maps the file.  A cache of blocks lets tensors of one storage share memory
@@ -306,8 +305,8 @@ def register_class(cls: type) -> None:
 def reduce_unregistered(x: UntypedStorage) -> tuple[Any, ...] | None:
     """Reduce a storage for a `multiprocessing` pickle that started before the reductions were registered.
 
-    None for any other pickle.  `multiprocessing` may be imported after `ts`, which does not import it because
-    that would take longer than the import of `ts`.
+    Return None for any other pickle.  `ts` does not import `multiprocessing`, which would take longer than
+    the rest of its import, so a program may import `multiprocessing` later.
     """
     module: Any = sys.modules.get("multiprocessing.reduction")
     if module is None:

@@ -100,7 +100,7 @@ def reach(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
 def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int, dtype: Any = None) -> Array:
     """Return a view of the memory block of `array`, with strides and offset `at` in bytes.
 
-    RuntimeError if the view exceeds the block.
+    Raise RuntimeError if the view exceeds the block.
     """
     target = np.dtype(array.dtype if dtype is None else dtype)
     if is_meta(array):
@@ -123,7 +123,7 @@ def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int,
 def resized(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
     """Return `array` with another shape and byte strides, in new memory if the block is too small.
 
-    Unlike in PyTorch, which grows the block itself, other tensors then keep the old block.
+    PyTorch grows the block in place; here, other tensors then keep the old block.
     """
     at = offset(array)
     needed = at + reach(shape, strides, array.dtype.itemsize)
@@ -163,7 +163,7 @@ class UntypedStorage:
     def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
         """Return a storage over the first `nbytes` bytes of a file, mapped into memory.
 
-        With `shared`, writes to the storage reach the file, which is created or extended where needed.
+        With `shared`, writes to the storage reach the file, which is created or extended if necessary.
         """
         if not isinstance(filename, str):
             raise TypeError(f"argument 1 must be str, not {type(filename).__name__}")

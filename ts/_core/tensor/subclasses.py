@@ -34,7 +34,7 @@ def is_dispatched(x: Any) -> bool:
 def swap_tensors(t1: Any, t2: Any) -> None:
     """Exchange the contents, classes and attributes of two tensors; references to either see the other's.
 
-    RuntimeError if one of them has weak references, or if their classes have different `__slots__`.
+    Raise RuntimeError if one of them has weak references, or if their classes have different `__slots__`.
     """
     for name, t in (("t1", t1), ("t2", t2)):
         if weakref.getweakrefs(t):

@@ -412,7 +412,7 @@ cdef inline bint is_dispatched_operand(object x) except -1:
 
 
 def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
-    """Call a function without overrides; its results are plain tensors (`_disabled_torch_function_impl`)."""
+    """Call a function without overrides; its results are plain tensors."""
     cdef bint before = set_flag(AS_TENSORS, True)
     try:
         return func(*args, **(kwargs or {}))
@@ -687,7 +687,7 @@ def share_version(Tensor t not None, Tensor x not None):
 def swap_contents(Tensor t not None, Tensor other not None):
     """Exchange class, attributes, array, history and layer of two tensors; references to either see the other's contents.
 
-    RuntimeError if a graph of autograd holds one of them, or if objects of their classes differ in size.
+    Raise RuntimeError if a graph of autograd holds one of them, or if objects of their classes differ in size.
     """
     cdef type cls = type(t), other_cls = type(other)
     cdef PyObject *attributes = t.attributes
@@ -805,7 +805,7 @@ def is_inference(Tensor x not None):
 def version(Tensor x not None):
     """Return the version counter of `x`, the number of writes to its memory.
 
-    RuntimeError for inference tensors.
+    Raise RuntimeError for inference tensors.
     """
     if x.of_inference:
         raise RuntimeError("Inference tensors do not track version counter.")

@@ -23,7 +23,7 @@ def torch_function_result(
 ) -> Any:
     """Call `__torch_function__` of the first candidate that defines it; return MISSING if none does.
 
-    TypeError if it returns NotImplemented.
+    Raise TypeError if it returns NotImplemented.
     """
     found = next((x for x in candidates if overrides(x)), None)
     if found is None:

@@ -40,7 +40,7 @@ class FakeImplCtx:
     def new_dynamic_size(self, *, min: int = 0, max: Any = None) -> Any:
         """Return a symbolic data-dependent size in [min, max]; `max` may be a symbol.
 
-        ValueError for a negative `min`; DataDependentOutputException if symbols are unavailable.
+        Raise ValueError for a negative `min`; DataDependentOutputException if symbols are unavailable.
         """
         if min < 0:
             raise ValueError(
