@@ -1,16 +1,17 @@
-"""Graphs of functions and modules that programs read, change and run: `torch.fx`.
+"""Graphs of functions and modules for inspection, transformation and execution: `torch.fx`.
 
-    module = ts.fx.symbolic_trace(net)        a module that computes what `net` computes
-    module.graph                              its steps
-    module.code                               the same in Python
+    module = ts.fx.symbolic_trace(net)        an equivalent GraphModule
+    module.graph                              its graph
+    module.code                               its Python code
 
-    for node in module.graph.nodes:           change them
+    for node in module.graph.nodes:           modify nodes
         if node.target is ts.relu:
             node.target = ts.nn.functional.gelu
     module.recompile()
 
-`node`, `graph` and `graph_module` hold graphs; `tracer` and `proxy` make them of programs, `code_generation`
-makes programs of them; `interpreter` runs them, `subgraph_rewriter` and `passes` change them.
+`node`, `graph` and `graph_module` represent graphs; `tracer` and `proxy` record them, `code_generation`
+generates
+Python code, `interpreter` executes them, `subgraph_rewriter` and `passes` transform them.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
     leaves, spec = tree_flatten({"a": 1, "b": [2, 3]})
     tree_flatten_spec({"b": [5, 6], "a": 4}, spec)              [4, 5, 6]
 
-Generated code asks it for the values of its placeholders.  Classes that are registered for trees
-(`ts.utils._pytree`) need not be registered here.
+Generated code uses it to flatten its arguments to placeholders.  Classes registered in `ts.utils._pytree`
+need
+not be registered here.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def register_pytree_flatten_spec(
     flatten_fn_spec: FlattenFuncSpec,
     flatten_fn_exact_match_spec: FlattenFuncExactMatchSpec | None = None,
 ) -> None:
-    """Say how the children of a class are read by a spec."""
+    """Register the flattening of a class by a recorded spec."""
     SUPPORTED_NODES[cls] = flatten_fn_spec
     SUPPORTED_NODES_EXACT_MATCH[cls] = flatten_fn_exact_match_spec
 

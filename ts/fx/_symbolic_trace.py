@@ -1,6 +1,6 @@
 """Symbolic tracing under PyTorch's name: `torch.fx._symbolic_trace`.
 
-module = symbolic_trace(net)              a GraphModule that computes what `net` computes
+module = symbolic_trace(net)              an equivalent GraphModule
 print(module.code)
 """
 

@@ -10,7 +10,7 @@ __all__ = ["annotate"]
 
 
 def annotate(val: Any, type: Any) -> Any:
-    """`val`; while a function is traced, its node has this type."""
+    """Return `val`; during tracing, also set the type of its node."""
     if isinstance(val, Proxy):
         if val.node.type:
             raise RuntimeError(

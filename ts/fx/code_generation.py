@@ -1,6 +1,6 @@
-"""Code generation: a graph as the text of a function in Python.
+"""Code generation: Python source of a graph.
 
-In: a graph's nodes.  Out: `PythonCode`: the text, and the objects that its global names mean.
+In: a graph's nodes.  Out: `PythonCode`: the source text and its globals.
 
     def forward(self, x):
         relu = torch.relu(x);  x = None
@@ -43,8 +43,7 @@ class PythonCode:
 
 
 class PyTreeInfo(NamedTuple):
-    """The parameters that a function had, how its arguments were taken apart, and how its result is put
-    together."""
+    """Original parameter names, and tree specs of arguments and result, of a function with containers."""
 
     orig_args: list[str]
     in_spec: pytree.TreeSpec
@@ -155,7 +154,7 @@ class CodeGen:
 
 
 class _PyTreeCodeGen(CodeGen):
-    """For functions that take or return containers."""
+    """Code generator for functions whose arguments or results are containers."""
 
     def __init__(self, pytree_info: PyTreeInfo) -> None:
         super().__init__()
@@ -182,7 +181,7 @@ class _PyTreeCodeGen(CodeGen):
             and spec.num_children == 2
             and spec.child(0).type is tuple
             and spec.child(1).type is dict
-        ):  # arguments by place, and by name
+        ):  # positional and keyword arguments
             count = spec.child(0).num_children
             names = self.pytree_info.orig_args
             by_name = ", ".join(
@@ -194,7 +193,7 @@ class _PyTreeCodeGen(CodeGen):
         return f"{types}\n    {values}, = fx_pytree.tree_flatten_spec({given}, self._in_spec)"
 
     def _annotations(self, free_vars: list[str], expanded_def: bool) -> str:
-        """Statements of the placeholders' types: where several are assigned at once, they cannot have any."""
+        """Return statements with the placeholders' types, as multiple assignment permits no annotations."""
         annotated = [v for v in free_vars if ":" in v]
         if not annotated:
             return ""
@@ -229,7 +228,7 @@ class _PyTreeCodeGen(CodeGen):
 
 
 class _BoxedCodeGen(CodeGen):
-    """For functions that take one list, which they empty: the caller then keeps no argument alive."""
+    """Code generator for functions of one list of arguments, which they clear to free the arguments early."""
 
     def gen_fn_def(
         self, free_vars: list[str], maybe_return_annotation: str, *, expanded_def: bool = False

@@ -1,4 +1,4 @@
-"""The lines of generated code, a node after the other.
+"""Source lines of generated code, one statement per node.
 
 In: the nodes of a graph, and a namespace.  Out: lines, parameters, global names.
 
@@ -58,7 +58,7 @@ class Options(NamedTuple):
 
 
 class ParsedStackTrace(NamedTuple):
-    """The innermost frame of a stack trace."""
+    """Innermost frame of a stack trace."""
 
     file: str
     lineno: str

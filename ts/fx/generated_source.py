@@ -30,7 +30,7 @@ def _remember(src: str, co_fields: dict[str, Any] | None) -> str:
 
 
 def exec_with_source(src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None) -> None:
-    """Run code of which the source is kept."""
+    """Execute generated code and register its source for tracebacks and `inspect`."""
     exec(compile(src, _remember(src, co_fields), "exec", dont_inherit=True), globals)
 
 

@@ -28,7 +28,7 @@ from ts.fx.code_generation import (
     PythonCode,
     TransformCodeFunc,
 )
-from ts.fx.code_generation import _BoxedCodeGen as _BoxedCodeGen  # these are PyTorch's names, too
+from ts.fx.code_generation import _BoxedCodeGen as _BoxedCodeGen  # names of PyTorch's module
 from ts.fx.code_generation import _PyTreeCodeGen as _PyTreeCodeGen
 from ts.fx.code_generation import _PyTreeInfo as _PyTreeInfo
 from ts.fx.code_writer import Options, ParsedStackTrace, dotted, parse_stack_trace
@@ -107,7 +107,7 @@ _node_list = _NodeList
 
 
 class _NodesByTarget:
-    """Nodes by their kind, those that call functions by the function as well."""
+    """Index of nodes by kind, and for `call_function` nodes also by target."""
 
     def __init__(self) -> None:
         self.table: dict[Any, dict[Node, None]] = {}
@@ -133,11 +133,12 @@ class _NodesByTarget:
 
 
 class Graph:
-    """A list of nodes; see the module.
+    """List of nodes; see the module.
 
-    owning_module     the GraphModule that runs it
-    tracer_cls        the class of the tracer that made it, which pickles name; `tracer_extras` are arguments
-                      of its `trace`
+    owning_module     GraphModule that executes the graph
+    tracer_cls        class of the tracer that recorded it, stored in pickles; `tracer_extras` are arguments
+    of its
+                      `trace`
     """
 
     def __init__(
@@ -159,7 +160,7 @@ class Graph:
 
     @property
     def owning_module(self) -> Any:
-        """The GraphModule that runs it, if any."""
+        """GraphModule that executes the graph, or None."""
         return self._owning_module
 
     @owning_module.setter
@@ -299,7 +300,7 @@ class Graph:
     # ---- where they go -------------------------------------------------------------------------------
 
     def inserting_before(self, n: Node | None = None) -> _InsertPoint:
-        """Put new nodes before n, or at the beginning; inside of a `with` statement, or from now on."""
+        """Insert new nodes before `n` or at the beginning, within a `with` block or from now on."""
         if n is None:
             return self.inserting_after(self._root)
         if n.graph is not self:
@@ -482,7 +483,7 @@ class Graph:
     # ---- the check -----------------------------------------------------------------------------------
 
     def lint(self) -> None:
-        """RuntimeError or ValueError for a graph that is wrong: order, owners, names, targets."""
+        """Raise RuntimeError or ValueError for an invalid graph: order, owners, names, targets."""
         names: set[str] = set()
         seen: set[Node] = set()
         for node in self.nodes:

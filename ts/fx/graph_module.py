@@ -1,13 +1,13 @@
 """GraphModule: a module whose `forward` is generated from a graph.
 
     module = GraphModule(net, graph)
-    module.code                           the text of `forward`
+    module.code                           source of `forward`
     module.graph.call_function(...)       change the graph, then
     module.recompile()
 
-It has those of the root's submodules, parameters and buffers that the graph mentions.  Each has a class of
-its own, so that it can have a `forward` of its own; scripts, copies and pickles take its code as they take
-any other.
+The module has the submodules, parameters and buffers of the root that the graph refers to.  Each instance has
+a
+separate class with its `forward`; scripting, copying and pickling use its code.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
     *path, name = target.split(".")
     for item in path:
         theirs, own = getattr(from_module, item), getattr(to_module, item, None)
-        if theirs is own:  # a module above was copied as it is
+        if theirs is own:  # an enclosing module was copied completely
             return
         from_module, to_module = theirs, _module_for(to_module, [item])
     _put(to_module, name, getattr(from_module, name))
@@ -174,7 +174,7 @@ def _deserialize_graph_module(
 
 
 class _WrappedCall:
-    """A call; an error in generated code is shown with the lines around it, which are in no file."""
+    """Callable that adds the generated source lines to errors, as no file contains them."""
 
     def __init__(self, cls: type, cls_call: Callable[..., Any] | None) -> None:
         self.cls = cls
@@ -232,7 +232,7 @@ class GraphModule(Module):
         targets = [n.target for n in graph.nodes if n.op in ("get_attr", "call_module")]
         if isinstance(root, Module):
             self.training = getattr(root, "training", self.training)
-            if isinstance(root, _CodeOnlyModule):  # all of it, though the code may not mention it
+            if isinstance(root, _CodeOnlyModule):  # copy all members, even if the code does not use them
                 members = (root.named_children(), root.named_buffers(), root.named_parameters())
                 targets = [*(name for name, _ in itertools.chain(*members)), *targets]
             for target in targets:
@@ -264,7 +264,7 @@ class GraphModule(Module):
 
     @property
     def graph(self) -> Graph:
-        """The graph; after changes inside of it, call `recompile`."""
+        """Graph of the module; call `recompile` after modifications."""
         return self._graph  # type: ignore[no-any-return]
 
     @graph.setter
@@ -281,7 +281,7 @@ class GraphModule(Module):
 
     @property
     def code(self) -> str:
-        """The text of `forward`."""
+        """Source of `forward`."""
         if not hasattr(self, "_code"):
             raise RuntimeError("Code has not been generated! Please report a bug to PyTorch")
         return self._code
@@ -353,8 +353,7 @@ class GraphModule(Module):
     # ---- submodules ----------------------------------------------------------------------------------
 
     def add_submodule(self, target: str, m: Module) -> bool:
-        """Put a module under a dotted name, with empty modules above it; False where something else is
-        there."""
+        """Add a module under a dotted name, creating empty parents; return False if the path is occupied."""
         *path, name = target.split(".")
         module: Any = self
         for item in path:
@@ -382,7 +381,7 @@ class GraphModule(Module):
         return True
 
     def delete_all_unused_submodules(self) -> None:
-        """Delete the modules that the graph does not use."""
+        """Delete the submodules that the graph does not refer to."""
         used: set[str] = set()
         for node in self.graph.nodes:
             if node.op not in ("call_module", "get_attr"):

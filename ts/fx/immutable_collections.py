@@ -1,4 +1,4 @@
-"""Lists and dictionaries that do not change: the containers in the arguments of nodes.
+"""Immutable lists and dictionaries: the containers in the arguments of nodes.
 
     node.args[0].append(x)        TypeError: assign to `node.args` instead
 
@@ -37,7 +37,7 @@ def _no_mutation(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
 
 
 class immutable_list(list[T]):
-    """A list that does not change."""
+    """Immutable list."""
 
     __delitem__ = __iadd__ = __imul__ = __setitem__ = _no_mutation  # type: ignore[assignment]
     append = clear = extend = insert = pop = remove = reverse = sort = _no_mutation  # type: ignore[assignment]
@@ -50,7 +50,7 @@ class immutable_list(list[T]):
 
 
 class immutable_dict(dict[K, V]):
-    """A dictionary that does not change."""
+    """Immutable dictionary."""
 
     __delitem__ = __ior__ = __setitem__ = _no_mutation  # type: ignore[assignment]
     clear = pop = popitem = setdefault = update = _no_mutation  # type: ignore[assignment]

@@ -2,7 +2,7 @@
 
 In: the target of a `call_function` node.  Out: True if it has a side effect.
 
-    is_impure(ts.rand)                                 True: the generator moves on
+    is_impure(ts.rand)                                 True: advances the generator
     is_impure(ts.ops.aten.add_.Tensor)                 True: it writes its argument
     is_impure(ts.relu)                                 False
 """
@@ -20,7 +20,7 @@ from ts.ops.namespace import OpOverload, Packet
 F = TypeVar("F", bound=Callable[..., Any])
 
 _marked: Final[set[Any]] = {operator.setitem, ts._assert}
-_DRAWING: Final = ("random", "sampling")  # families of operators that are there for their random numbers
+_DRAWING: Final = ("random", "sampling")  # families of operators that draw random numbers
 
 
 def has_side_effect(fn: F) -> F:

@@ -72,7 +72,7 @@ class Interpreter:
             except Exception as error:
                 if self.extra_traceback:
                     _say_where(error, node)
-                    if isinstance(error, KeyError):  # which would show its message as a literal
+                    if isinstance(error, KeyError):  # KeyError would show the `repr` of the message
                         raise RuntimeError(*error.args) from error
                 raise
             for unused in self.user_to_last_uses.get(node, ()) if self.garbage_collect_values else ():
@@ -184,7 +184,7 @@ def _check_text(target: Target) -> str:
 
 
 def _say_where(error: Exception, node: Node) -> None:
-    """Let an error's message say which node was run."""
+    """Add the executed node to an error's message."""
     where = f"While executing {node.format_node()}"
     message = f"{error.args[0]}\n\n{where}" if error.args else where
     message += (
@@ -210,7 +210,7 @@ class _TransformerTracer(Tracer):
 class Transformer(Interpreter):
     """Interpreter that runs a graph with proxies and records the results as a new graph.
 
-    class Swapped(Transformer): ...         methods as those of an Interpreter
+    class Swapped(Transformer): ...         overrides methods of Interpreter
     Swapped(module).transform()             a GraphModule
     """
 

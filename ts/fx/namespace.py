@@ -1,4 +1,4 @@
-"""Names of values in a graph: unique, and none that Python or PyTorch needs itself.
+"""Unique names of values in a graph, which avoid names of Python and PyTorch.
 
 names = Namespace()
 names.create_name("add", None), names.create_name("add", None)      ("add", "add_1")
@@ -51,7 +51,7 @@ _HUMP: Final = functools.partial(re.compile(r"(?<=[a-z])([A-Z])").sub, r"_\1")
 
 
 def snake_case(name: str) -> str:
-    """`maxPool2d` as `max_pool2d`."""
+    """Convert camel case to snake case: `maxPool2d` to `max_pool2d`."""
     return _HUMP(name).lower()
 
 
@@ -61,7 +61,7 @@ def is_magic(name: str) -> bool:
 
 
 class Namespace:
-    """Names that are given already, and to which object."""
+    """Set of used names and the objects that they belong to."""
 
     def __init__(self) -> None:
         self._obj_to_name: dict[Any, str] = {}

@@ -1,12 +1,12 @@
-"""Node: a step of a graph, by PyTorch's six kinds.
+"""Node: an operation of a graph, of one of PyTorch's six kinds.
 
     kind            target                       arguments                     value
-    placeholder     the parameter's name         its default, if any           an argument of the call
-    get_attr        a dotted name                                              a tensor or module of the root
-    call_function   a function                   of the function               result of the function
-    call_module     a module's dotted name       of its `forward`              result of the module
-    call_method     a method's name              the object, then the others   result of the method
-    output          "output"                     one: the graph's result
+    placeholder     parameter name               default value, if any         argument of the call
+    get_attr        dotted name                                                tensor or module of the root
+    call_function   function                     arguments of the function     result of the function
+    call_module     dotted name of a module      arguments of `forward`        result of the module
+    call_method     method name                  object, other arguments       result of the method
+    output          "output"                     result of the graph
 
 A node is linked by `prev` and `next`.  Its arguments may be nodes, and containers of nodes, which record
 their users (`users`); therefore arguments are only assigned, never changed in place.
@@ -51,7 +51,7 @@ _type_repr = type_name
 
 
 def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
-    """`a` with `fn(x)` for every x in it that is no container.  Lists and dictionaries become immutable."""
+    """Apply `fn` to all leaves of nested containers; return immutable lists and dictionaries."""
     kind = type(a)
     if kind is tuple:
         return tuple([map_aggregate(x, fn) for x in a])
@@ -68,7 +68,7 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
 
 
 def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
-    """`a` with `fn(n)` for every node n in it."""
+    """Apply `fn` to all nodes in nested containers."""
     if not callable(fn):
         raise AssertionError("torch.fx.map_arg(a, fn): fn must be a callable")
     return map_aggregate(a, lambda x: fn(x) if isinstance(x, Node) else x)
@@ -101,7 +101,7 @@ def _place_between(before: tuple[int, ...], behind: tuple[int, ...]) -> tuple[in
 
 
 class Node:
-    """A step of a graph; see the module."""
+    """Operation of a graph; see the module."""
 
     graph: Graph
     name: str
@@ -157,7 +157,7 @@ class Node:
 
     @property
     def args(self) -> tuple[Argument, ...]:
-        """The arguments by place; assign a tuple to change them."""
+        """Positional arguments; assign a tuple to change them."""
         return self._args
 
     @args.setter
@@ -166,7 +166,7 @@ class Node:
 
     @property
     def kwargs(self) -> dict[str, Argument]:
-        """The arguments by name; assign a dictionary to change them."""
+        """Keyword arguments; assign a dictionary to change them."""
         return self._kwargs
 
     @kwargs.setter
@@ -175,11 +175,11 @@ class Node:
 
     @property
     def all_input_nodes(self) -> list[Node]:
-        """The nodes among the arguments, each once, in their order."""
+        """Nodes among the arguments without duplicates, in order."""
         return list(self._input_nodes)
 
     def _update_args_kwargs(self, args: Any, kwargs: Any) -> None:
-        """Take other arguments; the nodes among them get to know."""
+        """Set the arguments and update the users of their nodes."""
         for old in self._input_nodes:
             old.users.pop(self, None)
         inputs: dict[Node, None] = {}
@@ -195,19 +195,19 @@ class Node:
         own["_kwargs"] = map_arg(kwargs, used)
 
     def update_arg(self, idx: int, arg: Argument) -> None:
-        """Let the argument at place `idx` be `arg`."""
+        """Replace the positional argument at index `idx`."""
         args = list(self.args)
         args[idx] = arg
         self.args = tuple(args)
 
     def insert_arg(self, idx: int, arg: Argument) -> None:
-        """Put an argument before that at place `idx`."""
+        """Insert a positional argument before index `idx`."""
         if not 0 <= idx <= len(self.args):
             raise AssertionError(f"insert_args index must be between 0 and len(self.args), got {idx}")
         self.args = (*self.args[:idx], arg, *self.args[idx:])
 
     def update_kwarg(self, key: str, arg: Argument) -> None:
-        """Let the argument of name `key` be `arg`."""
+        """Set the keyword argument `key`."""
         self.kwargs = {**self.kwargs, key: arg}
 
     def _replace_input_with(self, old: Node, new: Node) -> None:
@@ -229,10 +229,10 @@ class Node:
         *,
         propagate_meta: bool = False,
     ) -> list[Node]:
-        """Let users of this node use another one; those that were changed.
+        """Replace this node by another one in its users; return the changed users.
 
-        delete_user_cb   which users are changed; all without it
-        propagate_meta   copy `meta` to the other node, which must have none
+        delete_user_cb   predicate of the users to change; default: all
+        propagate_meta   copy `meta` to the other node, whose `meta` must be empty
         """
         if propagate_meta:
             if replace_with.meta:
@@ -261,7 +261,7 @@ class Node:
 
     @property
     def prev(self) -> Node:
-        """The node before this one."""
+        """Previous node in the graph."""
         return self._prev
 
     def prepend(self, x: Node) -> None:
@@ -351,8 +351,8 @@ class Node:
     ) -> ArgsKwargsPair | None:
         """Return the arguments normalized to the target's signature, or None if no signature matches.
 
-        root         the module that `call_module` is about
-        arg_types, kwarg_types    types of the arguments, where only they tell which overload is called
+        root         module that contains the target of `call_module`
+        arg_types, kwarg_types    types of the arguments, to select an overload
         """
         if self.op == "call_function":
             return normalize_function(

@@ -2,7 +2,7 @@
 
 place_of(ts.relu)                              the module ts
 place_of(ts.linalg.inv)                        the module ts.linalg
-is_one_overload(ts.ops.aten.add.Tensor)        True: it has no place of its own
+is_one_overload(ts.ops.aten.add.Tensor)        True: a single overload has no public location
 """
 
 from __future__ import annotations

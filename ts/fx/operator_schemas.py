@@ -4,7 +4,7 @@
                                                   ArgsKwargsPair((), {"input": x, "inplace": False})
     normalize_module(net, "conv", (x,))           ArgsKwargsPair((x,), {})
 
-Signatures are those of functions in Python, of PyTorch's operators (by their schemas), and of layers.
+Signatures are those of Python functions, of operators (from their schemas), and of layers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class ArgsKwargsPair(NamedTuple):
-    """Arguments by place and by name."""
+    """Positional and keyword arguments."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -67,7 +67,7 @@ _TYPES: Final[dict[str, Any]] = {
 
 
 def _python_type(annotation: str) -> Any:
-    return eval(annotation, dict(_TYPES))  # of a schema in the registry, not of a program
+    return eval(annotation, dict(_TYPES))  # text from an operator schema, not from a program
 
 
 def _signature(schema: FunctionSchema) -> Signature:
@@ -75,7 +75,7 @@ def _signature(schema: FunctionSchema) -> Signature:
     parameters: list[Parameter] = []
     for argument in schema.arguments:
         kind: Any = Parameter.KEYWORD_ONLY if argument.kwarg_only else Parameter.POSITIONAL_OR_KEYWORD
-        if argument.name == "from":  # a word of the language: it and those before it go by place only
+        if argument.name == "from":  # a Python keyword: positional-only, like all before it
             kind = Parameter.POSITIONAL_ONLY
             parameters = [p.replace(kind=kind) for p in parameters]
         default = argument.default_value if argument.has_default else Parameter.empty
@@ -113,7 +113,7 @@ def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
 def check_for_mutable_operation(
     target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
-    """RuntimeError for a call of an operator that writes an argument."""
+    """Raise RuntimeError for a call of an operator that modifies an argument."""
     signatures, schemas = get_signature_for_torch_op(target, return_schemas=True)
     if not signatures or not schemas:
         return
@@ -204,7 +204,7 @@ def normalize_function(
 ) -> ArgsKwargsPair | None:
     """Return the arguments of a function call normalized to its signature, or None if no signature matches.
 
-    RuntimeError where several overloads fit and the arguments' types are not given.
+    RuntimeError if several overloads match and the arguments' types are not given.
     """
     kwargs = kwargs or {}
     if not callable(target):

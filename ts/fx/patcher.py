@@ -27,12 +27,12 @@ _MISSING: Final = object()
 
 
 class Patcher:
-    """Changes of names and methods, which are taken back in the other order."""
+    """Temporary replacements of global names and methods, reverted in reverse order."""
 
     def __init__(self) -> None:
         self.patches_made: list[
             tuple[Callable[[], None], Callable[[], None]]
-        ] = []  # how to do, how to take back
+        ] = []  # (apply, revert) pairs
         self.visited: set[int] = set()
 
     def _add(self, do: Callable[[], None], revert: Callable[[], None]) -> None:
@@ -42,7 +42,7 @@ class Patcher:
     def patch(
         self, frame_dict: dict[str, Any], name: str, new_fn: Callable[..., Any], deduplicate: bool = True
     ) -> None:
-        """Let a global name mean another function, unless it does already."""
+        """Replace a global name by another function, unless it is replaced already."""
         setattr(new_fn, _MARK, deduplicate)
         before = frame_dict.get(name, _MISSING)
         if before is _MISSING:
@@ -58,7 +58,7 @@ class Patcher:
     def patch_method(
         self, cls: type, name: str, new_fn: Callable[..., Any], deduplicate: bool = True
     ) -> None:
-        """Let a class have another method, unless it has it already."""
+        """Replace a method of a class, unless it is replaced already."""
         setattr(new_fn, _MARK, deduplicate)
         before = getattr(cls, name)
         if not getattr(before, _MARK, False):
@@ -74,12 +74,12 @@ class Patcher:
         return True
 
     def revert_all_patches(self) -> None:
-        """Put everything back, the last change first."""
+        """Revert all replacements in reverse order."""
         for _, revert in reversed(self.patches_made):
             revert()
 
     def reapply_all_patches(self) -> None:
-        """Change everything again."""
+        """Apply all replacements again."""
         for do, _ in self.patches_made:
             do()
 
@@ -173,7 +173,7 @@ def patch_wrapped_functions(patcher: Patcher) -> None:
 
 
 def autowrap(patcher: Patcher, names: dict[str, Any], functions: set[int]) -> None:
-    """Let calls of functions among the global names become nodes, if their identities are in `functions`."""
+    """Patch global names of functions with ids in `functions`, so that their calls become nodes."""
     if patcher.visit_once(names):
         for name, value in list(names.items()):
             if not name.startswith("_") and callable(value) and id(value) in functions:

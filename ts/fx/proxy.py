@@ -2,7 +2,7 @@
 
     x = Proxy(graph.placeholder("x"))
     y = ts.relu(x) + 1              adds two nodes to the graph; y is the proxy of the second
-    y.shape[0], y.sum(dim=1)        and so on
+    y.shape[0], y.sum(dim=1)        add further nodes
 
 Python operators, tensor methods and functions with `__torch_function__` become nodes.  Operations that need
 the value itself (`if`, `for`, `len`) raise an error, unless the tracer overrides them: see `TracerBase`.
@@ -290,7 +290,7 @@ class Proxy:
         return f"Proxy({self.node.name})"
 
     def __getattr__(self, k: str) -> Attribute:
-        return Attribute(self, k)  # a node only if it is not called
+        return Attribute(self, k)  # a node is created only if the attribute is not called
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__
@@ -429,7 +429,7 @@ class ParameterProxy(Proxy):
 
     @property
     def shape(self) -> Any:
-        """The parameter's shape."""
+        """Shape of the parameter."""
         return self.param.shape
 
     def size(self) -> Any:

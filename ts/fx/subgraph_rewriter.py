@@ -65,7 +65,7 @@ def replace_pattern_with_filters(
 ) -> list[ReplacedPatterns]:
     """Replace a pattern like `replace_pattern`, with filters on matches and computed replacements.
 
-    match_filters          functions of a match, the graph and the pattern's: all must say yes
+    match_filters          predicates of match, graph and pattern graph; all must return True
     ignore_literals        literals in the pattern match any number
     replacement_callback   returns the replacement graph for each match, instead of `replacement`
     node_name_match        see `SubgraphMatcher.match`

@@ -1,4 +1,4 @@
-"""A tensor in the comments of generated code: `f32[2, 3]`, with strides and device where they are wanted.
+"""Tensor descriptions in comments of generated code: `f32[2, 3]`, optionally with strides and device.
 
 The abbreviations are PyTorch's (`torch.utils._dtype_abbrs`).
 """
@@ -20,7 +20,7 @@ _ABBREVIATIONS: Final = {
 
 
 def dtype_abbreviation(dtype: Any) -> str:
-    """`f32` for `torch.float32`."""
+    """Return the abbreviation of a dtype, such as `f32` for `torch.float32`."""
     name = str(dtype).rpartition(".")[2]
     return _ABBREVIATIONS.get(name, name)
 

@@ -129,7 +129,7 @@ _FUNCTIONAL: Final = {
     "reduction='mean'",
     "unfold": "input, kernel_size, /, dilation=1, padding=0, stride=1",
 }  # fmt: skip
-# Those of `torch.functional`.
+# Functions of `torch.functional`.
 _TORCH: Final = {
     "cdist": "x1, x2, /, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary'",
     "lu": "A, /, pivot=True, get_infos=False, out=None",
@@ -168,12 +168,11 @@ def _row(text: str) -> tuple[int, list[str], dict[str, Any]]:
 def recorded(
     func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-    """The function, the arguments by place and those by name that PyTorch's function of this name hands
-    on."""
+    """Return the function, positional and keyword arguments that PyTorch's function forwards."""
     name = getattr(func, "__name__", "")
     text = _row_of(func, name)
     if func is ts.einsum and len(args) == 2 and isinstance(args[1], list | tuple):
-        return func, (args[0], *args[1]), kwargs  # as PyTorch unpacks the list
+        return func, (args[0], *args[1]), kwargs  # PyTorch unpacks the list
     if text is None:
         func = _asked(func)
         return (func, args, {"indexing": None, **kwargs}) if _is_meshgrid(func) else (func, args, kwargs)

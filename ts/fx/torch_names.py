@@ -33,9 +33,9 @@ _OF_NN: Final = frozenset({
     "log_sigmoid", "one_hot",
     "scaled_dot_product_attention", "softplus", "softshrink",
 })  # fmt: skip
-# Functions that it re-exports from the package itself, implemented in Python here.
+# Functions of `torch` that `nn.functional` re-exports, implemented in Python here.
 _OF_TORCH: Final = frozenset({"adaptive_avg_pool1d", "celu_", "relu_", "rrelu_", "selu_", "threshold_"})
-# Functions at the top of PyTorch that say they are from another module.
+# Top-level functions of PyTorch whose `__module__` is another module.
 _MODULE_TO_PYTORCH_MODULE: Final = {
     "from_dlpack": "utils.dlpack", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random", "load": "serialization",

@@ -1,9 +1,9 @@
 """Propagation of metadata from the executed node to new nodes: `torch.fx.traceback`.
 
 with preserve_node_meta(), set_current_meta(node):
-    proxy + 1                       the new node has the stack trace of `node`, and `from_node` in its `meta`
+    proxy + 1                       the new node's `meta` has the stack trace of `node`, and `from_node`
 
-with annotate({"stage": 1}): ...    new nodes have it in `meta["custom"]`
+with annotate({"stage": 1}): ...    stored in `meta["custom"]` of new nodes
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class NodeSource:
 
     @property
     def target(self) -> str:
-        """The node's target as text; empty where there was none."""
+        """Target of the node as text; empty without a node."""
         return self.node_info.target if self.node_info else ""
 
     @property
@@ -187,7 +187,7 @@ def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
 
 
 def set_stack_trace(stack: list[str]) -> None:
-    """Let new nodes have a stack trace; an empty one takes it away."""
+    """Set the stack trace of new nodes; an empty list removes it."""
     if not should_preserve_node_meta:
         return
     if stack:
@@ -232,14 +232,14 @@ def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[F], F]:
 
 
 def set_grad_fn_seq_nr(seq_nr: int) -> None:
-    """Let new nodes know that they are of the backward pass of the operator with this number."""
+    """Mark new nodes as belonging to the backward of the operator with this sequence number."""
     if should_preserve_node_meta:
         current_meta["grad_fn_seq_nr"] = [*current_meta.get("grad_fn_seq_nr", []), seq_nr]
         current_meta["in_grad_fn"] = current_meta.get("in_grad_fn", 0) + 1
 
 
 def reset_grad_fn_seq_nr() -> None:
-    """Take the last number of `set_grad_fn_seq_nr` back."""
+    """Remove the last number of `set_grad_fn_seq_nr`."""
     if not should_preserve_node_meta:
         return
     level = current_meta.get("in_grad_fn", 0)

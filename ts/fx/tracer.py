@@ -3,7 +3,7 @@
 In: a module, or a function.  Out: its Graph, and `tracer.root`, the module with its parameters.
 
     graph = Tracer().trace(net)
-    GraphModule(net, graph)                       computes what `net` computes
+    GraphModule(net, graph)                       equivalent to `net`
 
 Modules of `ts.nn` become one node (`is_leaf_module`); other modules are traced into.  Control flow may depend
 on constants of the program (numbers, lists, `concrete_args`), but not on proxies.
@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import ts
 
-# names functions of `math`, which a tracer replaces meanwhile
+# imported before tracing, as it refers to functions of `math` that a tracer replaces
 import ts.frontend.sugared_values.python_objects
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
@@ -272,7 +272,7 @@ class Tracer(TracerBase):
         is_module: bool,
         concrete_args: dict[str, Any] | tuple[Any, ...] | None = None,
     ) -> tuple[Any, list[Any]]:
-        """Placeholders for a function's parameters: the function to call, and the arguments of that call."""
+        """Create placeholders for the parameters; return the function to call and its arguments."""
         analysed = inspect.unwrap(root_fn)
         code = analysed.__code__
         total = code.co_argcount + code.co_kwonlyargcount
@@ -466,5 +466,5 @@ def _assert_is_none(value: object, msg: str) -> None:
         raise AssertionError(msg)
 
 
-_assert_is_none.__module__ = "ts.fx._symbolic_trace"  # where generated code looks for it
+_assert_is_none.__module__ = "ts.fx._symbolic_trace"  # generated code imports it from there
 wrap("_assert_is_none")

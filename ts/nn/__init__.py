@@ -1,9 +1,9 @@
-"""Neural networks: modules, parameters, initialisation, functions.
+"""Neural networks: modules, parameters, initialization, functions.
 
     net = ts.nn.Sequential(ts.nn.Linear(3, 4), ts.nn.ReLU())
     net(ts.ones(2, 3))
 
-Names are looked up on first use, as in `ts` itself.
+Names are resolved on first use, as in `ts`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reductions of losses: their numbers in operators, and the two older flags for them.
+"""Reductions of losses: their codes in operators, and two deprecated flags.
 
 get_enum("mean") == 1                       0 none, 1 mean, 2 sum
 legacy_get_string(False, None) == "sum"     size_average, reduce; with a warning
@@ -10,7 +10,7 @@ import warnings
 
 
 def get_enum(reduction: str) -> int:
-    """Return the operators' number of a reduction; ValueError if there is none of this name."""
+    """Return the operators' code of a reduction; ValueError for an unknown name."""
     if reduction == "none":
         code = 0
     elif reduction == "mean":
@@ -28,7 +28,7 @@ def get_enum(reduction: str) -> int:
 
 
 def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
-    """Return the name of the reduction that the older flags say."""
+    """Return the name of the reduction for the deprecated flags."""
     if reduce is not None and not reduce:
         reduction = "none"
     elif size_average is not None and not size_average:
@@ -44,5 +44,5 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warni
 
 
 def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:
-    """Return the number of the reduction that the older flags say."""
+    """Return the code of the reduction for the deprecated flags."""
     return get_enum(legacy_get_string(size_average, reduce, emit_warning))

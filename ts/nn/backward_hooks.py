@@ -38,7 +38,7 @@ class BackwardHookFunction(Function):
 
 
 class BackwardHooks:
-    """The hooks of a module around one call of it."""
+    """Backward hooks of a module for one of its calls."""
 
     def __init__(self, module: Any, hooks: Iterable[Any], pre_hooks: Iterable[Any]) -> None:
         self._module = module
@@ -88,7 +88,7 @@ class BackwardHooks:
         return tuple(noted[i] for i in self._result_places)
 
     def _call_hooks(self, gradients: Gradients, _: Gradients) -> Gradients | None:
-        if self._grad_outputs is None:  # the gradient did not come through the results
+        if self._grad_outputs is None:  # no gradient has arrived at the results
             return None
         assert self._argument_places is not None
         found = _spread(self._argument_places, gradients, self._arguments)

@@ -1,6 +1,6 @@
-"""Annotations of hyperparameters: one number, or one per dimension.
+"""Annotations of hyperparameters: a number, or a number per dimension.
 
-def pad(self, by: _size_2_t) -> None: ...       an int, or a pair of them
+def pad(self, by: _size_2_t) -> None: ...       an int, or a pair of ints
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Gradients of convolutions: for the input, given the weight, and for the weight, given the input.
+"""Gradients of convolutions with respect to input and weight.
 
-In: the gradient of a convolution's result; out: that of its input or of its weight.
+In: the gradient of a convolution's result; out: the gradient of its input or weight.
 
     conv2d_input(x.shape, w, grad)         gradient of the input, of shape x.shape
     conv2d_weight(x, w.shape, grad)        gradient of the weight, of shape w.shape

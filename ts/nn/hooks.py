@@ -1,6 +1,6 @@
 """Hooks: functions called around `forward`, `state_dict`, `load_state_dict` and backward.
 
-In: a function to call; out: a handle that takes it away again:
+In: a function to call; out: a handle that removes it:
 
     handle = module.register_forward_hook(lambda module, args, output: print(output.shape))
     handle.remove()
@@ -23,11 +23,11 @@ class ForwardHook:
     """Hook of `forward` with its calling convention."""
 
     function: Callable[..., Any]
-    with_kwargs: bool = False  # it takes the keyword arguments as well
-    always_call: bool = False  # also where `forward` raises
+    with_kwargs: bool = False  # the hook receives keyword arguments
+    always_call: bool = False  # called even if `forward` raises an error
 
 
-# The hooks of all modules, which run before a module's own, and whether there are any.
+# Global hooks, which run before the hooks of a module, and whether any exist.
 _all_pre_hooks: Hooks = OrderedDict()
 _all_hooks: Hooks = OrderedDict()
 _all_backward_pre_hooks: Hooks = OrderedDict()
@@ -37,7 +37,7 @@ anywhere: tuple[Any, ...] = ()
 
 
 class _GlobalHookHandle(RemovableHandle):
-    """Takes a hook of all modules out."""
+    """Handle that removes a global hook."""
 
     def remove(self) -> None:
         super().remove()
@@ -69,7 +69,7 @@ def register_module_forward_hook(
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, grad_output)` when gradients come back to the results of any module."""
+    """Call `hook(module, grad_output)` when the gradients of any module's results are computed."""
     return _add_for_all(_all_backward_pre_hooks, hook)
 
 
@@ -95,7 +95,7 @@ def _add_backward_hook(hook: Callable[..., Any], full: bool) -> RemovableHandle:
 
 
 def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`forward` between the module's hooks."""
+    """Call `forward` with the hooks before and after it."""
     for hook in (*_all_pre_hooks.values(), *module._forward_pre_hooks.values()):
         if hook.with_kwargs:
             changed = hook.function(module, args, kwargs)

@@ -1,6 +1,6 @@
 """Initialization: functions that fill a tensor in place and return it.
 
-    init.kaiming_uniform_(weight, a=math.sqrt(5))       the default of Linear and the convolutions
+    init.kaiming_uniform_(weight, a=math.sqrt(5))       default of Linear and convolutions
     init.normal_(weight, 0.0, 0.02)
 
 Random numbers are those of PyTorch: the same seed gives the same parameters. `uniform_`, `normal_`,
@@ -67,7 +67,7 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Uniform over [a, b)."""
+    """Fill with uniform random numbers in [a, b)."""
     with ts.no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
@@ -75,7 +75,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Normal."""
+    """Fill with normal random numbers."""
     with ts.no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -88,7 +88,7 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal, cut off at `a` and `b`: numbers outside are drawn again, or rejected where they are most."""
+    """Fill with normal random numbers truncated to [a, b], by inversion or rejection as in PyTorch."""
 
     def below(x: float) -> float:
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
@@ -124,7 +124,7 @@ def _redraw_outside(tensor: Tensor, mean: float, std: float, a: float, b: float,
 def _accept_under_density(
     tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any
 ) -> None:
-    """Uniform numbers, each accepted with the probability of its density by the highest density."""
+    """Fill with uniform numbers, accepted with probability density / maximum density."""
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     pending = None
     while pending is None or pending.any():
@@ -136,18 +136,18 @@ def _accept_under_density(
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """`val` everywhere."""
+    """Fill with `val`."""
     with ts.no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """1 everywhere."""
+    """Fill with ones."""
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """0 everywhere."""
+    """Fill with zeros."""
     with ts.no_grad():
         return tensor.zero_()
 
@@ -197,7 +197,7 @@ def kaiming_uniform_(
     nonlinearity: _Nonlinearity = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Uniform, of the variance that keeps a nonlinearity's."""
+    """Fill with uniform numbers whose variance preserves that of activations (Kaiming initialization)."""
     if 0 in tensor.shape:
         return tensor
     bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
@@ -211,7 +211,7 @@ def kaiming_normal_(
     nonlinearity: _Nonlinearity = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal, of the variance that keeps a nonlinearity's."""
+    """Fill with normal numbers whose variance preserves that of activations (Kaiming initialization)."""
     if 0 in tensor.shape:
         return tensor
     return normal_(
@@ -238,7 +238,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
-    """Normal, with a fraction of every column set to zero."""
+    """Fill with normal numbers, with a fraction `sparsity` of each column set to zero."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape

@@ -1,9 +1,9 @@
 """Parameters and buffers: tensors registered by assignment to module attributes.
 
-In: any tensor.  Out: a tensor of a class with a role in modules, around the same memory:
+In: any tensor.  Out: a parameter or buffer on the same memory:
 
-    self.weight = Parameter(ts.empty(3, 2))                a parameter: it requires grad
-    self.mean = Buffer(ts.zeros(3), persistent=False)      a buffer, left out of `state_dict`
+    self.weight = Parameter(ts.empty(3, 2))                requires grad
+    self.mean = Buffer(ts.zeros(3), persistent=False)      excluded from `state_dict`
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _ParameterMeta(type):
 
 
 class Parameter(Tensor, metaclass=_ParameterMeta):
-    """A tensor that is part of a module's parameters."""
+    """Tensor that modules register as parameter."""
 
     __torch_function__ = _disabled_torch_function_impl
 
@@ -75,7 +75,7 @@ register_class(Parameter)
 
 
 class _BufferMeta(type):
-    """Buffers are tensors with a mark: nothing else tells one from another tensor."""
+    """Metaclass of Buffer, whose instances are tensors marked by an attribute."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         if cls is Buffer:
@@ -84,7 +84,7 @@ class _BufferMeta(type):
 
 
 class Buffer(Tensor, metaclass=_BufferMeta):
-    """A tensor that is part of a module's buffers; `persistent=False` leaves it out of `state_dict`.
+    """Tensor that modules register as buffer; `persistent=False` excludes it from `state_dict`.
 
     The constructor returns a Tensor around the memory of `data`; only buffers of lazy layers keep this class.
     """
@@ -184,7 +184,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         _materialized(self, shape, device, dtype)
 
     def share_memory_(self) -> NoReturn:
-        """Refused."""
+        """Raise RuntimeError: the tensor has no memory yet."""
         _refuse_sharing()
 
     def become(self, tensor: Tensor) -> None:
@@ -227,7 +227,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         _materialized(self, shape, device, dtype)
 
     def share_memory_(self) -> NoReturn:
-        """Refused."""
+        """Raise RuntimeError: the tensor has no memory yet."""
         _refuse_sharing()
 
     def become(self, tensor: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""Hooks of all modules that are called when a parameter, buffer or submodule is registered.
+"""Global hooks called when a parameter, buffer or submodule is registered.
 
 handle = register_module_parameter_registration_hook(lambda module, name, param: None)
 net.weight = nn.Parameter(...)          calls the hook; a result that is not None is registered instead

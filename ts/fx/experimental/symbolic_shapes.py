@@ -1,8 +1,8 @@
-"""Questions about symbols of an export: `torch.fx.experimental.symbolic_shapes`.
+"""Queries on symbols of an export: `torch.fx.experimental.symbolic_shapes`.
 
 guard_or_false(n == 1)           the truth, recorded as a guard; False if data-dependent
 statically_known_true(n >= 2)    True if provable; records nothing
-sym_and(a, b), sym_eq(s, t)      conditions of conditions, and of shapes
+sym_and(a, b), sym_eq(s, t)      conjunction; equality of shapes
 
 For numbers without symbols, each function returns Python's result.
 """
@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True)
 class CallMethodKey:
-    """A step of a path in `meta["unbacked_bindings"]`: the result of a method without arguments."""
+    """Path step in `meta["unbacked_bindings"]`: a call of a method without arguments."""
 
     name: str
 
@@ -41,7 +41,7 @@ class CallMethodKey:
         return f".{self.name}()"
 
     def get(self, o: Any) -> Any:
-        """Return what the method of `o` returns."""
+        """Return the result of the method of `o`."""
         return getattr(o, self.name)()
 
 
@@ -197,7 +197,7 @@ def guarding_hint_or_throw(a: Any) -> Any:
 
 
 def constrain_range(a: Any, *, min: int | None, max: int | None = None) -> None:
-    """Let a number that follows from data be between two."""
+    """Constrain an unbacked symbolic int to the range [min, max]."""
     if not isinstance(a, SymInt):
         if (min is not None and a < min) or (max is not None and a > max):
             raise ValueError(f"Invalid value {a} for range [{min}:{max}]")
@@ -209,7 +209,7 @@ def constrain_range(a: Any, *, min: int | None, max: int | None = None) -> None:
 
 
 def constrain_unify(a: Any, b: Any) -> None:
-    """Let two numbers be equal."""
+    """Constrain two symbolic ints to be equal."""
     expect_true(a == b)
 
 

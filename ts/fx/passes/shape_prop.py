@@ -1,7 +1,7 @@
 """ShapeProp: runs a graph and records the metadata of result tensors in each node's `meta`.
 
 ShapeProp(module).propagate(x)
-node.meta["tensor_meta"].shape              of a tensor; of a tuple of tensors, a tuple of those
+node.meta["tensor_meta"].shape              a TensorMetadata, or nested ones for containers
 """
 
 from __future__ import annotations

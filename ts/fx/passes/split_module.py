@@ -1,7 +1,7 @@
-"""Splitting a module: submodules that each do a part of the graph, and a module that calls them in turn.
+"""Module splitting: a submodule per partition of the graph, and a module that calls them.
 
 split = split_module(module, module, lambda node: 0 if node.op == "call_module" else 1)
-split.submod_0, split.submod_1                   each with a graph of its own
+split.submod_0, split.submod_1                   GraphModules
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Partition:
         self.dependencies: dict[str, None] = {}
         self.dependents: dict[str, None] = {}
         self.graph = Graph()
-        self.environment: dict[Node, Node] = {}  # nodes of the module that is split, and of this part
+        self.environment: dict[Node, Node] = {}  # node of the split module -> node of this partition
         self.targets: dict[str, Any] = {}
 
     def __repr__(self) -> str:
@@ -53,7 +53,7 @@ def _attribute(module: Module, target: str) -> Any:
 
 
 class _Split:
-    """A module that is being split."""
+    """State of a module split."""
 
     def __init__(self, module: GraphModule, keep_node_name: bool) -> None:
         self.module = module
@@ -66,7 +66,7 @@ class _Split:
         self.attributes: dict[str, Any] = {}
 
     def assign(self, split_callback: Callable[[Node], Any], affix: str | None) -> None:
-        """Put each node that computes something into its part."""
+        """Assign each computing node to its partition."""
         for node in self.module.graph.nodes:
             if node.op in ("placeholder", "get_attr", "output"):
                 continue

@@ -3,7 +3,7 @@
     with ts.nn.attention.sdpa_kernel(SDPBackend.MATH):
         F.scaled_dot_product_attention(q, k, v)
 
-There is one implementation, by matrix products and softmax; the selection has no effect.
+`ts` selects the attention kernel itself; the selection has no effect.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import IntEnum
 
 
 class SDPBackend(IntEnum):
-    """The kinds of attention that PyTorch has."""
+    """Attention backends of PyTorch."""
 
     ERROR = -1
     MATH = 0

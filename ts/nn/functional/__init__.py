@@ -1,7 +1,7 @@
 """Functions of neural networks: operators, and functions in the scripted subset over operators.
 
     ts.nn.functional.linear(x, weight, bias)       an operator
-    ts.nn.functional.relu(x, inplace=True)         a function of `activation`, which compiles as well
+    ts.nn.functional.relu(x, inplace=True)         a function of `activation`, which scripts can compile
 
 `FAMILIES` lists the functions written in Python; every other name is an operator.
 """
@@ -22,7 +22,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
         "softsign", "tanhshrink", "relu_", "elu_", "selu_", "celu_", "leaky_relu_",
         "hardtanh_", "threshold_", "rrelu_", "tanh", "sigmoid",
     ),
-    "dropout_functions": (  # not `dropout`: the module would hide the function
+    "dropout_functions": (  # not `dropout`: a module of that name would hide the function
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
     ),
     "normalization": (
@@ -59,7 +59,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "embeddings": ("embedding", "embedding_bag"),
 }  # fmt: skip
 _OPERATORS: Final = {"logsigmoid": "log_sigmoid"}  # operators with other names
-OPERATORS: Final = (  # names in PyTorch's `nn.functional`: every operator is accessible, and few belong here
+OPERATORS: Final = (  # operators listed in PyTorch's `nn.functional`
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d",
     "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "gelu",
     "glu", "hardshrink", "layer_norm", "linear", "logsigmoid", "native_channel_shuffle", "one_hot", "pad",

@@ -9,7 +9,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """max(x, 0)"""
+    """Return max(x, 0)."""
     if inplace:
         result = ts.relu_(input)
     else:
@@ -18,7 +18,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """min(max(x, 0), 6)"""
+    """Return min(max(x, 0), 6)."""
     if inplace:
         result = ts.relu6_(input)
     else:
@@ -63,7 +63,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * sigmoid(x)"""
+    """Return x * sigmoid(x)."""
     if inplace:
         result = ts.silu_(input)
     else:
@@ -72,7 +72,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * tanh(softplus(x))"""
+    """Return x * tanh(softplus(x))."""
     if inplace:
         result = ts.mish_(input)
     else:
@@ -81,7 +81,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * hardsigmoid(x)"""
+    """Return x * hardsigmoid(x)."""
     if inplace:
         result = ts.hardswish_(input)
     else:
@@ -99,7 +99,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """x, clamped."""
+    """Return x clamped to [min_val, max_val]."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     if inplace:
@@ -119,42 +119,42 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """`elu` into the input."""
+    """Apply `elu` in place."""
     return elu(input, alpha, inplace=True)
 
 
 def selu_(input: Tensor) -> Tensor:
-    """`selu` into the input."""
+    """Apply `selu` in place."""
     return selu(input, inplace=True)
 
 
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """`celu` into the input."""
+    """Apply `celu` in place."""
     return celu(input, alpha, inplace=True)
 
 
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """`leaky_relu` into the input."""
+    """Apply `leaky_relu` in place."""
     return leaky_relu(input, negative_slope, inplace=True)
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """`hardtanh` into the input."""
+    """Apply `hardtanh` in place."""
     return hardtanh(input, min_val, max_val, inplace=True)
 
 
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
-    """`threshold` into the input."""
+    """Apply `threshold` in place."""
     return ts.threshold_(input, threshold, value)
 
 
 def relu_(input: Tensor) -> Tensor:
-    """`relu` into the input."""
+    """Apply `relu` in place."""
     return relu(input, inplace=True)
 
 
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
-    """`rrelu` into the input."""
+    """Apply `rrelu` in place."""
     return ts.rrelu_(input, lower, upper, training)
 
 
@@ -165,7 +165,7 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """LeakyReLU with random slopes while training."""
+    """Return LeakyReLU with random slopes in [lower, upper] during training, else with their mean."""
     if inplace:
         result = ts.rrelu_(input, lower, upper, training)
     else:
@@ -179,17 +179,17 @@ def tanh(input: Tensor) -> Tensor:
 
 
 def sigmoid(input: Tensor) -> Tensor:
-    """1 / (1 + exp(-x))"""
+    """Return 1 / (1 + exp(-x))."""
     return input.sigmoid()
 
 
 def softsign(input: Tensor) -> Tensor:
-    """x / (1 + |x|)"""
+    """Return x / (1 + |x|)."""
     return input / (input.abs() + 1)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
-    """x - tanh(x)"""
+    """Return x - tanh(x)."""
     return input - input.tanh()
 
 
@@ -211,7 +211,7 @@ def _warn_of_dim(name: str, level: int) -> None:
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: int | None = None) -> Tensor:
-    """exp(x), normalised over a dimension."""
+    """Return exp(x) normalized along a dimension."""
     if dim is None:
         if not ts.jit.is_scripting():
             _warn_of_dim("softmax", _stacklevel)
@@ -224,7 +224,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: int | None = None) -> Tensor:
-    """softmax(-x)"""
+    """Return softmax(-x)."""
     if dim is None:
         if not ts.jit.is_scripting():
             _warn_of_dim("softmin", _stacklevel)
@@ -239,7 +239,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: int | None = None
 ) -> Tensor:
-    """log(softmax(x))"""
+    """Return log(softmax(x))."""
     if dim is None:
         if not ts.jit.is_scripting():
             _warn_of_dim("log_softmax", _stacklevel)

@@ -1,7 +1,7 @@
-"""Attention of several heads: projections, masks, weighted means of the values.
+"""Multi-head attention: projections, masks, weighted means of the values.
 
 In: query (L, N, E), key (S, N, Ek), value (S, N, Ev), or without N, and the weights of a
-`MultiheadAttention`; out: (L, N, E), and on request the weights (N, L, S).
+`MultiheadAttention`; out: (L, N, E), and optionally the attention weights (N, L, S).
 Masks exclude positions: bools that are True there, or floats that are added to the scores.
 """
 
@@ -124,7 +124,7 @@ def _projected_apart(
     v_weight: Tensor,
     bias: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Query, key and value, each through a weight of its own."""
+    """Project query, key and value by separate weights."""
     if bias is None:
         q = ts.nn.functional.linear(query, q_weight)
         k = ts.nn.functional.linear(key, k_weight)
@@ -138,7 +138,7 @@ def _projected_apart(
 
 
 def _by_head(x: Tensor, rows: int, head_dim: int) -> Tensor:
-    """(L, N, E) as (N * heads, L, E / heads)."""
+    """Reshape (L, N, E) to (N * heads, L, E / heads)."""
     return x.view(x.size(0), rows, head_dim).transpose(0, 1)
 
 
@@ -185,7 +185,7 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Attention of several heads, and its weights."""
+    """Return the multi-head attention, and its weights or None."""
     batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if is_causal and attn_mask is None:
         raise RuntimeError(

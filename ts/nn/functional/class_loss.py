@@ -34,7 +34,7 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """log_softmax followed by nll_loss."""
+    """Return the cross entropy of logits: log_softmax followed by nll_loss."""
     return ts.cross_entropy_loss(
         input, target, weight, reduction_code(size_average, reduce, reduction), ignore_index, label_smoothing
     )

@@ -14,7 +14,7 @@ def _check(p: float) -> None:
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Elements set to zero with probability `p`, the others scaled by 1 / (1 - p)."""
+    """Set elements to zero with probability `p`, and scale the rest by 1 / (1 - p)."""
     _check(p)
     if inplace:
         result = ts.dropout_(input, p, training)
@@ -24,7 +24,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Elements set to SELU's limit, then rescaled."""
+    """Set elements to SELU's negative limit with probability `p`, keeping mean and variance."""
     _check(p)
     if inplace:
         result = ts.alpha_dropout_(input, p, training)
@@ -36,7 +36,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """`alpha_dropout` of whole channels."""
+    """Apply `alpha_dropout` to whole channels."""
     _check(p)
     if inplace:
         result = ts.feature_alpha_dropout_(input, p, training)
@@ -46,7 +46,7 @@ def feature_alpha_dropout(
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Channels of (N, C, L) set to zero."""
+    """Set channels of (N, C, L) to zero with probability `p`."""
     _check(p)
     if input.dim() != 2 and input.dim() != 3:
         raise RuntimeError(
@@ -78,7 +78,7 @@ def _warn_of_rank(name: str, rank: int, least: int) -> None:
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Channels of (N, C, H, W) set to zero."""
+    """Set channels of (N, C, H, W) to zero with probability `p`."""
     _check(p)
     if input.dim() != 3 and input.dim() != 4:
         _warn_of_rank("dropout2d", input.dim(), 3)
@@ -99,7 +99,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Channels of (N, C, D, H, W) set to zero."""
+    """Set channels of (N, C, D, H, W) to zero with probability `p`."""
     _check(p)
     if input.dim() != 4 and input.dim() != 5:
         _warn_of_rank("dropout3d", input.dim(), 4)

@@ -15,7 +15,7 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """Rows of `weight` by index; `max_norm` first shortens the rows that are longer, in place."""
+    """Return rows of `weight` by index; `max_norm` first rescales rows with larger norms in place."""
     if padding_idx is not None:
         if padding_idx > 0:
             assert padding_idx < weight.size(0), "Padding_idx must be within num_embeddings"

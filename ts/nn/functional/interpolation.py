@@ -1,6 +1,6 @@
 """Resampling of images and volumes: `interpolate` by size or scale factor, and `grid_sample`.
 
-The functions that take one number or a list of them are declared once for each combination.
+Functions with a number or a list as argument have an overload for each combination.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """Resample the input to `size`, or to `scale_factor` times its own size."""
+    """Resample the input to `size`, or by `scale_factor`."""
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise ValueError(
@@ -214,7 +214,7 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """`interpolate`, by its older name."""
+    """Deprecated alias of `interpolate`."""
     warnings.warn(
         "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
     )
@@ -232,7 +232,7 @@ def upsample_nearest(
 
 
 def upsample_nearest(input: Tensor, size=None, scale_factor=None) -> Tensor:
-    """`interpolate` with the nearest element."""
+    """Resample by the nearest element; deprecated, use `interpolate`."""
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
@@ -261,7 +261,7 @@ def upsample_bilinear(
 
 
 def upsample_bilinear(input: Tensor, size=None, scale_factor=None) -> Tensor:
-    """`interpolate` between four neighbours, corners aligned."""
+    """Resample bilinearly with aligned corners; deprecated, use `interpolate`."""
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 

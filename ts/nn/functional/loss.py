@@ -55,7 +55,7 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """|x - y|"""
+    """Return the mean absolute error |x - y|."""
     if not ts.jit.is_scripting():
         _warn_of_sizes(input, target)
     input, target = ts.broadcast_tensors(input, target)
@@ -72,7 +72,7 @@ def mse_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """(x - y)^2"""
+    """Return the mean squared error (x - y)^2."""
     if not ts.jit.is_scripting():
         _warn_of_sizes(input, target)
     input, target = ts.broadcast_tensors(input, target)
@@ -88,7 +88,7 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """log(1 + exp(-y x))"""
+    """Return log(1 + exp(-y x))."""
     return ts.soft_margin_loss(input, target, reduction_code(size_average, reduce, reduction))
 
 
@@ -100,7 +100,7 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """Quadratic up to `beta`, linear beyond."""
+    """Return a loss that is quadratic up to `beta` and linear beyond."""
     if not ts.jit.is_scripting():
         _warn_of_sizes(input, target)
     input, target = ts.broadcast_tensors(input, target)
@@ -114,7 +114,7 @@ def huber_loss(
     delta: float = 1.0,
     weight: Tensor | None = None,
 ) -> Tensor:
-    """`delta` times smooth_l1_loss."""
+    """Return `delta` times smooth_l1_loss with `beta=delta`."""
     if not ts.jit.is_scripting():
         _warn_of_sizes(input, target)
     input, target = ts.broadcast_tensors(input, target)
@@ -131,7 +131,7 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """x, or the margin it stays below."""
+    """Return x for target 1, and max(0, margin - x) for target -1."""
     return ts.hinge_embedding_loss(input, target, margin, reduction_code(size_average, reduce, reduction))
 
 
@@ -200,7 +200,7 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """`triplet_margin_loss` with a distance of one's own; by default the Euclidean one."""
+    """Return `triplet_margin_loss` with a user-defined distance, by default Euclidean."""
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     if margin <= 0:
@@ -319,7 +319,7 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """Return the negative log likelihood of Gaussian targets; `var` has a variance per element or row.
 
-    In Python `var` may be a number, too.
+    In Python, `var` may also be a number.
     """
     if not ts.jit.is_scripting():
         if isinstance(var, float):

@@ -75,7 +75,7 @@ def instance_norm(
 def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:
-    """x divided by its p-norm along `dim`."""
+    """Return x divided by its p-norm along `dim`, at least `eps`."""
     size = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
     if out is None:
         result = input / size
@@ -95,7 +95,7 @@ def _has_no_elements(input: Tensor) -> bool:
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """x divided by a power of the mean square over `size` neighbouring channels."""
+    """Return x divided by a power of the mean square over `size` neighbouring channels."""
     if input.dim() < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
     if _has_no_elements(input):

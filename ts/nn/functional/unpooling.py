@@ -1,4 +1,4 @@
-"""The reverse of max pooling: every maximum at its place, zeros elsewhere."""
+"""Partial inverses of max pooling: maxima at their indices, zeros elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The modules by family; each class is found by name on first use, through `NAME_TO_MODULE`."""
+"""Modules by family; `NAME_TO_MODULE` maps class names to the modules imported on first use."""
 
 from __future__ import annotations
 

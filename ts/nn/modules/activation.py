@@ -55,7 +55,7 @@ class Mish(_InPlace):
 
 
 class Hardsigmoid(_InPlace):
-    """A sigmoid of three lines."""
+    """Piecewise linear approximation of the sigmoid."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid(input, self.inplace)
@@ -189,7 +189,7 @@ class RReLU(Module):
 
 
 class Threshold(Module):
-    """Threshold: x where it exceeds the threshold, `value` elsewhere."""
+    """Threshold: x if it exceeds the threshold, otherwise `value`."""
 
     __constants__ = ["threshold", "value", "inplace"]
     threshold: float
@@ -228,7 +228,7 @@ class GELU(Module):
 
 
 class GLU(Module):
-    """Half of the channels times the sigmoid of the other half."""
+    """Gated linear unit: half of the channels multiplied by the sigmoid of the other half."""
 
     __constants__ = ["dim"]
     dim: int
@@ -245,7 +245,7 @@ class GLU(Module):
 
 
 class Hardshrink(Module):
-    """x, or 0 where |x| is small."""
+    """Hard shrinkage: x, or 0 if |x| is at most `lambd`."""
 
     __constants__ = ["lambd"]
     lambd: float

@@ -14,7 +14,7 @@ from ts.nn.parameter import Parameter
 
 
 class MultiheadAttention(Module):
-    """Every place of the query takes a mean of the values, weighted by how its keys fit; in several heads."""
+    """Multi-head attention: means of the values weighted by the similarity of queries and keys."""
 
     __constants__ = ["batch_first"]
     embed_dim: int

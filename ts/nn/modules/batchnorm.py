@@ -1,4 +1,4 @@
-"""Batch normalisation, and instance normalisation which has the same parameters and running moments."""
+"""Batch normalization and instance normalization, which share parameters and running moments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ts.nn.parameter import Parameter
 class _NormBase(Module):
     """Scale, shift and running moments by channel."""
 
-    _version = 2  # 2: the number of batches seen is part of the state
+    _version = 2  # version 2 adds the number of batches to the state
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
     num_features: int
     eps: float

@@ -1,12 +1,12 @@
-"""Modules that hold modules or parameters: in a sequence, a list, a dictionary.
+"""Containers of modules or parameters: sequence, list, dictionary.
 
-Sequential(Linear(3, 4), ReLU())                        called one after the other
+Sequential(Linear(3, 4), ReLU())                        called in order
 ModuleList([Linear(3, 3)] * 2)                          indexed and iterated like a list
 ModuleDict({"a": Linear(3, 3)})                         indexed and iterated like a dictionary
 ParameterList([ts.ones(2), Parameter(ts.ones(3))])      tensors become parameters
 ParameterDict({"a": Parameter(ts.ones(2))})
 
-Their children are ordinary submodules or parameters named "0", "1", ... or by their keys.
+Children are registered as submodules or parameters named "0", "1", ... or by their keys.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Indexed(Module):
         self._number(list(self._modules.values()))
 
     def _number(self, modules: list[Module]) -> None:
-        """Let the children be these, named by their positions."""
+        """Replace the children, named by their positions."""
         self._modules.clear()
         self._modules.update({str(i): module for i, module in enumerate(modules)})
 
@@ -158,7 +158,7 @@ class Sequential(_Indexed):
 
 
 class ModuleList(_Indexed):
-    """A list of modules."""
+    """List of modules."""
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -178,7 +178,7 @@ class ModuleList(_Indexed):
         self._number(modules)
 
     def __repr__(self) -> str:
-        """Equal neighbours are one line: `(0-2): 3 x Linear(...)`."""
+        """Return the text, with equal neighbours merged: `(0-2): 3 x Linear(...)`."""
         texts = [repr(module) for module in self]
         if not texts:
             return f"{self._get_name()}()"
@@ -198,7 +198,7 @@ class ModuleList(_Indexed):
 
 
 class ModuleDict(Module):
-    """A dictionary of modules, in the order of insertion."""
+    """Dictionary of modules in insertion order."""
 
     _ts_container = "dict"
 
@@ -226,11 +226,11 @@ class ModuleDict(Module):
         return key in self._modules
 
     def clear(self) -> None:
-        """Take everything out."""
+        """Remove all modules."""
         self._modules.clear()
 
     def pop(self, key: str) -> Module:
-        """Take one module out."""
+        """Remove and return a module."""
         return self._modules.pop(key)  # type: ignore[no-any-return]
 
     def keys(self) -> Any:
@@ -286,7 +286,7 @@ def _line(name: str, value: Any, kind: str) -> str:
 
 
 class ParameterList(Module):
-    """A list of parameters."""
+    """List of parameters."""
 
     _ts_container = "parameter list"
 
@@ -349,7 +349,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dictionary of parameters, in the order of insertion."""
+    """Dictionary of parameters in insertion order."""
 
     _ts_container = "parameter dict"
 
@@ -412,18 +412,18 @@ class ParameterDict(Module):
         return self[key]
 
     def pop(self, key: str) -> Any:
-        """Take one value out."""
+        """Remove and return a value."""
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Take the last value out."""
+        """Remove and return the last key and value."""
         key = next(reversed(self._keys))
         return key, self.pop(key)
 
     def clear(self) -> None:
-        """Take everything out."""
+        """Remove all values."""
         for key in list(self._keys):
             del self[key]
 

@@ -8,7 +8,7 @@ from ts.nn.modules.module import Module
 
 
 class PairwiseDistance(Module):
-    """The p-norm of the difference."""
+    """p-norm of the difference of vectors."""
 
     __constants__ = ["norm", "eps", "keepdim"]
     norm: float
@@ -26,7 +26,7 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between vectors along `dim`."""
+    """Cosine of the angle between vectors along `dim`."""
 
     __constants__ = ["dim", "eps"]
     dim: int

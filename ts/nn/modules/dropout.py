@@ -1,4 +1,4 @@
-"""Dropout: of elements, of whole channels, and the kind that keeps self-normalising moments."""
+"""Dropout of elements, of channels, and alpha dropout for self-normalizing networks."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """The sliding windows of images, each a column."""
+    """Sliding windows of images as columns."""
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
 

@@ -46,7 +46,7 @@ class _FractionalMaxPool(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
-    """The maxima of windows of images."""
+    """Fractional max pooling of images, with random window positions."""
 
     _ndim = 2
 
@@ -62,7 +62,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """The maxima of windows of volumes."""
+    """Fractional max pooling of volumes, with random window positions."""
 
     _ndim = 3
 

@@ -1,11 +1,11 @@
-"""Layers that learn the width of their input from the first input they see.
+"""Lazy layers, which infer their input width at the first call.
 
     layer = LazyLinear(3)          LazyLinear(in_features=0, out_features=3, bias=True)
-    layer(ts.ones(2, 4))           and from now on it is Linear(in_features=4, out_features=3, bias=True)
+    layer(ts.ones(2, 4))           becomes Linear(in_features=4, out_features=3, bias=True)
 
-Until then their parameters are uninitialized and have only a device and a dtype.  The
-first call, or loading a state, makes a layer of the ordinary class and takes its parameters over; the
-call changes the class.
+Until then their parameters are uninitialized and have only a device and a dtype.  The first call, or loading
+a
+state, materializes them as in the ordinary class; the call also changes the class.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class _LazyLayer(LazyModuleMixin):
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(0, *args, **kwargs)  # the ordinary class's
+        super().__init__(0, *args, **kwargs)  # constructor of the ordinary class
         self._made_with = args, kwargs
         for name, parameter in self._parameters.items():
             if parameter is not None:
@@ -74,7 +74,7 @@ class _LazyLayer(LazyModuleMixin):
                     parameter.requires_grad, parameter.device, parameter.dtype
                 )
         for name, buffer in self._buffers.items():
-            if buffer is not None and buffer.dim():  # not for the batch count, which has no dimensions
+            if buffer is not None and buffer.dim():  # the 0-dimensional batch count stays materialized
                 self._buffers[name] = UninitializedBuffer(False, buffer.device, buffer.dtype)
 
     def reset_parameters(self) -> None:

@@ -14,7 +14,7 @@ from ts.nn.parameter import Parameter
 
 
 class Identity(Module):
-    """The input itself, whatever the arguments were."""
+    """Identity function of its input; constructor arguments are ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Linear(Module):
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """The output projection of attention."""
+    """Output projection of attention."""
 
 
 class Bilinear(Module):

@@ -1,4 +1,4 @@
-"""A linear map followed by the cross entropy: the last layer of a classifier and its loss in one module."""
+"""Linear map with cross entropy: last layer and loss of a classifier in a single module."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LinearCrossEntropyOptions:
 
 
 class LinearCrossEntropyLoss(Module):
-    """The cross entropy of a linear map of the input."""
+    """Cross entropy of a linear map of the input."""
 
     __constants__ = ["num_classes", "out_features", "reduction", "ignore_index", "label_smoothing"]
     weight: Tensor | None

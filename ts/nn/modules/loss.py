@@ -400,7 +400,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with a distance of one's own."""
+    """TripletMarginLoss with a user-defined distance."""
 
     __constants__ = ["margin", "swap", "reduction"]
     margin: float

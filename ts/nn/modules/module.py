@@ -5,17 +5,18 @@ In: assignments to attributes.  Out: the tree of modules with its tensors by dot
     class Net(Module):
         def __init__(self):
             super().__init__()
-            self.linear = Linear(3, 2)                   a submodule
-            self.scale = Parameter(ts.ones(2))           a parameter
-            self.register_buffer("steps", ts.zeros(()))  a buffer
+            self.linear = Linear(3, 2)                   submodule
+            self.scale = Parameter(ts.ones(2))           parameter
+            self.register_buffer("steps", ts.zeros(()))  buffer
 
         def forward(self, x):
             return self.linear(x) * self.scale
 
     list(Net().state_dict())       ["scale", "steps", "linear.weight", "linear.bias"]
 
-Every kind lives in a table of its own (`_parameters`, `_buffers`, `_modules`), because the order of these
-tables is the order of `state_dict` and of a scripted module's attributes.
+Each kind has a separate table (`_parameters`, `_buffers`, `_modules`), whose order is the order of
+`state_dict`
+and of a scripted module's attributes.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class Module:
     _version: int = 1
     dump_patches: bool = False
     call_super_init: bool = False
-    _is_full_backward_hook: bool | None = None  # or of the older kind; None: there have been none
+    _is_full_backward_hook: bool | None = None  # False: non-full backward hooks; None: none registered yet
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init and (args or kwargs):
@@ -243,7 +244,7 @@ class Module:
             super().__setattr__(name, value)
 
     def _forget(self, name: str, kept: str) -> None:
-        """Take `name` out of every table but `kept`: an attribute is of one kind."""
+        """Remove `name` from all tables except `kept`, as an attribute has a single kind."""
         self.__dict__.pop(name, None)
         for table in _TABLES:
             if table != kept:
@@ -291,7 +292,7 @@ class Module:
     def named_modules(
         self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """This module, named `prefix`, and all below it with their dotted names."""
+        """Yield this module, named `prefix`, and all its descendants with dotted names."""
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -390,7 +391,7 @@ class Module:
     # ---- changes to all of the tree ------------------------------------------------------------------
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Call `fn` with every module below, and then this one."""
+        """Call `fn` with every descendant, and then with this module."""
         for module in self.children():
             module.apply(fn)
         fn(self)
@@ -464,7 +465,7 @@ class Module:
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or set them to zero."""
+        """Set the gradients of all parameters to None, or to zero."""
         parameter: Any
         for parameter in self.parameters():
             gradient = parameter.grad
@@ -532,7 +533,7 @@ class Module:
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> Any:
-        """Parameters and persistent buffers by dotted name, sharing memory with the module."""
+        """Return parameters and persistent buffers by dotted name, sharing memory with the module."""
         given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
         return state_dict_io.collect(
             self,
@@ -542,7 +543,7 @@ class Module:
         )
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        """Put this module's own tensors into `destination`; a class with other state overrides it."""
+        """Add the module's direct tensors to `destination`; classes with additional state override it."""
         state_dict_io.save_own(self, destination, prefix, keep_vars)
 
     def load_state_dict(
@@ -561,7 +562,7 @@ class Module:
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        """Copy this module's own tensors; a class with other state overrides it."""
+        """Load the module's direct tensors; classes with additional state override it."""
         state_dict_io.load_own(
             self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
@@ -602,7 +603,7 @@ class Module:
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, grad_output)` when gradients come back to the results; a tuple replaces them."""
+        """Call `hook(module, grad_output)` when gradients arrive at the results; a tuple replaces them."""
         return add_hook(self._backward_pre_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

@@ -90,6 +90,6 @@ def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:
 
 
 def real(name: str) -> Convert:
-    """Real numbers to the dtype of that name."""
+    """Return a conversion of floating-point tensors to the dtype of the name."""
     dtype = dtypes.NAMES[name]
     return lambda t: t.to(dtype) if t.is_floating_point() else t

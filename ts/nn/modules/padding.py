@@ -135,18 +135,18 @@ class ReplicationPad3d(_ReplicationPadNd):
 
 
 class CircularPad1d(_CircularPadNd):
-    """1 dimension padded taken from the other end."""
+    """Circular padding of 1 dimension with elements of the opposite end."""
 
     ndim = 1
 
 
 class CircularPad2d(_CircularPadNd):
-    """2 dimensions padded taken from the other end."""
+    """Circular padding of 2 dimensions with elements of the opposite ends."""
 
     ndim = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """3 dimensions padded taken from the other end."""
+    """Circular padding of 3 dimensions with elements of the opposite ends."""
 
     ndim = 3

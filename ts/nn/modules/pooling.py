@@ -1,4 +1,4 @@
-"""Pooling: maxima, means and p-norms of windows, and windows that adapt to the output's size."""
+"""Pooling: maxima, means and p-norms of windows, and adaptive windows for a given output size."""
 
 from __future__ import annotations
 

@@ -143,5 +143,5 @@ class DeQuantize(Module):
 
     @staticmethod
     def from_float(mod: Module, use_precomputed_fake_quant: bool = False) -> DeQuantize:
-        """Return a new `DeQuantize`, whatever the float module is."""
+        """Return a new `DeQuantize`; the float module is ignored."""
         return DeQuantize()

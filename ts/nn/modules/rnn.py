@@ -121,7 +121,7 @@ class RNNBase(Module):
     def flatten_parameters(self) -> None:
         """Collect the current weights in the flat list that the operators take."""
         weights = [weight for layer in self.all_weights for weight in layer]
-        self.__dict__["_flat_weights"] = weights  # it is no parameter's name, of which `__setattr__` asks
+        self.__dict__["_flat_weights"] = weights  # bypasses `__setattr__`, as it is not a parameter
 
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""
@@ -131,7 +131,7 @@ class RNNBase(Module):
 
     @property
     def all_weights(self) -> list[list[Parameter]]:
-        """The weights of every layer and direction."""
+        """Weights of every layer and direction."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -149,9 +149,9 @@ class RNNBase(Module):
         return made
 
     def check_input(self, input: Tensor) -> None:
-        """Refuse another dtype than the weights', and another number of features than they take."""
+        """Raise an error if dtype or number of features of the input do not match the weights."""
         if not ts.jit.is_scripting():
-            self.flatten_parameters()  # `functional_call` and parametrizations put others in their place
+            self.flatten_parameters()  # `functional_call` and parametrizations replace weights
         dtype = self._flat_weights[0].dtype
         if input.dtype != dtype:
             raise ValueError(
@@ -171,7 +171,7 @@ class RNNBase(Module):
     def check_hidden_size(
         self, hx: Tensor, expected: tuple[int, int, int], msg: str = "Expected hidden size {}, got {}"
     ) -> None:
-        """Refuse a state of another shape."""
+        """Raise RuntimeError if a state has another shape than expected."""
         if hx.size() != expected:
             raise RuntimeError(msg.format(expected, list(hx.size())))
 
@@ -195,7 +195,7 @@ class _OneState(RNNBase):
         raise NotImplementedError
 
     def padded(self, input: Tensor, hx: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Over sequences (time, features) or (time, batch, features)."""
+        """Run on sequences (time, features) or (time, batch, features)."""
         batched = input.dim() == 3
         if not batched:
             if input.dim() != 2:
@@ -254,7 +254,7 @@ class _OneState(RNNBase):
 
 
 class RNN(_OneState):
-    """The plain recurrent network, with tanh or ReLU."""
+    """Elman recurrent network with tanh or ReLU."""
 
     __constants__ = [*RNNBase.__constants__, "kind", "noun"]
     kind: str
@@ -296,7 +296,7 @@ class RNN(_OneState):
 
 
 class GRU(_OneState):
-    """The gated recurrent unit."""
+    """Gated recurrent unit network."""
 
     __constants__ = [*RNNBase.__constants__, "kind", "noun"]
     kind: str
@@ -333,7 +333,7 @@ class LSTM(RNNBase):
         return self.proj_size if self.proj_size > 0 else self.hidden_size
 
     def check_states(self, hx: tuple[Tensor, Tensor], batch: int) -> None:
-        """Refuse states of other shapes."""
+        """Raise RuntimeError if the states have other shapes than expected."""
         hidden, cell = self.state_size(batch, self.state_width()), self.state_size(batch, self.hidden_size)
         self.check_hidden_size(hx[0], hidden, "Expected hidden[0] size {}, got {}")
         self.check_hidden_size(hx[1], cell, "Expected hidden[1] size {}, got {}")
@@ -346,7 +346,7 @@ class LSTM(RNNBase):
         ]
 
     def padded(self, input: Tensor, hx: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Over sequences (time, features) or (time, batch, features)."""
+        """Run on sequences (time, features) or (time, batch, features)."""
         batched = input.dim() == 3
         if not batched:
             if input.dim() != 2:

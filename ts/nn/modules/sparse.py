@@ -55,7 +55,7 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """A row for each index."""
+    """Table of a row vector per index."""
 
     __constants__ = [
         "num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq",
@@ -124,7 +124,7 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """The sum, mean or maximum of the rows of each bag of indices."""
+    """Sum, mean or maximum of the embedding rows of each bag of indices."""
 
     __constants__ = [
         "num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",

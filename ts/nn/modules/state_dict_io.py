@@ -1,6 +1,6 @@
-"""`state_dict` and `load_state_dict`: the tensors of a tree of modules by dotted name.
+"""`state_dict` and `load_state_dict`: tensors of a module tree by dotted name.
 
-In: a module (and a dictionary).  Out: the dictionary, or the names that did not fit:
+In: a module (and a dictionary).  Out: the dictionary, or the missing and unexpected names:
 
     collect(net, None, "", False)          {"linear.weight": ..., "linear.bias": ...}
     load(net, saved, True, False)          <All keys matched successfully>

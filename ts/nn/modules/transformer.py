@@ -1,6 +1,6 @@
-"""Transformers: layers of attention and of two linear maps, stacks of them, encoder and decoder.
+"""Transformers: encoder and decoder layers, and stacks of them.
 
-Compiled or not, all that a layer does is in `forward`: there is no second, faster way through it.
+Unlike in PyTorch, layers have no fast path: `forward` is the only implementation.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Activation = str | Callable[[Tensor], Tensor]
 
 
 def _causal_mask(size: int, device: ts.device | None, dtype: ts.dtype | None) -> Tensor:
-    """-inf for all that comes later."""
+    """Return a mask with -inf above the diagonal."""
     return ts.triu(ts.full([size, size], -math.inf, dtype=dtype, device=device), 1)
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
     """Return True if a mask is exactly the causal mask; `is_causal` from the user takes precedence.
 
-    A trace always looks at the mask itself, which may be another one when it runs.
+    Traces always compare the mask itself, as its values may differ when the trace runs.
     """
     if is_causal is not None:
         return is_causal
@@ -68,7 +68,7 @@ def _get_clones(layer: Module, n: int) -> ModuleList:
 
 
 class TransformerEncoderLayer(Module):
-    """Attention of the input to itself and two linear maps, each added to its input and normalised."""
+    """Encoder layer: self-attention and a feed-forward network, each with residual and normalization."""
 
     __constants__ = ["norm_first"]
 
@@ -139,7 +139,7 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerDecoderLayer(Module):
-    """Attention of the target to itself and to the memory, and two linear maps."""
+    """Decoder layer: self-attention, attention to the memory, and a feed-forward network."""
 
     __constants__ = ["norm_first"]
 

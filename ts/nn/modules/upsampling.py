@@ -10,7 +10,7 @@ from ts.nn.modules.module import Module
 
 
 class Upsample(Module):
-    """The input resampled to a size, or by a factor."""
+    """Resampling of the input to a size, or by a factor."""
 
     __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
 

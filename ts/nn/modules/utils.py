@@ -46,7 +46,7 @@ def _list_with_default(out_size: Sequence[int | None], defaults: Sequence[int]) 
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
-    """Take the prefix ("module." of a DataParallel) off the names of a state dict, in place."""
+    """Remove a name prefix ("module." of a DataParallel) in a state dict, in place."""
     for key in list(state_dict):
         if key.startswith(prefix):
             state_dict[key[len(prefix) :]] = state_dict.pop(key)

@@ -1,7 +1,7 @@
 """Modules in several processes, and on several GPUs of one process.
 
 model = ts.nn.parallel.DistributedDataParallel(model)     gradients are the mean over the processes
-model = ts.nn.DataParallel(model)                         calls the module
+model = ts.nn.DataParallel(model)                         calls the module on one device
 
 The state dicts of both have the prefix "module."
 """

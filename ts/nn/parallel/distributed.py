@@ -1,10 +1,10 @@
-"""A module that several processes train together: `DistributedDataParallel`.
+"""`DistributedDataParallel`: training of a module by several processes.
 
     model = DistributedDataParallel(net)          parameters and buffers are those of the first process
     model(x).sum().backward()                     gradients are the mean over the processes, in each
 
-Gradients travel in buckets, the last parameters' first: one leaves when all of it is there and those before
-it have left, while the rest of the pass goes on.  At the end of the pass all are back in `.grad`.
+Gradients are reduced in buckets, in reverse order of the parameters: a bucket is sent once it is complete and
+all previous buckets are sent, while backward continues.  At its end the means are copied to `.grad`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Bucket:
             yield each, self.data.array[start:end].reshape(each.shape)
 
     def fill(self, size: int) -> None:
-        """Bring the gradients, divided by the number of processes."""
+        """Copy the gradients, divided by the number of processes, into the bucket."""
         for parameter, place in self.places():
             if parameter.grad is None:
                 place[...] = 0
@@ -222,12 +222,12 @@ class DistributedDataParallel(Module):
 
     @property
     def modules_buffers(self) -> list[Tensor]:
-        """The buffers that travel."""
+        """Buffers that are synchronized."""
         return [each for name, each in self.module.named_buffers() if name not in self.parameters_to_ignore]
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Passes in here add to this process's own gradients; the next one outside shares the sum."""
+        """Context manager in which gradients accumulate locally; the next pass outside reduces the sum."""
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:
             yield
@@ -235,7 +235,7 @@ class DistributedDataParallel(Module):
             self.require_backward_grad_sync = before
 
     def join(self, *args: Any, **kwargs: Any) -> Any:
-        """PyTorch's way to train on inputs of different numbers."""
+        """Raise NotImplementedError: uneven inputs are unsupported."""
         raise NotImplementedError("join is not there: give all processes the same number of batches")
 
     def register_comm_hook(self, state: object, hook: Any) -> None:
@@ -262,7 +262,7 @@ class DistributedDataParallel(Module):
 
 
 def _check_same(named: Sequence[tuple[str, Tensor]], group: Any) -> None:
-    """RuntimeError where processes have other parameters."""
+    """Raise RuntimeError if the processes have different parameters."""
     found: list[Any] = [None] * group.size()
     ts.distributed.all_gather_object(
         found, [(name, list(each.shape), each.dtype.name) for name, each in named], group

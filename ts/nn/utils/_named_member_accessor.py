@@ -1,7 +1,7 @@
 """Access to submodules, parameters and buffers of a module by their qualified names.
 
 accessor = NamedMemberAccessor(net)
-old = accessor.swap_tensor("layer.weight", tensor)          also if the tensor is no Parameter
+old = accessor.swap_tensor("layer.weight", tensor)          also for tensors other than Parameters
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ts.unsupported import names_for
 
 __all__ = ["NamedMemberAccessor", "set_tensor", "swap_submodule", "swap_tensor"]
 __getattr__ = names_for(__name__)
-_MISSING: Final = object()  # returned in place of a tensor that was not there
+_MISSING: Final = object()  # stands for a missing tensor
 
 
 def _check_module(module: Any, description: str = "") -> None:
@@ -71,7 +71,7 @@ def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
 
 
 def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False) -> Tensor:
-    """Set a member of a module itself, and return the tensor that it was.
+    """Set a direct member of a module, and return the previous tensor.
 
     With `allow_missing` a marker stands for a missing member; given as the tensor, it removes the member.
     """

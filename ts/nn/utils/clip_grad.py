@@ -91,7 +91,7 @@ def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
 
 
 def clip_grad_value_(parameters: Parameters, clip_value: float, foreach: bool | None = None) -> None:
-    """Put every element of the gradients between -clip_value and clip_value."""
+    """Clamp all elements of the gradients to [-clip_value, clip_value]."""
     limit, gradients = float(clip_value), _gradients(parameters)
     if gradients:
         ts._foreach_clamp_min_(gradients, -limit)

@@ -1,7 +1,7 @@
-"""All parameters of a module as one vector, and back.
+"""Conversion of all parameters to a vector, and back.
 
 vector = parameters_to_vector(net.parameters())         (number of all elements,)
-vector_to_parameters(vector, net.parameters())          written to where they are
+vector_to_parameters(vector, net.parameters())          assigned to the parameters
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Slices of a tensor (n,) become the data of the parameters, in order; they share its storage.
+    """Set the data of the parameters, in order, to slices of a tensor (n,), which share its storage.
 
-    Raises TypeError where `vec` is no tensor or the parameters are not all on one device.
+    Raises TypeError if `vec` is not a tensor or the parameters are on different devices.
     """
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected torch.Tensor, but got: torch.{type(vec).__name__}")

@@ -1,6 +1,6 @@
-"""Modules without the cost of their initialisation.
+"""Construction of modules without initialization.
 
-layer = skip_init(ts.nn.Linear, 4096, 4096)          its parameters have no set values
+layer = skip_init(ts.nn.Linear, 4096, 4096)          uninitialized parameters
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The parametrization by orthogonal, or unitary, matrices.
+"""Parametrization of matrices as orthogonal or unitary.
 
     layer = orthogonal(ts.nn.Linear(20, 40))        layer.weight.mT @ layer.weight is the identity
-    layer.weight = ts.nn.init.orthogonal_(x)        any such matrix can be assigned
+    layer.weight = ts.nn.init.orthogonal_(x)        any orthogonal matrix can be assigned
 
 In: an unconstrained X of the shape (..., n, k) of the matrix; out: Q of that shape with orthonormal columns,
 or rows if it is wider than tall.  Wide matrices are transposed tall ones:
@@ -53,7 +53,7 @@ def _cayley(x: Tensor) -> Tensor:
 def _reflections(x: Tensor) -> Tensor:
     below = x.tril(diagonal=-1)
     tau = 2.0 / (1.0 + (below * below).sum(dim=-2))
-    signs = x.diagonal(dim1=-2, dim2=-1).int()  # which have no gradient
+    signs = x.diagonal(dim1=-2, dim2=-1).int()  # integers have no gradient
     result: Tensor = ts.linalg.householder_product(below, tau) * signs.unsqueeze(-2)
     return result
 
@@ -64,7 +64,7 @@ _MAPS: Final[dict[str, Callable[[Tensor], Tensor]]] = {
 
 
 class _Orthogonal(Module):
-    """An orthogonal matrix as a function of any matrix of its shape."""
+    """Map from arbitrary matrices to orthogonal matrices of the same shape."""
 
     def __init__(self, weight: Tensor, orthogonal_map: str, use_trivialization: bool) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class _Orthogonal(Module):
         factors, tau = ts.geqrf(tall)
         signs = factors.diagonal(dim1=-2, dim2=-1)
         signs.sign_()
-        signs[tau == 0.0] *= -1  # LAPACK leaves out a reflection, for which tau would be 2 here
+        signs[tau == 0.0] *= -1  # LAPACK omits a reflection, which would have tau 2 here
         result: Tensor = factors
         return result
 
@@ -149,9 +149,11 @@ def orthogonal(
 ) -> M:
     """Parametrize a parameter as an orthogonal (unitary) matrix: orthonormal columns, or rows if wide.
 
-    The parameter is a matrix or a batch of them (..., n, k), real or complex.  `orthogonal_map` is
-    "matrix_exp" (which square and complex ones get by themselves), "cayley" or "householder".  With
-    `use_trivialization`, and for householder, the matrix is at first the old value made orthogonal.
+    The parameter is a real or complex matrix, or a batch (..., n, k).  `orthogonal_map` is "matrix_exp"
+    (default
+    for square and complex matrices), "cayley" or "householder".  With `use_trivialization`, and for
+    householder,
+    the initial matrix is the orthogonalized previous value.
     ValueError for an unknown name or map, for vectors, and for householder with complex numbers.
     """
     weight = getattr(module, name, None)

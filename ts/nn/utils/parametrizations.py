@@ -37,14 +37,14 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: M, name: str = "weight", dim: int = 0) -> M:
-    """Let a parameter be its lengths times its directions."""
+    """Parametrize a parameter as norms times directions."""
     parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
     _read_older_names(module, name)
     return module
 
 
 def _read_older_names(module: Any, name: str) -> None:
-    """State dicts of the older `weight_norm` have `weight_g` and `weight_v`."""
+    """Register a hook that reads state dicts of the deprecated `weight_norm` (`weight_g`, `weight_v`)."""
 
     def rename(state_dict: Any, prefix: str, *rest: Any) -> None:
         older = [f"{prefix}{name}_{suffix}" for suffix in "gv"]
@@ -56,7 +56,7 @@ def _read_older_names(module: Any, name: str) -> None:
 
 
 class _SpectralNorm(Module):
-    """A matrix over its largest singular value, which power iteration follows while training."""
+    """Matrix divided by its largest singular value, estimated by power iteration during training."""
 
     def __init__(self, weight: Tensor, n_power_iterations: int, dim: int, eps: float) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ def spectral_norm(
     eps: float = 1e-12,
     dim: int | None = None,
 ) -> M:
-    """Let a parameter be divided by its largest singular value."""
+    """Parametrize a parameter as a matrix divided by its largest singular value."""
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")

@@ -2,7 +2,7 @@
 
     register_parametrization(layer, "weight", Symmetric())
     layer.weight                                     Symmetric()(layer.parametrizations.weight.original)
-    remove_parametrizations(layer, "weight")         a parameter again, with the value it had
+    remove_parametrizations(layer, "weight")         a plain parameter with the current value
 
 In: a module with the map as `forward` and, optionally, its inverse as `right_inverse`.
 """

@@ -26,7 +26,7 @@ _UNSTRUCTURED: Final = "unstructured"
 
 
 class BasePruningMethod(ABC):
-    """The hook that prunes one parameter of a module, and how its mask is found."""
+    """Base class of pruning methods: a forward pre-hook for one parameter, and its mask."""
 
     PRUNING_TYPE: ClassVar[str]
     _tensor_name: str
@@ -95,7 +95,7 @@ class BasePruningMethod(ABC):
         return pruned
 
     def remove(self, module: Module) -> None:
-        """Let the pruned parameter be an ordinary one, with its zeros."""
+        """Make the pruned parameter a plain parameter, with its zeros."""
         name = self._tensor_name
         pruned = self.apply_mask(module)
         if hasattr(module, name):
@@ -118,7 +118,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: Any) -> None:
-        """Append a method for the same parameter."""
+        """Append a pruning method of the same parameter."""
         if not isinstance(method, BasePruningMethod):
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
         if self._tensor_name != method._tensor_name:
@@ -165,7 +165,7 @@ def _places_left(method: BasePruningMethod, mask: Tensor) -> Any:
 
 
 class Identity(BasePruningMethod):
-    """Takes nothing, but makes a mask."""
+    """Pruning method with a mask of ones."""
 
     PRUNING_TYPE = _UNSTRUCTURED
 
@@ -174,7 +174,7 @@ class Identity(BasePruningMethod):
 
 
 class RandomUnstructured(BasePruningMethod):
-    """Takes places at random."""
+    """Pruning of random elements."""
 
     PRUNING_TYPE = _UNSTRUCTURED
 
@@ -195,14 +195,14 @@ class RandomUnstructured(BasePruningMethod):
 
 
 class L1Unstructured(RandomUnstructured):
-    """Takes the places of the smallest elements."""
+    """Pruning of the elements with the smallest absolute values."""
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         return self._without(t, default_mask, ts.abs(t))
 
 
 class _Structured(BasePruningMethod):
-    """Takes whole rows of a dimension."""
+    """Base of methods that prune whole slices along a dimension."""
 
     PRUNING_TYPE = _STRUCTURED
 
@@ -237,7 +237,7 @@ class _Structured(BasePruningMethod):
 
 
 class RandomStructured(_Structured):
-    """Takes rows of a dimension at random."""
+    """Pruning of random slices along a dimension."""
 
     def _sizes(self, t: Tensor) -> Tensor:
         drawn: Tensor = ts.rand(t.shape[self.dim])
@@ -285,7 +285,7 @@ def identity(module: Module, name: str) -> Module:
 
 
 def random_unstructured(module: Module, name: str, amount: float) -> Module:
-    """Take a number, or a share, of a parameter's places at random."""
+    """Prune a number or fraction of random elements of a parameter."""
     RandomUnstructured.apply(module, name, amount)
     return module
 
@@ -293,13 +293,13 @@ def random_unstructured(module: Module, name: str, amount: float) -> Module:
 def l1_unstructured(
     module: Module, name: str, amount: float, importance_scores: Tensor | None = None
 ) -> Module:
-    """Take the places of a parameter's smallest elements, or of the lowest scores."""
+    """Prune the elements of a parameter with the smallest absolute values or importance scores."""
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
 
 
 def random_structured(module: Module, name: str, amount: float, dim: int) -> Module:
-    """Take rows of a parameter's dimension at random."""
+    """Prune random slices of a parameter along a dimension."""
     RandomStructured.apply(module, name, amount, dim)
     return module
 
@@ -313,7 +313,7 @@ def ln_structured(
 
 
 def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
-    """Take the places of a parameter where the mask is zero."""
+    """Prune the elements of a parameter at which the mask is zero."""
     CustomFromMask.apply(module, name, mask)
     return module
 
@@ -321,7 +321,7 @@ def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
 def global_unstructured(
     parameters: Any, pruning_method: Any, importance_scores: Any = None, **kwargs: Any
 ) -> None:
-    """Prune several parameters, pairs of a module and a name, as if they were one."""
+    """Prune several parameters, given as (module, name) pairs, as if concatenated."""
     if not isinstance(parameters, Iterable):
         raise TypeError("global_unstructured(): parameters is not an Iterable")
     pairs = list(parameters)
@@ -349,7 +349,7 @@ def global_unstructured(
 
 
 def remove(module: Module, name: str) -> Module:
-    """Let a pruned parameter be an ordinary one, with its zeros."""
+    """Make a pruned parameter a plain parameter, with its zeros."""
     for key, method in _methods_of(module, name):
         method.remove(module)
         del module._forward_pre_hooks[key]

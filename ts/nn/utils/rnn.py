@@ -1,9 +1,9 @@
-"""Sequences of several lengths for recurrent layers: padded, and packed without padding.
+"""Padded and packed sequences of different lengths for recurrent layers.
 
     packed = pack_sequence([ts.tensor([1, 2]), ts.tensor([3])])       data [1, 3, 2], batch sizes [2, 1]
     padded, lengths = pad_packed_sequence(packed)
 
-Recurrent layers take packed sequences and give them back. All functions compile in scripts.
+Recurrent layers accept and return packed sequences. All functions can be compiled in scripts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 class PackedSequence_(NamedTuple):
-    """The fields of a packed sequence."""
+    """Fields of a packed sequence."""
 
     data: Tensor
     batch_sizes: Tensor
@@ -25,11 +25,14 @@ class PackedSequence_(NamedTuple):
 
 
 class PackedSequence(PackedSequence_):
-    """Sequences of several lengths in one tensor.
+    """Sequences of different lengths in a single tensor.
 
-    `data` (rows, features...) holds the elements of all sequences time by time, `batch_sizes` (int64, on the
-    CPU) how many sequences still run at each. They stand in order of falling length: `sorted_indices`
-    say which was which, `unsorted_indices` where each went; both are None where they came in that order.
+    `data` (rows, features...) contains the elements of all sequences time step by time step; `batch_sizes`
+    (int64,
+    on the CPU) is the number of sequences at each step. The sequences are sorted by decreasing length:
+    `sorted_indices` are their original indices, `unsorted_indices` the inverse permutation; both are None if
+    the
+    order is unchanged.
     """
 
     def __new__(
@@ -66,11 +69,11 @@ class PackedSequence(PackedSequence_):
         return type(self)(data, self.batch_sizes, *moved)
 
     def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """On the CPU."""
+        """Return the sequences on the CPU."""
         return self.to("cpu", *args, **kwargs)
 
     def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """On the current CUDA device."""
+        """Return the sequences on the current CUDA device."""
         return self.to("cuda", *args, **kwargs)
 
     def double(self) -> PackedSequence:
@@ -138,10 +141,9 @@ def pack_padded_sequence(
     batch_first: bool = False,
     enforce_sorted: bool = True,
 ) -> PackedSequence:
-    """Packs padded sequences (time, batch, ...), or (batch, time, ...) with `batch_first`.
+    """Pack padded sequences (time, batch, ...), or (batch, time, ...) with `batch_first`.
 
-    Raises RuntimeError if a length is not positive, or if they grow though `enforce_sorted` says that they
-    do not.
+    Raises RuntimeError if a length is not positive, or if lengths increase although `enforce_sorted` is set.
     """
     if not isinstance(lengths, Tensor):
         sizes = ts.as_tensor(lengths, dtype=ts.int64, device="cpu")
@@ -167,7 +169,7 @@ def pad_packed_sequence(
 ) -> tuple[Tensor, Tensor]:
     """Return the padded sequences, (time, batch, ...) or (batch, time, ...), and their lengths (batch,).
 
-    They are in the order that they had before packing. Raises ValueError if the longest sequence is longer
+    The sequences are in their original order. Raises ValueError if the longest sequence is longer
     than `total_length`.
     """
     longest = sequence.batch_sizes.size(0)
@@ -193,7 +195,7 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Sequences (length, ...) side by side, filled up: (time, batch, ...), or (batch, time, ...)."""
+    """Return sequences (length, ...) padded to (time, batch, ...), or (batch, time, ...)."""
     if not ts.jit.is_scripting() and not isinstance(sequences, Iterable):
         raise RuntimeError(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
@@ -218,7 +220,7 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Packs sequences (length, ...)."""
+    """Pack sequences (length, ...)."""
     lengths: list[int] = [sequence.size(0) for sequence in sequences]
     return pack_padded_sequence(pad_sequence(sequences), ts.tensor(lengths), enforce_sorted=enforce_sorted)
 

@@ -19,7 +19,7 @@ M = TypeVar("M", bound=Module)
 
 
 class SpectralNorm:
-    """The hook that computes the weight before `forward`."""
+    """Forward pre-hook that computes the normalized weight."""
 
     def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
         if n_power_iterations <= 0:

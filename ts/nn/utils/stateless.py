@@ -1,6 +1,6 @@
-"""Calls of modules with other parameters and buffers, under their deprecated names.
+"""Calls of modules with replaced parameters and buffers, under deprecated names.
 
-functional_call(net, {"weight": w}, (x,))       warns: `ts.func.functional_call` is the function
+functional_call(net, {"weight": w}, (x,))       deprecated alias of `ts.func.functional_call`
 """
 
 from __future__ import annotations

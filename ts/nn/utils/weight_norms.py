@@ -19,7 +19,7 @@ M = TypeVar("M", bound=Module)
 
 
 class WeightNorm:
-    """The hook that computes the weight before `forward`."""
+    """Forward pre-hook that computes the normalized weight."""
 
     def __init__(self, name: str, dim: int) -> None:
         self.name = name
@@ -56,7 +56,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
-    """Let the weight be a parameter again."""
+    """Make the weight a plain parameter again."""
     found = hook_of(module, WeightNorm, name)
     if found is None:
         raise ValueError(f"weight_norm of '{name}' not found in {module}")

@@ -1,10 +1,10 @@
-"""CapabilityBasedPartitioner: the largest parts of a graph that something supports.
+"""CapabilityBasedPartitioner: maximal partitions of supported nodes in a graph.
 
     partitioner = CapabilityBasedPartitioner(module, OperatorSupport({"torch.relu": None, "_operator.add":
     None}))
     partitioner.partition_and_fuse()              a module where each part is a call of a submodule
 
-Parts grow from the end of the graph: a node joins all parts that it can join without a circle of waiting.
+Partitions grow from the end of the graph: a node joins every partition unless that creates a cycle.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Partition:
         del self.nodes[node]
 
     def size(self) -> int:
-        """How many nodes."""
+        """Return the number of nodes."""
         return len(self.nodes)
 
 
@@ -62,7 +62,7 @@ class _Parts:
     def __init__(self) -> None:
         self.by_id: dict[int, Partition] = {}
         self.of: dict[Node, int] = {}
-        self.order: dict[int, int] = {}  # the number of the oldest part in each
+        self.order: dict[int, int] = {}  # smallest topological index of each partition
 
     def put(self, node: Node, id: int, place: int | None) -> None:
         if node in self.of:
@@ -110,12 +110,12 @@ class _Parts:
 
 
 class CapabilityBasedPartitioner:
-    """Finds the parts of a module's graph.
+    """Partitioner of a module's graph.
 
-    operator_support                    which nodes may be in a part
+    operator_support                    predicate for nodes of partitions
     allows_single_node_partition        keep partitions with only one compute node
-    non_compute_ops                     names of functions that do not count
-    allowed_single_node_partition_ops   names of functions that are worth a part of their own
+    non_compute_ops                     names of functions that are not compute nodes
+    allowed_single_node_partition_ops   names of functions that may form a partition alone
     skip_horizontal_fusion              merge only nodes connected by use
     """
 

@@ -1,4 +1,4 @@
-"""PassManager: runs passes in an order that keeps constraints, until nothing changes.
+"""PassManager: runs passes in an order that satisfies constraints, until a fixed point.
 
 manager = PassManager([fold, fuse], [this_before_that_pass_constraint(fold, fuse)], steps=3)
 manager(module).modified
@@ -23,8 +23,7 @@ Constraint = Callable[[Pass, Pass], bool]
 
 
 def pass_result_wrapper(fn: Any) -> Any:
-    """A pass that gives a PassResult, of one that gives a module, or changes its argument and gives
-    nothing."""
+    """Wrap a pass that returns a module or None (after in-place changes) to return a PassResult."""
     if fn is None:
         return None
 
@@ -59,7 +58,7 @@ def _validate_pass_schedule_constraint(constraint: Constraint, passes: list[Pass
 
 
 def _topological_sort_passes(passes: list[Pass], constraints: list[Constraint]) -> list[Pass]:
-    """Return the passes in an order that keeps the constraints."""
+    """Return the passes in an order that satisfies the constraints."""
     if not constraints:
         return passes
     behind: dict[Pass, list[Pass]] = {p: [] for p in passes}
@@ -70,7 +69,7 @@ def _topological_sort_passes(passes: list[Pass], constraints: list[Constraint]) 
                 behind[b].append(a)
                 waiting[a] += 1
     ready = [p for p in passes if not waiting[p]]
-    for p in ready:  # which grows meanwhile
+    for p in ready:  # the list grows during iteration
         for each in behind[p]:
             waiting[each] -= 1
             if not waiting[each]:
@@ -86,7 +85,7 @@ def _name(fn: Any) -> str:
 
 
 class PassManager:
-    """Passes and their order.
+    """Ordered passes with constraints.
 
     constraints                  predicates of two passes: True if the first may run before the second
     steps                        maximum number of rounds; the run ends early if a round changes nothing
@@ -122,14 +121,14 @@ class PassManager:
         self._validated = False
 
     def validate_constraints(self) -> None:
-        """RuntimeError where the passes are in an order that a constraint forbids."""
+        """Raise RuntimeError if the order of the passes violates a constraint."""
         if not self._validated:
             for constraint in self.constraints:
                 _validate_pass_schedule_constraint(constraint, self.passes)
             self._validated = True
 
     def solve_constraints(self) -> None:
-        """Put the passes into an order that keeps the constraints."""
+        """Sort the passes to satisfy the constraints."""
         self.passes = _topological_sort_passes(self.passes, self.constraints)
         self._validated = True
 

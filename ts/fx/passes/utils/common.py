@@ -27,8 +27,7 @@ def lift_subgraph_as_module(
 ) -> tuple[GraphModule, dict[str, str]]:
     """Return a module for a graph that refers to submodules and parameters of another module.
 
-    Gives the module, and for each dotted name of the other one the name in the module, which is `comp_name`
-    there.
+    Return the module, and a map from dotted names in `gm` to names in the module, prefixed by `comp_name`.
     """
     holder = HolderModule({})
     names: dict[str, str] = {}

@@ -1,6 +1,6 @@
 """Fusion of subgraphs into calls of submodules.
 
-fuse_by_partitions(module, [{relu: None, add: None}])          module.fused_0 does both
+fuse_by_partitions(module, [{relu: None, add: None}])          module.fused_0 computes both
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def insert_subgm(
 
 
 def erase_nodes(gm: GraphModule, nodes: list[Node]) -> None:
-    """Erase nodes, the last one first."""
+    """Erase nodes in reverse order."""
     for node in reversed(nodes):
         gm.graph.erase_node(node)
 

@@ -3,8 +3,7 @@
 In: a pattern, and a graph.  Out: an `InternalMatch` for each occurrence.
 
     pattern = symbolic_trace(lambda x, y: ts.relu(x + y)).graph
-    SubgraphMatcher(pattern).match(graph)[0].nodes_map          from nodes of the pattern to those of the
-    graph
+    SubgraphMatcher(pattern).match(graph)[0].nodes_map          pattern node -> graph node
 
 Placeholders of a pattern match any node.  Inner nodes of a match must have no users outside of it; the nodes
 that the pattern returns may have.
@@ -147,7 +146,7 @@ class SubgraphMatcher:
         return True
 
     def _match_literals(self, pn: Any, gn: Any, match: InternalMatch) -> bool:
-        if isinstance(pn, Node):  # a placeholder may be a number in the graph
+        if isinstance(pn, Node):  # a pattern placeholder may match a literal
             if pn.op != "placeholder":
                 return False
             if pn in match.nodes_map:

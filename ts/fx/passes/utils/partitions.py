@@ -1,6 +1,6 @@
 """Validation and topological sorting of node sets that will be fused.
 
-validate_partition([relu, add])      False where relu -> something else -> add: it would wait for itself
+validate_partition([relu, add])      False for relu -> other -> add, a cycle
 """
 
 from __future__ import annotations

@@ -31,8 +31,7 @@ class SourcePartition:
 def get_source_partitions(
     graph: Graph, wanted_sources: list[Any], filter_fn: Callable[[Node], bool] | None = None
 ) -> dict[Any, list[SourcePartition]]:
-    """The nodes of each wanted source, by call; with `filter_fn`, only calls of which it accepts all
-    nodes."""
+    """Return the node partitions of each wanted source, one per call; `filter_fn` must accept all nodes."""
     found: dict[Any, dict[str, list[Node]]] = {}
     for node in graph.nodes:
         source = _source_of(node, wanted_sources)
