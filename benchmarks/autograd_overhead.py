@@ -35,7 +35,7 @@ def products(a: Any, b: Any) -> Callable[[], object]:
 
 
 def passes(a: Any, b: Any, gradient: Any, length: int) -> Callable[[], object]:
-    """A chain of products, there and back."""
+    """Return a function that computes a chain of products and its backward."""
 
     def run() -> None:
         for _ in range(STEPS // 10):
@@ -87,7 +87,7 @@ def difference(name: str, more: Case, less: Case) -> Case:
 
 
 def report(rounds: int) -> str:
-    """The table: the best of so many rounds, interleaved over all rows."""
+    """Return the table, the best of several interleaved rounds."""
     before = measure([product_case("no gradient was ever wanted", 0)], rounds)
     cases = [
         product_case("a gradient of another tensor is wanted", 0),

@@ -44,7 +44,8 @@ def squared_error(x: Tensor, y: Tensor) -> Tensor:
 
 
 def tables() -> dict[str, list[Case]]:
-    """Operators, groups, what reads rows at their end, and what a launch costs with and without graphs."""
+    """Return tables of operators, fusion groups, row epilogues, and launch costs with and without CUDA
+    graphs."""
     if not ts.cuda.is_available():
         print("no CUDA device: nothing to measure\n")
         return {}
@@ -70,7 +71,7 @@ def _case(name: str, **contestants: Callable[[], object] | None) -> Case:
 
 
 def _torch() -> Any:
-    """PyTorch, where it is installed and sees a device."""
+    """Return PyTorch if it is installed and has a CUDA device, else None."""
     if not peer_runtimes.has_torch():
         return None
     import torch

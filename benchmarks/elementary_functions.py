@@ -35,7 +35,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Any, Any], Any], float, float]] = {
 
 
 def cases() -> list[Case]:
-    """Each function at each size, of both dtypes."""
+    """Return a case per function, size and dtype."""
     found = []
     for name, (call, low, high) in FUNCTIONS.items():
         for dtype in (ts.float32, ts.float64):

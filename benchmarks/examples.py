@@ -85,7 +85,7 @@ def _batches(libraries: dict[str, Any]) -> Any:
 def _loaded(
     library: Any, shape: tuple[int, ...], size: int, count: int, workers: int
 ) -> Callable[[], object]:
-    """A pass through samples that are copied one by one; workers stay from pass to pass."""
+    """Iterate over samples that are copied one by one, with persistent workers."""
 
     class Samples(library.utils.data.Dataset):  # type: ignore[misc, name-defined]
         one = library.ones(shape)

@@ -40,7 +40,7 @@ def model(torch: Any, blocks: int = BLOCKS) -> Any:
 
 
 def large(torch: Any) -> Any:
-    """One million parameters."""
+    """Create a model with one million parameters."""
     return torch.nn.Sequential(*(torch.nn.Linear(64, 64) for _ in range(241))).eval()
 
 

@@ -59,7 +59,7 @@ def best(run: Callable[[], object], rounds: int = 5) -> float:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table of nanoseconds per instruction."""
     for function, instructions in programs():
         nanoseconds = best(lambda f=function: f(COUNT)) / COUNT / instructions * 1e9  # type: ignore[misc]
         print(f"{function.name:12} {nanoseconds:6.2f} ns an instruction")

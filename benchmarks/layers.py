@@ -83,7 +83,7 @@ OTHERS: dict[str, tuple[tuple[tuple[int, ...], ...], Callable[..., Any]]] = {
 
 
 def convolution(name: str, options: dict[str, Any], lib: Any, x: Any, weight: Any, bias: Any) -> Any:
-    """One convolution of either library."""
+    """Call a convolution function of a library."""
     return getattr(lib, name)(x, weight, bias, **options)
 
 
@@ -95,7 +95,7 @@ def way_back(numbers: tuple[int, ...], lib: Any, x: Any, weight: Any, grad: Any)
 
 
 def case(name: str, shapes: tuple[tuple[int, ...], ...], run: Callable[..., Any]) -> Case:
-    """Each library on the same operands."""
+    """Return a case with each library on the same operands."""
     operands = [ts.randn(*shape) for shape in shapes]
     contestants: dict[str, Any] = {"ts": partial(run, ts, *operands)}
     if peer_runtimes.has_torch():
@@ -108,7 +108,7 @@ def case(name: str, shapes: tuple[tuple[int, ...], ...], run: Callable[..., Any]
 
 
 def cases() -> list[Case]:
-    """Convolutions, then the others."""
+    """Return the cases: convolutions first, then pooling and products."""
     ts.set_num_threads(1)
     result = []
     for name, (function, x, weight, options) in CONVOLUTIONS.items():

@@ -28,7 +28,7 @@ SHAPES = [
 
 
 def cases() -> list[Case]:
-    """One case a shape and dtype."""
+    """Return one case per shape and dtype."""
     ts.set_num_threads(1)
     result = []
     for dtype in (ts.float32, ts.float64):

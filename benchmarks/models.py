@@ -26,7 +26,7 @@ ROUNDS = 3  # of loads and first calls; interleaved
 
 
 def contestants() -> dict[str, ModuleType]:
-    """The packages that take part, on one thread, without gradients."""
+    """Return the installed packages, set to one thread and without gradients."""
     found = {OURS: ts}
     if peer_runtimes.has_torch():
         import torch

@@ -69,7 +69,7 @@ def timed(program: tuple[str, str], shapes: Callable[[int], Shapes], n: int) -> 
 
 
 def seconds(run: Callable[[], Any]) -> float:
-    """Of one call."""
+    """Return the seconds of one call."""
     start = time.perf_counter()
     run()
     return time.perf_counter() - start

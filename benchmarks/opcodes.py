@@ -41,7 +41,7 @@ def counted(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Instruc
 
 
 def report(rounds: int) -> str:
-    """The two tables."""
+    """Return the two tables."""
     lines = ["### Instructions of the scalar programs", ""]
     lines += ["| | instructions | time | a second | each |", "|---|---|---|---|---|"]
     pairs: Bag[tuple[str, str]] = Bag()

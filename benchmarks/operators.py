@@ -137,7 +137,7 @@ def _type_text(value: Any) -> str:
 
 
 def cases() -> list[Case]:
-    """Each expression at each size, scripted and eager."""
+    """Return a case per expression and size, scripted and eager."""
     libraries: dict[str, Any] = {"ts": ts}
     if peer_runtimes.has_torch():
         import torch

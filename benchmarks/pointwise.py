@@ -25,7 +25,7 @@ def numpy_expression(x: Any, y: Any) -> Any:
 
 
 def cases() -> list[Case]:
-    """One case a size."""
+    """Return one case per size."""
     ours = ts.jit.CompilationUnit(SOURCE).expression
     result = []
     for size in SIZES:

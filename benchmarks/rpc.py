@@ -38,7 +38,7 @@ Timed = Callable[[int], float]  # seconds of one call, over so many
 
 @ts.jit.script
 def scripted(x: ts.Tensor, n: int) -> ts.Tensor:
-    """As PyTorch's."""
+    """A scripted function, equal to the PyTorch version."""
     for _ in range(n):
         x = x * 2 + 1
     return x
@@ -59,7 +59,7 @@ def same(x: Any) -> Any:
 
 
 def nothing() -> None:
-    """An empty call."""
+    """Do nothing, for measuring an empty call."""
 
 
 # ---- the other processes
@@ -89,7 +89,7 @@ def serve(rank: int, port: int, apart: bytes | None = None) -> None:
 
 
 async def echo(comm: Any) -> None:
-    """Give every message back."""
+    """Return every message to its sender."""
     try:
         while True:
             await comm.write(await comm.read())
@@ -98,7 +98,7 @@ async def echo(comm: Any) -> None:
 
 
 def serve_comms(security: Security, pipe: Any) -> None:
-    """A process that gives messages back, at an address of dask's and at one of ours."""
+    """Run an echo process with a dask address and a `ts` address."""
 
     async def main() -> None:
         dasks = await listen("tcp://127.0.0.1:0", echo)
@@ -125,13 +125,13 @@ def timed(call: Callable[[], Any]) -> Timed:
 
 
 def in_flight(count: int) -> None:
-    """Calls at once."""
+    """Make `count` concurrent calls."""
     for future in [rpc.rpc_async("worker1", same, (number,)) for number in range(count)]:
         future.wait()
 
 
 def interleaved(rows: dict[tuple[str, int], dict[str, Timed]], rounds: int) -> list[Case]:
-    """The best round of each contestant."""
+    """Return the cases with the best round of each contestant."""
     cases = []
     for (name, times), contestants in rows.items():
         best = dict.fromkeys(contestants, math.inf)
@@ -209,7 +209,7 @@ def scaling(workers: tuple[str, ...]) -> Timed:
 
 
 def tasks(client: Client) -> dict[tuple[str, int], dict[str, Timed]]:
-    """Small tasks, many."""
+    """Time many small tasks."""
 
     def dasks(times: int) -> float:
         start = time.perf_counter()
@@ -225,7 +225,7 @@ def tasks(client: Client) -> dict[tuple[str, int], dict[str, Timed]]:
 
 
 def measured(rounds: int) -> Iterator[str]:
-    """The tables."""
+    """Yield the tables."""
     logging.disable()
     context = multiprocessing.get_context("spawn")
     port = free_port()

@@ -52,7 +52,7 @@ def memory() -> int:
 
 
 def measure() -> Costs:
-    """Two processes are called by this one."""
+    """Measure the costs of calls to two worker processes."""
     context, port, secret = multiprocessing.get_context("spawn"), free_port(), secrets.token_bytes(32)
     processes = [context.Process(target=serve, args=(rank, port, secret), daemon=True) for rank in (1, 2)]
     for process in processes:
@@ -76,7 +76,7 @@ def measure() -> Costs:
 
 
 def tasks(count: int) -> None:
-    """Tasks that do nothing."""
+    """Run `count` empty tasks."""
     assert len(list(distributed.map(same, range(count), in_flight=32))) == count
 
 
@@ -99,7 +99,8 @@ def connections() -> float:
 
 
 def simulate(costs: Costs, workers: int, seconds: float, size: int = 0, in_flight: int = 2) -> float:
-    """The share of their time that workers compute; a task takes so long and has `size` bytes both ways."""
+    """Return the fraction of time that workers compute, for tasks of the given duration with `size` bytes in
+    each direction."""
     half = costs.caller / 2 + size * costs.byte
     ready: deque[int] = deque(worker for _ in range(in_flight) for worker in range(workers))
     free = [0.0] * workers  # time at which each worker has finished its tasks
@@ -121,7 +122,7 @@ def simulate(costs: Costs, workers: int, seconds: float, size: int = 0, in_fligh
 
 
 def row(name: str, *cells: Any) -> str:
-    """Of a Markdown table."""
+    """Return a row of a Markdown table."""
     return f"| {name} | " + " | ".join(map(str, cells)) + " |"
 
 

@@ -26,7 +26,7 @@ def scripted(x: torch.Tensor, n: int) -> torch.Tensor:
 
 
 def in_flight(count: int) -> None:
-    """Calls at once."""
+    """Make `count` concurrent calls."""
     for future in [rpc.rpc_async("worker1", same, (number,)) for number in range(count)]:
         future.wait()
 

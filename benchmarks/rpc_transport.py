@@ -40,7 +40,7 @@ Times = dict[str, float]  # in seconds
 
 
 class Echo(Server):
-    """The other end."""
+    """The echo server of the other process."""
 
     def __init__(self) -> None:
         super().__init__({"echo": self.back, "zero": self.zero, "calls": self.calls})
@@ -89,7 +89,7 @@ def measured(small: Callable[[], object], there: Callable[[], object], both: Cal
 
 
 class Ways:
-    """The ways of `ts` and of dask."""
+    """Transports of `ts` and of dask."""
 
     def __init__(self, addresses: list[str], security: Security) -> None:
         self.ours, self.dasks = addresses
@@ -141,7 +141,7 @@ class Ways:
         )
 
     def many(self) -> Times:
-        """A thread, over the connection of all."""
+        """Time calls of a thread over a shared connection."""
         call, data = self.calls.call, memoryview(self.data)
         times = measured(
             lambda: call(["echo", 1]).result(),
@@ -152,7 +152,7 @@ class Ways:
         return times
 
     def many_in_loop(self) -> Times:
-        """A coroutine, over the connection of all."""
+        """Time calls of coroutines over a shared connection."""
 
         async def run() -> Times:
             ask = self.calls.ask
@@ -169,12 +169,12 @@ class Ways:
 
 
 def echo(x: Any) -> Any:
-    """Called by PyTorch there."""
+    """Return the argument; called by PyTorch RPC."""
     return x
 
 
 def zero(x: Any) -> int:
-    """As above."""
+    """Return 0; called by PyTorch RPC."""
     return 0
 
 
@@ -187,7 +187,7 @@ def torch_in_flight() -> None:
 
 
 def torch_process(rank: int, port: int, pipe: Any) -> None:
-    """One of PyTorch's two processes; the first measures whenever it is asked."""
+    """Run a PyTorch RPC process; rank 0 measures on request."""
     import torch
     from torch.distributed import rpc as torch_rpc
 
@@ -207,7 +207,8 @@ def torch_process(rank: int, port: int, pipe: Any) -> None:
 
 
 def start_torch(context: Any) -> Callable[..., Times] | None:
-    """PyTorch's two processes, and what measures between them."""
+    """Start PyTorch's two processes and return a function that measures between them, or None without
+    PyTorch."""
     try:
         import torch  # noqa: F401
     except ModuleNotFoundError:
@@ -229,7 +230,7 @@ def start_torch(context: Any) -> Callable[..., Times] | None:
 
 
 def main() -> None:
-    """Measure all, in turn."""
+    """Measure all transports in turn."""
     shown = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=shown)
     parser.add_argument("--rounds", type=int, default=5)

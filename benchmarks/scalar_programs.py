@@ -18,7 +18,7 @@ def topic_words() -> list[str]:
 
 
 def cases() -> list[Case]:
-    """One case a program, with arguments that take CPython 10 to 100 ms."""
+    """Return one case per program, with arguments for which CPython needs 10 to 100 ms."""
     arguments: dict[Any, tuple[Any, ...]] = {
         programs.sum_loop: (300_000,),
         programs.fibonacci: (300_000,),

@@ -23,7 +23,7 @@ CONNECTIONS = 50
 
 
 class Layer(ts.nn.Module):
-    """The smallest model that is one."""
+    """A minimal model with one linear layer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def measured(root: str, path: str, requests: int, batch: int) -> str:
-    """One round with one checkout."""
+    """Return the result of one round with one checkout."""
     command = [sys.executable, "-m", "ts", "serve", path, "--port", "0", "--batch", str(batch)]
     server = subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE, text=True)
     try:

@@ -15,7 +15,7 @@ from tests.serve.client import JSON, load, request
 
 
 def main(port: int, count: int) -> None:
-    """Ask for one thing after the other."""
+    """Send requests to the server and print their statuses and times."""
     bodies = [{"inputs": [[[i + j / 16 for j in range(16)]]]} for i in range(50)]
     requests = [request("POST", "/predict", json.dumps(body).encode(), JSON) for body in bodies]
     start = time.process_time()

@@ -98,7 +98,7 @@ class Listener(ts.nn.Module):
 
 
 def first_tensors() -> dict[str, float]:
-    """Import, and a scripted function of a tensor: compiled, and where a process has left its code."""
+    """Time the import and a scripted tensor function, compiled and with cached code."""
     with tempfile.TemporaryDirectory() as folder:
         found = {}
         for name in ("ts", "torch") if peer_runtimes.has_torch() else ("ts",):
@@ -116,7 +116,7 @@ def first_tensors() -> dict[str, float]:
 
 
 def first_results_of_a_model() -> dict[str, float]:
-    """Loading the archive of a model and calling it, each in a fresh interpreter, in seconds."""
+    """Time loading an archive and calling its model in a new interpreter, in seconds."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "listener.pt")
         ts.jit.save(ts.jit.script(Listener()), path)

@@ -18,7 +18,7 @@ TITLE = "Loops over elements, 64-bit floats"
 
 
 def total(x: Tensor) -> float:
-    """A sum: one load a turn."""
+    """Sum the elements, with one load per iteration."""
     s = 0.0
     for i in range(len(x)):
         s += float(x[i])
@@ -26,14 +26,14 @@ def total(x: Tensor) -> float:
 
 
 def recurrence(x: Tensor) -> Tensor:
-    """Each element from the one before it."""
+    """Compute each element from its predecessor."""
     for i in range(1, len(x)):
         x[i] = 0.5 * x[i - 1] + x[i]
     return x
 
 
 def relaxation(a: Tensor) -> Tensor:
-    """Each element from its four neighbours."""
+    """Compute each element from its four neighbours."""
     for i in range(1, a.shape[0] - 1):
         for j in range(1, a.shape[1] - 1):
             a[i, j] = 0.25 * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
@@ -52,7 +52,7 @@ def product(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
 
 
 def histogram(x: Tensor, counts: Tensor) -> Tensor:
-    """Elements as indices."""
+    """Count elements used as indices."""
     for i in range(len(x)):
         counts[int(x[i])] += 1.0
     return counts
@@ -96,7 +96,8 @@ def _contestants(program: FunctionType, arrays: list[Any]) -> dict[str, Callable
 
 
 def _check(name: str, contestants: dict[str, Callable[[], object]]) -> None:
-    """All give the same, to 32 bits: by way of those PyTorch's scripts write numbers to elements."""
+    """Check that all contestants return equal results in float32, the precision of element writes in
+    PyTorch's scripts."""
     results = {who: np.array(run()) for who, run in contestants.items()}
     for who, result in results.items():
         if not np.allclose(result, results["CPython"], rtol=1e-6):

@@ -23,7 +23,7 @@ OURS = "ts"
 
 @dataclass
 class Case:
-    """One program and, per contestant, the call that runs it once."""
+    """A program with the function of each contestant."""
 
     name: str
     contestants: dict[str, Callable[[], object]]
@@ -48,7 +48,7 @@ def repetitions(run: Callable[[], object], least: float = 0.02) -> int:
 
 
 def measure(cases: list[Case], rounds: int = 5) -> list[Case]:
-    """Fill in `case.seconds` where it is empty: the best round of each contestant, rounds interleaved."""
+    """Set missing `case.seconds` to the best round of each contestant, with interleaved rounds."""
     for case in cases:
         if case.seconds:  # measured by the case itself, in processes of its own
             continue

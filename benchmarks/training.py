@@ -47,7 +47,7 @@ KINDS: dict[str, Shapes] = {
 
 
 def with_gradients(library: Any, shapes: Shapes) -> list[Any]:
-    """Zeros, with ones for gradients."""
+    """Return zero tensors with gradients of ones."""
     parameters = [library.zeros(shape) for shape in shapes]
     for x in parameters:
         x.grad = library.ones_like(x)
@@ -55,7 +55,7 @@ def with_gradients(library: Any, shapes: Shapes) -> list[Any]:
 
 
 def step_case(rule: str, options: dict[str, Any], shapes: Shapes) -> Case:
-    """One rule over parameters of these shapes."""
+    """Return the case of one optimizer on parameters of the given shapes."""
 
     def step(library: Any, **more: Any) -> Callable[[], object]:
         optimizer = getattr(library.optim, rule)(with_gradients(library, shapes), **options, **more)
@@ -74,7 +74,7 @@ def step_case(rule: str, options: dict[str, Any], shapes: Shapes) -> Case:
 
 
 def clip_case(shapes: Shapes) -> Case:
-    """The norm of all gradients, and gradients scaled by it."""
+    """Return the case of gradient clipping by norm."""
 
     def clip(library: Any) -> Callable[[], object]:
         parameters = with_gradients(library, shapes)

@@ -42,7 +42,7 @@ def tensor(library: Any, seed: int, *shape: int) -> Any:
 
 
 def parameters(library: Any, *shapes: tuple[int, ...]) -> list[Any]:
-    """Leaves that want gradients."""
+    """Return leaves that require grad."""
     return [tensor(library, i, *shape).requires_grad_() for i, shape in enumerate(shapes)]
 
 

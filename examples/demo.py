@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
 
 def longest_collatz(below: int) -> int:
-    """The number below `below` that takes most steps to come to 1: nothing but a loop."""
+    """Return the number below `below` with the longest Collatz sequence, as a pure loop."""
     best = 1
     most = 0
     for start in range(1, below):
@@ -155,7 +155,7 @@ def loops(quick: bool, out: Path) -> List[Row]:
 
 
 def plate() -> ts.Tensor:
-    """Cold, with one hot edge."""
+    """Return a cold plate with one hot edge."""
     cold = ts.zeros(64, 64)
     cold[0] = 100
     return cold
@@ -190,7 +190,7 @@ def plotted(rows: List[Row]) -> str:
 
 
 def main() -> None:
-    """All parts, in a minute."""
+    """Run all parts of the demo."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     folder = Path(tempfile.gettempdir(), "ts-demo")
     parser.add_argument("--out", type=Path, default=folder, help="folder of the pictures (%(default)s)")

@@ -12,7 +12,8 @@ from ts import Tensor
 def lstm_cell(
     x: Tensor, hx: Tensor, cx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor, b_hh: Tensor
 ) -> Tuple[Tensor, Tensor]:
-    """One step: input x (batch, inputs), state hx and cx (batch, hidden); the new state."""
+    """Compute an LSTM step from input x (batch, inputs) and state hx, cx (batch, hidden); return the new
+    state."""
     gates = x.mm(w_ih.t()) + hx.mm(w_hh.t()) + b_ih + b_hh
     ingate, forgetgate, cellgate, outgate = gates.chunk(4, 1)
     ingate = ts.sigmoid(ingate)

@@ -20,7 +20,7 @@ SMOOTHED = 20  # steps over which the curve's mean goes
 def arguments(
     description: str, steps: int, needs: Sequence[str] = ("matplotlib", "sklearn"), **files: Path
 ) -> argparse.Namespace:
-    """`--steps`, `--seed`, an option for each file, and the folder `--out`, which is made."""
+    """Parse `--steps`, `--seed`, file options and the folder `--out`, which is created."""
     parser = argparse.ArgumentParser(description=description.strip().partition("\n")[0])
     parser.add_argument("--steps", type=int, default=steps, help="batches to train on (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of weights, order and all else that is random")

@@ -51,7 +51,7 @@ def browser():
 
 @pytest.fixture
 def quick_collections():
-    """`gc.collect()` looks at what the test has made: not at the million objects that were there before."""
+    """Freeze existing objects, so that `gc.collect()` visits only objects of the test."""
     gc.freeze()
     yield
     gc.unfreeze()
@@ -59,7 +59,8 @@ def quick_collections():
 
 @pytest.fixture
 def at_once(monkeypatch):
-    """Every Code gets its machine code before it runs; with `forced` it can be left anywhere."""
+    """Compile machine code for every Code before it runs; with `forced`, side exits are possible at any
+    instruction."""
     from ts._core.vm.native import force_exit
     from ts.bytecode.native import background_compilation
     from ts.runtime import graph_variants
@@ -79,7 +80,7 @@ def at_once(monkeypatch):
 
 @pytest.fixture(scope="module")
 def cuda():
-    """The cuda backend: of the GPU where there is one, else over the double of CuPy (`tests/fake_cupy`)."""
+    """Return the CUDA backend of a GPU, or of the fake CuPy (`tests/fake_cupy`)."""
     from ts import backends
 
     if "cuda" in backends.available():

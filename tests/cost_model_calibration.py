@@ -43,7 +43,7 @@ def seconds(operator: Any, arguments: list[Any]) -> float:
 
 
 def suiting(record: Any, dtype: Any) -> list[Any] | None:
-    """Large arguments that the operator takes."""
+    """Return large arguments that the operator accepts."""
     for values in samples.candidates(record, dtype, "cpu"):
         try:
             samples.operator(record)(*values)
@@ -65,7 +65,7 @@ def measured(record: Any) -> Iterator[tuple[float, float, str]]:
 
 
 def main(families: list[str]) -> int:
-    """Measure, and say what is wrong."""
+    """Measure the operators and print estimates that are too high or too low."""
     registry.load()
     samples.PROFILES = SHAPES
     ts.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""Data sets that workers load: at the top of a module, so that any way of starting a process finds them."""
+"""Data sets for loader workers, defined at module level so that every start method can import them."""
 
 import os
 import random
@@ -57,7 +57,7 @@ class Two(Exception):
 
 
 class Failing(Numbers):
-    """Fails at sample 5."""
+    """Raises an exception at sample 5."""
 
     def __init__(self, how, length=12):
         super().__init__(length)
@@ -93,7 +93,7 @@ FAILURES = {
 
 
 class Announced(Numbers):
-    """Says which process loads it, and takes its time."""
+    """Prints the process ID at each load and sleeps."""
 
     def __getitem__(self, index):
         # a single write is not interleaved with output of other processes
@@ -103,7 +103,7 @@ class Announced(Numbers):
 
 
 def first(samples):
-    """A collate function that keeps one sample."""
+    """Collate a batch to its first sample."""
     return samples[0]
 
 
@@ -113,5 +113,5 @@ def refuse(worker):
 
 
 def reseed(worker):
-    """A `worker_init_fn` that starts the numbers anew."""
+    """Seed the generator in a `worker_init_fn`."""
     ts.manual_seed(worker)

@@ -41,7 +41,7 @@ class Expectation(NamedTuple):
 
 
 def read(path: Path) -> Expectation:
-    """A file, taken apart."""
+    """Parse a case file."""
     text, _, comment = path.read_text().partition(_ERROR)
     kind, _, lines = comment.partition("\n")
     message = "\n".join(line[2:] for line in lines.split("\n"))

@@ -216,7 +216,7 @@ RULES: dict[str, dict[str, str]] = {
 
 
 def tested() -> dict[str, list[Path]]:
-    """The programs of each rule."""
+    """Return the programs of each rule."""
     found: dict[str, list[Path]] = {}
     for path in all_programs():
         for line in _RULE.findall(path.read_text()):

@@ -26,7 +26,7 @@ def _folder():
 
 
 def available():
-    """None where NVRTC can be used, else the reason."""
+    """Return None if NVRTC is available, else the reason."""
     folder = _folder()
     if folder is None or not list(folder.glob("libnvrtc.so*")):
         return "NVRTC is not installed: pip install nvidia-cuda-nvrtc-cu12"

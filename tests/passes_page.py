@@ -25,7 +25,7 @@ def summary(stem: str) -> str:
 
 
 def by_pytorchs_names() -> str:
-    """A row for each `_jit_pass_*`."""
+    """Return a table row for each `_jit_pass_*`."""
     rows = [f"| `_jit_pass_{name}` | `{place}` |" for name, place in sorted(_C._PASSES.items())]
     others = {name: home for name, home in _C._NAME_TO_MODULE.items() if name.startswith("_jit_pass_")}
     rows += [f"| `{name}` | `{home.removeprefix('ts.passes.')}` |" for name, home in sorted(others.items())]
@@ -33,7 +33,7 @@ def by_pytorchs_names() -> str:
 
 
 def by_their_own() -> str:
-    """A row for each file."""
+    """Return a table row for each pass file."""
     rows = [f"| `{stem}` | {summary(stem)} |" for stem in sorted(pass_logging._known_names())]
     return "\n".join(["| pass | what it does |", "|---|---|", *rows])
 

@@ -61,9 +61,8 @@ class Program:
         return "\ndef main(" not in self.text
 
     def load(self, module: str = "ts", package: str = "programs") -> Any:
-        """Run the file, with its imports of `ts` bound to `module`, and return its `main` if it has one.
-
-        `package` is the name's first part: PyTorch changes the names of what it has compiled before.
+        """Run the file, with its imports of `ts` bound to `module`, and return `main` if it exists. `package`
+        is the first part of the module name, because PyTorch renames classes that were compiled before.
         """
         text = as_module(self.text, module)
         program = run_text(text, f"<{module}>/{self.path.name}", f"{package}.{self.path.stem}")

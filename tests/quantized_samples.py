@@ -17,7 +17,7 @@ def on_grid(x):
 
 
 def dimensions(name):
-    """Over how many dimensions a window goes."""
+    """Return the number of dimensions of a window operator."""
     found = re.search(r"(\d)d", name)
     return int(found[1]) if found else 2
 

@@ -90,7 +90,7 @@ def is_private(path: str) -> bool:
 
 
 class Names:
-    """Names of all modules, with the canonical path of each object."""
+    """The names of all modules, with the canonical path of each object."""
 
     def __init__(self, found: dict[str, types.ModuleType]) -> None:
         self.modules = found
@@ -169,7 +169,7 @@ def has_identity(value: Any) -> bool:
 
 
 def kind(value: Any) -> str:
-    """Return the kind of an object: class, function, value, or an error class with the one that it extends."""
+    """Return the kind of an object: class, function, value, or error class with its builtin base."""
     if isinstance(value, type):
         if issubclass(value, BaseException):
             base = next(b for b in value.__mro__ if b.__module__ == "builtins")
@@ -181,7 +181,7 @@ def kind(value: Any) -> str:
 
 
 def parameters(value: Any) -> str | None:
-    """Return the names and kinds of parameters, with `=` after those with a default; None if unknown."""
+    """Return the names and kinds of parameters, with `=` for defaults, or None if unknown."""
     try:
         signature = inspect.signature(value)
     except (ValueError, TypeError, AttributeError, NameError):

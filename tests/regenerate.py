@@ -61,7 +61,7 @@ def differences(made: dict[Path, str]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """The command."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.regenerate", description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing, and fail where anything differs")
     check = parser.parse_args(arguments).check

@@ -13,7 +13,7 @@ import digits
 
 
 class Reader(torch.nn.Module):
-    """Reads images of digits: bytes from 0 to 16, as they come from the scanner."""
+    """Classifies images of digits with pixel bytes from 0 to 16."""
 
     def __init__(self, net: torch.nn.Module) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Reader(torch.nn.Module):
 
     @torch.jit.export
     def read(self, images: torch.Tensor, sure: float = 0.5) -> List[int]:
-        """The digits, -1 where none is sure enough."""
+        """Return the digits, with -1 for probabilities below `sure`."""
         found: List[int] = []
         for shares in self.forward(images):
             best = int(shares.argmax())
@@ -36,7 +36,7 @@ class Reader(torch.nn.Module):
 
 
 def without_places(path: str) -> None:
-    """Leave out the records that say which file of which computer each line is from."""
+    """Remove debug records, which contain file names and lines."""
     with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if not name.endswith(".debug_pkl")]
         records = [(name, archive.read(name)) for name in names]

@@ -24,7 +24,7 @@ def beginning(features: int) -> torch.Tensor:
 
 @torch.jit.script
 def gradient_of_loss(weights: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Of the mean of squares of what a linear model gets wrong."""
+    """Return the gradient of the mean squared error of a linear model."""
     return 2 * x.t().mv(x.mv(weights) - y) / x.size(0)
 
 

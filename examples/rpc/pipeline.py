@@ -34,12 +34,12 @@ class Stage(nn.Module):
 
 
 def make(number: int) -> torch.jit.ScriptModule:
-    """A stage, where it is to stay."""
+    """Create a stage in the process that keeps it."""
     return torch.jit.script(Stage(number).eval())
 
 
 def process(rank: int, batch: int, split: int) -> None:
-    """One of the processes: the first gives the batch to the stages, part by part."""
+    """Run one process; rank 0 sends the batch to the stages in parts."""
     options = rpc.TensorPipeRpcBackendOptions(allow_python=True)
     rpc.init_rpc(f"process{rank}", rank=rank, world_size=len(SIZES) + 1, rpc_backend_options=options)
     if rank == 0:

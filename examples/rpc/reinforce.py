@@ -19,7 +19,7 @@ PATIENCE = 25  # steps of an episode at most
 
 
 class Corridor:
-    """The environment: a place in a corridor, from which one goes left or right."""
+    """Environment: a position in a corridor, with moves left and right."""
 
     def reset(self) -> int:
         """Back to the middle."""

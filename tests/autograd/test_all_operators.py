@@ -26,7 +26,7 @@ REAL = {"aten::logcumsumexp"}  # of complex numbers the gradients are not settle
 
 
 def differentiable():
-    """The records whose row has formulas, or parts."""
+    """Yield the records with derivative formulas."""
     for key, row in formula_registry.rows().items():
         record = registry.find(key)
         sparse = record is not None and record.family == "sparse"  # `tests/test_sparse.py` has their gradients

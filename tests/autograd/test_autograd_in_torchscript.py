@@ -1,4 +1,4 @@
-"""Scripts that differentiate: passes back inside of a program, what they leave, and who runs meanwhile."""
+"""Scripts that call `backward` and `grad`: results, graphs left behind, and concurrent execution."""
 
 import io
 import signal

@@ -1,4 +1,4 @@
-"""Passes back: gradients of leaves, of what is asked for, again and again; errors as PyTorch's."""
+"""Eager backward: gradients of leaves and inputs, repeated passes, and PyTorch's errors."""
 
 import gc
 import threading

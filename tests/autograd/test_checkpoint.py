@@ -1,4 +1,5 @@
-"""Checkpoints: the gradients and random numbers of the plain run, less kept, errors where runs differ."""
+"""Checkpoints: gradients and random numbers of the plain run, reduced memory, and errors for different
+recomputation."""
 
 import gc
 import weakref

@@ -76,7 +76,8 @@ def total(results):
 
 @pytest.mark.parametrize(("program", "sizes"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
 def test_gradients_equal_eager_mode(program, sizes):
-    """The first call, and later ones; with other tensors wanting gradients; of gradients."""
+    """Gradients of the first and later calls, for each set of inputs that require grad, equal eager mode;
+    second derivatives too."""
     script = ts.jit.script(program)
     for wanted in (range(len(sizes)), [0], [len(sizes) - 1], range(len(sizes))):
         xs = inputs(*sizes)
@@ -135,7 +136,7 @@ def test_gradient_of_one_of_two_results():
 
 
 def test_other_sizes():
-    """Plans are for sizes; what comes after the last plan goes operator by operator."""
+    """Specializations exist for a limited number of sizes; further sizes run the operators one by one."""
     script = ts.jit.script(squashed)
     for n in range(1, 24):
         x, w = inputs((n, 4), (4,))
@@ -207,7 +208,7 @@ def test_views_leave_a_part():
 
 
 def test_modules_train_alike():
-    """A module and its script take the same steps."""
+    """A module and its scripted version have equal training steps."""
 
     class Net(nn.Module):
         def __init__(self):
@@ -336,7 +337,8 @@ print(all(p.grad is not None for p in net.parameters()))
 
 
 def test_compilation_is_not_recorded_for_gradients():
-    """In a new process without kept code, the formula of a convolution is compiled while the part is traced."""
+    """In a new process without cached code, compiling the derivative formula of a convolution is not
+    recorded."""
     done = subprocess.run(
         [sys.executable, "-c", NEW_PROCESS],
         env={**os.environ, "TS_CACHE": "0"},

@@ -100,7 +100,7 @@ def test_lists():
 
 
 def test_copies_by_data():
-    """`tensor` detaches a view in place; the other constructors keep the batch."""
+    """`tensor` detaches a batched view; the other constructors keep the batch."""
     for f in (ts.tensor, lambda v: v.new_tensor(v), lambda v: ts.ones(2).new_tensor(v)):
         with warnings.catch_warnings(), pytest.raises(RuntimeError, match=r"^Can't detach views"):
             warnings.simplefilter("ignore")
@@ -121,7 +121,7 @@ def test_the_attribute_data():
 
 
 def test_unbatched_tensors_have_memory():
-    """Tensors made inside of the function are no batch, nor are results of them alone."""
+    """Tensors created inside of the function without batched operands are unbatched and have memory."""
     y = ts.arange(2.0)
     for f in (*STORED.values(), *POINTED.values(), *READ.values(), lambda v: v.tolist()):
         in_vmap(lambda _, f=f: f(y))

@@ -10,7 +10,7 @@ from ts.testing import assert_close
 
 
 class Deep(Function):
-    """Each pass runs another one, as often as the number says."""
+    """Runs nested backward passes, as many as its value says."""
 
     @staticmethod
     def forward(ctx, x):

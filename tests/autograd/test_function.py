@@ -1,4 +1,4 @@
-"""Functions with derivatives of the program's own: results, what is saved, what is refused."""
+"""Custom autograd functions: results, saved tensors and errors."""
 
 import gc
 import weakref
@@ -27,7 +27,7 @@ class Cube(Function):
 
 
 class Twice(Function):
-    """In place."""
+    """Doubles its input in place."""
 
     @staticmethod
     def forward(ctx, x):

@@ -1,4 +1,4 @@
-"""Tensors that are made in inference mode: outside of it they are read, and neither written nor differentiated."""
+"""Tensors created in inference mode: outside they can be read, but neither written nor differentiated."""
 
 import pytest
 

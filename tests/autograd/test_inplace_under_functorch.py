@@ -1,4 +1,4 @@
-"""Writes in place, through views too, inside of function transforms: all ways to a derivative agree.
+"""In-place writes inside of function transforms, also through views: all modes of differentiation agree.
 
 The reference is reverse mode alone, one element after the other.
 """

@@ -8,7 +8,7 @@ from ts.autograd.graph import get_gradient_edge as edge
 
 
 def run_of(roots, found, keep=False):
-    """A pass from tensors, one root each, that notes the gradients of leaves."""
+    """Create a partial backward with one root per tensor that records the gradients of leaves."""
     return PartialBackward(
         [[edge(root)] for root in roots],
         keep,
@@ -55,7 +55,7 @@ def test_roots_without_gradients_are_skipped():
 
 
 def test_roots_of_several_edges():
-    """A root is a list of tensors; the same one twice counts twice."""
+    """A root with several tensors counts a repeated tensor twice."""
     x, found = ts.ones(2, requires_grad=True), []
     y = x * 2
     run = PartialBackward(
@@ -85,7 +85,7 @@ def test_repeated_gradients_of_a_root_are_rejected():
 
 
 def test_two_passes_at_once():
-    """Passes over the same nodes keep their gradients apart."""
+    """Concurrent partial backward passes over the same nodes have separate gradients."""
     x, first, second = ts.ones(2, requires_grad=True), [], []
     y = x * 2
     a, b = y * 3, y * 5

@@ -1,4 +1,4 @@
-"""Scripts and the same functions in Python have the same gradients: random programs with views and writes in place.
+"""Random programs with views and in-place writes have equal gradients as scripts and in Python.
 
     TS_RANDOM_PROGRAMS=10000 pytest tests/autograd/test_random_programs.py
 """

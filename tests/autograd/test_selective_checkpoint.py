@@ -1,4 +1,4 @@
-"""Checkpoints that keep some results: what runs twice, gradients, and what is refused."""
+"""Selective checkpoints: recomputed operators, gradients and errors."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Training for long, in threads, interrupted: memory stays flat, results are right, all stays usable."""
+"""Long, concurrent and interrupted training: constant memory, correct results, usable state."""
 
 import gc
 import resource

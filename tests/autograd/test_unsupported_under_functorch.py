@@ -77,14 +77,14 @@ def test_unpacked_tensors_must_support_gradients():
 
 
 def test_gradgradcheck_without_gradients_raises():
-    """A clear refusal."""
+    """`gradgradcheck` raises ValueError for a function without gradients."""
     with pytest.raises(ValueError, match="at least one output that requires gradient"):
         ts.autograd.gradgradcheck(lambda x: x.detach(), (ts.ones(2, dtype=ts.float64, requires_grad=True),))
 
 
 @pytest.mark.parametrize("upper", [False, True])
 def test_cholesky_inverse_reads_one_triangle(upper):
-    """So its gradient is of that one."""
+    """`cholesky_inverse` and its gradient read one triangle only."""
     x = (ts.arange(9, dtype=ts.float64).sin() + 3 * ts.eye(3, dtype=ts.float64).reshape(9)).reshape(3, 3)
     one = x.triu() if upper else x.tril()
     assert ts.allclose(ts.cholesky_inverse(x, upper), ts.cholesky_inverse(one, upper))

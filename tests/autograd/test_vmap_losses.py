@@ -1,4 +1,4 @@
-"""Losses, norms and activations under `vmap`, with their gradients: results are those one by one."""
+"""Losses, norms and activations under `vmap` equal unbatched calls, with their gradients."""
 
 import warnings
 
@@ -57,7 +57,8 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_batched_losses_equal_single_losses(name):
-    """Values, gradients and their gradients, without a warning of elements that run one by one."""
+    """Batched losses have the values, gradients and second gradients of single losses, without a fallback
+    warning."""
     f, x = CASES[name], numbers(4, 12)
 
     def twice(x, t):
@@ -72,14 +73,14 @@ def test_batched_losses_equal_single_losses(name):
 
 
 def test_count_nonzero():
-    """Of all elements, or along dimensions."""
+    """`vmap` of `count_nonzero` counts all elements, or along dimensions."""
     x = ts.tensor([[[1, 0], [2, 3]], [[0, 0], [0, 4]]])
     assert ts.vmap(ts.count_nonzero)(x).tolist() == [3, 1]
     assert ts.vmap(lambda y: ts.count_nonzero(y, 0))(x).tolist() == [[2, 1], [0, 1]]
 
 
 def test_unbatched_running_statistics_are_not_written():
-    """Training keeps no running moments there: a clear refusal, not the script of the operator."""
+    """Batch norm in training raises an error for unbatched running statistics under `vmap`."""
     net = ts.nn.BatchNorm1d(4)
     with pytest.raises(RuntimeError, match=r"^Batch norm got a batched tensor as input while the running_mean"):
         ts.vmap(net)(numbers(3, 2, 4).float())

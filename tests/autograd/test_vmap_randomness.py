@@ -1,4 +1,4 @@
-"""Random numbers under `vmap`: one draw for all elements, one for each, or a refusal."""
+"""Random numbers under `vmap`: one draw for the batch, one per element, or an error."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def test_unbatched_tensors_get_one_mask_per_element():
 
 
 def test_inactive_dropout_draws_no_random_numbers():
-    """So nothing is refused either."""
+    """Inactive dropout draws no random numbers and is accepted under `vmap`."""
     x = ts.ones(3, 4)
     for f in (lambda y: F.dropout(y, 0.5, training=False), lambda y: F.dropout(y, 0.0)):
         assert (ts.vmap(f)(x) == x).all()

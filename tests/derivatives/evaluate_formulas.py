@@ -1,4 +1,4 @@
-"""Gradients by the rows, for given arguments of an operator, one formula at a time."""
+"""Evaluate single derivative formulas for given arguments of an operator."""
 
 import ts
 from ts.ops import registry
@@ -8,7 +8,8 @@ FACTS = {"size": lambda x: [list(y.size()) for y in x] if isinstance(x, list) el
 
 
 def gradients(key, wanted, **arguments):
-    """The gradients of the `wanted` arguments, of a result whose gradient is ones: numbers of one, lists of several."""
+    """Return the gradients of the `wanted` arguments for a result gradient of ones: a list, or a list of
+    lists for several."""
     record = registry.find(key)
     inputs = Inputs(record)
     made = record.operator(**arguments)

@@ -1,4 +1,4 @@
-"""Gradients of losses and of softmax where nothing counts: masks, ignored classes, zeros, equal vectors."""
+"""Gradients of losses and softmax without contributions: masks, ignored classes, zeros, equal vectors."""
 
 import math
 

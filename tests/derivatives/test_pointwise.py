@@ -73,7 +73,7 @@ def test_clamp_at_its_bounds():
 
 
 def test_clamp_where_the_bounds_cross():
-    """The upper one wins."""
+    """The upper bound takes precedence if the bounds of `clamp` cross."""
     x, low, high = ts.tensor([0.0, 3.0]), ts.tensor([2.0, 2.0]), ts.tensor([1.0, 1.0])
     found = gradients("aten::clamp.Tensor", "self min max", self=x, min=low, max=high)
     assert found == [[0, 0], [0, 0], [1, 1]]

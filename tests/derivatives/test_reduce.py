@@ -1,4 +1,4 @@
-"""Gradients of reductions and scans at ties, zeros and nan, as PyTorch has them."""
+"""Gradients of reductions and scans at ties, zeros and NaN equal PyTorch's."""
 
 import math
 

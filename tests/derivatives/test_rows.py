@@ -59,7 +59,7 @@ def wanting(record, args):
 
 
 def fitting(record):
-    """(dtype, arguments) for each dtype that a record takes."""
+    """Yield (dtype, arguments) for each dtype that a record accepts."""
     for dtype in DTYPES:
         args = samples.arguments(record, dtype)
         if args is None or not leaves(args):

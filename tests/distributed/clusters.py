@@ -1,4 +1,4 @@
-"""Clusters for tests: `ts cluster` and `ts worker` as they are run, and what others are asked to run there."""
+"""Run `ts cluster` and `ts worker` for tests, with functions that remote processes execute."""
 
 import os
 import signal
@@ -49,7 +49,7 @@ def command(*words, **more):
 
 @contextmanager
 def cluster(*words, workers=0, python=True):
-    """`ts cluster`, and its address; its workers do not outlive it for long."""
+    """Run `ts cluster` and return the process with its address; its workers end shortly after it."""
     more = ["--allow-python"] if python else []
     with command("cluster", "--workers", str(workers), "--patience", "2", *more, *words) as process:
         process.address = process.stdout.readline().strip()

@@ -17,7 +17,7 @@ def server():
 
 @pytest.fixture(scope="session")
 def world():
-    """Three processes in one group."""
+    """Provide a group of three processes."""
     from tests.distributed.process_groups import World
 
     made = World(3)
@@ -45,7 +45,7 @@ def three():
 
 @pytest.fixture
 def together():
-    """This process as worker0, with two others."""
+    """Provide RPC with this process as worker0 and two others."""
     yield from three()
 
 
@@ -69,7 +69,7 @@ def ends():
 
 @pytest.fixture
 def nursery(monkeypatch):
-    """Starts workers at once; neither they nor this process wait for long in vain."""
+    """Start workers from a fork server, with short timeouts in the workers and in this process."""
     from tests.distributed import fork_server as it
     from ts.distributed.rpc import agent, rref_context
 

@@ -125,7 +125,7 @@ def slow_elsewhere(x, to):
 
 
 def context_that_stays(to, x):
-    """Begin a context, which nothing ends."""
+    """Enter a context without leaving it."""
     dist_autograd.context().__enter__()
     rpc.rpc_sync(to, mul, (x, x))
 

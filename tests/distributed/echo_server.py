@@ -1,4 +1,5 @@
-"""`python -m tests.distributed.echo_server SECRET`: says where it listens, and answers until its standard input ends."""
+"""Echo server: `python -m tests.distributed.echo_server SECRET` prints its address and answers until its
+standard input ends."""
 
 import asyncio
 import logging

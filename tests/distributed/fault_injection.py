@@ -56,7 +56,7 @@ def resources():
 
 
 def length(ref):
-    """Of a value that is elsewhere."""
+    """Return the length of a remote value."""
     return len(ref.to_here(TIMEOUT))
 
 
@@ -150,7 +150,7 @@ def own(chance, to):
 
 
 def spread(chance, to):
-    """Whatever happens, as one process lives."""
+    """Map over workers with retries; one process stays alive."""
     batches = [(chance.choice((0, 0.001, 0.01)), k) for k in range(chance.randrange(1, 40))]
     found = distributed.map(there.sleep, batches, retryable=True, timeout=TIMEOUT, in_flight=3)
     try:
@@ -163,7 +163,7 @@ KINDS = (add, run_script, many, keep, count, own, spread)
 
 
 def attempt(kind, seed):
-    """Make calls of a kind; whether they gave answers."""
+    """Make calls of a kind and return True if they were answered."""
     chance = random.Random(seed)
     began = time.monotonic()
     try:
@@ -199,7 +199,7 @@ class World:
         self.pool = ThreadPoolExecutor(4)
 
     def kill(self, who):
-        """End a process without a word; the other one stays."""
+        """Kill a process, unless another one was killed before."""
         if not self.killed:
             self.killed.add(who)
             os.kill(self.pids[who], signal.SIGKILL)
@@ -209,7 +209,7 @@ class World:
         return [name for name in OTHERS if name not in self.killed]
 
     def round(self, seed):
-        """One round; how many calls of each kind gave answers."""
+        """Run one round and return the number of answered calls of each kind."""
         chance = random.Random(seed)
         over = threading.Event()
         faults = [(chance.choice(FAULTS), chance.choice(OTHERS)) for _ in range(chance.choice((1, 1, 2)))]
@@ -285,7 +285,7 @@ def left(before):
 
 
 def eventually(check, told, seconds=30):
-    """Wait until something is so."""
+    """Wait until a check succeeds."""
     until = time.monotonic() + seconds
     for turn in itertools.count():
         if check():
@@ -304,7 +304,7 @@ def warm_up():
 
 
 def rounds(nursery, first, count, report=lambda line: None):
-    """Rounds by their numbers; AssertionError where one goes wrong."""
+    """Run rounds by number; raise AssertionError for a failed round."""
     warm_up()
     world, process, largest = None, psutil.Process(), 0
     for number in range(first, first + count):

@@ -36,7 +36,7 @@ class Proxy:
         return asyncio.run_coroutine_threadsafe(work, cls._loop).result(20)
 
     def heal(self):
-        """Let everything pass."""
+        """Forward all data without delay."""
         self.delay, self._budget = 0.0, None
         self.release()
 
@@ -45,19 +45,19 @@ class Proxy:
         self._budget = count
 
     def hold(self):
-        """Let nothing pass."""
+        """Hold all data."""
         self._loop.call_soon_threadsafe(self._free.clear)
 
     def release(self):
-        """Let pass what was held."""
+        """Forward held data."""
         self._loop.call_soon_threadsafe(self._free.set)
 
     def cut(self):
-        """End all connections."""
+        """Close all connections."""
         self._run(self._cut())
 
     def close(self):
-        """Be gone."""
+        """Close the proxy."""
         self._run(self._close())
 
     async def _start(self):

@@ -1,4 +1,4 @@
-"""A process that forks workers, which are there in some milliseconds, as everything is imported already.
+"""Fork server for test workers, which start in milliseconds because all modules are imported.
 
     python -m tests.distributed.fork_server      lines on standard input, each answered by one:
 
@@ -39,7 +39,7 @@ class Nursery:
         return found if found == "running" else int(found)
 
     def close(self):
-        """End it."""
+        """End the fork server."""
         self._process.stdin.close()
         self._process.stdout.close()
         self._process.wait(TIMEOUT_SECONDS)
@@ -60,7 +60,7 @@ def be_quick():
 
 
 def work(port, rank, world_size):
-    """Be one of the processes until all have called `shutdown`; never returns."""
+    """Run a process of the group until all have called `shutdown`; never return."""
     try:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
@@ -87,7 +87,7 @@ def wait(pid):
 
 
 def main():
-    """Answer lines until there are no more."""
+    """Answer commands on standard input until its end."""
     from tests.distributed import fault_injection, rpc_worker  # noqa: F401
 
     be_quick()

@@ -9,7 +9,7 @@ from tests.distributed import SECRET
 
 @contextmanager
 def lasting(module, status=0):
-    """A process that says its `address`, and ends well when its standard input does, whatever it was sent."""
+    """Start a process that prints its `address` and must exit normally when its standard input ends."""
     command = [sys.executable, "-m", module, SECRET.hex()]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:

@@ -24,7 +24,7 @@ def free_port():
 
 
 class World:
-    """Some processes in one group."""
+    """A process group for tests."""
 
     def __init__(self, size, timeout=TIMEOUT_SECONDS, joins=True):
         spawn = multiprocessing.get_context("spawn")
@@ -41,12 +41,12 @@ class World:
             theirs.close()
 
     def run(self, function, *args, ranks=None):
-        """Run a function in each process, and wait for what it returns."""
+        """Run a function in each process and return its results."""
         self.begin(function, *args, ranks=ranks)
         return self.results(ranks)
 
     def begin(self, function, *args, ranks=None):
-        """Run a function in each process."""
+        """Start a function in each process."""
         for rank in range(len(self.pipes)) if ranks is None else ranks:
             self.pipes[rank].send((function, args))
 

@@ -124,7 +124,7 @@ def boom_of(ref):
 
 
 def keep(ref):
-    """Hold a handle after the call."""
+    """Keep a reference after the call."""
     KEPT.append(ref)
 
 

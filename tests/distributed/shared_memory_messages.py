@@ -1,4 +1,4 @@
-"""Parts of messages that are large enough for shared memory, and what announces them."""
+"""Parts of messages above the shared memory threshold, and their headers."""
 
 import contextlib
 import os
@@ -38,6 +38,6 @@ def reference(file, size=MIN_SHARED_BYTES):
 
 
 def head(*sizes):
-    """A message of one frame for each size, which the message names."""
+    """Return a message header with a frame of each size."""
     names = b"\x91\x81\xc4\x00\x00"  # [{b"": 0}]
     return struct.pack(f"<II{len(sizes)}Q", len(names), len(sizes), *sizes) + names

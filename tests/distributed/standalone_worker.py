@@ -1,4 +1,5 @@
-"""`python -m tests.distributed.standalone_worker SECRET`: a process of calls, alone; says where, until its standard input ends."""
+"""Standalone worker: `python -m tests.distributed.standalone_worker SECRET` prints its address and runs until
+its standard input ends."""
 
 import logging
 import sys

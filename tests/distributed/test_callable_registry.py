@@ -14,7 +14,7 @@ def scripted(name, body="return x + 1"):
 
 
 def arrived(callee):
-    """Its name, and who knows the code."""
+    """Send a callee's code and return its name and the receiving registry."""
     sent, known = SentCode(allow_python=False), ReceivedCode(allow_python=False)
     name = sent.name(callee)
     known.add(name[1], sent.archive(name[1]))
@@ -23,7 +23,7 @@ def arrived(callee):
 
 @pytest.mark.parametrize("word", ["doubled", "_hidden", "train", "save", "forward"])
 def test_functions_have_their_names(word):
-    """Also those that modules of Python have for something else."""
+    """Sent functions keep their names, including names of Python module attributes."""
     name, known = arrived(scripted(word))
     assert (name[2], describe_callee(name)) == (word, word)
     assert known.find(name)(2) == 3
@@ -38,7 +38,8 @@ def test_names_with_a_meaning_in_archives(word):
 
 
 def test_python_methods_are_not_callable(tmp_path):
-    """`save` would write a file where the code is, and `eval` change what others call."""
+    """Python methods of a module, such as `save` and `eval`, cannot be called remotely: they would write
+    files or change state."""
     module = ts.jit.script(Scaled())
     (kind, digest, _), known = arrived(module)
     for method in ("save", "eval", "apply", "stays", "__init__", "_object", "factor"):

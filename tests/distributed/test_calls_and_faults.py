@@ -93,7 +93,7 @@ def test_connections_are_cut_during_calls(world, pool):
 
 @pytest.mark.parametrize("seconds", [1.0, pytest.param(10.0, marks=pytest.mark.long)])
 def test_a_partition_that_heals(world, pool, seconds):
-    """Calls are late, or give their answers; later ones work."""
+    """Calls during a network partition time out or are answered; later calls succeed."""
     for call in begin(pool, "worker1", 0).values():  # there are connections now
         assert call.result(50) is None
     patient = begin(pool, "worker1", 0.2)
@@ -114,7 +114,8 @@ def test_a_partition_that_heals(world, pool, seconds):
 
 
 def test_arguments_larger_than_memory(world, monkeypatch):
-    """The process says so, and lives; other calls over the same connection go on."""
+    """A process that cannot allocate the arguments of a call reports the error and stays alive; other calls
+    continue."""
     monkeypatch.setattr(message_codec, "MIN_SHARED_BYTES", 1 << 40)  # it is sent: what is shared is there already
     x = ts.ones(SIZE)
     same = {
@@ -156,7 +157,7 @@ def test_answers_larger_than_memory(world):
 
 
 def test_more_waiting_calls_than_threads(world):
-    """The others are served by the loop."""
+    """Calls beyond the number of threads wait in the event loop."""
     with ThreadPoolExecutor(50) as pool:
         calls = [pool.submit(rpc.rpc_sync, "worker1", there.sleep, (0.05, k)) for k in range(200)]
         assert [call.result(50) for call in calls] == list(range(200))
@@ -168,7 +169,7 @@ def test_more_waiting_calls_than_threads(world):
 
 
 def test_messages_of_more_bytes_than_allowed(world):
-    """They are refused where they are sent."""
+    """Messages above the size limit raise ValueError in the sender."""
     with pytest.raises(ValueError, match="a message has 5004 bytes, 100 are allowed"):
         message_codec.MessageEncoder(message_codec.TransportLimits(bytes=100)).pack([b"x" * 4999])
     with pytest.raises(ValueError, match="has 1100 frames, 1024 are allowed"):

@@ -1,4 +1,4 @@
-"""Processes that come and go, and find each other by name."""
+"""Cluster of processes that join, leave and find each other by name."""
 
 import re
 import subprocess
@@ -83,7 +83,7 @@ def test_wrong_address_for_a_number(me):
 
 
 def test_map_gives_batches_to_the_workers(me):
-    """Not to programs."""
+    """`map` distributes batches to workers, not to programs."""
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM.format(me.address)],
         env=there.HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,

@@ -75,7 +75,7 @@ def test_missing_certificate_is_created(folder, tmp_path):
 
 
 def test_processes_that_have_them(cluster, folder):
-    """Everything is encrypted, between processes too; one joins by its folder."""
+    """Connections between all processes are encrypted; processes join with a certificate folder."""
     assert cluster.address.startswith("ts+tls://127.0.0.1:")
     with there.joined(cluster.address, security=certificates.security(folder)):
         assert there.answers("worker0") == 14.0
@@ -102,7 +102,7 @@ def test_certificates_of_another_authority(cluster, tmp_path):
 
 
 def test_peers_without_certificates(cluster, folder):
-    """The scheduler and every process want to see one."""
+    """The scheduler and every worker reject peers without a certificate."""
     context = ssl.create_default_context(cafile=str(folder / "ca.pem"))
     for address in (cluster.address, cluster.members()[0]["address"]):
         port = int(address.rpartition(":")[2])

@@ -89,7 +89,7 @@ def test_ctrl_c_ends_all_processes():
 
 
 def test_a_scheduler_that_is_killed():
-    """Calls of those who know each other go on, others cannot be looked up; workers end after their patience."""
+    """Existing connections survive the scheduler; lookups fail, and workers end after their patience."""
     with there.cluster(workers=2) as cluster, there.joined(cluster.address):
         pids = [m["pid"] for m in workers(cluster.address).values()]
         assert there.answers("worker0") == 14.0

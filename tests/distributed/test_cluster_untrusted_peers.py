@@ -63,7 +63,7 @@ async def become(check):
 
 
 def test_handlers_of_dask_cannot_be_reached():
-    """Of connections and of streams: some load pickles."""
+    """Dask handlers that could load pickles are not reachable by connections or streams."""
     trap = pickle.dumps(Trap())
 
     async def main():

@@ -93,7 +93,7 @@ def test_channels(security):
 
 
 def test_large_messages_pass_each_other(security):
-    """Both ends send before either reads."""
+    """Both ends can send large messages before either reads."""
     scheme, known = security
     data = bytes(20_000_000)
 
@@ -114,7 +114,7 @@ def test_large_messages_pass_each_other(security):
 
 
 def test_errors_of_handlers_are_sent_as_text():
-    """The connection goes on."""
+    """Exceptions of a handler are sent as text, and the connection remains usable."""
 
     def fail():
         raise ValueError("no such thing")
@@ -141,7 +141,7 @@ class Trap:
 
 
 def test_pickles_of_answers_are_not_loaded():
-    """dask loads what comes as an error over its own connections."""
+    """An error response with a pickle is not loaded, unlike on dask's own connections."""
 
     async def trap():
         exception = pickle.dumps(Trap())
@@ -173,7 +173,7 @@ def test_pickles_of_answers_are_not_loaded():
 
 @pytest.mark.parametrize("entry", [{"__Pickled__": 1}, {"__Serialized__": 1}, {"__Enum__": "a"}])
 def test_dask_pickle_markers_are_plain_data(entry):
-    """Such dicts come back as they are."""
+    """Dictionaries with dask's pickle markers are returned as plain data."""
 
     async def main():
         async with serving({"echo": echo}) as server, rpc(server.address, connection_args=HOW) as far:
@@ -184,7 +184,7 @@ def test_dask_pickle_markers_are_plain_data(entry):
 
 
 def test_unsendable_values_raise_in_the_sender():
-    """And the connection can be used for the next message."""
+    """A value that cannot be sent raises an error in the sender, and the connection remains usable."""
 
     async def main():
         async with serving({"echo": echo}) as server, rpc(server.address, connection_args=HOW) as far:
@@ -237,7 +237,7 @@ def test_handshake_timeout(security, monkeypatch):
 
 
 def test_certificates_of_others():
-    """Neither end talks to one with a certificate of another authority."""
+    """Peers with certificates of different authorities reject each other."""
     pytest.importorskip("cryptography", reason="certificates are made with cryptography: the extra rpc")
     ours, theirs = Security.temporary(), Security.temporary()
 
@@ -261,7 +261,7 @@ def test_certificates_of_others():
 
 
 def test_encryption_that_is_required():
-    """There is none without TLS."""
+    """`require_encryption` rejects addresses without TLS."""
     strict = Security(require_encryption=True, secret=SECRET)
 
     async def main():
@@ -299,7 +299,7 @@ def test_loss_of_the_other_end():
 
 
 def test_unreferenced_comms_are_closed():
-    """The other end learns of it."""
+    """An unreferenced comm is closed, and the other end is notified."""
     over = []
 
     async def wait_for_end(comm):
@@ -329,7 +329,7 @@ async def calling(scheme="ts", security=KNOWN):
 
 
 def test_many_calls_over_one_connection(security):
-    """From many threads and from the loop; answers find their calls."""
+    """Concurrent calls of threads and coroutines over one connection get their own answers."""
 
     async def main():
         async with calling(*security) as (calls, _):
@@ -449,7 +449,7 @@ def test_slow_reader():
 
 
 def test_slow_reader_of_large_messages():
-    """A few of them are enough."""
+    """A writer blocks after a few large messages to a slow reader."""
 
     async def main():
         listener = await listen("ts://", slow, **KNOWN.get_listen_args("worker"))

@@ -124,7 +124,7 @@ def refusals():
 
 
 def sampled():
-    """Each sample is read by one process."""
+    """Read each sample in exactly one process."""
     read = [each.item() for each in DataLoader(range(12), sampler=DistributedSampler(range(12)))]
     found = [None] * 3
     dist.all_gather_object(found, read)
@@ -157,11 +157,11 @@ def test_training(world, cap):
     ids=lambda program: program.__name__,
 )
 def test_program(world, program):
-    """Each of the functions above holds in all processes."""
+    """Each of the functions above succeeds in all processes."""
     world.run(program)
 
 
 def test_without_a_group():
-    """It says what is missing."""
+    """DistributedDataParallel without a process group raises ValueError."""
     with pytest.raises(ValueError, match="Default process group has not been initialized"):
         DistributedDataParallel(nn.Linear(1, 1))

@@ -1,4 +1,4 @@
-"""Gradients across calls: what several processes computed, differentiated in all of them."""
+"""Distributed autograd: gradients of computations across several processes."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def gradients(context_id, *tensors):
 
 
 def in_one_process(f, *tensors):
-    """The gradients of the same without calls."""
+    """Return the gradients of a local computation."""
     return [g.tolist() for g in ts.autograd.grad(f(*tensors).sum(), tensors)]
 
 
@@ -75,7 +75,7 @@ def test_a_product(standing, x, y, call):
 
 
 def test_scripts(standing, x, y):
-    """Scripted functions are recorded where they run."""
+    """Scripted functions are recorded in the process that runs them."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", scripted, (x, y)).sum()])
         found = gradients(context_id, x, y)
@@ -83,7 +83,7 @@ def test_scripts(standing, x, y):
 
 
 def test_scripted_modules(standing, x):
-    """A scripted module goes there with its parameters, and its methods are recorded, called or kept."""
+    """A scripted module is sent with its parameters, and its remote calls are recorded."""
     module = ts.jit.script(nn.Sequential(nn.Linear(2, 3), nn.Tanh()))
     with dist_autograd.context() as context_id:
         called = rpc.rpc_sync("worker1", module, (x,))
@@ -112,7 +112,8 @@ def test_calls_of_calls(standing, x):
 
 
 def test_a_parameter_of_two(standing, x, y):
-    """A parameter that two processes use, by its owner's method and as a tensor, has all of its gradient there."""
+    """A parameter used by two processes, through a method and as a tensor, accumulates both gradients at its
+    owner."""
     layer = rpc.remote("worker1", there.Layer, (1.0, 1.0))
     with dist_autograd.context() as context_id:
         by_method = layer.rpc_sync().parameter() * x
@@ -153,7 +154,8 @@ def test_no_grad(standing, x, y):
 
 
 def test_shared_memory(standing, x):
-    """Tensors that want gradients do not share memory there: their gradients would not know of writes."""
+    """Tensors that require grad are sent without shared memory, because recorded gradients could not detect
+    writes."""
     whole = x * 1
     with dist_autograd.context() as context_id:
         total = rpc.rpc_sync("worker1", there.written, (whole, whole.view(2)))
@@ -207,7 +209,7 @@ def test_hooks_are_called_once(standing, x):
 
 
 def test_futures_of_callees(standing, x):
-    """A function whose result comes later is recorded, too."""
+    """A function that returns a future is recorded."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.later, ("worker2", x)).sum()])
         assert gradients(context_id, x) == [[20, 40]]
@@ -253,7 +255,7 @@ def test_passes_add_up(standing, x, y):
 
 
 def test_long_chains(standing, x):
-    """A chain of calls to and fro costs each node one turn, whatever branches it has."""
+    """Backward visits each node of a long chain of calls once, also with branches."""
     with dist_autograd.context() as context_id:
         value = x
         for k in range(60):
@@ -266,7 +268,7 @@ def test_long_chains(standing, x):
 
 
 def test_deep_calls(standing, x):
-    """Calls inside of calls, as many as a process has threads for."""
+    """Gradients flow through nested calls up to the number of threads of a process."""
     with dist_autograd.context() as context_id:
         value = rpc.rpc_sync("worker1", there.ping_pong, (x, "worker2", "worker1", 12))
         dist_autograd.backward(context_id, [value.sum()])

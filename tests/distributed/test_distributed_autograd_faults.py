@@ -46,7 +46,7 @@ def test_contexts_do_not_nest(standing):
 
 @pytest.mark.parametrize("ask", [dist_autograd.get_gradients, dist_autograd._is_valid_context])
 def test_invalid_context_numbers(standing, ask):
-    """Numbers that name no context, or one that has ended."""
+    """Unknown context numbers and numbers of ended contexts raise an error."""
     refused("Could not find autograd context with id: 12345", ask, 12345)
     with dist_autograd.context() as context_id:
         pass
@@ -68,7 +68,7 @@ def test_roots(standing, x):
 
 
 def test_errors_in_remote_backward(standing, x):
-    """It is raised here, with the number of the process; the next pass goes as ever."""
+    """An error in remote backward is raised in the caller with the process number; the next pass succeeds."""
     with dist_autograd.context() as context_id:
         z = rpc.rpc_sync("worker2", there.mul, (x, x))
         loss = rpc.rpc_sync("worker1", there.failing, (z,)).sum()
@@ -89,7 +89,7 @@ def test_values_of_a_context_that_has_ended(standing, x):
 
 
 def test_a_pass_of_this_process_alone(standing, x):
-    """`loss.backward()` does not go to other processes, and says so."""
+    """`loss.backward()` raises an error for a loss computed by other processes."""
     with dist_autograd.context():
         product = rpc.rpc_sync("worker1", there.mul, (x, x))
         refused("distributed.autograd.backward", product.sum().backward)

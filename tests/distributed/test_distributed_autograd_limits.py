@@ -19,7 +19,7 @@ def product(x: ts.Tensor, w: ts.Tensor) -> ts.Tensor:
 
 @pytest.fixture
 def limited():
-    """This process, and one that is limited."""
+    """Provide a limited second process."""
     port = free_port()
     other = rpc_worker.start(port, 1, 2, "limited")
     rpc.init_rpc("worker0", rank=0, world_size=2, rpc_backend_options=rpc_worker.options(port))
@@ -32,7 +32,8 @@ def limited():
 
 
 def test_compiled_code_is_enough(limited):
-    """A parameter that stays there is trained: compiled code, methods of tensors, an optimizer of `ts.optim`."""
+    """A remote parameter is trained by compiled code, tensor methods and an optimizer of `ts.optim`, without
+    Python functions."""
     weight = rpc.remote("worker1", product, (ts.zeros(2), ts.ones(2)))
     weight.rpc_sync().requires_grad_()
     optimizer = DistributedOptimizer(optim.SGD, [weight], lr=0.5)
@@ -54,7 +55,7 @@ def alone():
 
 
 def test_context_ends_after_a_shutdown_inside():
-    """A block whose process left the others inside of it ends, and the next one begins."""
+    """A context whose process has shut down ends without an error, and a new context can begin."""
     x = ts.ones(2, requires_grad=True)
     alone()
     with dist_autograd.context():

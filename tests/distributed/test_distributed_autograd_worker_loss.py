@@ -1,4 +1,4 @@
-"""Gradients across calls where there are no calls, and where a process dies."""
+"""Distributed autograd without calls, and with processes that die."""
 
 import signal
 import threading
@@ -23,7 +23,7 @@ def refused(text, f, *args):
 
 
 def test_context_without_init_rpc_raises():
-    """Without `init_rpc` there is no context."""
+    """A context without `init_rpc` raises an error."""
     refused("Need to initialize distributed autograd", dist_autograd.context().__enter__)
 
 
@@ -56,7 +56,7 @@ def test_death_of_an_indirectly_called_process(together, x):
 
 
 def test_contexts_of_a_process_that_dies(together, x):
-    """They are forgotten with it."""
+    """Contexts of a dead process are released."""
     future = rpc.rpc_async("worker1", there.context_that_stays, ("worker0", x.detach()))
     future.wait()
     assert len(current().contexts) == 1

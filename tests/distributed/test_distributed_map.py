@@ -1,4 +1,4 @@
-"""One function over many batches: order, what is in flight, processes that go."""
+"""`distributed.map`: order of results, number of tasks in flight, and dying processes."""
 
 import os
 import signal

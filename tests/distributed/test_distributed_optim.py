@@ -57,7 +57,8 @@ def test_steps_equal_a_local_optimizer(standing, kind, options):
 
 
 def test_arguments_by_place_and_parameters_here(standing):
-    """Arguments of the class travel, and parameters may be this process's own; those without a gradient stay."""
+    """Positional optimizer arguments are sent, parameters may be local, and parameters without gradients stay
+    unchanged."""
     here, unused = there.Layer(1.0, 1.0), there.Layer(1.0, 1.0)
     handles = [rpc.RRef(here.parameter()), rpc.RRef(unused.parameter())]
     optimizer = DistributedOptimizer(optim.SGD, handles, 0.5)
@@ -85,7 +86,7 @@ def test_rejected_optimizers(standing):
 
 
 def test_classes_of_programs(standing):
-    """A class of the program's own goes by its name where both sides say allow_python."""
+    """Custom optimizer classes are sent by name if both processes set `allow_python`."""
     layer = layers()[0]
     optimizer = DistributedOptimizer(there.OwnSGD, [layer.remote().parameter()], lr=0.5)
     with dist_autograd.context() as context_id:
@@ -95,7 +96,7 @@ def test_classes_of_programs(standing):
 
 
 def test_several_trainers(standing):
-    """Contexts of several threads on one parameter keep their gradients apart."""
+    """Concurrent contexts on one parameter have separate gradients."""
     layer = rpc.remote("worker1", there.Layer, (0.0, 0.0))
     optimizer = DistributedOptimizer(optim.SGD, [layer.remote().parameter()], lr=1.0)
     wrong = []

@@ -1,4 +1,4 @@
-"""Whatever happens to processes and connections: no answer is wrong, no call hangs, nothing is left over."""
+"""Random faults of processes and connections: no wrong answers, no hanging calls, no leaked resources."""
 
 import pytest
 
@@ -8,12 +8,12 @@ from tests.distributed.fault_injection import rounds
 
 
 def test_rounds(nursery):
-    """A share of them."""
+    """Run a share of the fault rounds."""
     rounds(nursery, 0, 20)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(0, 1000, 250))
 def test_all_rounds(nursery, first):
-    """As above."""
+    """Run all fault rounds."""
     rounds(nursery, first, 250)

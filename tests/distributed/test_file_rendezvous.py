@@ -35,7 +35,7 @@ dist.destroy_process_group()
     ("program", "printed"), [(RPC, ["1", "2"]), (GROUP, ["3", "2"])], ids=["rpc", "group"]
 )
 def test_two_processes(program, printed, left, tmp_path):
-    """They meet, whatever an earlier program has left, and leave no file."""
+    """Two processes meet by a file with old contents, and remove it afterwards."""
     path = tmp_path / "a place"
     if left is not None:
         path.write_text(left)

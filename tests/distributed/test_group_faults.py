@@ -20,7 +20,7 @@ def fails(call, says, within=10.0):
 
 
 def loses_rank_2(function, size):
-    """Calls until one fails because rank 2 is gone; later ones fail at once."""
+    """Call until rank 2 is lost; later calls fail at once."""
     x = ts.ones(size)
 
     def forever():
@@ -140,7 +140,7 @@ def comes_alone(port):
 
 
 def test_late_and_missing_ranks():
-    """A process that is late, one that leaves; groups that begin again at the same place; one that waits alone."""
+    """Timeouts for late and leaving ranks, restarted groups at the same address, and single ranks."""
     from tests.distributed.process_groups import free_port
 
     world = World(2, timeout=2)

@@ -1,4 +1,4 @@
-"""Process groups: what all processes do together, and what one sends another."""
+"""Process groups: collectives and point-to-point communication."""
 
 import datetime
 import os
@@ -19,7 +19,7 @@ OPERATIONS = {
 
 
 def given(rank, size, dtype="float32"):
-    """The elements of one process."""
+    """Return the data of one rank."""
     random = np.random.default_rng([rank, size])
     if dtype == "float32":
         return ts.from_numpy(random.standard_normal(size, np.float32))
@@ -90,7 +90,7 @@ def moves():
 
 
 def strange_tensors():
-    """Without memory of their own, of strange dtypes, without dimensions, that want gradients."""
+    """Reduce tensors that are views, have unusual dtypes or no dimensions, or require grad."""
     me = dist.get_rank()
     x = (ts.arange(12.0).reshape(3, 4) * (me + 1)).t()
     dist.all_reduce(x)
@@ -111,7 +111,7 @@ def strange_tensors():
 
 
 def works():
-    """Calls that go on meanwhile end in the order in which they were made."""
+    """Concurrent asynchronous calls finish in call order."""
     me = dist.get_rank()
     tensors = [given(me, 40_000 + each) for each in range(8)]
     begun = [dist.all_reduce(each, async_op=True) for each in tensors]
@@ -171,7 +171,7 @@ def pairs():
 
 
 def progress_without_waiting():
-    """A transfer goes on while neither end waits for it."""
+    """A transfer makes progress without a waiting end."""
     me, size = dist.get_rank(), 3_000_000
     if me == 2:
         return
@@ -408,7 +408,7 @@ def many_threads():
     ids=lambda program: program.__name__,
 )  # fmt: skip
 def test_program(world, program):
-    """Each of the functions above holds in all processes."""
+    """Each of the functions above succeeds in all processes."""
     world.run(program)
 
 
@@ -438,7 +438,7 @@ def test_without_a_group():
 
 
 def test_group_of_one():
-    """A group of one."""
+    """A group of one process runs all operations."""
     from tests.distributed.process_groups import free_port
 
     for _ in range(2):

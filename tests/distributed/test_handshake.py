@@ -45,7 +45,7 @@ def test_both_ends_know():
 
 
 def test_handshakes_are_unique():
-    """Nonces are new each time."""
+    """Every handshake uses new nonces."""
     first, second = (talk(listener(SECRET), connector(SECRET)) for _ in range(2))
     assert all(one != other for one, other in zip(first, second))
 
@@ -58,7 +58,7 @@ def test_another_secret(theirs):
 
 
 def test_replayed_connector_is_rejected():
-    """Its proof is of another nonce."""
+    """A replayed connector proof, which belongs to another nonce, is rejected."""
     said = talk(listener(SECRET), connector(SECRET))
     again = listener(SECRET)
     next(again)
@@ -75,7 +75,7 @@ def test_replayed_listener_is_rejected():
 
 
 def test_reflected_proofs_are_rejected():
-    """Neither end believes what it said itself."""
+    """An end rejects its own proof."""
     one = listener(SECRET)
     greeting, _ = next(one)
     assert refuses(one, greeting[len(MAGIC) :] + bytes(32))
@@ -86,7 +86,7 @@ def test_reflected_proofs_are_rejected():
 
 
 def test_listener_rejects_another_listener():
-    """Roles are part of a proof: what one listener wants, another one does not say."""
+    """Roles are part of a proof, so a listener's proof is rejected by another listener."""
     one, other = listener(SECRET), listener(SECRET)
     greeting, _ = next(one)
     next(other)
@@ -94,7 +94,7 @@ def test_listener_rejects_another_listener():
 
 
 def test_another_protocol():
-    """The connector says so."""
+    """The connector reports a peer with another protocol."""
     one = connector(SECRET)
     next(one)
     with pytest.raises(AuthenticationError, match="another protocol"):
@@ -102,7 +102,7 @@ def test_another_protocol():
 
 
 def test_connection_without_a_valid_secret():
-    """Neither a short secret, nor none, nor none of TLS."""
+    """Security requires a shared secret of at least 16 bytes or TLS."""
     with pytest.raises(ValueError, match="at least 16 bytes"):
         Security(secret=b"short")
     with pytest.raises(ValueError, match="needs a shared secret"):
@@ -112,7 +112,7 @@ def test_connection_without_a_valid_secret():
 
 
 def test_secret_is_not_printed():
-    """Not where security is printed."""
+    """The `repr` of Security does not contain the secret."""
     assert SECRET.hex() not in repr(Security(secret=SECRET)) and repr(SECRET) not in repr(
         Security(secret=SECRET)
     )

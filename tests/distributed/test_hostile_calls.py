@@ -151,14 +151,14 @@ WAYS = pytest.mark.parametrize("how", [[], ["waits"]], ids=["loop", "thread"])
 
 @WAYS
 def test_spoiled_messages(worker, how):
-    """Of every kind, to the loop and to a thread that serves."""
+    """Malformed messages of every kind are answered, by the event loop and by threads."""
     throw(worker, range(3_000), how)
 
 
 @pytest.mark.long
 @WAYS
 def test_many_spoiled_messages(worker, how):
-    """As above."""
+    """Many malformed messages are answered, by the event loop and by threads."""
     throw(worker, range(100_000), how)
 
 
@@ -172,7 +172,7 @@ def test_request_before_hello(worker, message):
 
 @pytest.mark.parametrize("process", [-1, 1, 2**40, None, "0"])
 def test_unknown_processes(worker, process):
-    """They stay unknown."""
+    """A hello message with an unknown process number is rejected."""
     channel = friend(worker, says=False)
     assert ask(channel, "hello", process, 0)[0] == "failed"
     assert ask(channel, *add(1, 2))[0] == "failed"
@@ -201,7 +201,7 @@ def test_identifiers_of_other_processes(worker):
 @pytest.mark.parametrize("message", [None, 1, [], [1], [1, 2, 3], {}, [1, ["hello", 0, 0], None]])
 @WAYS
 def test_malformed_calls_close_the_connection(worker, message, how):
-    """It ends the connection."""
+    """A malformed call closes the connection."""
     channel = friend(worker, more=how)
     with pytest.raises(ConnectionError):
         channel.call(message, 20)
@@ -262,7 +262,7 @@ def test_pending_calls_are_bounded(worker):
 
 
 def test_values_under_construction_count_as_pending(worker):
-    """Though they are answered at once."""
+    """Values under construction count as pending calls, although their requests are answered at once."""
     channel = friend(worker)
     sleep = ["python", "tests.distributed.rpc_worker", "sleep"], [1, [1, 1.0], [2]]
     for number in range(16):

@@ -1,4 +1,5 @@
-"""Whatever strangers and friends send to a port: their connection ends, the process lives, and its memory stays."""
+"""Arbitrary data of unauthenticated and authenticated peers: the connection ends, the process lives, and its
+memory does not grow."""
 
 import random
 import socket
@@ -24,7 +25,7 @@ MUCH = (
 
 
 def stranger(server):
-    """A connection, and nothing said."""
+    """Open a connection without sending anything."""
     sock = socket.create_connection(("127.0.0.1", server.port), timeout=20)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
@@ -65,7 +66,7 @@ def is_closed(sock):
 
 
 def send(sock, data):
-    """Send what the other end may have stopped reading."""
+    """Send data and ignore a closed connection."""
     try:
         sock.sendall(data)
     except ConnectionError:
@@ -131,7 +132,7 @@ def test_a_recorded_session(server):
 
 
 def test_reflected_messages_are_rejected(server):
-    """Sent back, they are no proof."""
+    """A reflected greeting is rejected as a proof."""
     sock = stranger(server)
     greeting = exactly(sock, len(MAGIC) + 32)
     sock.sendall(greeting[len(MAGIC) :] + greeting[-32:])
@@ -161,7 +162,7 @@ def test_malformed_messages(server, data, first):
     "message", [1, [], {}, {"op": None}, {"op": []}, {"op": "echo", "op2": 1}, {"reply": True}]
 )
 def test_messages_of_no_meaning(server, message):
-    """They are data, and nothing else."""
+    """Unknown messages are treated as data and close the connection."""
     sock = friend(server)
     sock.sendall(sent(HELLO) + sent(message))
     sock.shutdown(socket.SHUT_WR)
@@ -178,7 +179,7 @@ def test_invalid_greetings(server, message):
 
 
 def test_truncated_messages(server):
-    """Closed in the middle of anything."""
+    """Truncated messages are handled at every position."""
     whole = sent({"op": "echo", "data": b"x" * 10_000})
     for end in (1, 7, 8, 12, 16, 20, 100, len(whole) - 1):
         sock = friend(server)
@@ -188,7 +189,7 @@ def test_truncated_messages(server):
 
 
 def test_announced_sizes_cost_nothing(server):
-    """A hundred messages of two gigabytes are on their way, and do not come."""
+    """A hundred announced messages of two gigabytes allocate no memory."""
     before = memory(server)
     socks = []
     for _ in range(100):
@@ -255,18 +256,18 @@ def throw(server, seeds):
 
 
 def test_garbage(server):
-    """Of friends."""
+    """Random damaged messages of authenticated peers close their connections only."""
     throw(server, range(2_000))
 
 
 @pytest.mark.long
 def test_much_garbage(server):
-    """As above."""
+    """Many damaged messages of authenticated peers close their connections only."""
     throw(server, range(100_000))
 
 
 def test_garbage_before_authentication(server):
-    """It is not even looked at."""
+    """Random data before authentication is rejected unread."""
     chance = random.Random(0)
     for _ in range(500):
         sock = stranger(server)

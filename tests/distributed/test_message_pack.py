@@ -92,7 +92,7 @@ def test_malformed_bytes_are_refused(monkeypatch, package, case):
 
 
 def test_random_bytes_decode_as_with_msgpack(in_python):
-    """Either both decode them to the same value, or neither does."""
+    """Random bytes decode to the value of the msgpack package, or are rejected by both."""
     rng = random.Random(3)
     starts = [message_pack.encode(value) for value in ([1, "a", {"b": [2.5, None]}], {"x": b"abc", "y": [[], {}]})]
     for _ in range(5000):

@@ -58,7 +58,7 @@ messages = st.recursive(leaves, lambda each: st.lists(each) | st.dictionaries(st
 @settings(max_examples=40, deadline=None)
 @given(messages, st.integers(0, 2**32))
 def test_random_messages_arrive(message, seed):
-    """In pieces of any size."""
+    """Messages arrive unchanged in fragments of any size."""
     sizes = random.Random(seed)
     found = received(message, lambda: sizes.choice((1 + sizes.randrange(9), 1 + sizes.randrange(STAGING_BYTES))))
     assert plain(found) == plain(message)
@@ -67,12 +67,12 @@ def test_random_messages_arrive(message, seed):
 @settings(max_examples=20, deadline=None)
 @given(st.lists(messages, max_size=5))
 def test_several_messages_in_one_read(several):
-    """And the beginning of the next one."""
+    """One read may contain several messages and the beginning of the next."""
     assert plain(read(b"".join(map(sent, several)))) == plain(several)
 
 
 def test_views_are_sent_without_a_copy():
-    """The buffer is the array's own memory."""
+    """The frame of a view is the array's memory."""
     array = np.arange(10_000.0)
     _, frame = MessageEncoder().pack({"data": memoryview(array)})
     assert np.shares_memory(np.frombuffer(frame), array)
@@ -93,7 +93,7 @@ def test_views_are_sent_without_a_copy():
     ids=["steps", "columns first", "empty", "one", "small"],
 )
 def test_views_of_every_layout_arrive(array):
-    """Rows first, as `tobytes` has them."""
+    """A view of any layout arrives in row-major order, as `tobytes` returns it."""
     assert bytes(received([memoryview(array)])[0]) == array.tobytes()
 
 
@@ -114,7 +114,7 @@ def test_unsendable_values_raise(message):
 
 
 def test_deep_messages_are_not_sent():
-    """Neither end follows them for ever."""
+    """Deeply nested messages are rejected by the encoder and the decoder."""
     deep = []
     for _ in range(100_000):
         deep = [deep]
@@ -157,14 +157,14 @@ MALFORMED = {
 
 @pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
 def test_malformed(data):
-    """Refused, without the memory that it announces."""
+    """Malformed messages are rejected without allocating the announced memory."""
     with pytest.raises(MalformedMessageError):
         read(data, TransportLimits(bytes=2**32, frames=100))
 
 
 @given(st.binary(max_size=300))
 def test_random_bytes(data):
-    """A message, no message yet, or none at all; never anything else."""
+    """Random bytes decode to messages, wait for more data, or raise `MalformedMessageError`."""
     try:
         read(data, TransportLimits(bytes=10_000))
     except MalformedMessageError:
@@ -185,7 +185,7 @@ def test_garbage():
 
 @given(st.data())
 def test_damaged_messages(data):
-    """One byte is another one."""
+    """A message with one changed byte decodes, waits for more data, or raises `MalformedMessageError`."""
     whole = bytearray(sent({"a": [1, 2.0, "text", b"x" * 5000], "b": None}))
     whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     try:
@@ -196,7 +196,7 @@ def test_damaged_messages(data):
 
 @given(st.integers(0, 99))
 def test_truncated_messages_wait_for_more_data(part):
-    """They are no error, and no message."""
+    """A truncated message is neither an error nor a message."""
     whole = sent({"a": [1, b"x" * 10_000]})
     assert read(whole[: len(whole) * part // 100]) == []
 

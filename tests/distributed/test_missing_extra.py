@@ -1,4 +1,5 @@
-"""`ts.distributed.rpc` without dask.distributed: it imports, and its functions refuse by name when they are called."""
+"""`ts.distributed.rpc` without dask.distributed: it can be imported, and its functions raise an error that
+names the extra."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Random programs of calls: their gradients are those of one process."""
+"""Random programs of remote calls have the gradients of one process."""
 
 import random
 
@@ -11,7 +11,7 @@ from ts.distributed import rpc
 
 
 def random_program(seed):
-    """Calls of `call(process, f, args)` on two tensors, and what they add up to."""
+    """Return a random program of calls `call(process, f, args)` on two tensors that sums the results."""
     chosen = random.Random(seed)
     processes = ["worker0", "worker1", "worker2"]
     steps = [(chosen.randrange(6), [chosen.random() for _ in range(4)]) for _ in range(12)]
@@ -40,7 +40,7 @@ def random_program(seed):
 
 
 def here(process, f, args):
-    """A call that is none."""
+    """Call a function locally."""
     return f(*args)
 
 
@@ -50,7 +50,7 @@ def here_nested(a, b, to):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(standing, seed):
-    """Whatever calls whatever, gradients are those of one process."""
+    """Gradients of random nested calls equal those of one process."""
     program = random_program(seed)
     x, y = (ts.tensor(values, requires_grad=True) for values in ([0.3, 0.7], [0.5, -0.2]))
     with dist_autograd.context() as context_id:

@@ -1,4 +1,4 @@
-"""Calls that may be made again."""
+"""Retryable calls."""
 
 import time
 
@@ -57,7 +57,7 @@ def test_exceptions_are_not_retried(world):
 
 
 def test_a_worker_that_is_started_again():
-    """It gets the call under its name."""
+    """A retryable call reaches the restarted worker of the same name."""
     with LocalCluster(workers=1, allow_python=True) as cluster, clusters.joined(cluster.address):
         old = rpc.get_worker_info("worker0").id
         with pytest.raises(RuntimeError, match=r"name=worker0\) is gone"):
@@ -68,7 +68,7 @@ def test_a_worker_that_is_started_again():
 
 
 def test_gradients(world):
-    """A call inside of a context stays inside of it."""
+    """A retried call stays in its autograd context."""
     from ts.distributed import autograd
 
     x = ts.ones(3, requires_grad=True)

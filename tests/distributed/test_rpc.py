@@ -205,7 +205,7 @@ def test_errors():
 
 
 def test_errors_name_the_function():
-    """Not the digest of its code."""
+    """Errors name the function, not the digest of its code."""
     name = current()._sent_code.name
     assert callable_registry.describe_callee(name(endless)) == "endless"
     assert callable_registry.describe_callee(name(ts.jit.script(there.Scaled()).plus)) == "Scaled.plus"
@@ -342,7 +342,7 @@ def test_restricted_process():
 
 
 def test_methods_of_modules_that_are_not_compiled(tmp_path):
-    """A handle on a module of a process that allows no Python has it write no files."""
+    """Uncompiled methods of a module cannot be called in a process without `allow_python`."""
     module = rpc.RRef(ts.jit.script(there.Scaled()))
     own = current().options
     own.allow_python = False

@@ -61,7 +61,7 @@ def either(x: Union[Point, int], last: Optional[Pair]) -> Union[Point, int]:
 
 @ts.jit.script
 def asks(to: str, segment: Segment) -> Segment:
-    """Objects go on from script to script."""
+    """Pass objects from script to script."""
     return rpc.rpc_sync(to, moved, (segment.ends[1], Color.GREEN, 2.0))
 
 

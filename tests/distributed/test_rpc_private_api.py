@@ -13,7 +13,7 @@ ALL = ("worker0", "worker1", "worker2")
 
 
 def test_wait_all(standing):
-    """The end of a block waits for its calls, by themselves and of handles, and raises what they raised."""
+    """`_wait_all` waits for its calls, direct and through references, and raises their errors."""
     kept = rpc.remote("worker1", there.Counter)
     with rpc.api._wait_all():
         with rpc.api._wait_all():
@@ -31,7 +31,7 @@ def test_wait_all(standing):
 
 
 def test_all_gather(standing):
-    """Values of all, or of some, by name; those of several turns do not mix."""
+    """`_all_gather` collects values by name, from all or selected workers; consecutive calls do not mix."""
     for turn in range(3):
         asked = [rpc.rpc_async(to, there.gather, args=(turn + k,)) for k, to in enumerate(ALL[1:], 1)]
         found = rpc.api._all_gather(ts.full((2,), float(turn)), timeout=20)
@@ -61,7 +61,7 @@ def test_all_gather_errors(standing):
 
 
 def test_types(standing):
-    """Of values that stay elsewhere, without them; a class of the program's is imported here."""
+    """The type of a remote value is returned without the value; custom classes are imported."""
     for value, kind in ((ts.ones(2), ts.Tensor), (3, int), (None, type(None)), ([1], list)):
         assert rpc.remote("worker1", there.same, args=(value,))._get_type() is kind
         assert rpc.RRef(value)._get_type() is kind
@@ -109,7 +109,7 @@ def test_backward_of_handles(standing):
 
 
 def test_debug_info(standing):
-    """Calls under way and values that others refer to are counted."""
+    """Debug information counts pending calls and values with remote references."""
     assert rpc.rpc_sync("worker1", there.figures)["agent.thread_pool_size"] == "16"
     kept = rpc.remote("worker1", there.same, args=(3,))
     kept.to_here()

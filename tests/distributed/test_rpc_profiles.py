@@ -69,7 +69,7 @@ def test_calls_that_fail():
 
 
 def test_traces(tmp_path):
-    """A pair of entries for each: other things happen meanwhile."""
+    """Traces contain a pair of begin and end entries per call."""
     with profile() as recorded:
         futures = [rpc.rpc_async("worker1", there.sleep, args=(0.05, k)) for k in range(2)]
         ts.ones(3)

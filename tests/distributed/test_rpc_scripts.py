@@ -1,4 +1,5 @@
-"""Calls that scripts make: this process is worker0 of four, of which each has one thread and worker3 allows little."""
+"""Remote calls by scripts, with this process as worker0 of four, each with one thread; worker3 is
+restricted."""
 
 import io
 import threading
@@ -172,7 +173,7 @@ def test_references():
 
 
 def test_references_from_python():
-    """A script takes a handle of any value, and looks at the value's type when it is there."""
+    """A script accepts references to any value and checks the type when it reads the value."""
 
     @ts.jit.script
     def first(refs: List[RRef[Tensor]], other: Optional[RRef[int]]) -> Tensor:
@@ -275,7 +276,7 @@ def at_once(x: Tensor) -> Tensor:
 
 
 def test_asynchronous_scripts():
-    """They travel as any script: also to a process that runs no functions of Python."""
+    """Asynchronous scripts can be called in processes that run no Python functions."""
     assert rpc.rpc_sync("worker1", later, args=("worker2", ts.ones(1))).item() == 2
     assert rpc.remote("worker2", later, args=("worker1", ts.ones(1))).to_here().item() == 2
     for ask in (rpc.rpc_sync, lambda *args, **more: rpc.remote(*args, **more).to_here()):
@@ -395,7 +396,7 @@ def counter(n: int) -> Counter:
 
 
 def test_methods_of_scripted_objects():
-    """They are compiled: a process that runs no functions of Python runs them."""
+    """Methods of scripted objects are compiled, so processes that run no Python functions can run them."""
     ref = rpc.remote("worker3", counter, args=(3,))
     assert ref.rpc_sync().add(4) == 7
     assert ref.rpc_async().add(1).wait() == 8

@@ -91,7 +91,7 @@ def test_idle_connections_make_room_for_others(ends, monkeypatch):
 
 
 def test_memory_outlives_the_connection(ends):
-    """And files do not."""
+    """Received memory stays valid after the connection ends, and its files are closed."""
     lender, borrower = ends
     files = shared_files()
     found = np.frombuffer(borrower.take(lent(lender, part(MIN_SHARED_BYTES, 3))), np.uint8)
@@ -136,7 +136,7 @@ def test_no_memory_for_a_segment(ends, monkeypatch, after):
 
 
 def test_unclosed_sender_releases_its_segments():
-    """Its segments go with it."""
+    """Segments of an unclosed sender are released with it."""
     before = dict(shm_segments._made)
     lender = SegmentSender(MAX_BYTES, MARK)
     assert lent(lender, part(MIN_SHARED_BYTES)) is not None
@@ -147,7 +147,7 @@ def test_unclosed_sender_releases_its_segments():
 
 
 def test_parts_are_copied_above_the_mapping_limit(ends, monkeypatch):
-    """Parts are copied."""
+    """Parts are copied if the limit of mappings is reached."""
     lender, borrower = ends
     monkeypatch.setattr(shm_segments, "_MAX_CACHED_MAPPINGS", len(shm_segments._mapped))
     for number in range(3):
@@ -190,5 +190,5 @@ def test_forked_process_releases_no_segments(ends):
 
 @pytest.mark.parametrize("size", [MIN_SHARED_BYTES - 1, 0, 1])
 def test_small_parts(ends, size):
-    """They are not worth it."""
+    """Small parts are not sent through shared memory."""
     assert lent(ends[0], part(size)) is None

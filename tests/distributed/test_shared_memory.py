@@ -1,4 +1,4 @@
-"""Large parts of messages between processes of one machine lie in memory that both have: as if they had been sent."""
+"""Large parts of messages between processes of one machine are sent through shared memory."""
 
 import asyncio
 import gc
@@ -54,14 +54,14 @@ def agree(first, second):
 
 
 def test_ends_on_one_machine():
-    """Of one machine and user."""
+    """Ends of one machine and user negotiate shared memory."""
     for lender, borrower in agree(shm_negotiation.listener(MAX_BYTES), shm_negotiation.connector(MAX_BYTES)):
         assert isinstance(lender, SegmentSender) and isinstance(borrower, SegmentReceiver)
 
 
 @pytest.mark.parametrize("listener, connector", [(0, MAX_BYTES), (MAX_BYTES, 0), (0, 0)])
 def test_one_end_without_shared_memory(listener, connector):
-    """Then neither does."""
+    """If one end disables shared memory, neither end uses it."""
     for shared in agree(shm_negotiation.listener(listener), shm_negotiation.connector(connector)):
         assert shared == (None, None)
 
@@ -90,7 +90,7 @@ def test_copied_offer():
 
 @pytest.mark.parametrize("file", [0, 1, 7, 1 << 31])
 def test_offers_of_invalid_keys(file):
-    """Whatever the other end names."""
+    """An offer with an invalid key is rejected for every file."""
     steps = shm_negotiation.connector(MAX_BYTES)
     next(steps)
     steps.send(struct.pack("<II16s", os.getpid(), file, bytes(16)))
@@ -138,7 +138,7 @@ def test_calls(channel):
 
 
 def test_retained_answers_do_not_change(channel):
-    """None changes by those that follow."""
+    """Retained answers are not changed by later answers."""
     kept = [echo(channel, part(MIN_SHARED_BYTES, number)) for number in range(60)]
     for number, found in enumerate(kept):
         np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))
@@ -146,7 +146,7 @@ def test_retained_answers_do_not_change(channel):
 
 @pytest.mark.parametrize("limits", [TransportLimits(shared=0), TransportLimits(shared=MIN_SHARED_BYTES - 1)])
 def test_ends_without_shared_memory(server, limits):
-    """Everything goes over the socket."""
+    """Without shared memory, all parts are sent over the socket."""
     channel = BlockingConnection(server.address, secret=SECRET, limits=limits)
     for number in range(4):
         data = part(MIN_SHARED_BYTES, number)
@@ -202,7 +202,7 @@ def test_data_written_before_close_arrives():
 
 
 def test_threads_of_one_process(server):
-    """Each with a connection of its own."""
+    """Threads of one process use shared memory over separate connections."""
     wrong = []
 
     def thread(number):
@@ -239,7 +239,7 @@ def test_a_process_that_is_killed():
 
 
 def test_cancelled_call_does_not_read_another_segment():
-    """Its segment's file has closed, and its number is that of the next call's by the time it is read."""
+    """A cancelled call does not read the segment of the next call, although its file number is reused."""
     with lasting("tests.distributed.echo_server") as other:
         first, second = (BlockingConnection(other.address, secret=SECRET) for _ in range(2))
         for each in (first, second):

@@ -121,13 +121,13 @@ def read(reader, data):
 
 
 def test_references_without_shared_memory():
-    """A message that is none."""
+    """A reference without negotiated shared memory raises `MalformedMessageError`."""
     with pytest.raises(MalformedMessageError, match="does not share"):
         read(MessageDecoder(), head(reference(5)))
 
 
 def test_limits_of_references():
-    """Before anything is opened."""
+    """References above the size limit are rejected before a file is opened."""
     with pytest.raises(MalformedMessageError, match=f"announces {MIN_SHARED_BYTES + 5} bytes, 1000 are allowed"):
         read(MessageDecoder(TransportLimits(bytes=1000), SegmentReceiver(os.getpid(), MARK)), head(reference(5)))
 
@@ -215,7 +215,7 @@ def test_received_segments_are_released_with_their_connection(ends, rest):
 
 
 def test_socket_frame_after_a_shared_frame(ends):
-    """The order of frames stays."""
+    """The order of frames is preserved between socket and shared memory frames."""
     lender, borrower = ends
     lender.lend(part(MIN_SHARED_BYTES).data)
     message = [part(MIN_SHARED_BYTES, 1).data, b"b" * 5000, part(MIN_SHARED_BYTES, 2).data, 3]

@@ -100,7 +100,7 @@ def test_launched_groups(environment, tmp_path, launcher):
 
 
 def test_processes_with_and_without_dask_form_one_group(environment, tmp_path):
-    """Both speak the same protocol."""
+    """Processes with and without dask use the same protocol."""
     (tmp_path / "program.py").write_text(GROUP)
     environments = [environment, dict(os.environ), environment]
     common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "3"}
@@ -157,7 +157,7 @@ except dist.DistStoreError as error:
 
 
 def test_a_process_with_another_secret_is_refused(environment, tmp_path):
-    """Neither end joins: both name the meeting place."""
+    """A peer with another secret is rejected, and both ends name the rendezvous address."""
     common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
     processes = [
         subprocess.Popen(
@@ -172,7 +172,7 @@ def test_a_process_with_another_secret_is_refused(environment, tmp_path):
 
 
 def test_an_occupied_port_is_named(environment, tmp_path, monkeypatch):
-    """The secret of the process that listens there stays."""
+    """An occupied port is named in the error, and the secret file of its process is unchanged."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.delenv("TS_RPC_SECRET", raising=False)
     environment["TMPDIR"] = str(tmp_path)

@@ -63,7 +63,7 @@ WRITES = (
 
 @dataclass
 class Random:
-    """A program: its lines, examples, and what is said of their sizes."""
+    """A program with example shapes and dynamic size specifications."""
 
     lines: list[str]
     shapes: list[tuple[int, ...]]  # of the arguments x and y, in the example
@@ -129,7 +129,7 @@ class _Writing:
         return self.draw(st.sampled_from(choices))
 
     def line(self) -> None:
-        """One more line, where it runs on the example and gives something small."""
+        """Add a line if it runs on the example with a small result."""
         kind = self.draw(st.integers(0, 9))
         table = NUMBERS if kind < 3 else WRITES if kind == 3 else TENSORS
         text = self._filled(self.one(table))
@@ -234,7 +234,7 @@ def programs(draw: Any) -> Random:
 
 @st.composite
 def _sizes(draw: Any, shapes: list[tuple[int, ...]], dims: list[dict[int, str]]) -> list[tuple[int, ...]]:
-    """Sizes for one call: as a rule as the dims say, in other numbers."""
+    """Return sizes for a call, which usually satisfy the dynamic size specifications."""
     n, m = draw(st.sampled_from(SIZES)), draw(st.sampled_from(SIZES))
     found = []
     equal: dict[int, int] = {}  # sizes equal in the example usually stay equal

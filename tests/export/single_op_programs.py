@@ -368,7 +368,7 @@ def programs(family):
 
 
 def module_of(text, count, torch):
-    """A module whose `forward` gives the expression, of a package; and its arguments' names."""
+    """Return a module whose `forward` returns the expression, in a package."""
     names = "xyz"[:count]
     source = (
         f"class Program(torch.nn.Module):\n    def forward(self, {', '.join(names)}):\n        return {text}"

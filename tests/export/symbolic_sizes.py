@@ -46,7 +46,7 @@ def sample(record: Any) -> Any | None:
 
 
 class Call:
-    """One operator on fake tensors."""
+    """A call of one operator on fake tensors."""
 
     def __init__(self, record: Any, dtype: Any) -> None:
         self.record, self.dtype = record, dtype
@@ -122,7 +122,7 @@ class Call:
         return found
 
     def _others(self) -> Iterator[dict[Any, int]]:
-        """Other sizes that nothing forbids."""
+        """Yield other sizes that satisfy the constraints."""
         environment = self.environment
         hints = environment.hints
         free = [s for s in self.symbols if s not in environment.replaced]

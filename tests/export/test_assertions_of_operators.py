@@ -109,7 +109,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_assertions(name, tmp_path):
-    """A program gives what the function gives, or refuses; decomposed and read from a file, too."""
+    """A program returns the function's result or raises its error, also decomposed and loaded from a file."""
     function, first, second, refused, condition = CASES[name]
     program = export(Function(function), first)
     told = [n.args[1] for n in program.graph.nodes if "_assert_scalar" in str(n.target)]

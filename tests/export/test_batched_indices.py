@@ -1,4 +1,4 @@
-"""`r[i]` inside of `vmap`, where `i` is another number for each element of the batch: an index, never a number."""
+"""Batched indices: `r[i]` inside of `vmap` with an `i` that varies within the batch."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""The command line on exported programs: `run`, `info`, `graph`, `code`, `check`, and the commands that take none."""
+"""The command line on exported programs: `run`, `info`, `graph`, `code`, `check`, and commands that reject
+them."""
 
 import numpy as np
 import pytest

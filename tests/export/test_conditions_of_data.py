@@ -1,4 +1,5 @@
-"""Conditions on what data give: truths, floats, large numbers, numbers within branches; asserted in each call."""
+"""Data-dependent conditions: bools, floats, large numbers, and numbers within branches, asserted in each
+call."""
 
 import pytest
 

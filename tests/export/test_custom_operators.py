@@ -1,4 +1,4 @@
-"""Operators of a program in exports: sizes that follow from elements, and `opcheck`, which tries what they say."""
+"""Custom operators in exports: data-dependent sizes, and `opcheck`."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def _setup(ctx, inputs, output):
 
 @pytest.fixture(scope="module")
 def scale():
-    """An operator with a fake and a gradient; made when a test asks, as all tests share the registry."""
+    """Define an operator with a fake and a gradient, on request because tests share the registry."""
 
     @custom_op("checks::scale", mutates_args=())
     def scale(x: ts.Tensor, by: float = 2.0) -> ts.Tensor:

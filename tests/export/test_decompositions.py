@@ -1,4 +1,4 @@
-"""`run_decompositions`: what a program computes stays, its operators are of the core set, and none of them writes."""
+"""`run_decompositions` preserves results and produces functional core operators."""
 
 import re
 import warnings

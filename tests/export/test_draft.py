@@ -15,7 +15,7 @@ from ts.export._draft_export import FailureType
 
 
 class Decides(nn.Module):
-    """Asks three times what its data are."""
+    """Has three data-dependent decisions."""
 
     def forward(self, x, y, n):
         z = y + 1 if x.sum().item() > 3 else y - 1
@@ -108,7 +108,7 @@ def test_operators_of_the_program():
 
 def test_draft_without_issues():
     class Writes(nn.Module):
-        """Runs on the example's elements; what it writes is put back."""
+        """Writes state during the example run, which is restored afterwards."""
 
         def __init__(self):
             super().__init__()
@@ -210,7 +210,7 @@ def test_data_dependent_decisions(function):
 
 
 def test_numbers_that_are_filled_in():
-    """Decomposed, they are as random as before."""
+    """Decomposed random operators draw new numbers at each call."""
 
     def fills(x):
         return x.clone().normal_(50.0, 0.5), x.clone().uniform_(3, 4), x.clone().bernoulli_(0.0)

@@ -49,7 +49,7 @@ def test_conditions(function, ranges):
 
 
 def test_derived_sizes():
-    """Of two sizes the second is twice the first."""
+    """A size that is twice another one is exported as a derived size."""
 
     def function(x, y):
         return ts.cat([x, x]) + y

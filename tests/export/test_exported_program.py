@@ -158,7 +158,7 @@ class Constant(nn.Module):
 
 
 def test_order_of_constants_in_a_decomposition():
-    """Constants come where `program.module()` has them: among the buffers of the outermost module."""
+    """Constants keep the order of `program.module()`, among the buffers of the outermost module."""
     program = export(Constant().eval(), (ts.rand(3, 2),))
     assert [s.target for s in program.graph_signature.input_specs][-2] == "c"
     decomposed = program.run_decompositions()

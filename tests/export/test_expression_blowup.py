@@ -1,4 +1,4 @@
-"""Sizes that each step of a program doubles as expressions: small ones are exported, large ones refused at once."""
+"""Sizes whose expressions double at each step: small ones are exported, large ones are rejected quickly."""
 
 import time
 
@@ -40,7 +40,7 @@ def exported(step, times):
 
 @pytest.mark.parametrize("name", STEPS)
 def test_few_steps(name):
-    """The program computes them at other sizes."""
+    """A program with a few steps runs for other sizes."""
     program = exported(STEPS[name], 4)
     for n in (2, 4, 9):
         assert ts.equal(program.module()(ts.ones(n)), Repeated(STEPS[name], 4)(ts.ones(n)))
@@ -48,7 +48,7 @@ def test_few_steps(name):
 
 @pytest.mark.parametrize("name", STEPS)
 def test_many_steps(name):
-    """An error that says it, not minutes."""
+    """Too many steps raise an error in a short time."""
     before = time.perf_counter()
     with pytest.raises(UserError, match=r"follows from s0 is an expression of [\d,]+ parts"):
         exported(STEPS[name], 30)

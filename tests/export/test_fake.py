@@ -1,4 +1,4 @@
-"""Models without the memory that they take: `ts.fake`."""
+"""Fake models without memory: `ts.fake`."""
 
 import copy
 import gc
@@ -131,7 +131,7 @@ print(next(int(line.split()[1]) // 1024 for line in open("/proc/self/status") if
     not os.path.exists("/proc/self/status"), reason="reads the peak of memory from Linux's /proc"
 )
 def test_seventy_billion_parameters():
-    """All of the process, ts among it, stays below 200 MiB."""
+    """A fake model of seventy billion parameters needs less than 200 MiB in its process."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     found = subprocess.run(
         [sys.executable, "-c", SEVENTY], capture_output=True, text=True, check=True, env=environment
@@ -142,7 +142,8 @@ def test_seventy_billion_parameters():
 
 
 def test_tensors_with_elements_stay():
-    """Neither a write through a view nor a conversion of a module loses elements without a word."""
+    """Real tensors in fake mode keep their elements: writes through views and module conversions raise an
+    error."""
     real = ts.ones(2, 3)
     module = nn.Linear(3, 3)
     with ts.fake():
@@ -230,7 +231,7 @@ def test_higher_gradients(device):
 
 
 def test_outside_of_the_block():
-    """Fake tensors stay what they are: operators that meet one are fake."""
+    """Operators on fake tensors return fake tensors outside of the context too."""
     with ts.fake():
         x, y = ts.ones(3, requires_grad=True), ts.ones(3, device="cuda")
         model = nn.Linear(3, 4)

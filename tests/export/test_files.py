@@ -1,4 +1,5 @@
-"""`.pt2` files: what is saved is loaded as it was, runs without sympy where nothing is symbolic, and damage is refused."""
+"""`.pt2` files: saved programs load unchanged, static ones run without sympy, and damaged files are
+rejected."""
 
 import copy
 import io
@@ -185,7 +186,7 @@ def test_guards_come_back():
 
 
 def test_extra_files(saved, tmp_path):
-    """Additional records come back as text; a path holds the whole file."""
+    """Extra files are returned as text; a path can be given instead of a file."""
     path = tmp_path / "net.pt2"
     path.write_bytes(saved)
     extra = {"notes.txt": "", "absent": None}
@@ -220,7 +221,7 @@ print(module(ts.ones(2, 3)).shape, "sympy" in sys.modules, "torch" in sys.module
 
 
 def test_a_static_program_needs_no_sympy(tmp_path):
-    """It loads and runs in a process that imports neither sympy nor PyTorch."""
+    """A static program loads and runs without importing sympy or PyTorch."""
 
     class M(Module):
         def forward(self, x):
@@ -418,7 +419,7 @@ SIZES = [
 
 @pytest.mark.parametrize("text", SIZES)
 def test_sizes_are_of_listed_functions(saved, text):
-    """And neither large nor deep."""
+    """Size expressions may use listed functions only and have bounded size and depth."""
     size = {"as_expr": {"expr_str": text, "hint": None}}
     with pytest.raises(ArchiveError):
         loaded(changed(saved, edit(*GRAPH, "tensor_values", "x", "sizes", 0, to=size)))
@@ -497,7 +498,7 @@ def test_pickled_tensors_are_read_with_restrictions(saved):
 
 
 def test_conditions_are_computed_within_limits(saved):
-    """A power of two arguments' sizes does not take all memory: the condition does not hold."""
+    """Guard conditions are evaluated with bounded numbers: a huge power makes the guard fail."""
     data = changed(saved, edit("guards_code", to=["2 ** (L['x'].size()[0] * 1000000000) > 1"]))
     args, kwargs = example()
     with pytest.raises(AssertionError, match="Guard failed"):
@@ -543,7 +544,7 @@ def places(tree, path=()):
 
 
 def test_damage_is_one_error(saved):
-    """Whatever is changed in the JSON or the bytes: the file loads, or an ArchiveError says why not."""
+    """Damaged JSON or bytes load, or raise ArchiveError."""
     source = random.Random(0)
     contents = records(saved)
     name = "model/models/model.json"

@@ -1,4 +1,5 @@
-"""Blocks of gradients and autocast in exported programs: they hold when the program runs, as in PyTorch."""
+"""Grad mode and autocast regions in exported programs have the effect of the eager contexts, as in
+PyTorch."""
 
 import io
 
@@ -75,7 +76,7 @@ def gradients_there(module):
 
 
 def saved(program):
-    """The program from a file of it."""
+    """Return the program saved to and loaded from a file."""
     data = io.BytesIO()
     ts.export.save(program, data)
     data.seek(0)

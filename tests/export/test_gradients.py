@@ -299,7 +299,7 @@ _NOT_DIFFERENTIATED = "rand|dropout|bernoulli|multinomial|empty|rrelu"
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("family", OPERATORS)
 def test_gradients_of_operators(family):
-    """Of each operator that eager code differentiates."""
+    """Exported gradients equal eager mode for each differentiable operator."""
     for text, shapes in programs(family):
         if re.search(_NOT_DIFFERENTIATED, text):
             continue

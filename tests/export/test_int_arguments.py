@@ -11,7 +11,7 @@ from ts.export import Dim, export
 
 
 def chosen(truth):
-    """x or -x, by what is asked of n."""
+    """Return a function that computes x or -x depending on a condition on n."""
     return lambda x, n: x if truth(n) else -x
 
 
@@ -51,7 +51,7 @@ def saved_and_loaded(program):
 
 
 def check_ends(program, function, least, most):
-    """The program takes numbers between the two, and says no to others before it runs."""
+    """Check that the program accepts numbers in the range and rejects others before it runs."""
     x = ts.arange(9.0)
     module = program.module()
     for n in {least, 4, least + 1000 if most is None else most}:

@@ -31,7 +31,7 @@ class Along(ts.nn.Module):
 @pytest.mark.parametrize("enabled", [True, False])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_programs(name, enabled):
-    """They give what eager code gives, of linear functions, too."""
+    """Exported linearized programs equal eager mode."""
     x, t = ts.tensor([[1.0, -2.0], [0.5, 3.0]]), ts.tensor([[1.0, 2.0], [-1.0, 0.5]])
     module = Along(FUNCTIONS[name])
     with ts.set_grad_enabled(enabled):

@@ -1,4 +1,4 @@
-"""Exported programs as graphs of the compiler: the same results, bit by bit, as the graph's own Python code gives."""
+"""Exported programs lowered to compiler graphs return the results of their Python code bit for bit."""
 
 import operator
 import re
@@ -260,7 +260,7 @@ class Rows(ts.nn.Module):
 
 @pytest.mark.parametrize("decomposed", [False, True])
 def test_constants_of_branches_and_loops(decomposed):
-    """Tensors that a branch makes of numbers: each call gets them as they were."""
+    """Constant tensors of branches and loops are unchanged in each call."""
 
     def counted(i, y):
         step = ts.tensor([1.0, 2.0, 3.0])

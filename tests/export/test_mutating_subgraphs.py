@@ -1,4 +1,4 @@
-"""Functions of control flow that write to tensors that they made themselves: by operators, of numbers, as views."""
+"""Control flow functions that write to local tensors, by operators, numbers and views."""
 
 import pytest
 
@@ -66,7 +66,8 @@ EXPECTED = {  # of 1, 2, 3
 @pytest.mark.parametrize("function", [made, of_numbers, of_a_list, of_data, view])
 @pytest.mark.parametrize("operator", EXPECTED)
 def test_writes_to_local_tensors(operator, function, tmp_path):
-    """It may be written: in eager code, in programs, decomposed and from files, with gradients on."""
+    """Writes to local tensors are accepted in eager mode and in exported, decomposed and loaded programs,
+    with gradients enabled."""
     x = ts.tensor([1.0, 2.0, 3.0])
     wanted = EXPECTED[operator](function, x)
     program = one_of_those(function)[operator]
@@ -79,7 +80,7 @@ def test_writes_to_local_tensors(operator, function, tmp_path):
 
 @pytest.mark.parametrize("operator", EXPECTED)
 def test_writes_to_arguments_are_rejected(operator):
-    """That may not."""
+    """Writes to arguments raise `UncapturedHigherOrderOpError`."""
     x = ts.tensor([1.0, 2.0, 3.0])
     with pytest.raises(UncapturedHigherOrderOpError, match="Encountered input mutation"):
         export(FunctionOfOne(one_of_those(given)[operator]), (x,))

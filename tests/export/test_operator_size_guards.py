@@ -67,7 +67,7 @@ def test_sizes_computed_from_others():
 
 
 def test_lengths_from_elements():
-    """Parts of a tensor whose ends are numbers of another one; distinct values; packed sequences."""
+    """Lengths from data: slices, unique values and packed sequences."""
 
     class Cut(nn.Module):
         def forward(self, x, places):

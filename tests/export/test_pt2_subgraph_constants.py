@@ -1,4 +1,4 @@
-"""Files of programs whose functions hold constants, and whose loops carry numbers of Python."""
+"""Files of programs with constants in subgraphs and Python numbers in loops."""
 
 import io
 
@@ -74,7 +74,7 @@ def saved(program):
 
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_loaded_programs_return_equal_results(function):
-    """Of the program, decomposed, and saved again; the program itself stays as it is."""
+    """Programs, decomposed and saved again, return equal results, and saving leaves the program unchanged."""
     x = ts.tensor([1.0, 2.0, 3.0])
     shapes = ({0: ts.export.Dim.DYNAMIC},) if function is size_and_number else None
     program = export(FunctionOfOne(function), (x,), dynamic_shapes=shapes)
@@ -93,7 +93,7 @@ def test_loaded_programs_return_equal_results(function):
 
 
 def test_constants_of_two_functions():
-    """They become inputs, which both take."""
+    """Constants of two subgraphs become inputs of both."""
     program = export(FunctionOfOne(in_a_branch), (ts.ones(3),))
     found = load(io.BytesIO(saved(program)))
     assert sorted(found.constants) == ["lifted_tensor_0", "lifted_tensor_1"]

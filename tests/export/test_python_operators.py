@@ -40,7 +40,8 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_operators_of_signs(name, tmp_path):
-    """The operators, before and after `run_decompositions`; the program gives what the module gives, from a file too."""
+    """Python operators export to the expected operators, before and after `run_decompositions`, with results
+    equal to the module's."""
     function, operators, decomposed = PROGRAMS[name]
     args = ts.tensor([3, 4, 5]), ts.tensor([1, 2, 3])
     program = export(Function(function), args)

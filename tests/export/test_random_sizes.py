@@ -1,4 +1,4 @@
-"""Random programs over sizes: an exported program gives what eager code gives, or refuses the sizes.
+"""Random programs with dynamic sizes: an exported program equals eager mode or rejects the sizes.
 
 TS_RANDOM_PROGRAMS=2000 pytest tests/export/test_random_sizes.py
 """
@@ -47,7 +47,7 @@ def is_refusal(error):
 
 
 def check(program: Random, with_file: bool) -> None:
-    """At all sizes each form of the program gives what eager code gives, or refuses the sizes."""
+    """Check that each form of the program equals eager mode or rejects the sizes."""
     module = module_of(program)
     try:
         exported = ts.export.export(

@@ -218,7 +218,7 @@ def test_names_that_are_python_keywords():
 
 
 class Masked(nn.Module):
-    """A transformer whose padding is masked, as archives have it: `mask is not None` of a tensor."""
+    """A transformer with a padding mask, with the `mask is not None` test of archives."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Slices whose ends are sizes or arguments that may vary: they count from the end where they are negative."""
+"""Slices with dynamic bounds, which count from the end if negative."""
 
 import pytest
 

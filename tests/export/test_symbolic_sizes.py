@@ -1,4 +1,4 @@
-"""Shape rules of records, with a symbol for each size: results are as those of tensors with elements."""
+"""Symbolic shape rules of records return the sizes of real results."""
 
 import re
 

@@ -81,7 +81,7 @@ def test_equal_numbers(case, tmp_path):
 
 
 def test_assertions_of_scripts_stay():
-    """They have no result that something could read, and stay."""
+    """Assertions of scripts, which have no results, are preserved."""
 
     @ts.jit.script
     def scaled(x):
@@ -96,7 +96,7 @@ def test_assertions_of_scripts_stay():
 
 
 def test_ranges_of_equal_numbers(tmp_path):
-    """Equal numbers of data keep their own symbols and ranges, as in PyTorch."""
+    """Equal data-dependent numbers keep separate symbols and ranges, as in PyTorch."""
 
     def function(x, y):
         n, m = x.item(), y.item()

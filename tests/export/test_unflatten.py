@@ -88,7 +88,7 @@ def test_replaced():
 
 
 def test_dispatched():
-    """Calls of a preserved module that do not run the same take turns."""
+    """Calls of a preserved module with different graphs are dispatched in turn."""
 
     class Twice(nn.Module):
         def __init__(self):

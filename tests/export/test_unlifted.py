@@ -1,4 +1,4 @@
-"""`ExportedProgram.module()`: a module with a graph of its own, whose state is in its attributes."""
+"""`ExportedProgram.module()`: a module with a separate graph and state attributes."""
 
 import copy
 import inspect

@@ -150,7 +150,7 @@ X = ts.tensor([0.5, 1.5, -2.0])
     ],
 )  # fmt: skip
 def test_refused(function):
-    """In the words of eager code."""
+    """A write to a tensor needed for backward raises the error of eager mode."""
     message = "needed for gradient computation has been modified by an inplace operation"
     with pytest.raises(RuntimeError, match=message):
         Program(function)(X)
@@ -163,7 +163,7 @@ def test_refused(function):
     [argument_of_sin, argument_of_exp, added, before, afterwards, data, detached_in_place],
 )
 def test_writes_to_tensors_not_needed_for_backward(function):
-    """The program gives what eager code gives, decomposed, too."""
+    """Writes to tensors not needed for backward equal eager mode, also decomposed."""
     program = export(Program(function), (X,))
     for made in (program, program.run_decompositions()):
         ts.testing.assert_close(made.module()(X), Program(function)(X))

@@ -1,4 +1,4 @@
-"""`cupy.ndarray`: a NumPy array that does not let itself be taken for one."""
+"""`cupy.ndarray`: a NumPy array that cannot be converted to NumPy implicitly."""
 
 import ctypes
 import json
@@ -70,7 +70,7 @@ class MemoryPointer:
 
 
 def refuse(x, what="operand"):
-    """TypeError where `x` is something of NumPy's with dimensions, or a sequence, which CuPy takes no operand from."""
+    """Raise TypeError for NumPy arrays with dimensions and for sequences, which CuPy rejects as operands."""
     if isinstance(x, (np.ndarray, list, tuple)):
         raise TypeError(f"Unsupported type {type(x)} as {what}")
     return x
@@ -240,7 +240,7 @@ def _dtype(k):
 
 
 def wrap(x):
-    """Results of NumPy as arrays of the device; what has no dimensions stays an array."""
+    """Wrap NumPy results, including scalars, as device arrays."""
     if isinstance(x, (np.ndarray, np.generic)):
         return ndarray(None, _host=np.asarray(x))
     if type(x) in (list, tuple):

@@ -56,7 +56,7 @@ def waits(function):
 
 
 class Graph:
-    """`cupy.cuda.Graph`, as `Stream.end_capture` gives it."""
+    """`cupy.cuda.Graph`, the result of `Stream.end_capture`."""
 
     def __init__(self, calls):
         self._calls = calls

@@ -165,7 +165,8 @@ def compile_all(sources):
 
 @cache
 def _built_in():
-    """A folder with BUILT_IN as a header that has been compiled: reading it takes longer than most kernels."""
+    """Return a folder with BUILT_IN as a precompiled header, because parsing it is slower than compiling most
+    kernels."""
     folder = tempfile.TemporaryDirectory(prefix="cupy_double_")
     header = Path(folder.name, "built_in.h")
     header.write_text(BUILT_IN)

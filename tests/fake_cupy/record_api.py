@@ -20,7 +20,7 @@ HIDDEN_UFUNCS = {"where": ("cupy._sorting.search", "_where_ufunc"), "clip": ("cu
 
 
 def parameters(function):
-    """Names of the parameters; None where they cannot be known, or anything goes."""
+    """Return the parameter names, or None if they are unknown or unrestricted."""
     try:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

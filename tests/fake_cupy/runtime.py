@@ -1,4 +1,4 @@
-"""`cupy.cuda`: two devices, streams that record what is asked of them, events, memory pools."""
+"""`cupy.cuda`: two devices, recording streams, events and memory pools."""
 
 import itertools
 import types
@@ -22,7 +22,7 @@ def current():
 
 
 class Device:
-    """`with Device(1):` makes it the current one."""
+    """Context manager that sets the current device."""
 
     def __init__(self, device=None):
         self.id = current() if device is None else int(device)
@@ -48,7 +48,7 @@ _around = {}  # device -> the streams of the blocks around: `use` is forgotten w
 
 
 class Stream:
-    """A queue; everything is done at once, the order of waits is kept in `waited`."""
+    """A synchronous queue that records the order of waits in `waited`."""
 
     null = None
 
@@ -100,7 +100,7 @@ Stream.null = Stream(null=True)
 
 
 class ExternalStream(Stream):
-    """A stream that another library made."""
+    """A stream created by another library."""
 
     def __init__(self, ptr, device_id=-1):
         super().__init__()

@@ -90,7 +90,7 @@ def as_typed(name: str) -> str:
 
 
 def wanted(function: Any) -> list[str]:
-    """The types that a docstring's first line gives the parameters, `any` for none."""
+    """Return the parameter types from the first line of a docstring, with `any` for unknown types."""
     first = (getattr(function, "__doc__", None) or "").partition("\n")[0]
     inside = re.match(r"[\w.]+\((.*)\)", first)
     if inside is None:
@@ -107,7 +107,7 @@ def typed(parameter: str) -> str:
 
 
 def arguments(function: Any, known: dict[str, list[Any]], generator: random.Random) -> list[Any]:
-    """Arguments for one call."""
+    """Return arguments for one call."""
     everything = [value for of_type in known.values() for value in of_type]
     kinds = wanted(function)
     if generator.random() < 0.2:
@@ -119,7 +119,8 @@ def arguments(function: Any, known: dict[str, list[Any]], generator: random.Rand
 
 
 def callables(module: types.ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Functions, types and methods of one module, by their names; methods take the object first."""
+    """Yield the functions, types and methods of a module by name; methods have the object as first
+    argument."""
     native = type(len), type(str.join), type(str.__add__), type(dict.fromkeys)
     for name, value in sorted(vars(module).items()):
         if FOR_THE_PROCESS.match(name) or name.startswith("__"):
@@ -155,7 +156,7 @@ def entries(names: list[str]) -> Iterator[tuple[str, Any, Callable[..., Any]]]:
 
 
 def main(seed: str, names: str, *place: str) -> None:
-    """Call what the modules have."""
+    """Call all entry points of the modules."""
     ts.nn
     known = values()
     calls = subprocess_watchdog.Calls(*place, seconds=SECONDS)
@@ -170,7 +171,7 @@ def main(seed: str, names: str, *place: str) -> None:
 
 
 def call(function: Callable[..., Any], given: list[Any]) -> None:
-    """One call, without warnings; an error of any kind is no crash."""
+    """Make a call without warnings; any exception is accepted."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         function(*given)
@@ -209,12 +210,12 @@ def unfilled(owner: Any) -> list[Any]:
 
 
 def pickle_of(owner: Any) -> bytes:
-    """A pickle that makes an object and gives it no state."""
+    """Return a pickle that creates an object without state."""
     return f"c{owner.__module__}\n{owner.__qualname__}\n".encode() + b")\x81."
 
 
 def shown(value: Any) -> str:
-    """An argument, shortly."""
+    """Return a short description of an argument."""
     if isinstance(value, (ts.Tensor, np.ndarray)):
         return f"<{type(value).__name__} {value.dtype} {str(tuple(value.shape))[:40]}>"
     return (

@@ -124,7 +124,7 @@ def _with_source_changed(contents: bytes, generator: random.Random, others: list
 
 
 def _instructions(contents: bytes) -> list[bytes]:
-    """The instructions of a pickle, or of several in a row; single bytes where it ends otherwise."""
+    """Return the instructions of consecutive pickles, or single bytes for an invalid pickle."""
     pieces: list[bytes] = []
     begin = 0
     try:
@@ -265,7 +265,7 @@ def _with_the_directory_changed(data: bytes, generator: random.Random) -> bytes:
 
 
 def _with_bytes_changed(data: bytes, generator: random.Random) -> bytes:
-    """The file's own bytes: of the directory half of the time, where the sizes and places are."""
+    """Change bytes of the file, half of the time in the zip directory with its sizes and offsets."""
     damaged = bytearray(data)
     directory = data.rfind(b"PK\x01\x02", 0, max(data.find(b"PK\x01\x02") + 200, 0))
     place = generator.randrange(directory if generator.random() < 0.5 and directory > 0 else 0, len(data) or 1)

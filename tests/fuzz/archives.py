@@ -144,7 +144,7 @@ def check(seed: int) -> bool:
 
 
 def check_file(opened: Callable[[], Any], **options: bool) -> bool:
-    """`check` of what `opened` gives: a file, or a path."""
+    """Run `check` on a file or path returned by `opened`."""
     with ts.limits(**LIMITS):
         loaded = attempt(ts.jit.load, opened())
         attempt(ts.load, opened(), **options)
@@ -168,7 +168,7 @@ def attempt(function: Callable[..., Any], *args: Any, **options: bool) -> Any:
 
 
 def used(loaded: Any) -> None:
-    """Call, show and save what was loaded."""
+    """Call, print and save a loaded module."""
     for use in (
         loaded,
         lambda: loaded.described(),

@@ -183,7 +183,7 @@ class ClassProgramWriter(ContainerProgramWriter):
         return lines
 
     def add_item(self, name: str) -> None:
-        """Make an object's attributes variables like others."""
+        """Make an object's attributes available as variables."""
         if name not in self.items:
             self.items.append(name)
             self.ints.append(f"{name}.n")
@@ -311,7 +311,7 @@ class ClassProgramWriter(ContainerProgramWriter):
     # statements -------------------------------------------------------------------------------
 
     def exit(self, refines: bool = False) -> str:
-        """A statement that leaves the block; PyTorch does not take `break` for one that tells what holds after it."""
+        """Return a statement that leaves the block; PyTorch does not accept `break` as a refinement."""
         message = f'"#E %d %s" % ({self.int_atom()}, {self.str_atom()})'
         kinds = [
             f"raise {self.pick(['ValueError', 'RuntimeError', 'IndexError', 'NotImplementedError'])}({message})",
@@ -553,7 +553,7 @@ class ClassProgramWriter(ContainerProgramWriter):
         return lines
 
     def union(self, depth: int) -> list[str]:
-        """Take a union apart."""
+        """Return code that refines a union."""
         u = self.fresh("u")
         lines = [f"{u} = either({self.int_expr(1)})"]
         strs = list(self.strs)

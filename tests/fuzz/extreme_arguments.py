@@ -79,7 +79,7 @@ def calls(record: Any) -> Iterator[tuple[str, list[Any]]]:
 
 
 def shown_element(x: ts.Tensor) -> str:
-    """The first element, where there is one."""
+    """Return the first element as text, or "meta"."""
     return "meta" if x.is_meta else str(x.flatten()[:1].tolist())
 
 

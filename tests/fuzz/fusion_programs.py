@@ -63,7 +63,7 @@ MASKS = ("{g} > 0.1", "{g} <= {h}", "({g} < 0) & ({h} > 0)", "torch.logical_not(
 
 
 class GroupWriter:
-    """Writes one program."""
+    """Writes a program for the fuser."""
 
     def __init__(self, choose: Callable[[int], int], statements: int = 9) -> None:
         self.choose = choose
@@ -87,7 +87,7 @@ class GroupWriter:
         return options[self.choose(len(options))]
 
     def loop(self, i: int) -> list[str]:
-        """One whose turns compute numbers and tensors."""
+        """Return a loop whose iterations compute numbers and tensors."""
         form = self.pick(LOOPS).format(u=NUMBERS, v=self.value(), w=self.value(), g=self.pick(GIVEN))
         return [f"    {line}" for line in (f"r = {self.pick(self.names)}", *form.splitlines(), f"t{i} = r")]
 
@@ -137,7 +137,7 @@ WHOLE = ((7,), (33, 5), (3, 700), (2, 6, 5), (2, 3, 4, 5), (5000,), (1, 40), (40
 
 
 def arguments(choose: Callable[[int], int], kinds: tuple[str, ...]) -> list[Any]:
-    """Arrays and numbers for a program: of one dtype mostly, or of the given ones."""
+    """Return arrays and numbers for a program, mostly of one dtype."""
     whole = WHOLE[choose(len(WHOLE))]
     numbers = np.random.default_rng(choose(1 << 30))
     main = kinds[choose(len(kinds))]

@@ -57,7 +57,7 @@ def mixed() -> list[ts.Tensor]:
 
 
 def arrays() -> list[np.ndarray[Any, Any]]:
-    """Arrays as tensors seldom have them."""
+    """Return arrays with unusual memory layouts."""
     unaligned = np.frombuffer(bytes(25), np.uint8)[1:].view(np.float32)
     fixed = np.ones(3, np.float32)
     fixed.flags.writeable = False

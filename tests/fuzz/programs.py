@@ -35,7 +35,7 @@ RESULTS = {
 
 
 class ProgramWriter:
-    """Writes one program; each choice that is made narrows what follows."""
+    """Writes a random program; each choice restricts later choices."""
 
     header = HEADER
     helper = HELPER
@@ -208,7 +208,7 @@ class ProgramWriter:
         return forms[self.choose(len(forms))]()
 
     def block(self, depth: int) -> list[str]:
-        """Statements of a block; names made inside do not leave it (they may be unset after it)."""
+        """Return the statements of a block; names defined inside are not visible after it."""
         outer = (list(self.ints), list(self.floats), list(self.bools))
         lines: list[str] = []
         for _ in range(1 + self.choose(3)):
@@ -265,7 +265,8 @@ class ProgramWriter:
         return [f"if {self.bool_expr(1)}:", "    return " + self.returned()]
 
     def bounded_while(self, depth: int) -> list[str]:
-        """A while loop whose counter steps first, so that `continue` cannot make it endless."""
+        """Return a while loop that increments its counter first, so that `continue` cannot make it
+        endless."""
         counter = self.fresh("w")
         condition = f"{counter} < {self.choose(6)} and {self.bool_expr(1)}"
         head, *body = self.loop(f"while {condition}:", counter, depth)

@@ -110,7 +110,7 @@ def changed(tree: Any, generator: random.Random) -> Any:
 
 
 def _places(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """All entries with the ways to them."""
+    """Yield all entries with their paths."""
     for key in tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ():
         yield (*path, key), tree[key]
         yield from _places(tree[key], (*path, key))

@@ -49,7 +49,7 @@ TEXTS = (
 
 
 class Caller:
-    """Random arguments of one seed."""
+    """Generates random arguments from a seed."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)

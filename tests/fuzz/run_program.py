@@ -31,7 +31,7 @@ _numbers = itertools.count()
 
 
 def as_functions(source: str) -> dict[str, Any]:
-    """The functions and classes of `source` as live Python objects, their text where `inspect` finds it."""
+    """Return the functions and classes of `source` as live Python objects with source text for `inspect`."""
     name = f"random_program_{next(_numbers)}"
     filename = f"<{name}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)

@@ -45,7 +45,7 @@ class Calls:
     def run(
         self, text: str, allowed: tuple[type[Exception], ...], function: Callable[..., Any], *args: Any
     ) -> None:
-        """function(*args), if its turn has come."""
+        """Call function(*args), unless an earlier process has already run this call."""
         self.count += 1
         if self.count <= self.after:
             return

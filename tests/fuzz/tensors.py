@@ -50,7 +50,7 @@ class TensorProgramWriter:
         return self.pick(forms)
 
     def new_matrix(self, depth: int = 1) -> str:
-        """A matrix in memory of its own."""
+        """Return an expression for a matrix in new memory."""
         x, y = self.pick(self.matrices), self.pick(self.matrices)
         if depth and self.choose(2):
             x = self.matrix(depth - 1)

@@ -1,4 +1,4 @@
-"""Elements may begin at any byte: operators give what they give of the same elements elsewhere.
+"""Unaligned tensors: operators return the results of aligned tensors.
 
 Processors that are tested on mind little; compilers may, and the sanitizers say where (`make sanitize`).
 """
@@ -83,7 +83,7 @@ def test_tensors_may_begin_anywhere(dtype, between):
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.int64, ts.int16], ids=str)
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div"])
 def test_numbers_may_begin_anywhere(name, dtype):
-    """Tensors without dimensions, as operands of others."""
+    """Zero-dimensional operands may be unaligned."""
     usual = ts.tensor(3, dtype=dtype)
     number = displaced(usual, 1)
     for x in ts.arange(6.0), ts.arange(6), ts.arange(6.0, dtype=ts.float64), ts.arange(6.0).half(), ts.arange(6.0).reshape(2, 3).t():

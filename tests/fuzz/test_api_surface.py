@@ -1,4 +1,5 @@
-"""No function, type or method of the extensions ends the process, whatever Python gives it."""
+"""Calls with arbitrary arguments to all functions, types and methods of the extensions never end the
+process."""
 
 import importlib
 

@@ -23,7 +23,7 @@ def test_more_changed_files(part):
 
 
 def hostile(number):
-    """A file for each hostile size in each of some places, and for each condition and text of lines."""
+    """Yield a file for each hostile size at several positions, and for each hostile condition and text."""
     records = exported_files.originals()[number]
     text = records[exported_files.RECORD]
     places = [path for path, _ in pt2_mutators._places(json.loads(text)) if path[-1] == "expr_str"]

@@ -24,7 +24,7 @@ def program(seed):
 
 
 def given(seed, package, kinds):
-    """New tensors, the same for every package: views of memory that lies as the choices say."""
+    """Return new tensors for a package, with equal elements and memory layouts."""
     found = arguments(random.Random(-seed - 1).randrange, kinds)
     return [tensor(package, *x) if isinstance(x, tuple) else x for x in found]
 

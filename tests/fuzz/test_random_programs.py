@@ -1,4 +1,4 @@
-"""Random typed programs do the same scripted as in plain Python (`programs.py` says which programs)."""
+"""Random typed programs have equal results scripted and in Python (`programs.py` describes the programs)."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,7 +20,7 @@ def programs(draw, writer=ProgramWriter):
 @settings(max_examples=how_many(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_same_as_python(source):
-    """From a string and from live source, the scripted program gives what CPython gives."""
+    """A program scripted from a string and from live source equals CPython."""
     compare(source, ARGUMENTS)
 
 

@@ -1,4 +1,4 @@
-"""Random programs stop at the lines at which CPython's tracing stops, and hold the same variables there."""
+"""Random programs stop at the lines of CPython's tracing with equal variables."""
 
 import copy
 import sys
@@ -33,7 +33,7 @@ def test_steps_of_python_with_containers(source):
 
 
 def compare(source, argument_tuples):
-    """Step through the program both ways."""
+    """Step through the program with the debugger and with CPython's tracing and compare."""
     python = as_functions(source)["f"]
     scripted = ts.jit.CompilationUnit(source).f
     compared = {
@@ -55,7 +55,8 @@ def unsigned(text):
 
 
 def each_line_once(stops, compared):
-    """The stops to compare; of those in a row at one line the first (newer Pythons trace comprehensions so)."""
+    """Return the compared stops, the first of consecutive stops at one line (newer Pythons trace
+    comprehensions so)."""
     found = []
     for stop in stops:
         if stop[0] in compared and not (found and found[-1][0] == stop[0]):

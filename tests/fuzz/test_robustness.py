@@ -48,7 +48,7 @@ VALUES = [
 
 @pytest.mark.parametrize("seed", range(4))
 def test_wrong_programs(seed):
-    """A program with a changed word compiles, or an error of the frontend says what is wrong."""
+    """A program with a changed token compiles, or raises a frontend error with a message."""
     generator = random.Random(seed)
     accepted = 0
     for i in range(250):
@@ -73,7 +73,7 @@ def test_wrong_graphs():
 
 @pytest.mark.parametrize("annotation", ANNOTATIONS)
 def test_wrong_arguments(annotation):
-    """Any value for a parameter of any type: it is taken, or the error names the function."""
+    """An argument of any value is accepted by a parameter of any type, or the error names the function."""
     from tests.fuzz.run_program import as_functions
 
     source = f"{TEXT}def f(x: {annotation}) -> {annotation}:\n    return x\n"

@@ -91,7 +91,7 @@ def same(first, second, exact):
 
 
 def with_profiles(graph, seed):
-    """The graph with a profile of each tensor, as a run with matrices of three rows would leave it."""
+    """Return the graph with a profile of each tensor, as after a run with matrices of three rows."""
     typed = graph.copy()
     shape_analysis.complete_shape_analysis(typed, arguments(seed, 3, ts))
     nodes = [node for node in walk_nodes(typed.block()) if node.kind() != "prim::Constant"]
@@ -122,7 +122,7 @@ def guarded(graph):
 
 
 def moved(graph, seed):
-    """Nodes at random places, where the analysis lets them go."""
+    """Move nodes to random positions allowed by alias analysis."""
     chance = random.Random(seed)
     aliases = AliasDb(graph)
     nodes = list(walk_nodes(graph.block()))
@@ -134,7 +134,8 @@ def moved(graph, seed):
 
 
 def in_python(source, torch):
-    """The function as Python runs it: TorchScript's own optimiser gives other results for one program in a hundred."""
+    """Return the function executed by Python, because TorchScript's optimizer returns wrong results for one
+    program in a hundred."""
     names = {"torch": torch, "Tensor": torch.Tensor, "Tuple": tuple}
     exec(source, names)
     return names["f"]

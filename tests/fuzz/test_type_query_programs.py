@@ -26,7 +26,8 @@ def program(seed):
 
 
 def arguments(seed, kind, package):
-    """Two matrices, a vector, a number, a flag, a vector or None; `kind`: two dtypes, a gradient, whether there is one."""
+    """Return two matrices, a vector, a number, a flag, and a vector or None; `kind` selects dtypes,
+    requires_grad and None."""
     first, second, wants, given = kind
     numbers = np.random.default_rng(seed)
     a, b, v, c = (numbers.standard_normal(shape).astype(np.float32) for shape in [(3, 3), (3, 3), (3,), (3,)])

@@ -33,7 +33,7 @@ QUESTIONS = (
 
 
 class AskingProgramWriter(TensorProgramWriter):
-    """Writes one program."""
+    """Writes a program that queries types of tensors."""
 
     def __init__(self, choose: Callable[[int], int], statements: int = 9) -> None:
         super().__init__(choose, statements)

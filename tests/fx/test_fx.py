@@ -63,7 +63,7 @@ def test_targets_are_functions_of_ts():
 
 
 def test_names_in_code_resolve_to_their_functions():
-    """Generated code finds each operator under the name that it has there."""
+    """Names in generated code resolve to the traced operators."""
     for space in (ts.linalg, ts.fft, ts.special, ts.nn.functional):
         for name in (n for n in dir(space) if not n.startswith("_")):
             function = getattr(space, name)
@@ -154,7 +154,7 @@ def test_unsupported_functions():
 
 
 def test_patches_are_undone():
-    """Neither an error in a traced function nor one trace inside of another leaves modules changed."""
+    """Errors in a traced function and nested traces leave modules unpatched."""
     call, getattribute = ts.nn.Module.__call__, ts.nn.Module.__getattr__
 
     def outer(x):
@@ -168,7 +168,7 @@ def test_patches_are_undone():
 
 
 def test_many_nodes():
-    """Neither tracing, copies nor code recur with the length of a graph."""
+    """Tracing, copies and code generation do not recurse with the graph's length."""
 
     def f(x):
         for _ in range(3000):
@@ -210,7 +210,7 @@ def test_buffers_of_opaque_objects():
 
 
 def test_scripts_know_math_after_a_trace():
-    """A tracer replaces functions of `math` while it works: what is imported meanwhile must not keep those."""
+    """A trace replaces functions of `math` temporarily; modules imported meanwhile keep the originals."""
     program = (
         "import math, ts, ts.fx\n"
         "class Net(ts.nn.Module):\n"
@@ -225,7 +225,8 @@ def test_scripts_know_math_after_a_trace():
 
 @pytest.mark.parametrize("operands", [lambda x, y: (x, y), lambda x, y: [x, y]], ids=["tuple", "list"])
 def test_einsum_of_a_sequence_has_its_operands_as_arguments(operands):
-    """PyTorch's function calls itself with the operands one by one, and passes over graphs rely on that."""
+    """A sequence of einsum operands is traced as separate arguments, as in PyTorch, for passes over
+    graphs."""
     traced = fx.symbolic_trace(lambda x, y: ts.einsum("ab,bc->ac", operands(x, y)))
     (call,) = [node for node in traced.graph.nodes if node.op == "call_function"]
     assert [str(a) for a in call.args] == ["ab,bc->ac", "x", "y"] and not call.kwargs

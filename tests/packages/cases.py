@@ -398,12 +398,12 @@ def coordinate_descent():
 
 @case("lion_pytorch", train=True)
 def lion():
-    """Trained by `optimizer_of`."""
+    """Return a model trained by `optimizer_of`."""
     return nn.Linear(4, 3), {"input": ramp(5, 4)}
 
 
 def optimizer_of(name, parameters):
-    """The package's own, where it has one."""
+    """Return the optimizer of a package, or SGD."""
     if name == "lion":
         from lion_pytorch import Lion
 

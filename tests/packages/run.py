@@ -37,7 +37,7 @@ from cases import CASES, optimizer_of  # noqa: E402
 
 
 def arrays(output):
-    """All tensors of an output, as arrays."""
+    """Return all tensors of an output as arrays."""
     if isinstance(output, torch.Tensor):
         output = output.detach()
         return [(output.double() if output.is_floating_point() else output).numpy()]

@@ -27,7 +27,7 @@ CLOSE = {"rtol": 1e-3, "atol": 1e-4}
 
 
 def cases():
-    """Names of cases, their package and what they do, read without importing either library's packages."""
+    """Return the case names with their packages and actions, read without importing the packages."""
     spec = importlib.util.spec_from_file_location("package_cases", HERE / "cases.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -5,7 +5,7 @@ from ts.passes.create_functional_graphs import create_functional_graphs, inline_
 
 
 def test_branches_and_values_that_were_written():
-    """A branch whose nodes write nothing belongs to a part, and so does what reads a tensor after a write."""
+    """A branch without writes belongs to a functional graph, and so does a read after a write."""
 
     @ts.jit.script
     def f(x, y, z):
@@ -50,7 +50,7 @@ def test_random_numbers():
 
 
 def test_branches_that_write():
-    """A branch that writes, prints or fills a list of the caller stays where it is."""
+    """A branch that writes, prints or modifies an outer list is not moved."""
 
     @ts.jit.script
     def f(x, c: bool):

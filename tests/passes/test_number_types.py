@@ -1,4 +1,4 @@
-"""`ts.passes.erase_number_types`."""
+"""Tests of the pass `ts.passes.erase_number_types`."""
 
 import ts
 from ts.ir import parse_ir
@@ -6,7 +6,7 @@ from ts.passes.erase_number_types import erase_number_types
 
 
 def test_numbers_are_tensors():
-    """Constants, results, and what a block takes; containers stay."""
+    """Number constants, results and block inputs become tensors; containers are unchanged."""
     graph = parse_ir("""graph(%x : Tensor, %n : int):
   %true : bool = prim::Constant[value=1]()
   %half : float = prim::Constant[value=0.5]()

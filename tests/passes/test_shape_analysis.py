@@ -78,7 +78,7 @@ def test_reshaped_in_place(change):
 
 
 def test_programs_do_not_run(capsys):
-    """The program is not run: it prints, warns and raises nothing."""
+    """Shape analysis does not run the program: it prints, warns and raises nothing."""
 
     def f(x):
         print(x)
@@ -106,7 +106,8 @@ def test_gradients():
 
 
 def test_complete():
-    """With sizes and strides; of what several tensors make nothing is said of gradients."""
+    """Complete analysis includes sizes and strides; results of several tensors have no gradient
+    information."""
 
     def f(a, b):
         return (a + b).t().contiguous()
@@ -168,7 +169,7 @@ def propagated(inputs, body, result="%y"):
     ],
 )
 def test_some_lengths(inputs, operator, type):
-    """From types alone: a length that an operator copies stays known, and others are not."""
+    """From types alone, copied sizes stay known and other sizes are unknown."""
     _, found = propagated(inputs, f"  %y : Tensor = {operator}")
     if "Double" in inputs:
         type = type.replace("Float", "Double")

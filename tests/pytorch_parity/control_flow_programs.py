@@ -1,4 +1,4 @@
-"""Programs of control flow operators, for either package: what they compute, what they are refused for.
+"""Programs of control flow operators for either package, with results and errors.
 
 Each takes the package `T` and the operators `H`, and gives a function and its arguments.
 """
@@ -305,7 +305,7 @@ def _associative(T, H, x, f=lambda a, b: a + b, dim=0, **options):
 
 
 def same_twice(x, *_):
-    """Two results that are one."""
+    """Return the same result twice."""
     y = x + 1
     return y, y
 

@@ -41,7 +41,7 @@ def function_of(library: Any, name: str, first: Any) -> Callable[..., Any]:
 
 
 def carried(x: Any, library: Any) -> Any:
-    """A copy of an argument for a library: leaves where the sample's tensors want gradients."""
+    """Copy an argument for a library, with leaves for tensors that require grad."""
     if isinstance(x, torch.Tensor):
         plain = x.detach().resolve_conj().resolve_neg().contiguous()
         made = plain.clone() if library is torch else ts.from_numpy(plain.numpy().copy())
@@ -64,7 +64,7 @@ def carried(x: Any, library: Any) -> Any:
 
 
 def tensors_in(x: Any, library: Any) -> Iterator[Any]:
-    """All tensors of an argument or a result that want gradients, in order."""
+    """Yield the tensors of an argument or result that require grad."""
     if isinstance(x, library.Tensor):
         if x.requires_grad:
             yield x
@@ -74,7 +74,7 @@ def tensors_in(x: Any, library: Any) -> Iterator[Any]:
 
 
 def weighted(results: list[Any], library: Any) -> Any:
-    """A real number of several results, each element with a weight of its own."""
+    """Return a real number computed from several results with a weight for each element."""
     parts = []
     for k, x in enumerate(results):
         weights = np.cos(np.arange(x.numel()) * 0.7 + k + 0.3).reshape(tuple(x.shape))

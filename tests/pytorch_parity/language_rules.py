@@ -129,7 +129,7 @@ def shown(outcome: Any) -> Any:
 
 
 def outcomes(rule: Rule, package: Any) -> list[Any]:
-    """Return what the program does with `package` as `torch`: one entry for each expression, then the graphs."""
+    """Return the outcome of each expression of a rule with `package` as `torch`, and then the graphs."""
     filename = f"<language>/{rule.name}.py"
     text = rule.text
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)

@@ -306,5 +306,5 @@ def close(found: Any, wanted: Any, what: str, exact: bool = True) -> None:
 
 
 def _steps(x: Any) -> list[int]:
-    """Strides; dimensions of length 1 lie anyhow."""
+    """Return the strides without dimensions of size 1."""
     return [step for n, step in zip(x.shape, x.stride(), strict=True) if n != 1]

@@ -32,7 +32,7 @@ DIFFERENT = {
 
 
 def dual(x, library, number):
-    """An argument with tangents where it wants gradients; `number` counts them."""
+    """Return an argument with tangents for tensors that require grad; `number` seeds the tangents."""
     if isinstance(x, library.Tensor):
         if not x.requires_grad:
             return x

@@ -25,7 +25,7 @@ FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_la
 
 
 class Writer:
-    """Writes one line after another, looking at PyTorch's tensors to make most of them fit."""
+    """Writes random lines whose operands mostly match the shapes of existing tensors."""
 
     def __init__(self, seed: int) -> None:
         self.draw = random.Random(seed)

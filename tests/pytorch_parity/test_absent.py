@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 
 def test_every_module_of_distributions_imports():
-    """Import lines such as `from torch.distributions.normal import Normal`, for every file and what it declares."""
+    """The modules of `torch.distributions` can be imported with their public names."""
     for file in pkgutil.iter_modules(torch.distributions.__path__):
         theirs = importlib.import_module(f"torch.distributions.{file.name}")
         ours = importlib.import_module(f"ts.distributions.{file.name}")
@@ -30,7 +30,7 @@ def test_operators_that_are_absent():
 
 
 def test_classes_of_results():
-    """`return_types` has a class for every operator whose results have names, if the operator is there."""
+    """`return_types` has a class for each supported operator with named results."""
     for name in dir(torch.return_types):
         cls = getattr(torch.return_types, name)
         if isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "n_fields"):

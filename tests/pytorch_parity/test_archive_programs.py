@@ -1,4 +1,5 @@
-"""Every program through archives of PyTorch: those that it wrote run here, and it compiles those that we wrote."""
+"""Archives of all programs in both directions: archives of PyTorch run in `ts`, archives of `ts` compile in
+PyTorch."""
 
 import io
 
@@ -28,7 +29,7 @@ def names(path):
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=names)
 def test_written_by_pytorch(path, capsys):
-    """A program that PyTorch compiled and saved prints here what it should."""
+    """A program compiled and saved by PyTorch prints the expected output in `ts`."""
     program = read(path)
     try:
         buffer = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Archives in both directions: PyTorch reads what `ts` wrote, and `ts` what PyTorch wrote, to the same effect."""
+"""Archives are exchanged with PyTorch in both directions with equal behaviour."""
 
 import io
 import re
@@ -93,7 +93,7 @@ def attributes(t):
 
 @pytest.mark.parametrize("reader, writer", PAIRS)
 def test_attributes(reader, writer):
-    """Attributes of every type come back as they were."""
+    """Attributes of every type are restored."""
     made = writer.jit.script(attributes(writer).eval())
     read = crossed(reader, writer, made)
     assert plain(read.everything()) == plain(made.everything())
@@ -145,7 +145,7 @@ def tree(t):
 
 @pytest.mark.parametrize("reader, writer", PAIRS)
 def test_tree(reader, writer):
-    """Submodules of one class, shared submodules and views of tensors stay what they were."""
+    """Submodules of one class, shared submodules and views of tensors are restored."""
     made = writer.jit.script(tree(writer))
     read = crossed(reader, writer, made)
     x = [[1.0, -2.0]]
@@ -161,7 +161,7 @@ def test_tree(reader, writer):
 
 @pytest.mark.parametrize("reader, writer", PAIRS)
 def test_shared_memory(reader, writer):
-    """Tensors that share memory share it again."""
+    """Tensors that share memory share memory after loading."""
     read = crossed(reader, writer, writer.jit.script(tree(writer)))
     read.part.add_(10)
     assert plain(read.whole) == [0.0, 1.0, 12.0, 13.0, 4.0, 5.0]
@@ -260,7 +260,7 @@ def test_function(reader, writer):
 
 @pytest.mark.parametrize("reader, writer", PAIRS)
 def test_extra_files(reader, writer):
-    """Additional records come back as bytes; what is not there is empty."""
+    """Extra files are returned as bytes; missing ones are empty."""
 
     def same(x):
         return x
@@ -344,7 +344,7 @@ def former_operators(t):
 
 @pytest.mark.parametrize("version", [3, 4, 5, 10])
 def test_former_operators(version):
-    """Archives of older versions divide and fill as they did when they were written."""
+    """Archives of older versions use the division and fill semantics of their version."""
 
     def results(t):
         divisions, fills = (torch.jit.script(function) for function in former_operators(torch))
@@ -390,7 +390,7 @@ def hooked(t):
 
 @pytest.mark.parametrize("reader, writer", PAIRS)
 def test_hooks(reader, writer):
-    """Hooks run when the module is called from Python, and where the code calls it."""
+    """Hooks run in calls from Python and in calls by the code."""
     for module, expected in zip(hooked(writer), ([-1.0, -5.0], [-10.0, -50.0]), strict=True):
         read = crossed(reader, writer, writer.jit.script(module))
         assert plain(read(reader.tensor([1.0, 3.0]))) == expected
@@ -496,7 +496,7 @@ def test_operators_of_a_module():
 
 
 def test_operators_came_to_mean_what_they_mean_in_the_same_versions():
-    """Of all operators, forms in place and with out= among them, by PyTorch's own table."""
+    """The version at which each operator changed its meaning equals PyTorch's table, for all variants."""
     registry.load()
     table = torch._C._get_operator_version_map()
     ours = {record.key: record.since for record in registry.records() if record.since}
@@ -521,7 +521,7 @@ def test_traced_adaptive_pools(layer, dims, size):
 
 
 def test_views_with_a_mark():
-    """Conjugates and negatives among an archive's tensors are what they stand for: as buffers, as constants."""
+    """Conjugate and negative views in archives are resolved, as buffers and as constants."""
 
     class Marked(torch.nn.Module):
         def __init__(self):

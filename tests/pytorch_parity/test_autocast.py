@@ -39,7 +39,7 @@ DIFFERENT = {name for names in EXCUSED for name in names.split()}
 
 @pytest.fixture(autouse=True)
 def quiet():
-    """Fake tensors log what they refuse."""
+    """Disable log messages of fake tensors."""
     logging.disable(logging.CRITICAL)
     with torch.enable_grad():  # ends grad mode changes of operators
         yield
@@ -117,7 +117,7 @@ def expected(kind, plain, device, dtype):
 
 
 def ts_says(record, args):
-    """The dtypes of a record's results inside of autocast; None where it fails."""
+    """Return the dtypes of a record's results inside of autocast, or None for a failing call."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -128,7 +128,7 @@ def ts_says(record, args):
 
 
 def test_results_have_pytorchs_dtypes():
-    """Operators that run on the CPU inside of autocast give what PyTorch's give."""
+    """Operators inside of CPU autocast return PyTorch's dtypes."""
     wrong, compared = [], 0
     for record, operator in records():
         if not record.autocast:
@@ -180,7 +180,8 @@ def _has_kernel(name, key):
 
 
 def trained(package, dtype, steps, scaled):
-    """Losses of a small model in mixed precision, from the same weights; and the scale after each step."""
+    """Return the losses of a small model in mixed precision from fixed weights, and the scale after each
+    step."""
     generator = torch.Generator().manual_seed(0)
     draw = lambda *shape: package.tensor(torch.randn(*shape, generator=generator).tolist())
     nn = package.nn

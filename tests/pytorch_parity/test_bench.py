@@ -18,7 +18,7 @@ def test_against_torch(tmp_path, capsys):
 
 @pytest.mark.parametrize("dtype", ("bfloat16", "complex64", "bool", "int64"))
 def test_values_of_torch(tmp_path, capsys, dtype):
-    """Tensors of these dtypes are given to PyTorch, and come back."""
+    """Tensors of these dtypes are passed to PyTorch and returned."""
     path = tmp_path / "program.py"
     path.write_text("import ts\ndef same(x: ts.Tensor) -> ts.Tensor:\n    return x.clone()\n")
     code, out, err = output(
@@ -28,7 +28,7 @@ def test_values_of_torch(tmp_path, capsys, dtype):
 
 
 def test_results_that_differ(tmp_path, capsys, monkeypatch):
-    """The exit code says so."""
+    """`bench` exits with an error status for different results."""
     path = tmp_path / "program.py"
     path.write_text("import ts\ndef same(x: ts.Tensor) -> ts.Tensor:\n    return x.clone()\n")
     monkeypatch.setattr("ts.cli.bench.difference", lambda one, other: 0.5)

@@ -1,4 +1,4 @@
-"""Graphs of functions that use classes are PyTorch's, and so is what they compute."""
+"""Graphs and results of functions with classes equal PyTorch's."""
 
 import types
 
@@ -21,7 +21,7 @@ def test_graph_text(program):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_graph_text_of_methods(method):
-    """Each method of the class has PyTorch's graph."""
+    """Methods of the class have PyTorch's graphs."""
     item = class_programs.Item(1, ["a"])
     mine, theirs = ts.jit.script(item), torch.jit.script(item)
     if method == "__init__":

@@ -1,4 +1,4 @@
-"""The command line on archives that PyTorch wrote, and what it writes for PyTorch."""
+"""The command line on PyTorch's archives, and its output for PyTorch."""
 
 import numpy as np
 import pytest
@@ -75,7 +75,8 @@ def test_archives_for_pytorch(model, tmp_path, capsys, options):
 
 
 def test_weights_for_pytorch(model, tmp_path, capsys):
-    """Weights go through safetensors to what `torch.load` reads, and what `torch.save` wrote into a model."""
+    """Weights are converted through safetensors to files for `torch.load`, and from files of `torch.save`
+    into a model."""
     pytest.importorskip("safetensors")
     net, path, x, _ = model
     weights, state, tuned = (tmp_path / name for name in ("w.safetensors", "w.pt", "tuned.pt"))

@@ -40,7 +40,8 @@ NAMES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 comp
 
 @pytest.mark.parametrize("name", NAMES)
 def test_promotion_and_conversion(name):
-    """Each dtype with it, in both orders, and numbers there and back."""
+    """Promotion of each dtype with complex32 is symmetric and equals PyTorch's; numbers convert in both
+    directions."""
     for lib in (ts, torch):
         other = getattr(lib, name)
         assert lib.promote_types(other, lib.complex32) is lib.promote_types(lib.complex32, other)
@@ -154,7 +155,7 @@ def test_random_numbers(draw):
 
 @pytest.mark.filterwarnings("ignore:ComplexHalf support")
 def test_files():
-    """Each reads what the other has written."""
+    """Files of complex32 tensors load in the other library."""
     for writer, reader in ((torch, ts), (ts, torch), (ts, ts)):
         x = writer.arange(12).to(writer.complex64).mul(1 + 0.5j).to(writer.complex32).view(3, 4)
         stored = io.BytesIO()

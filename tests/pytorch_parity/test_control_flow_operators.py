@@ -1,4 +1,5 @@
-"""Control flow operators against PyTorch: values, gradients, errors, exported graphs and what those compute."""
+"""Control flow operators compared with PyTorch's: values, gradients, errors, and exported graphs with their
+results."""
 
 import re
 import warnings
@@ -21,7 +22,7 @@ ALWAYS = {  # the others are `long`: PyTorch compiles each
 
 
 def some(names):
-    """Names, those marked that are for the long run."""
+    """Return the names, with those for the long run marked."""
     return [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.long) for name in names]
 
 
@@ -90,7 +91,7 @@ def readable(program):
 
 @pytest.mark.parametrize("name", some(PROGRAMS))
 def test_exported_graphs(name):
-    """The exported programs are the same, graphs of functions included, and compute the same."""
+    """Exported programs equal PyTorch's, including subgraphs, and have equal results."""
     found = {}
     for T, H in OPERATORS.items():
         program, args = exported(T, H, PROGRAMS[name])
@@ -129,7 +130,7 @@ def test_refusals(name):
 
 
 def test_batches():
-    """vmap chooses for each element where the truth is of the batch."""
+    """`vmap` of `cond` with a batched predicate selects per element."""
     found = {}
     for T, H in OPERATORS.items():
         x, p = T.arange(6.0).reshape(2, 3), T.tensor([True, False])

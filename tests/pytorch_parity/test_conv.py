@@ -133,7 +133,7 @@ def test_hostile_arguments(case):
 
 
 def test_dilation_and_padding_beyond_memory():
-    """Taps that meet padding only cost nothing."""
+    """Kernel positions entirely in the padding cost no time or memory."""
     x, weight = torch.ones(1, 1, 4), torch.ones(1, 1, 3)
     theirs = torch.conv1d(x, weight, padding=2**27, dilation=2**27)
     assert ts.conv1d(ours(x), ours(weight), padding=2**27, dilation=2**27).tolist() == theirs.tolist()

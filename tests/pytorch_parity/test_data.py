@@ -42,7 +42,7 @@ def outcome(function, library):
 
 
 def same(function):
-    """Both libraries do the same."""
+    """Check that both libraries have equal outcomes."""
     assert outcome(function, ts) == outcome(function, torch)
 
 
@@ -110,7 +110,7 @@ def test_loaders_one_after_another(workers, size, more):
 
 
 def test_samplers_that_draw_when_they_start():
-    """PyTorch starts a sampler before it draws the seed of the workers, and twice where there are some."""
+    """A sampler is started before the workers' seed is drawn, as in PyTorch, and twice with workers."""
     for workers in (0, 1):
 
         def drawn(library, workers=workers):
@@ -211,7 +211,7 @@ def test_single_expressions(text):
 
 
 def test_names():
-    """All public names are there, but the pipes of data that PyTorch has given up."""
+    """All public names exist, except PyTorch's deprecated data pipes."""
     given_up = {
         "DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe", "argument_validation",
         "guaranteed_datapipes_determinism", "non_deterministic", "runtime_validation", "runtime_validation_disabled",
@@ -224,7 +224,7 @@ def test_names():
     "error", [KeyError("k"), ValueError("v"), UnicodeDecodeError("utf8", b"a", 0, 1, "r"), OSError(2, "no")]
 )
 def test_failures_of_workers(error):
-    """Class and first lines of what comes to the program."""
+    """The exception of a failed worker has PyTorch's class and first lines."""
 
     def failing(library):
         class Bad(library.utils.data.Dataset):

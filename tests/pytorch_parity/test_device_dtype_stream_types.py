@@ -119,7 +119,7 @@ def test_as_in_pytorch(ours, theirs):
 
 
 def test_attributes_of_modules():
-    """A module may hold all of them."""
+    """A module may have attributes of all of these types."""
     results = []
     for m in (ts, torch):
 

@@ -22,7 +22,8 @@ def test_gradients():
 
 
 def test_small_parameters():
-    """Shares are drawn in float64, where those of one draw are seldom all the smallest number."""
+    """Beta samples with small parameters are drawn in float64, which avoids collapsing to the smallest
+    number."""
     ts.manual_seed(1)
     drawn = ts.distributions.Beta(ts.tensor(0.01), ts.tensor(0.01)).sample([20000])
     assert drawn.dtype == ts.float32

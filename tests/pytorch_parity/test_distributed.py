@@ -1,4 +1,4 @@
-"""Process groups give what PyTorch's give with "gloo": the same program, in two processes of each."""
+"""Process groups equal PyTorch's "gloo" groups: the same program in two processes of each."""
 
 import multiprocessing
 
@@ -73,7 +73,7 @@ def program(rank, port, ours, queue):
 
 
 def test_program():
-    """Values and errors."""
+    """The program has equal values and errors in both libraries."""
     pytest.importorskip("torch", reason="compares with PyTorch")
     spawn = multiprocessing.get_context("spawn")
     queue = spawn.Queue()

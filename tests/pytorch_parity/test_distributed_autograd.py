@@ -1,4 +1,4 @@
-"""Gradients across calls are those of PyTorch: the same program, in three processes of each."""
+"""Distributed autograd equals PyTorch's: the same program in three processes of each."""
 
 import multiprocessing
 
@@ -91,7 +91,7 @@ def backward_there(context_id, x):
 
 
 def cases():
-    """By name, functions of a context's number and of tensors: what they give is compared."""
+    """Return functions of a context number and tensors by name."""
     import torch
     from torch import nn
     from torch.distributed import autograd, rpc
@@ -265,7 +265,7 @@ def run(ours):
 
 
 def test_gradients_across_calls():
-    """Each case gives and raises the same in both; the others stand above with their reason."""
+    """Each case has an equal outcome in both libraries, except the listed differences."""
     ours, theirs = run(ours=True), run(ours=False)
     assert ours.keys() == theirs.keys()
     different = {name: (ours[name], theirs[name]) for name in ours if ours[name] != theirs[name]}

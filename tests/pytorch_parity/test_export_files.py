@@ -1,4 +1,5 @@
-"""`.pt2` files, both ways: PyTorch's load and run here, those of `ts` load and run there, and come back the same."""
+"""`.pt2` files in both directions: files of PyTorch run in `ts`, files of `ts` in PyTorch, and round trips
+preserve them."""
 
 import dataclasses
 import io
@@ -160,7 +161,8 @@ def same(got, want):
 
 
 def test_pytorchs_file_runs_here(case):
-    """Operators, signature, ranges and numbers, at the example and other sizes; other calls are refused in both."""
+    """A PyTorch file has its operators, signature, ranges and results, for the example and other sizes; both
+    libraries reject other calls."""
     data, program, calls, refused = case
     found = ts.export.load(io.BytesIO(data))
     assert [str(n.target) for n in found.graph.nodes] == [
@@ -297,7 +299,7 @@ class Mine:
 
 
 def test_trees_of_registered_classes():
-    """Dataclasses that both register under one name go both ways."""
+    """Dataclasses registered under one name in both libraries are exchanged."""
 
     name = "tests.pytorch_parity.Pair"
     torch.export.register_dataclass(Theirs, serialized_type_name=name)

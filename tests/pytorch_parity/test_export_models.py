@@ -55,7 +55,7 @@ DIFFERENT = {
 
 
 class Pair:
-    """One model in both packages, and its exports."""
+    """A model in both packages with its exports."""
 
     def __init__(self, name, way):
         family, name = name.split("-")

@@ -99,7 +99,7 @@ PROGRAMS = {
 
 
 class Program:
-    """One line of `PROGRAMS`."""
+    """A line of `PROGRAMS`."""
 
     def __init__(self, line):
         self.text, *shapes = (part.strip() for part in line.split(" | "))

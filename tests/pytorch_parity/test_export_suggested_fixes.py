@@ -58,7 +58,7 @@ def _told(package, function, sizes):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_violated_constraints(name):
-    """The same text."""
+    """Violated constraints have PyTorch's error message."""
     function, sizes = PROGRAMS[name]
     assert _told(ts, function, sizes) == _told(torch, function, sizes)
 

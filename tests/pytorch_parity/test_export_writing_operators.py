@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @functools.cache  # lazy, because other tests iterate over all operators during collection
 def _operators(package):
-    """One that writes a tensor, one that writes two and gives one, one that writes several, in a package."""
+    """Define operators of a package that write one tensor, two tensors with a result, and several tensors."""
 
     def bump(x: package.Tensor, k: int) -> None:
         x.add_(k)

@@ -69,7 +69,7 @@ def test_conversions_between_formats(name, other):
 
 
 def floats():
-    """Float32 of all exponents and leading bits, with those on either side."""
+    """Return float32 numbers of all exponents and leading bits, with their neighbours."""
     at = np.arange(0, 1 << 32, 1 << 14, dtype=np.uint64)
     near = np.concatenate([at, at + 1, at[1:] - 1])
     return near.astype(np.uint32).view(np.float32)

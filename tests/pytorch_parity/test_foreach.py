@@ -126,7 +126,7 @@ FUSED, SINGLE = 2, 2
     ("AdamW", dict(amsgrad=True)),
 ])  # fmt: skip
 def test_steps_to_the_last_digit(rule, options, dtype):
-    """One step from the same place, six times: parameters and memory are within a unit or two of PyTorch's."""
+    """Six optimizer steps differ from PyTorch's by at most two units in the last place."""
     random = np.random.default_rng(0)
     draw = lambda: random.standard_normal(1003).astype(dtype)
     where = torch.from_numpy(draw())

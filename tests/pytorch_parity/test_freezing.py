@@ -193,7 +193,7 @@ class Bagged(torch.nn.Module):
 
 
 def test_objects_that_are_constants():
-    """PyTorch makes objects constants though programs write to them: what is written stays, from call to call."""
+    """Objects become constants, as in PyTorch, and writes to them persist between calls."""
     there, here = io.BytesIO(), io.BytesIO()
     torch.jit.save(torch.jit.freeze(torch.jit.script(Bagged().eval())), there)
     there.seek(0)

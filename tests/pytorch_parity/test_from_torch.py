@@ -63,7 +63,7 @@ def test_other_objects(monkeypatch):
 
 
 def test_tensors_of_pytorch():
-    """They are taken where a Tensor is wanted, on their memory, and nowhere else."""
+    """PyTorch tensors are accepted for Tensor parameters without a copy, and rejected elsewhere."""
 
     @ts.jit.script
     def doubled(x: ts.Tensor) -> ts.Tensor:

@@ -28,7 +28,7 @@ def and_then(x):
 
 
 def recurrent(m):
-    """Layers take the parameters that a call gives them."""
+    """Recurrent layers use the parameters passed to `functional_call`."""
     found = []
     for kind in (m.nn.LSTM, m.nn.GRU, m.nn.RNN):
         net = kind(3, 2)

@@ -136,7 +136,7 @@ def test_texts(modules, name):
 
 @pytest.mark.parametrize("name", GOOD)
 def test_results(modules, name):
-    """The same values."""
+    """Futures return PyTorch's values."""
     theirs, ours = scripted(modules, name)
     arguments = () if name == "keyword" else (3,)
     expected, found = theirs(torch.ones(2), *arguments), ours(ts.ones(2), *arguments)

@@ -19,7 +19,7 @@ PACKAGES = {"torch": torch, "ts": ts}
 
 
 def same_text(text):
-    """A text without what has to differ: the package's own name, addresses, and places of generated code."""
+    """Return a text without package names, addresses and locations of generated code."""
     text = re.sub(r"\b(fx_programs|models)_in_(torch|ts)", r"\1", text)
     text = re.sub(r"0x[0-9a-f]+", "0x", text)
     return re.sub(r"<(torch|ts)>/", "</", re.sub(r"\bts\.", "torch.", text))
@@ -141,7 +141,7 @@ def qualified(package, function):
 
 @pytest.mark.parametrize("space", ["", "nn.functional", "linalg", "fft", "special"])
 def test_names_of_functions(space):
-    """Every function has the name in generated code that PyTorch's has."""
+    """Functions have PyTorch's names in generated code."""
     ours, theirs = ts, torch
     for part in filter(None, space.split(".")):
         ours, theirs = getattr(ours, part), getattr(theirs, part)

@@ -1,4 +1,5 @@
-"""`gradcheck` and `gradgradcheck` say what PyTorch's say: of right gradients, of wrong ones, of bad arguments."""
+"""`gradcheck` and `gradgradcheck` equal PyTorch's for correct gradients, wrong gradients and invalid
+arguments."""
 
 import pytest
 

@@ -29,7 +29,7 @@ def test_gradients_equal_pytorch(part, samples):
 @pytest.mark.parametrize("padding", [0, 1, 2])
 @pytest.mark.parametrize("mode, n", [(0, 2), (1, 2), (2, 2), (0, 3), (1, 3)])
 def test_sampling_by_a_grid(mode, n, padding, align):
-    """All modes and paddings, with places outside."""
+    """Gradients of grid sampling equal PyTorch's for all modes and paddings, with points outside."""
     draw = np.random.default_rng(0)
     images = draw.standard_normal((2, 2, 3, 4, 5)[: n + 2])
     grid = draw.uniform(-1.6, 1.6, (2, 3, 2, 2, 3)[: n + 1] + (n,))

@@ -137,7 +137,7 @@ def schemas_of(graph):
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[p.__name__ for p in PROGRAMS])
 def test_graph_and_source(program, monkeypatch):
-    """A graph reads back as the same text, is well formed, and prints as the same source."""
+    """A graph is parsed back to the same text, is valid, and prints the same source."""
     scripted = torch.jit.script(program)
     graph = parse_ir(str(scripted.graph))
     assert str(graph) == str(scripted.graph)

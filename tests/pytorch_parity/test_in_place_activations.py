@@ -16,7 +16,8 @@ CALLS = [
 
 
 def outcome(library, name, args):
-    """First and second derivatives, the node and, where nothing is random, the directional derivative; or the error."""
+    """Return the first and second derivatives, the node, and the directional derivative of deterministic
+    functions, or the error."""
     library.manual_seed(0)
     function = getattr(library.nn.functional, name)
     x = library.tensor([-1.5, -0.3, 0.0, 0.7, 2.0], dtype=library.float64, requires_grad=True)

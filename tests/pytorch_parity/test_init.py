@@ -1,4 +1,4 @@
-"""`nn.init` in scripts against PyTorch: the same seed gives the same numbers, as in Python."""
+"""`nn.init` in scripts draws PyTorch's numbers from the same seed."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def outcomes_in_pytorch(rule):
 
 @pytest.fixture(scope="module")
 def pytorch_process():
-    """A process for PyTorch: classes that other tests compile change names of types, and which annotations it knows."""
+    """Start a process for PyTorch, because classes compiled by other tests would change names of types."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
         yield executor
 

@@ -1,4 +1,4 @@
-"""Archives of scripted layers, in both directions: what PyTorch saved runs here, what is saved here runs there."""
+"""Archives of scripted layers are exchanged with PyTorch in both directions."""
 
 import io
 
@@ -47,7 +47,8 @@ def same(ours, theirs):
 @pytest.mark.parametrize("gradients", (True, False))
 @pytest.mark.parametrize("made", LAYERS)
 def test_archives_of_both_libraries(made, gradients, tmp_path):
-    """Without gradients PyTorch's layers go their faster way, through operators for whole layers."""
+    """Layer archives of both libraries load in the other one; without gradients, PyTorch's layers use fused
+    layer operators."""
     torch.manual_seed(0)
     theirs = eval(f"nn.{made}", {"nn": torch.nn}).eval()
     ours = eval(f"nn.{made}", {"nn": ts.nn}).eval()

@@ -244,7 +244,7 @@ def close(a, b):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("line", LAYERS.strip().splitlines())
 def test_as_pytorch(line):
-    """A layer of the same seed has PyTorch's text, parameters and results."""
+    """A layer with the same seed has PyTorch's `repr`, parameters and results."""
     ours, theirs = outcomes(ts, line), outcomes(torch, line)
     for one, other in zip(ours, theirs, strict=True):
         assert close(one, other)
@@ -270,7 +270,7 @@ SCRIPTED = [line for line in LAYERS.strip().splitlines() if not line.startswith(
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("line", [line for line in SCRIPTED if line != "BatchNorm2d(4)|v"])
 def test_scripted(line):
-    """A layer compiles, and gives the same as in Python."""
+    """A layer compiles with the results of Python."""
     made, _, text = line.partition("|")
     layer = eval(f"nn.{made}", {"nn": ts.nn, "torch": ts}).eval()
     args = list(arguments(ts, text))

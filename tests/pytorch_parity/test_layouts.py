@@ -116,14 +116,14 @@ RECORDS = records()
 
 @pytest.fixture(autouse=True)
 def every_warning():
-    """PyTorch's warnings that come once in a process are left to the tests that wait for them."""
+    """Enable PyTorch's once-per-process warnings in every test."""
     torch.set_warn_always(True)
     yield
     torch.set_warn_always(False)
 
 
 def compared(record, theirs):
-    """(results compared, those that lie otherwise) over all sample arguments and layouts."""
+    """Return the number of compared results and the differences, over all samples and layouts."""
     count, wrong = 0, []
     for layout in LAYOUTS:
         for args in samples.candidates(record, ts.float32, "cpu"):
@@ -210,7 +210,8 @@ VOLUMES = [
 
 @pytest.mark.parametrize("line", VOLUMES)
 def test_channels_last_3d_is_preserved(line):
-    """Convolutions, transposed ones too, leave channels of three spatial dimensions where PyTorch does."""
+    """Convolutions, including transposed ones, preserve channels-last strides in three dimensions as PyTorch
+    does."""
     found = []
     for t in (torch, ts):
         x = t.rand(2, 4, 5, 6, 7).contiguous(memory_format=t.channels_last_3d)
@@ -235,7 +236,8 @@ def test_channels_last_is_preserved(line):
 
 
 def test_angles_and_quantiles():
-    """Angles of complex numbers lie in order, those of real ones as given; many quantiles lie innermost."""
+    """`angle` of complex tensors is contiguous and of real tensors keeps strides; several quantiles are the
+    innermost dimension."""
 
     def results(t):
         numbers = t.ones(3, 4, dtype=t.complex64).t()
@@ -249,7 +251,8 @@ def test_angles_and_quantiles():
 
 
 def test_attention_has_the_strides_of_the_query():
-    """`.transpose(1, 2).view(...)` of it works; other shapes, gaps and numbers of heads give products in order."""
+    """Attention results have the strides of the query, so that `.transpose(1, 2).view(...)` works; other
+    shapes and strides give contiguous results."""
 
     def results(t):
         attention = t.nn.functional.scaled_dot_product_attention

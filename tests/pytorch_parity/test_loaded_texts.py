@@ -108,7 +108,7 @@ def f(x):
 
 
 def test_inlined_calls():
-    """The bodies are those of functions whose own calls are inlined, with what constants decide."""
+    """Inlined graphs contain the bodies of callees with inlined calls and decided constants."""
     ours, theirs = (t.jit.CompilationUnit(CALLS) for t in (ts, torch))
     assert plain(ours.f.inlined_graph) == plain(theirs.f.inlined_graph)
     assert plain(ours.either.inlined_graph) == plain(theirs.either.inlined_graph)

@@ -1,4 +1,4 @@
-"""One layer of an LSTM as an operator, against PyTorch's: results, gradients, history, refused dtypes."""
+"""The LSTM layer operator compared with PyTorch's: results, gradients, backward nodes and rejected dtypes."""
 
 import numpy as np
 import pytest

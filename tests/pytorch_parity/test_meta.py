@@ -1,4 +1,4 @@
-"""The meta device against PyTorch's: the same shapes, dtypes and strides, and refusals in the same words.
+"""The meta device compared with PyTorch's: equal shapes, dtypes, strides and errors.
 
 Shapes that do not fit are refused in the words of PyTorch's CPU, as `tests/test_meta.py` has it.
 """

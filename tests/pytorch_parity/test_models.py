@@ -1,5 +1,5 @@
-"""Models of many kinds (`tests/pytorch_parity/models`), in three ways: PyTorch's archives run here, the same text run with
-`import ts as torch` gives the same, and archives that were saved here run in PyTorch."""
+"""Models of many kinds (`tests/pytorch_parity/models`) compared with PyTorch in three ways: PyTorch's
+archives run in `ts`, the class's text runs with `import ts as torch`, and archives of `ts` run in PyTorch."""
 
 import enum
 import io
@@ -20,7 +20,8 @@ CASES = [pytest.param(family, name, id=f"{family}-{name}") for family, name in m
 
 
 def some(here):
-    """The cases, of which those of other places are long: by default each model runs in one of two ways."""
+    """Return the cases, with those of other sources marked as long: by default each model runs in one of two
+    ways."""
     return [c if here(i) else pytest.param(*c.values, id=c.id, marks=pytest.mark.long) for i, c in enumerate(CASES)]
 
 
@@ -37,7 +38,7 @@ def case_of(family, name, package=torch):
 
 
 def calls_of(case, way):
-    """The calls that a way of compiling the model takes, with arguments of their own."""
+    """Return the calls that a compiled model supports, with separate arguments."""
     torch.manual_seed(1)
     calls = case.calls()
     return (
@@ -77,7 +78,7 @@ def outcome(package, module, case, way):
 
 
 def ours(value):
-    """PyTorch's value as one of `ts`."""
+    """Convert a PyTorch value to `ts`."""
     if isinstance(value, torch.Tensor):
         tensor = ts.from_numpy(array_of(value).copy()).to(getattr(ts, dtype_name(value)))
         return tensor.contiguous(memory_format=ts.channels_last) if is_channels_last(value, torch) else tensor
@@ -196,8 +197,8 @@ def check_back(module, case, way, want, with_state=True):
 
 @pytest.mark.parametrize(("family", "name"), some(lambda i: i % 3))
 def test_by_file(family, name, monkeypatch, tmp_path):
-    """Archives that PyTorch wrote (scripted, traced, frozen) run here, the second time with the code that the first one
-    kept; and those run in PyTorch that are saved of them."""
+    """Scripted, traced and frozen PyTorch archives run in `ts`, the second time with cached code; archives
+    saved again run in PyTorch."""
     monkeypatch.setenv("TS_CACHE", "1")
     monkeypatch.setenv("TS_CACHE_DIR", str(tmp_path))
     case = case_of(family, name)
@@ -211,7 +212,8 @@ def test_by_file(family, name, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(("family", "name"), some(lambda i: i % 3 == 0))
 def test_from_source(family, name):
-    """The class's text with `import ts as torch`: the same seed gives PyTorch's weights, and PyTorch's weights its results."""
+    """The class with `import ts as torch` has PyTorch's weights for the same seed, and PyTorch's results for
+    the same weights."""
     case, theirs = case_of(family, name), models.build(torch, family, name)
     weights = {key: plain(value) for key, value in theirs.state_dict().items()}
     made = {key: plain(value) for key, value in models.build(ts, family, name).state_dict().items()}

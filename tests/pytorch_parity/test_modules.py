@@ -127,7 +127,7 @@ MOVES = [
 
 @pytest.mark.parametrize("text", MOVES)
 def test_wrong_moves(text):
-    """`Module.to` refuses what it cannot take in PyTorch's words."""
+    """`Module.to` rejects invalid arguments with PyTorch's message."""
 
     def said(library):
         with pytest.raises((TypeError, RuntimeError)) as caught:

@@ -24,7 +24,7 @@ def ways(x):
 
 
 def both(shape, seed, most):
-    """Pairs of a tensor of ts and one of PyTorch, that lie alike."""
+    """Return pairs of tensors of both libraries with equal strides."""
     x = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
     pairs = list(zip(ways(ts.tensor(x)), ways(torch.tensor(x)), strict=True))
     return pairs if len(pairs) <= most else random.Random(seed).sample(pairs, most)
@@ -71,7 +71,7 @@ TWO = {
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", ONE)
 def test_unary_operators(name, shape):
-    """Results lie as PyTorch's do."""
+    """Unary operators return PyTorch's strides."""
     for x, y in both(shape, 0, 12):
         check(outcome(ONE[name], x), outcome(ONE[name], y), (y.shape, y.stride()))
 
@@ -138,7 +138,7 @@ ATTENTION = [
 @pytest.mark.parametrize("kind", ["none", "causal", "bool", "number", "row of nothing"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
 def test_attention(kind, dtype):
-    """Heads as they are projected, masks that broadcast, and rows that look at nothing."""
+    """Attention equals PyTorch's for projected heads, broadcast masks and fully masked rows."""
     for queries, keys in ATTENTION:
         torch.manual_seed(0)
         q, k, v = torch.randn(queries), torch.randn(keys), torch.randn(*keys[:-1], 6)
@@ -237,7 +237,7 @@ SEEN = {
 
 
 def drawn_shape(rng, n):
-    """Sizes whose product is n, some of them 1."""
+    """Return a shape with n elements, including dimensions of size 1."""
     shape = []
     while n > 1:
         shape.append(rng.choice([d for d in range(2, n + 1) if n % d == 0]))
@@ -276,7 +276,8 @@ def test_other_shapes(name):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_same_bytes(dtype):
-    """Complex numbers and their parts, of all that lies so; else the refusals."""
+    """Views of complex numbers as their parts, and back, equal PyTorch's for all valid strides; others raise
+    its errors."""
     for strided in (
         lambda x: x,
         lambda x: x[1:],
@@ -304,7 +305,7 @@ SHORT = {
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", SHORT)
 def test_16_bit_floats(name, dtype):
-    """Each operation is computed in 32 bits and rounded, in any order of dimensions."""
+    """Operations on 16-bit floats compute in 32 bits and round, in any order of dimensions."""
     for (x, u), (y, v) in itertools.product(both((2, 3, 4), 0, 6), both((2, 3, 4), 1, 6)):
         if u.shape == v.shape:
             found = SHORT[name](x.to(getattr(ts, dtype)), y.to(getattr(ts, dtype)))

@@ -1,4 +1,4 @@
-"""Every record's schema is one of PyTorch's, letter for letter; promotion is PyTorch's for all pairs."""
+"""Record schemas equal PyTorch's text; promotion equals PyTorch's for all pairs of dtypes."""
 
 import itertools
 

@@ -71,7 +71,7 @@ def trained(library, rule, options, dtype, steps=6):
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
 @pytest.mark.parametrize(("rule", "options"), RULES)
 def test_rules(rule, options, dtype):
-    """Every rule moves parameters as PyTorch's does, remembers the same, and goes on from what was saved."""
+    """Optimizers update parameters and state as PyTorch's, and continue from saved state."""
     if dtype == "complex128" and rule in ("Adagrad", "Adamax", "Rprop", "ASGD", "RMSprop"):
         pytest.skip("PyTorch mixes real and complex states there")
     assert close(trained(ts, rule, options, dtype), trained(torch, rule, options, dtype))
@@ -110,7 +110,7 @@ def of_groups(optimizer):
 
 
 def rates(library, text, rule, steps):
-    """The options of the groups after every step, and what the schedule says then."""
+    """Return the group options and the schedule's rates after every step."""
     o, scheduler = schedule(library, text, rule)
     seen = [(of_groups(o), scheduler.get_last_lr())]
     for step in steps:

@@ -87,7 +87,7 @@ MODULES = "adadelta adagrad adam adamax adamw asgd lbfgs nadam radam rmsprop rpr
 
 @pytest.mark.parametrize("module", MODULES)
 def test_signatures(module):
-    """Classes and functional forms take what PyTorch's do, in that order, with the same defaults."""
+    """Optimizer classes and functional forms have PyTorch's parameters, order and defaults."""
     theirs, ours = (importlib.import_module(f"{name}.optim.{module}") for name in ("torch", "ts"))
     for name in theirs.__all__:
         described = [
@@ -101,7 +101,7 @@ def test_signatures(module):
 
 
 def test_names():
-    """Everything public is there, and in its schedules and averages."""
+    """All public names exist, including schedulers and averaging."""
     assert set(torch.optim.__all__) == set(ts.optim.__all__)
     for part in ("lr_scheduler", "swa_utils"):
         assert set(getattr(torch.optim, part).__all__) <= set(getattr(ts.optim, part).__all__)
@@ -203,7 +203,7 @@ def test_gradients_through_steps(rule, options, rate):
 
 
 def test_hooks_of_all_optimizers():
-    """They run around those of the optimizer itself."""
+    """Global hooks run around the hooks of the optimizer."""
 
     def order(library):
         module = importlib.import_module(f"{library.__name__}.optim.optimizer")
@@ -225,7 +225,7 @@ def test_hooks_of_all_optimizers():
 
 
 def test_swapped_parameters():
-    """`swap_in_optimizer_params_and_state`: the step changes what was swapped in, and nothing else."""
+    """`swap_in_optimizer_params_and_state`: a step changes only the swapped parameters."""
 
     def swapped(library):
         x, y = library.ones(2), library.full((2,), 5.0)

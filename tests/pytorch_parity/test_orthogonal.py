@@ -78,7 +78,7 @@ def test_values_and_gradients(how, shape, base, dtype):
 
 @pytest.mark.parametrize("how, shape, base, dtype", list(cases()))
 def test_assignment(how, shape, base, dtype):
-    """An orthogonal matrix is taken as it is, another one made orthogonal; or refused."""
+    """An assigned orthogonal matrix is used unchanged; another matrix is orthogonalized or rejected."""
     value = made(ts, shape, "cayley", True, dtype).weight.detach().resolve_conj().numpy()
     for array in (value, numbers(shape, dtype, 5)):
         said = []

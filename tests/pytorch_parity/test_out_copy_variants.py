@@ -51,7 +51,7 @@ def written(record):
 
 
 def inputs(record):
-    """Arguments by name, without the outputs, of the first dtype that the operator takes; None where no sample suits."""
+    """Return arguments by name, without outputs, of the first dtype that the operator accepts, or None."""
     names = [p.name for p in samples.operator(record).signature.parameters]
     for dtype in (ts.float32, ts.int64):
         given = samples.arguments(record.base, dtype)
@@ -74,7 +74,7 @@ def refusal(operator, given):
 
 
 def turned(x):
-    """A matrix that lies by columns."""
+    """Return a matrix in column-major order."""
     return x.t().contiguous().t() if isinstance(x, ts.Tensor) and x.ndim == 2 else x
 
 

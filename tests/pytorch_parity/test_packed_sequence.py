@@ -25,7 +25,7 @@ def apart(parts: List[Tensor]):
 
 
 def plain(value: Any) -> Any:
-    """Tensors as lists, whatever holds them."""
+    """Convert tensors in nested containers to lists."""
     if hasattr(value, "tolist"):
         return value.tolist()
     return value if value is None else [plain(item) for item in value]
@@ -40,7 +40,7 @@ def shape(value: Any) -> Any:
 
 
 def both(run: Any) -> None:
-    """Results are equal to rounding; failures are of the same class, and say the same."""
+    """Check that results are equal up to rounding, or errors equal in class and message."""
     results = []
     for library in (torch, ts):
         try:

@@ -103,7 +103,7 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[p.__name__ for p in PROGRAMS])
 def test_frontend_graph(program):
-    """After the frontend's passes the graph has PyTorch's text, names and numbers included."""
+    """After the frontend's passes, graphs have PyTorch's text, including names and numbers."""
     assert str(frontend.compile_function(parse.function_def(program), compile_function).graph) == str(
         torch.jit.script(program).graph
     )

@@ -1,4 +1,4 @@
-"""Every operator on numbers, strings, lists and dicts gives what PyTorch's operator of that schema gives.
+"""Builtin operators on numbers, strings, lists and dicts equal PyTorch's operator with the same schema.
 
 Each schema becomes a one-node graph that PyTorch runs; values are drawn from small pools by type.  Calls that
 crash or hang PyTorch are excluded, and so are the differences named in the modules.

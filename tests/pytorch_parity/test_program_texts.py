@@ -63,7 +63,7 @@ NO_SOURCE = {"functions/none_for_tensor": "PyTorch fails to print the undefined 
 
 
 def programs(known):
-    """All programs; those that are known to differ must differ."""
+    """Return all programs, with known differences marked as expected failures."""
     for path in PROGRAMS:
         name = f"{path.parent.name}/{path.stem}"
         reason = known.get(name)

@@ -1,4 +1,4 @@
-"""PyTorch does with the program files what their comments say, but where a comment says otherwise."""
+"""PyTorch behaves as the comments of the program files say, except for noted differences."""
 
 import pytest
 

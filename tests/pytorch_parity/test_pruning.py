@@ -46,7 +46,7 @@ def pruned(library, steps):
 @pytest.mark.parametrize("first", STEPS[:-1])
 @pytest.mark.parametrize("second", STEPS)
 def test_steps(first, second):
-    """One method after the other takes places that are left."""
+    """A second pruning method prunes remaining elements."""
     if "remove" in second and "weight" not in first:
         pytest.skip("nothing to remove")
     try:
@@ -147,7 +147,7 @@ def test_methods_without_modules(text):
 
 
 def trained(library, m):
-    """A step downhill: what is pruned stays so, and has no gradient."""
+    """Run a training step: pruned elements stay pruned and have no gradient."""
     optimizer = library.optim.SGD(m.parameters(), lr=0.1)
     m(library.ones(2, 4)).square().sum().backward()
     gradients = {name: x.grad.tolist() for name, x in m.named_parameters()}
@@ -171,7 +171,7 @@ def test_gradients_of_pruned_weights(step):
 
 @pytest.mark.parametrize("direction", [(ts, torch), (torch, ts)])
 def test_state_dicts_are_exchanged(direction, tmp_path):
-    """Originals and masks of one library, through a file, into the pruned module of the other."""
+    """Originals and masks of pruned modules are exchanged through state dicts."""
     source, target = direction
     m, n = layer(source), target.nn.Linear(4, 3)
     source.nn.utils.prune.l1_unstructured(m, "weight", 0.5)

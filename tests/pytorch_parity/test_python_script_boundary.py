@@ -1,4 +1,4 @@
-"""Arguments at the border to scripts, against PyTorch: what is taken, what it becomes, what is refused."""
+"""Arguments of scripts compared with PyTorch: accepted values, conversions and errors."""
 
 import collections
 from typing import Dict, List, Optional, Tuple, Union

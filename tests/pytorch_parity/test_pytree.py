@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 
 @pytest.fixture(autouse=True)
 def only_the_half_in_python(monkeypatch):
-    """PyTorch's other half, in C++, keeps a class that was registered once, and refuses it the next time."""
+    """Disable PyTorch's C++ pytree, which keeps registered classes."""
     monkeypatch.setattr(theirs, "_cxx_pytree_exists", False)
 
 
@@ -48,11 +48,11 @@ class Pair:
 
 
 class Bare(Pair):
-    """Registered without keys."""
+    """A pair registered without keys."""
 
 
 class Plain(list):
-    """Not registered: a leaf."""
+    """An unregistered list class, which is a leaf."""
 
 
 class Color(enum.Enum):
@@ -72,7 +72,7 @@ class Setting:
 
 
 class Loose:
-    """No dataclass."""
+    """A class that is not a dataclass."""
 
     def __init__(self, first, second):
         self.first, self.second = first, second
@@ -165,7 +165,7 @@ TREES = [
 
 
 def random_tree(source, depth):
-    """A tree of all kinds of nodes."""
+    """Return a random tree with all kinds of nodes."""
     if depth == 0 or source.random() < 0.2:
         return source.choice([0, 1.5, None, "leaf", Color.RED, Plain([1]), time.gmtime(0)])
     items = [random_tree(source, depth - 1) for _ in range(source.randrange(4))]
@@ -218,7 +218,7 @@ def outcome(run):
 
 
 def same(run):
-    """`run(pytree)` does the same in both libraries; what it does."""
+    """Check that `run(pytree)` is equal in both libraries and return the result."""
     expected, found = outcome(lambda: run(theirs)), outcome(lambda: run(ours))
     assert found == expected
     return found[0]
@@ -241,7 +241,7 @@ def everything_of(spec):
 
 @pytest.mark.parametrize("rule", range(len(RULES)))
 def test_flatten(rule):
-    """Leaves, specs, paths, and what is built of them."""
+    """Flattening returns PyTorch's leaves, specs and paths, and unflattening restores the tree."""
     for tree in TREES:
         is_leaf = RULES[rule]
         same(lambda pytree: pytree.tree_flatten(tree, is_leaf))
@@ -260,7 +260,7 @@ def test_flatten(rule):
 
 @pytest.mark.parametrize("number", range(len(TREES)))
 def test_specs(number):
-    """A spec's text, its copies, JSON, equality with others, and what it refuses to build."""
+    """Specs have PyTorch's text, copies, JSON, equality and errors."""
     tree = TREES[number]
     same(lambda pytree: pytree.treespec_pprint(pytree.tree_structure(tree)))
     same(lambda pytree: pytree.treespec_dumps(pytree.tree_structure(tree)))
@@ -495,7 +495,7 @@ def test_registering_again():
 
 
 def test_named_tuple_without_a_name():
-    """JSON of named tuples wants them registered."""
+    """JSON serialization of named tuples requires registration."""
     same(lambda pytree: pytree.treespec_dumps(pytree.tree_structure(Point(1, 2))))
     same(lambda pytree: pytree.treespec_dumps(pytree.tree_structure(Named(2))))
     same(lambda pytree: pytree.treespec_loads(pytree.treespec_dumps(pytree.tree_structure(Named(2)))).unflatten([1]))
@@ -618,7 +618,7 @@ def test_results_of_registered_functions():
 
 
 def test_signatures():
-    """Functions take the same arguments under the same names."""
+    """Functions have PyTorch's parameters."""
     for name in dir(theirs):
         function = getattr(theirs, name)
         if getattr(function, "__module__", None) == theirs.__name__ and callable(function) and hasattr(ours, name):

@@ -245,7 +245,7 @@ def f{i}(self, x, w):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_operator(functions, source):
-    """In a script, by itself."""
+    """A quantized operator in a script equals PyTorch's."""
     torch.backends.quantized.engine = "fbgemm"
     torch.manual_seed(0)
     x, w = torch.randn(6, 6) * 2, torch.rand(6) + 0.1
@@ -260,7 +260,7 @@ def test_operator(functions, source):
 
 @pytest.mark.parametrize("bits", [8, 4])
 def test_packed_tables(bits):
-    """Bags of rows; PyTorch keeps the scales of 4-bit rows in 16 bits, so that they differ."""
+    """Embedding bags of packed rows equal PyTorch's, up to its 16-bit scales for 4-bit rows."""
     dtype, kind = {8: (torch.quint8, "byte"), 4: (torch.quint4x2, "4bit")}[bits]
     torch.manual_seed(0)
     weight = torch.randn(10, 12)

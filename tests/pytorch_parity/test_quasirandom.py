@@ -18,7 +18,7 @@ DRAWS = ["[e.draw(9)]", "[e.draw(), e.draw(), e.draw(3)]", "[e.draw(5, dtype=t.f
     ["1", "2", "5", "40", "3, scramble=True, seed=7", "1, scramble=True, seed=0", "60, scramble=True"],
 )
 def test_points(options, draws):
-    """All points, and what the engine remembers."""
+    """Sobol points and the engine's state equal PyTorch's."""
 
     def drawn(library):
         library.manual_seed(5)

@@ -1,4 +1,4 @@
-"""Random numbers against PyTorch's: the same numbers, or the same refusal, and afterwards the same state.
+"""Random numbers compared with PyTorch's: equal numbers or errors, and equal state afterwards.
 
 Each row of the table draws in both libraries from the same seed, for dtypes and sizes on both sides of 16,
 where PyTorch's ways part.  Numbers defined by integer arithmetic must be equal bit for bit, numbers computed

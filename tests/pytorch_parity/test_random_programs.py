@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 @pytest.mark.parametrize("seed", range(60))
 def test_same_as_pytorch(seed):
-    """One random program, three implementations, equal outcomes on every argument tuple."""
+    """A random program has equal outcomes in three implementations for every argument tuple."""
     compare(ProgramWriter(random.Random(seed).randrange, pytorch=True).program(), ARGUMENTS)
 
 

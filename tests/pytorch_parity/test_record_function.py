@@ -1,4 +1,4 @@
-"""Labels for profilers, and `Variable`: the same graphs and source in scripts, the same in Python."""
+"""Profiler labels and `Variable` have PyTorch's graphs and source in scripts, and its results in Python."""
 
 import pytest
 

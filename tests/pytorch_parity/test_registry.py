@@ -1,4 +1,4 @@
-"""Operators that programs write seldom, and archives hold: each overload against PyTorch's of the same name.
+"""Rarely used operators that archives contain: each overload is compared with PyTorch's.
 
 `registry/calls.txt` has overloads and calls of them, with `x(2, 3, k=1)` for a tensor of the dtype that is tried, `i(0, 1)`
 for integers, `m(2)` for a mask, `D` for the dtype and `t` for the library.  Compared are values, dtypes, shapes, strides, what
@@ -304,7 +304,7 @@ GRAPHS = {
 
 @pytest.mark.parametrize("kind", GRAPHS)
 def test_operators_in_graphs(kind):
-    """Of any number of arguments, or in graphs only."""
+    """Operators with variable arguments, and operators that exist only in graphs, equal PyTorch's."""
     inputs, result, names, arguments = GRAPHS[kind]
     text = f"graph({inputs}):\n  %0 : int = prim::Constant[value=0]()\n  %r : {result} = {kind}({names})\n  return (%r)"
     ours = ts.jit.create_function_from_graph("f", ts.parse_ir(text))(*arguments(ts))
@@ -320,7 +320,7 @@ def test_attributes_in_scripts(name):
 
 
 def test_storages():
-    """A tensor becomes a view of a storage, or a view of one is made."""
+    """`set_` makes a tensor a view of a storage."""
     results = []
     for t in (ts, torch):
         x, y, storage = made(t, 2, 3), made(t, 4, k=1), made(t, 6, k=2).untyped_storage()
@@ -344,7 +344,7 @@ def keys(schemas):
 
 
 def test_missing_overloads_are_documented():
-    """No overload is missing but those that `docs/reference/operators/missing-operators.md` lists, and it lists none that is there."""
+    """The overloads without a record are exactly those in `docs/reference/operators/missing-operators.md`."""
     registry.load()
     names = {*registry.names(), *(operator.name for operator in prims.operators())}
     here = {operator.key for name in names for operator in registry.lookup(name)}

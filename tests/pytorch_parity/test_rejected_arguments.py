@@ -155,7 +155,7 @@ def test_state_of_a_plateau_scheduler():
 
 
 def test_many_workers_are_warned_of():
-    """In the same words."""
+    """The warning for many workers has PyTorch's text."""
     texts = []
     for m in (ts, torch):
         with warnings.catch_warnings(record=True) as caught:

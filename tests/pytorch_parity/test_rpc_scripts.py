@@ -108,7 +108,7 @@ def test_references(expression, parameters):
 
 @pytest.mark.parametrize("callee, kind", [("torch.add", "builtin"), ("x", "value of type 'Tensor'")])
 def test_calls_of_unscripted_functions(callee, kind):
-    """PyTorch does not say where."""
+    """A call of an unscripted function has PyTorch's error, with an additional source location."""
     text = f"def f(dst: str, x: Tensor):\n    return rpc.rpc_sync(dst, {callee}, (x, x))"
     theirs = compiled(text, THEIRS)
     assert compiled(text, OURS).startswith(theirs) and theirs.endswith(kind.partition(" ")[2] or kind)

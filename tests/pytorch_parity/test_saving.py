@@ -1,4 +1,4 @@
-"""`ts.save` and `ts.load` against PyTorch's: each reads what the other wrote."""
+"""`ts.save` and `ts.load` compared with PyTorch's: files are exchanged in both directions."""
 
 import collections
 import io
@@ -35,7 +35,7 @@ def saved(t, obj):
 
 @pytest.mark.parametrize(("writer", "reader"), [(torch, ts), (ts, torch), (ts, ts)])
 def test_values(writer, reader):
-    """All kinds of values come back, and tensors on one storage are on one storage again."""
+    """Values of all kinds are restored, and tensors on one storage share it again."""
     got = reader.load(saved(writer, value(writer)))
     assert repr(got) == repr(value(reader)) and got["noted"].note == "kept"
     got["x"][1, 0] = 9
@@ -81,7 +81,7 @@ def layers(t):
 
 @pytest.mark.parametrize(("writer", "reader"), [(torch, ts), (ts, torch), (ts, ts)])
 def test_whole_modules(writer, reader):
-    """A whole module goes both ways where the reader trusts the file, and is refused where it does not."""
+    """Whole modules are exchanged with `weights_only=False` and rejected otherwise."""
     made = layers(writer)
     data = saved(writer, made).getvalue()
     with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
@@ -106,7 +106,7 @@ def test_values_of_trusted_files():
 
 @pytest.mark.parametrize(("writer", "reader"), [(torch, ts), (ts, torch), (ts, ts)])
 def test_the_format_before_zip_files(writer, reader, tmp_path):
-    """The old format both ways, by paths and open files; what shares memory shares it again."""
+    """Files of the legacy format are exchanged, by path and open file, with shared memory."""
     made = value(writer)
     if reader is torch:
         del made["unsigned"]  # which PyTorch writes and cannot read
@@ -147,7 +147,7 @@ def test_the_format_before_zip_files(writer, reader, tmp_path):
 
 @pytest.mark.parametrize("old", [False, True])
 def test_views_with_a_mark(old):
-    """Conjugates and negatives that PyTorch saved as views of other numbers are what they stand for."""
+    """Conjugate and negative views saved by PyTorch are resolved."""
     x, n = torch.tensor([1 + 2j, 3 - 1j]), torch.tensor([1.0, 2.0])
     made = {
         "conj": x.conj(),

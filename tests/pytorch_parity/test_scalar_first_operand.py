@@ -1,4 +1,4 @@
-"""Functions that take a number where their schema says a tensor, while the other operand wants a gradient."""
+"""Functions with a number for a Tensor parameter while the other operand requires grad."""
 
 import pytest
 

@@ -45,7 +45,7 @@ def test_every_schema():
 
 
 def test_spellings():
-    """Both spellings of every type."""
+    """Both spellings of every type are PyTorch's."""
     for theirs, ours in PAIRS:
         assert (ours.str(), ours.annotation_str, ours.kind()) == (
             theirs.str(),

@@ -1,4 +1,4 @@
-"""Checkpoints that keep some results, against PyTorch's: what policies are asked, gradients, refusals."""
+"""Selective checkpoints compared with PyTorch's: policy calls, gradients and errors."""
 
 from functools import partial
 

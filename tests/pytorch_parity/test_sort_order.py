@@ -1,4 +1,4 @@
-"""Equal elements end where PyTorch leaves them: sorts, topk, kthvalue, mode and medians, NaN and -0.0 among them."""
+"""The order of equal elements is PyTorch's: sorts, topk, kthvalue, mode and medians, with NaN and -0.0."""
 
 import numpy as np
 import pytest

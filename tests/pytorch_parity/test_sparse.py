@@ -1,4 +1,4 @@
-"""Sparse tensors: each expression gives PyTorch's values, pattern, text or error."""
+"""Sparse tensors: each expression has PyTorch's values, pattern, text or error."""
 
 import warnings
 

@@ -122,7 +122,7 @@ def numbers(x):
 
 
 def arguments(record, dtype):
-    """Pairs of argument lists, PyTorch's and what to say of them."""
+    """Yield pairs of PyTorch's arguments and their description."""
     kinds = [p.kind for p in samples.operator(record).signature.parameters if not p.has_default]
     x = values(dtype)
     if record.name in ("aten::lcm", "aten::gcd") and not x.is_complex() and x.min() < -1:
@@ -228,7 +228,7 @@ TOO_LARGE = """where(m, x, 300) | where(m, 300, x) | where(m, x, -1) | x.clamp(m
 @pytest.mark.parametrize("text", [text.strip() for text in TOO_LARGE])
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "float16", "float32", "bfloat16"])
 def test_numbers_that_the_dtype_cannot_hold(text, dtype):
-    """They wrap around, become infinite or are refused, as in PyTorch."""
+    """Out-of-range numbers wrap around, become infinite or are rejected, as in PyTorch."""
     results = []
     for module in (torch, ts):
         x = module.tensor([1, 2], dtype=getattr(module, dtype))

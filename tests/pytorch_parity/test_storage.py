@@ -1,4 +1,4 @@
-"""as_strided over the storage of views, and what resize_ keeps, as PyTorch has them."""
+"""`as_strided` over the storage of views, and elements preserved by `resize_`, equal PyTorch's."""
 
 import numpy as np
 import pytest
@@ -138,6 +138,6 @@ def test_typed_storages(source):
 
 
 def test_numbers_are_copied_between_storages():
-    """`copy_` converts; PyTorch copies bytes where the sizes are the same."""
+    """`copy_` between storages converts numbers; PyTorch copies bytes for equal sizes."""
     target = ts.IntStorage([0, 0]).copy_(ts.FloatStorage([3.7, 4.0]))
     assert target.tolist() == [3, 4]

@@ -68,7 +68,7 @@ KINDS = (
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds_of_tensors(kind):
-    """Eager tensors say of what kind they are."""
+    """The `is_*` attributes of eager tensors equal PyTorch's."""
     assert getattr(ts.ones(2), f"is_{kind}") == getattr(torch.ones(2), f"is_{kind}")
 
 

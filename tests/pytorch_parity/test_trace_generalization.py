@@ -125,7 +125,7 @@ def trace(t, module, expression, text):
 
 @cache
 def others(text):
-    """Lengths that give other shapes than the example's, each shapes once."""
+    """Return lengths with other shapes than the example's, without repeated shapes."""
     seen = {shapes(text, str(EXAMPLE)): EXAMPLE}
     return [lengths for lengths in OTHERS if seen.setdefault(shapes(text, str(lengths)), lengths) is lengths]
 

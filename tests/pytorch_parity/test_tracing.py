@@ -1,4 +1,4 @@
-"""Traces are PyTorch's: graph text, and results on inputs that they were not made with."""
+"""Traces have PyTorch's graph text and its results on other inputs."""
 
 import re
 import warnings

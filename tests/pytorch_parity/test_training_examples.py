@@ -67,7 +67,7 @@ MADE = [digits, finetune, char_lstm]
 
 
 def halves(library, made, path):
-    """The losses of all steps; after half of them model and optimiser are written to a file."""
+    """Return the losses of all steps, with a checkpoint written after half of them."""
     example, model, optimizer, data = made(library)
     losses = example.trained(library, model, optimizer, data, STEPS // 2)
     library.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, str(path))

@@ -1,4 +1,4 @@
-"""Operators take the dtypes that PyTorch's take, and refuse the others with its class of errors."""
+"""Operators accept PyTorch's dtypes and reject other dtypes with its error class."""
 
 import warnings
 

@@ -51,7 +51,7 @@ OTHERWISE_DRAWN = {"multinomial", "normal", "randperm", "dropout of one", "berno
 
 
 def outcome(m, name, how):
-    """The values, or what was said."""
+    """Return the values, or the error message."""
     m.manual_seed(3)
     try:
         with warnings.catch_warnings():

@@ -22,7 +22,7 @@ WIDENED = ("aten::sum", "aten::mean", "aten::prod", "aten::mm", "aten::bmm", "at
 
 
 class CheckedArray(np.ndarray):
-    """An array of this device: the type is how `ts` knows whose array it is."""
+    """Array type of this device, by which `ts` finds the backend."""
 
 
 def floating(x: Any) -> bool:
@@ -38,7 +38,7 @@ def plain(x: Any) -> Any:
 
 
 def ours(x: Any) -> Any:
-    """NumPy's arrays as arrays of this device, on the same memory; lists and tuples of them too."""
+    """Convert NumPy arrays, also in lists and tuples, to arrays of this device on the same memory."""
     if isinstance(x, (np.ndarray, np.generic)):
         return np.asarray(x).view(CheckedArray)
     return type(x)(map(ours, x)) if type(x) in (list, tuple) else x
@@ -102,7 +102,7 @@ class CheckedBackend(Backend):
         return result.astype(kind) if result.dtype == np.float64 else result
 
     def look(self, name: str, result: Any) -> None:
-        """FloatingPointError where a result is not finite."""
+        """Raise FloatingPointError for a non-finite result."""
         for x in arrays([result]):
             if floating(x) and not np.isfinite(x).all():
                 where = np.argwhere(~np.isfinite(x))[0].tolist()

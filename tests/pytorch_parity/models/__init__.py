@@ -24,7 +24,7 @@ FAMILIES = tuple(sorted(path.stem for path in FOLDER.glob("*.py") if path.stem !
 
 
 class Call(NamedTuple):
-    """One call of a model's method."""
+    """A call of a model's method."""
 
     args: tuple[Any, ...]
     method: str = "forward"
@@ -71,7 +71,7 @@ def build(torch: Any, family_name: str, name: str) -> Any:
 
 
 def compiled(torch: Any, model: Any, case: Case, way: str, calls: list[Call]) -> Any:
-    """A model in one of its ways: eager, script, trace, freeze or optimize."""
+    """Return a model in one of its modes: eager, script, trace, freeze or optimize."""
     if way == "eager":
         return model
     if way == "trace":

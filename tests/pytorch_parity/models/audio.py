@@ -425,7 +425,7 @@ CASES["conv_tasnet"] = Case(
 
 
 class WaveNet(nn.Module):
-    """Gates of dilated convolutions; it generates with the inputs of each layer in a queue."""
+    """Gated dilated convolutions; generation keeps the inputs of each layer in a queue."""
 
     def __init__(self, width: int = 6, classes: int = 16, dilations: Tuple[int, ...] = (1, 2, 4)):
         super().__init__()

@@ -497,7 +497,7 @@ CASES["clusters"] = Case(
 
 
 class Registration(nn.Module):
-    """Point clouds laid over each other, and lines found among outliers."""
+    """Registration of point clouds, and robust line fitting."""
 
     def forward(self, a: Tensor, b: Tensor, turns: int = 5) -> Tuple[Tensor, Tensor, List[float]]:
         rotation, shift = torch.eye(3), torch.zeros(3)
@@ -587,7 +587,7 @@ CASES["wavelets"] = Case(
 
 
 class Beats(nn.Module):
-    """Peaks of a filtered signal and what lies between them, smoothed by a polynomial's least squares."""
+    """Peaks of a filtered signal and their intervals, smoothed by polynomial least squares."""
 
     def __init__(self, width: int = 5, order: int = 2):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Generators: adversarial ones, autoencoders, diffusion, flows, and what samples element by element."""
+"""Generative models: adversarial networks, autoencoders, diffusion, flows and autoregressive sampling."""
 
 import math
 from typing import Dict, List, NamedTuple, Optional, Tuple

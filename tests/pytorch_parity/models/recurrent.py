@@ -45,7 +45,7 @@ for _kind in ("LSTM", "GRU", "RNN"):
 
 
 class Layers(nn.Module):
-    """With states given or not, projections, batches first or second, and none."""
+    """Recurrent layers with optional states, projections, batch-first inputs and no batch."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Image models: classification, segmentation, restoration and what is done with images before them."""
+"""Image models: classification, segmentation, restoration and preprocessing."""
 
 import math
 from collections import OrderedDict
