@@ -1,1 +1,1 @@
-"""Graph to graph."""
+"""Passes: transformations of graphs."""

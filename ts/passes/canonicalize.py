@@ -1,8 +1,8 @@
 """Canonical numbering and order, so that equal programs have equal text.
 
-`canonicalize(graph)` is a copy in which values are numbered in the order of their definitions.
-`canonicalize_outputs` orders, in place, the outputs of ifs and loops by their first use; those without a
-use come last.
+`canonicalize(graph)` returns a copy with values numbered in the order of their definitions.
+`canonicalize_outputs` sorts the outputs of ifs and loops in place by their first use; unused outputs come
+last.
 
     %a : int, %b : int = prim::If(%c)          %b : int, %a : int = prim::If(%c)
       block0(): -> (%1, %2)              =>      block0(): -> (%2, %1)
@@ -41,8 +41,7 @@ def canonicalize_outputs(graph: Graph) -> bool:
 
 
 def _visit(block: Block) -> bool:
-    """Visit nodes in reverse order and outer blocks first, since the order of outputs depends on later uses.
-    """
+    """Visit nodes in reverse order, outer blocks first: the order of outputs depends on later uses."""
     changed = False
     for node in reversed(block.nodes_with_blocks()):
         kind = node.kind()
@@ -83,13 +82,13 @@ def _is_before(first: Use, second: Use) -> bool:
 
 
 def _node_is_before(first: Node, second: Node) -> bool:
-    """Program order, over blocks; a node comes before what its blocks hold."""
+    """Return whether `first` precedes `second` in program order; a node precedes the nodes in its blocks."""
     first_path, second_path = _path(first), _path(second)
     for a, b in zip(first_path, second_path, strict=False):
         if a is not b:
             if a.owning_block() is b.owning_block():
                 return a.is_before(b)
-            # Two blocks of one node: the first block comes first.
+            # In different blocks of one node, the order is that of the blocks.
             owner = a.owning_block().owning_node()
             assert owner is not None
             blocks = owner.blocks()

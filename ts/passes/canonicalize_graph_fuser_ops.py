@@ -17,7 +17,7 @@ from ts.passes.pass_utils import constant_value
 
 
 def canonicalize_graph_fuser_ops(graph: Graph) -> bool:
-    """Replace `aten::chunk` and what unpacks it by `prim::ConstantChunk`."""
+    """Replace `aten::chunk` and its unpacking by `prim::ConstantChunk`."""
     changed = False
     for node in list(graph.all_nodes()):
         if node.kind() == "aten::chunk" and _is_unpacked(node):

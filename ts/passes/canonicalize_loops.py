@@ -21,7 +21,7 @@ from ts.passes.pass_utils import INT64_MAX, LoopKind, constant_value, loop_kind
 
 
 def canonicalize_modified_loops(graph: Graph) -> bool:
-    """Turn loops with a trip count and a condition into loops with a condition only."""
+    """Convert loops with a trip count and a condition to loops with a condition only."""
     return "prim::Loop" in graph.kinds() and _visit(graph, graph.block())
 
 

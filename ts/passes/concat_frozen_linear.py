@@ -21,7 +21,7 @@ from ts.ops import aten
 from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import constant_value
 
-_FEATURES: Final = -1  # the dimension that results have of weights
+_FEATURES: Final = -1  # feature dimension of the results
 _MIN_LAYERS: Final = 2
 
 

@@ -34,7 +34,7 @@ _STRUCTURAL: Final[dict[str, Callable[..., Any]]] = {
 
 
 def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
-    """Run `node` on `arguments`; see the module's description."""
+    """Return the results of `node` for `arguments` as a list, or NOT_EVALUATED."""
     if node.kind() in ("prim::unchecked_cast", "prim::isinstance"):
         return _evaluate_type_question(node, arguments[0])
     if node.kind() == "prim::GetAttr":
@@ -52,7 +52,7 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
     try:
         with PauseLogging():
             result = operator(*map(_number, arguments))
-    except Exception:  # whatever it is, the program meets it when it runs
+    except Exception:  # the program raises it at run time
         return NOT_EVALUATED
     return list(result) if len(node.outputs()) > 1 else [result]
 
@@ -63,7 +63,7 @@ def _evaluate_attribute(name: str, owner: Any) -> Any:
         return NOT_EVALUATED
     try:
         return [object_get(owner, owner.cls.slot(name))]
-    except AttributeError:  # it was never assigned
+    except AttributeError:  # never assigned
         return NOT_EVALUATED
 
 

@@ -7,8 +7,8 @@
       %8 : int = prim::Constant[value=2]()             %9 : int = aten::mul(%x, %1)
       %9 : int = aten::mul(%x, %8)
 
-The last constant found comes first: each is moved before those already there. A constant that the program
-may write to, or return, stays apart.
+Each constant found is moved before the earlier ones, so the last one comes first. A constant that the program
+may write to or return is not merged.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Pool:
         self._graph = graph
         self._constants: dict[tuple[Any, ...], Node] = {}
         self._first = next(iter(graph.block().nodes()), None)
-        self._only_read: set[Node] = set()  # of those that others were merged into
+        self._only_read: set[Node] = set()  # merged constants that are only read
         self._aliases: AliasDb | None = None
 
     def visit(self, block: Block) -> bool:

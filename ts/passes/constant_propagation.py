@@ -1,4 +1,4 @@
-"""Constant propagation: run at compile time what depends on constants only.
+"""Constant propagation: evaluate nodes with constant inputs at compile time.
 
     %a : int = prim::Constant[value=3]()
     %b : int = prim::Constant[value=4]()
@@ -10,10 +10,10 @@
       block1():
         -> (%x)
 
-An operator runs if it is deterministic, has no effect outside, and nothing writes to its inputs or results;
-if it fails, it stays, and fails at run time. An if with a constant condition becomes the branch taken, a
-loop that runs no iteration becomes its initial values; outputs of ifs that are the same on both sides, and
-values that a loop carries unchanged, are replaced.
+An operator is evaluated if it is deterministic, has no side effect, and its inputs and results have no
+writers; if it fails, it remains and fails at run time. An `if` with a constant condition is replaced by the
+taken branch, and a loop without iterations by its initial values. Outputs of ifs that are equal in both
+branches, and loop-carried values that never change, are replaced.
 
 `constant_propagation_immutable_types` folds values of immutable types only, so it needs no alias analysis
 and a second run changes nothing; the frontend uses it. `constant_propagation` folds lists and tensors as
@@ -54,7 +54,7 @@ _NEVER_FOLDED: Final = frozenset(
     }
 )
 
-_TOLD_BY_VALUE: Final = ("OptionalType", "TensorType")  # None or not, and of which shape
+_TOLD_BY_VALUE: Final = ("OptionalType", "TensorType")  # types that a value makes more precise
 _MAX_TENSOR_ELEMENTS: Final = 1 << 16  # larger results are computed at run time, not stored in the graph
 
 
@@ -68,7 +68,8 @@ def constant_propagation(graph: Graph) -> bool:
 
 
 def constant_propagation_immutable_types(graph: Graph) -> bool:
-    """Fold numbers, strings, tuples of them and the like; dead code is eliminated in the end."""
+    """Fold values of immutable types, such as numbers, strings and tuples of them, then eliminate dead
+    code."""
     return fold_immutable_constants(graph) and (eliminate_dead_code(graph) or True)
 
 
@@ -180,7 +181,7 @@ class _Propagator:
         self._remove_equal_outputs(node)
 
     def _remove_equal_outputs(self, node: Node) -> None:
-        """Outputs that are the same value, or equal constants, on both sides."""
+        """Replace outputs of an `if` that are the same value, or equal constants, in both branches."""
         then_block, else_block = node.blocks()
         i = 0
         while i < len(node.outputs()):
@@ -238,7 +239,7 @@ def _aliases_inputs(node: Node) -> bool:
 
 
 def _keeps_its_text(node: Node) -> bool:
-    """Named tuples and `format`, which PyTorch's graphs show unfolded."""
+    """Return whether PyTorch's graphs show the node unfolded: named tuples and `format`."""
     if node.kind() == "prim::TupleConstruct":
         return getattr(node.output().type(), "name", None) is not None
     schema = node.schema()
@@ -259,7 +260,7 @@ def constant_key(node: Node) -> tuple[Any, ...]:
     type = node.output().type()
     if not node.attribute_names():
         return (type,)
-    if isinstance(type, EnumType):  # PyTorch keeps equal members apart
+    if isinstance(type, EnumType):  # PyTorch does not merge equal members
         return (type, id(node))
     return (
         type,
@@ -286,7 +287,7 @@ def _value_key(value: Any) -> Any:
         return tuple(_value_key(item) for item in value)
     if is_tensor(value) and not isinstance(value, TensorText):
         return _Elements(value)
-    return id(value)  # functions, lists: the same object only
+    return id(value)  # functions and lists are compared by identity
 
 
 class _Elements:
@@ -308,12 +309,12 @@ class _Elements:
 
 
 def _asks_for_identity(node: Node) -> bool:
-    """Return whether the result depends on which object a value is: constants of a graph have no identity."""
+    """Return whether the result depends on object identity, which constants of a graph do not preserve."""
     return node.kind() in ("aten::__is__", "aten::__isnot__", "prim::id") and any_mutable(node.inputs())
 
 
 def _is_wrong_cast(node: Node) -> bool:
-    """Return whether an `unchecked_cast` contradicts its input's type, as in a branch that is never taken."""
+    """Return whether an `unchecked_cast` contradicts its input's type, as in unreachable branches."""
     return node.kind() == "prim::unchecked_cast" and not node.input().type().is_subtype_of(
         node.output().type()
     )

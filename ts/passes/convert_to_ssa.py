@@ -1,18 +1,19 @@
-"""Environment loads and stores, `break` and `continue` to SSA form.
+"""Conversion to SSA: replace loads, stores, `break` and `continue` by values and block outputs.
 
 In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` and read by
-`prim::Load[name="x"]()`, a loop carries nothing, its condition sits in a second block, and control leaves by
+`prim::Load[name="x"]()`, loops carry no values, the condition of a loop is a second block, and early exits
+are
 `prim::BreakStmt`, `prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has one
 definition and blocks have outputs. Five steps, each complete before the next:
 
-1. `_CarryVariables` gives ifs and loops outputs for the variables that they assign, and notes which;
-2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again)`, which carry the same;
+1. `_CarryVariables` adds outputs for assigned variables to ifs and loops, and records them;
+2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again)` with these variables;
 3. `_inline_loop_conditions` copies the condition block before the loop and to the end of its body;
-4. `_Substitution` replaces each load by the value in scope, hands the carried ones on, and gives a
-   `prim::Line` all of them;
-5. `exit_transform` turns the remaining exits into block outputs.
+4. `_Substitution` replaces each load by the value in scope, adds the carried values to block outputs, and all
+   variables to `prim::Line` nodes;
+5. `exit_transform` converts the remaining exits to block outputs.
 
-A carried variable takes the numbers of the loads that PyTorch makes for it, since numbers are printed.
+Since value numbers are printed, a carried variable gets the numbers of the loads that PyTorch creates for it.
 
     for i in range(n):        %y : int = prim::Loop(%n, %true, %y.1)
         y = y + i       =>      block0(%i : int, %y.5 : int):
@@ -35,14 +36,14 @@ from ts.passes.pass_utils import inline_block_before, inserting_at_start, named
 _T = TypeVar("_T")
 _CONTINUING: Final = ("prim::BreakStmt", "prim::ContinueStmt")
 _SCOPES: Final = ("prim::Closure", "prim::ComprehensionScope")
-Carried = dict[Node, list[str]]  # ifs, loops and continuations, and the variables that they hand on
+Carried = dict[Node, list[str]]  # ifs, loops and continuations -> their carried variables
 
 
 def convert_to_ssa(graph: Graph) -> bool:
-    """Bring the emitter's graph into structured SSA form."""
+    """Convert the emitter's graph to structured SSA form."""
     carry = _CarryVariables(graph)
     carry.run(graph.block())
-    continuing = _ContinueLoops(graph, carry.carried)  # always made: its constant numbers later values
+    continuing = _ContinueLoops(graph, carry.carried)  # always: its constant affects value numbers
     if not graph.kinds().isdisjoint(_CONTINUING):
         continuing.run(graph.block())
     _inline_loop_conditions(graph.block())
@@ -53,7 +54,7 @@ def convert_to_ssa(graph: Graph) -> bool:
 
 
 class _CarryVariables:
-    """Gives a branch or a loop outputs for the variables that it assigns, and a loop's body inputs."""
+    """Adds outputs for assigned variables to ifs and loops, and inputs to loop bodies."""
 
     def __init__(self, graph: Graph) -> None:
         self.carried: Carried = {}
@@ -61,7 +62,7 @@ class _CarryVariables:
         self._visible: dict[str, Type] = {}
 
     def run(self, block: Block) -> dict[str, Type]:
-        """Process `block`; the result holds the type of each variable that the block itself assigns."""
+        """Process `block`; return the types of the variables that it assigns."""
         visible = self._visible
         assigned: dict[str, Type] = {}
         before: dict[str, Type | None] = {}
@@ -94,7 +95,7 @@ class _CarryVariables:
                 continue  # defined on one side only: not visible after the if
             unified = unify(then_type, else_type, default_to_union=True)
             if unified is None:
-                continue  # the emitter has refused any use of it
+                continue  # the emitter has rejected every use of it
             self._graph.skip_values(2)
             carried[name] = unified
             _add_output(node, name, unified)
@@ -108,8 +109,8 @@ class _CarryVariables:
             outer = self._visible.get(name)
             if outer is None:
                 continue  # local to one iteration
-            # The body may run never or often, so a carried variable has the union of both types.
-            # Types that only its annotation joins (`a: Any = 1`) are a union here, as after an `if`.
+            # The number of iterations is unknown, so a carried variable has the union of both types.
+            # Types that only an annotation unifies (`a: Any = 1`) become a union here, as after an `if`.
             unified = unify(outer, assigned) or unify(outer, assigned, default_to_union=True)
             if unified is None:
                 raise InternalError(f"{name} is {outer} before a loop and {assigned} in it", "convert_to_ssa")
@@ -127,7 +128,7 @@ def _add_output(node: Node, name: str, type: Type) -> None:
 
 
 class _ContinueLoops:
-    """Replaces `prim::BreakStmt` and `prim::ContinueStmt` by `prim::LoopContinuation`."""
+    """Replacement of `prim::BreakStmt` and `prim::ContinueStmt` by `prim::LoopContinuation`."""
 
     def __init__(self, graph: Graph, carried: Carried) -> None:
         self._graph = graph
@@ -170,7 +171,7 @@ class _ContinueLoops:
         node.destroy()
 
     def _add_carried(self, continuation: Node) -> None:
-        """Let a continuation hand on what the loop's body hands on where it ends."""
+        """Add the loop's carried variables to a continuation."""
         assert self._loop is not None
         names = self._carried[continuation] = self._carried[self._loop]
         self._graph.skip_values(len(names))
@@ -197,14 +198,14 @@ def _inline_loop_conditions(block: Block) -> None:
 
 
 class _Substitution:
-    """Replaces loads by the values in scope, and hands on what is carried."""
+    """Replacement of loads by the values in scope; adds carried values to block outputs."""
 
     def __init__(self, carried: Carried) -> None:
         self._carried = carried
         self._values: dict[str, Value] = {}
 
     def run(self, block: Block, handed_on: Sequence[str] = ()) -> None:
-        """Process `block`, whose outputs are then the variables `handed_on`, too."""
+        """Process `block` and add the variables `handed_on` to its outputs."""
         values = self._values
         before: dict[str, Value | None] = {}
         for node in block.nodes():
@@ -250,7 +251,7 @@ class _Substitution:
         _restore(self._values, outside)
 
     def _load(self, names: Sequence[str], node: Node) -> None:
-        """Let `node` take variables as further inputs."""
+        """Add the values of variables to the inputs of `node`."""
         for name in names:
             node.add_input(self._values[name])
 
@@ -272,7 +273,7 @@ def _restore(variables: dict[str, _T], before: Mapping[str, _T | None]) -> None:
 
 
 def _attach_variables(line: Node, values: dict[str, Value]) -> None:
-    """Let a place of the debugger read the variables in scope; what it reads already is what is returned."""
+    """Add the variables in scope to a stop point of the debugger; existing inputs are returned values."""
     names = ["return"] * line.inputs_size()
     for name, value in values.items():
         if name.isidentifier():

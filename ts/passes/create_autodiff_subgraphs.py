@@ -36,19 +36,17 @@ _STEADY: Final = frozenset({"prim::Constant", "prim::GetAttr", "prim::Param"})
 _LISTS: Final = ("prim::ListConstruct", "prim::ListUnpack")
 
 
-_inlines = True  # whether graphs of fewer operators than THRESHOLD are dissolved
+_inlines = True  # whether graphs with fewer than THRESHOLD operators are inlined
 
 
 def set_subgraph_inlining(enabled: bool) -> None:
-    """Return whether differentiable graphs that are not worth one are left out, in programs compiled from now
-    on.
-    """
+    """Set whether differentiable graphs with few operators are inlined, in programs compiled later."""
     global _inlines
     _inlines = enabled
 
 
 def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> bool:
-    """Make differentiable graphs of at least `threshold` operators on tensors, in all blocks."""
+    """Create differentiable graphs with at least `threshold` tensor operators in all blocks."""
     if threshold is None:
         threshold = THRESHOLD if _inlines else 1
     return _Parts(graph.block(), threshold, _differentiated(graph.block())).run()
@@ -74,9 +72,9 @@ class _Parts:
         self.block = block
         self.threshold = threshold
         self.differentiated = differentiated
-        self.nodes: list[Node] = []  # of the one that is open
-        self.inside: set[Value] = set()  # what they give
-        self.acts = False  # whether one of them draws random numbers, or updates moments
+        self.nodes: list[Node] = []  # nodes of the graph under construction
+        self.inside: set[Value] = set()  # results of these nodes
+        self.acts = False  # whether one of these nodes draws random numbers or updates moments
         self.changed = False
 
     def run(self) -> bool:
@@ -98,13 +96,13 @@ class _Parts:
         return self.changed
 
     def settle(self, before: Node) -> None:
-        """Make the node of what is open, and begin anew."""
+        """Insert the node of the graph under construction before `before`, and start a new graph."""
         nodes, self.nodes, self.inside, self.acts = self.nodes, [], set(), False
         operators = [node for node in nodes if _is_operator(node)]
         if len(operators) < self.threshold:
             return
         if self.threshold == 1 and not any(is_pytorchs(node.operator().record) for node in operators):
-            return  # who asks for graphs of single operators compares them with PyTorch's
+            return  # tests request graphs of single operators, to compare them with PyTorch's
         behind = _copy_lists(nodes, before)
         inside = dict.fromkeys(value for node in nodes for value in node.outputs())
         read = dict.fromkeys(value for node in nodes for value in node.inputs())
@@ -144,7 +142,7 @@ class _Parts:
 
 
 def _is_joined(node: Node, reads: bool, inside: set[Value]) -> bool:
-    """Return whether a differentiable graph may have `node`; `reads`: it reads what that one gives."""
+    """Return whether a differentiable graph may contain `node`; `reads`: it reads a result of the graph."""
     if node.blocks():
         return False
     if node.kind() == "prim::ListUnpack":
@@ -159,13 +157,13 @@ def _is_joined(node: Node, reads: bool, inside: set[Value]) -> bool:
 
 
 def _is_operator(node: Node) -> bool:
-    """Return whether it computes tensors."""
+    """Return whether a node is a differentiable tensor operator."""
     if node.kind() in _LISTS or node.blocks():
         return False
     record = getattr(node.operator(), "record", None)
     if record is None or record.variant or record.on_grids:
         return False
-    return not record.reads_history and not record.of_program  # whose functions cannot be written down
+    return not record.reads_history and not record.of_program  # user functions cannot be serialized
 
 
 def _is_tensor(type: Type) -> bool:
@@ -214,9 +212,7 @@ def _is_steady(value: Value, depth: int = 4) -> bool:
 
 
 def _is_barrier(node: Node) -> bool:
-    """Return whether nothing moves past it: it writes, acts on the world, or has blocks, which may read
-    anything.
-    """
+    """Return whether no node may move past `node`: it writes, has side effects, or has blocks."""
     return bool(node.blocks()) or has_side_effects(node) or writes_to_inputs(node)
 
 

@@ -23,16 +23,16 @@ from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import walk_nodes
 
 _KIND: Final = "prim::FunctionalGraph"
-_MIN_SUBGRAPH_NODES: Final = 6  # nodes of a part: smaller ones are left, as PyTorch leaves them
+_MIN_SUBGRAPH_NODES: Final = 6  # smaller graphs are not created, as in PyTorch
 
 
 def create_functional_graphs(graph: Graph, fewest: int = _MIN_SUBGRAPH_NODES) -> bool:
-    """Make a graph of each part of at least `fewest` nodes."""
+    """Move each functional part with at least `fewest` nodes to a graph."""
     return _visit(graph.block(), AliasDb(graph), fewest)
 
 
 def inline_functional_graphs(graph: Graph) -> bool:
-    """Put the nodes of such graphs back."""
+    """Replace functional graphs by their nodes."""
     return inline_groups(graph, (_KIND,))
 
 
@@ -63,7 +63,7 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
             constants = sum(value.node().kind() == "prim::Constant" for value in node.inputs())
             if count + constants < fewest or not optimization_allowed("create_functional_graphs"):
                 node = _dissolved(node)
-                changed |= count > 1  # they may have moved
+                changed |= count > 1  # nodes may have moved
             else:
                 update("create_functional_graphs", "Joined what ends with {}", node)
                 sink_constants(node)
@@ -97,7 +97,7 @@ def _place(node: Node) -> int:
 
 
 def _is_functional(node: Node, aliases: AliasDb) -> bool:
-    """Return whether a node may belong to a part."""
+    """Return whether a node may be in a functional graph."""
     skipped = ("prim::Constant", "prim::Param", "prim::ListConstruct", _KIND)
     return node.kind() not in skipped and _has_no_effects(node, aliases)
 
@@ -151,7 +151,7 @@ def merge_into_group(node: Node, group: Node) -> None:
 
 
 def sink_constants(group: Node) -> None:
-    """Let constants that a group is given be constants of its graph."""
+    """Move constant inputs of a group into its graph."""
     inner = group["Subgraph"]
     for i in reversed(range(len(group.inputs()))):
         given = group.input(i).node()
@@ -163,7 +163,7 @@ def sink_constants(group: Node) -> None:
 
 
 def inline_group(group: Node) -> None:
-    """Put the nodes of a group's graph in its place."""
+    """Replace a group by the nodes of its graph."""
     graph = group.owning_graph()
     with graph.inserting_before(group):
         results = graph.insert_graph(group["Subgraph"], group.inputs())

@@ -25,21 +25,21 @@ _Seen = dict[tuple[Any, ...], list[Node]]
 
 
 def eliminate_common_subexpressions(graph: Graph) -> bool:
-    """Replace nodes by equal ones before them; where there are blocks of autocast, equal nodes may differ."""
+    """Replace nodes by equal earlier nodes; skip graphs with autocast blocks, where results may differ."""
     return not autocast_blocks(graph) and _Eliminator(graph).visit(graph.block(), [])
 
 
 class _Eliminator:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._written = True  # whether anything is: most programs on numbers never ask
+        self._written = True  # whether the graph has writers; computed on demand
         self._aliases: AliasDb | None = None
 
     def visit(self, block: Block, outer: list[_Seen]) -> bool:
         changed = False
         seen: _Seen = {}
         scopes = [seen, *outer]
-        read: dict[tuple[Any, ...], Node] = {}  # since something was written last
+        read: dict[tuple[Any, ...], Node] = {}  # reads of numbers and strings since the last write
         for node in block.nodes():
             blocks = node.blocks()
             if blocks:
@@ -105,8 +105,8 @@ class _Eliminator:
         return True
 
     def _alias_db(self) -> AliasDb:
-        # Replacing a node by an equal one makes values share what they could have shared: the analysis
-        # stays right.
+        # The alias analysis remains valid: the merged values may only share memory that the analysis already
+        # considers shared.
         if self._aliases is None:
             self._aliases = AliasDb(self._graph)
         return self._aliases

@@ -1,7 +1,8 @@
 """Dead code elimination.
 
-A node stays if one of its outputs is needed, if it acts on the outside world, or if it writes to memory
-that a needed value may read. Unused outputs of ifs and loops are removed with their computation.
+A node remains if one of its outputs is needed, if it has side effects, or if it writes to memory that a
+needed
+value may read. Unused outputs of ifs and loops are removed with their computation.
 
     %y : int = aten::mul(%x, %x)          (gone)
     %z : int = aten::neg(%x)        =>    %z : int = aten::neg(%x)
@@ -23,7 +24,7 @@ from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS
 
 
 def eliminate_dead_code(graph: Graph) -> bool:
-    """Remove nodes, and outputs of ifs and loops, that cannot be observed."""
+    """Remove unobservable nodes, and unobservable outputs of ifs and loops."""
     return _Eliminator(graph, False).run()
 
 
@@ -33,20 +34,18 @@ def eliminate_unfailing_dead_code(graph: Graph) -> bool:
 
 
 def _is_endless(loop: Node) -> bool:
-    """Return whether this is a `while True` without a way out, which never leaves: what follows it must not
-    run.
-    """
+    """Return whether a loop is a `while True` without exit, so that code after it must not run."""
     values = loop.inputs()[0], loop.inputs()[1], loop.blocks()[0].outputs()[0]
     if any(value.node().kind() != "prim::Constant" for value in values):
         return False
     return [value.to_ivalue() for value in values] == [sys.maxsize, True, True]
 
 
-_BY_OUTPUT: Final = frozenset({"prim::Param", "prim::If", "prim::Loop"})  # each output needs one of others
+_BY_OUTPUT: Final = frozenset({"prim::Param", "prim::If", "prim::Loop"})  # marked per output
 
 
 class _Eliminator:
-    """Marks what is needed, starting from the graph's outputs and effects; then sweeps the rest."""
+    """Mark-and-sweep elimination, starting from the graph's outputs and side effects."""
 
     def __init__(self, graph: Graph, keep_failing: bool) -> None:
         self._graph = graph
@@ -101,7 +100,7 @@ class _Eliminator:
             return any(value in self._live or self._is_outside(value) for value in written_inputs(node))
 
         pending = self._need_where(plainly_seen, writers[::-1])
-        if not pending:  # most write to what is itself a needed value, or a buffer of a module
+        if not pending:  # most writers write to a needed value or a module's buffer
             return
         aliases = AliasDb(self._graph)
         self._added = []
@@ -145,7 +144,7 @@ class _Eliminator:
         """Mark a node, its enclosing nodes and all their inputs as needed."""
         while node is not None and node not in self._needed:
             self._needed.add(node)
-            self._need_all(node.inputs())  # of a loop, too: what enters it for nothing goes in a later run
+            self._need_all(node.inputs())  # for loops too; a later run removes unused carried values
             if node.kind() not in _BY_OUTPUT:
                 for inner in node.blocks():
                     self._need_all(inner.outputs())
@@ -165,7 +164,7 @@ class _Eliminator:
 
     def _propagate(self) -> None:
         pending, needed = self._pending, self._needed
-        for value in pending:  # which grows meanwhile
+        for value in pending:  # the loop appends to `pending`
             node = value.node()
             kind = node.kind()
             if kind not in _BY_OUTPUT:
@@ -192,7 +191,7 @@ class _Eliminator:
     # -- sweep -----------------------------------------------------------------------------------------
 
     def _sweep(self, block: Block) -> None:
-        """Last node first: a node's uses are gone when its turn comes."""
+        """Remove unmarked nodes in reverse order, so that uses are removed before their definitions."""
         for node in block.reverse_nodes():
             if node not in self._needed:
                 if not optimization_allowed("dce"):

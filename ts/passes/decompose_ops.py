@@ -1,4 +1,4 @@
-"""Decomposition of combined operators into two, to expose them to other passes.
+"""Decomposition of combined operators into two, for other passes.
 
     %y : Tensor = aten::addmm(%b, %x, %w, %1, %1)    =>    %p : Tensor = aten::mm(%x, %w)
                                                            %y : Tensor = aten::add(%b, %p, %1)
@@ -15,7 +15,7 @@ from ts.passes.pass_utils import constant_value
 
 
 def decompose_ops(graph: Graph) -> bool:
-    """Decompose `addmm`."""
+    """Decompose `addmm` into `mm` and `add`."""
     changed = _visit(graph.block())
     if changed:
         eliminate_dead_code(graph)

@@ -1,13 +1,13 @@
-"""Analysis of loops that access tensor elements: finds tensors that can be replaced by numbers.
+"""Analysis of loops over tensor elements: find 0-dim tensors that numbers can replace.
 
 In: a `prim::Loop`.  Out: an `Elements`, from which `passes.loop_versioning` creates a version of the loop.
 
-    for i in range(1, n):                     a     comes from outside, has one dimension, is written
+    for i in range(1, n):                     a     a 1-d tensor from outside, written
         a[i] = t * (a[i - 1] + a[i])          a[i]  a view of a that is an element: loaded, stored
-        t = t + a[i]                          t     a number like those of a, one for each turn
+        t = t + a[i]                          t     a number of the dtype of a, one per iteration
 
 The analysis is independent of dtypes: operands of one operator belong to one set, whose elements share a
-dtype. Unknown operators stay unchanged and receive numbers as tensors (`boxed`).
+dtype. Unknown operators remain unchanged; numbers are converted to tensors for them (`boxed`).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ CHOICES: Final = {
 IN_PLACE: Final = {f"{name}_": name for name in ARITHMETIC}
 SELECTION: Final = "aten::select"
 ASSIGNMENTS: Final = ("aten::copy_", "aten::fill_")
-# From elements to Python's numbers.
+# Conversions from elements to Python numbers.
 CONVERSIONS: Final = frozenset(
     ("aten::Float", "aten::FloatImplicit", "aten::Int", "aten::IntImplicit", "aten::Bool", "aten::item")
 )
-_OF_FLOATS: Final = frozenset(("aten::div", "aten::reciprocal", "aten::sqrt"))  # of ints they are no ints
+_OF_FLOATS: Final = frozenset(("aten::div", "aten::reciprocal", "aten::sqrt"))  # float results for ints
 _CALLS: Final = frozenset(
     {
         "prim::CallFunction",
@@ -70,7 +70,7 @@ class UnknownTensor(Enum):
     """Classification of tensors other than sources and views."""
 
     NUMBER = auto()  # the result of arithmetic on elements
-    TRUTH = auto()  # the result of a comparison, which only `bool` asks for
+    TRUTH = auto()  # the result of a comparison, read only by `bool`
     UNKNOWN = auto()
 
 
@@ -79,20 +79,20 @@ NUMBER, TRUTH, UNKNOWN = UnknownTensor.NUMBER, UnknownTensor.TRUTH, UnknownTenso
 
 
 class Elements:
-    """The elements that a loop reads and writes."""
+    """Elements that a loop reads and writes."""
 
     def __init__(self, loop: Node, fresh: frozenset[Value] | None = None) -> None:
         self.loop = loop
         self.body = loop.blocks()[0]
         self.kinds: dict[Value, Kind] = {}
-        self.ranks: dict[Value, int] = {}  # of tensors from outside: how many indices make an element
+        self.ranks: dict[Value, int] = {}  # tensor from outside -> number of indices of an element
         self.fresh = fresh_inputs(loop) if fresh is None else fresh
-        self.loaded: dict[Value, None] = {}  # tensors from outside whose elements are read, or written
+        self.loaded: dict[Value, None] = {}  # tensors from outside with elements read or written
         self.written: set[Value] = set()
-        self.boxed: set[Value] = set()  # numbers that something needs as tensors
-        self.floats: set[Value] = set()  # members of sets that cannot be of ints ...
-        self.indices: set[Value] = set()  # ... and of those that probably are
-        self.gain = 0  # nodes that need no tensor any more, less the tensors that numbers become
+        self.boxed: set[Value] = set()  # numbers with uses that require tensors
+        self.floats: set[Value] = set()  # members of sets that cannot have an integer dtype
+        self.indices: set[Value] = set()  # members of sets that probably have an integer dtype
+        self.gain = 0  # number of converted nodes minus number of boxed numbers
         self.refusal = ""
         self._parents: dict[Value, Value] = {}
         self._inside = {*self.body.inputs()}
@@ -105,7 +105,7 @@ class Elements:
             pass
         self._settle()
 
-    # ---- questions -------------------------------------------------------------------------------------
+    # ---- queries ---------------------------------------------------------------------------------------
 
     def kind(self, value: Value) -> Kind | None:
         """Return the classification of a tensor; None if undetermined so far."""
@@ -142,7 +142,7 @@ class Elements:
         return value, []
 
     def is_converted(self, node: Node) -> bool:
-        """Return whether a node becomes one on numbers."""
+        """Return whether a node is converted to an operation on numbers."""
         kind = node.kind()
         if kind in CONVERSIONS:
             return node.inputs_size() == 1 and self._is_element(node.input())
@@ -161,7 +161,7 @@ class Elements:
             return list(values[1:2])
         return list(values[:1] if node.kind() in (*CONVERSIONS, *UNARY, "aten::tensor") else values[:2])
 
-    # ---- what each tensor is ---------------------------------------------------------------------------
+    # ---- classification of tensors ---------------------------------------------------------------------
 
     def _count_indices(self) -> None:
         for node in walk_nodes(self.body):
@@ -381,8 +381,8 @@ class Elements:
                 self._box(other)
 
     def _settle_other(self, node: Node) -> None:
-        """Handle an unchanged node: refuse the loop if it may reshape tensors or write to numbers, else box
-        its inputs.
+        """Box the inputs of an unconverted node; reject the loop if it may reshape tensors or write to
+        numbers.
         """
         if node.kind() in ("prim::dtype", "prim::device"):
             return
@@ -451,7 +451,7 @@ def _selects(node: Node) -> bool:
 
 
 def _has_dimensions(value: Value) -> bool:
-    """Return whether a tensor is seen to be made with dimensions."""
+    """Return whether a tensor visibly has at least one dimension."""
     node = value.node()
     if node.kind() not in ("aten::zeros", "aten::ones", "aten::full", "aten::empty"):
         return False

@@ -1,8 +1,8 @@
-"""Empty list literals that stayed without a type become lists of tensors.
+"""Replacement of empty list literals without a known type by lists of tensors.
 
     %x : Tensor[] = prim::EmptyListLiteral()    =>    %x : Tensor[] = prim::ListConstruct()
 
-As an argument a literal `[]` fits a list of any type; the emitter has replaced it there.
+As an argument, a literal `[]` converts to a list of any type; the emitter has already replaced those.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ts.ir.graph import Graph
 
 
 def settle_empty_lists(graph: Graph) -> bool:
-    """Replace or drop each `prim::EmptyListLiteral`."""
+    """Replace each `prim::EmptyListLiteral`, or remove it if unused."""
     literals = graph.find_all_nodes("prim::EmptyListLiteral")
     for node in literals:
         if node.has_uses():

@@ -24,7 +24,7 @@ _NUMBERS: Final = {
 
 
 def erase_number_types(graph: Graph) -> bool:
-    """Let every number of the graph be a tensor."""
+    """Convert all numbers of the graph to tensors."""
     return _erase(graph.block())
 
 

@@ -1,4 +1,4 @@
-"""Shapes forgotten: what a trace saw of its example inputs is no promise about others.
+"""Removal of dtypes and shapes from tensor types: those of a trace hold only for its example inputs.
 
 %2 : Float(2, 3, strides=[3, 1]) = aten::neg(%x)    =>    %2 : Tensor = aten::neg(%x)
 """
@@ -10,7 +10,7 @@ from ts.ir.types import unshaped
 
 
 def erase_shape_information(graph: Graph) -> bool:
-    """Let every tensor be of any dtype and shape."""
+    """Replace all tensor types by plain Tensor."""
     changed = _erase(graph.block())
     for fork in graph.find_all_nodes("prim::fork"):
         changed |= erase_shape_information(fork.get("Subgraph"))

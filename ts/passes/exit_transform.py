@@ -32,7 +32,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, Type, unify
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value, inserting_at_start, walk_nodes
 
-_MAX_COPIED_BYTES: Final = 5000  # nodes that are copied where ifs are merged; then they move
+_MAX_COPIED_BYTES: Final = 5000  # nodes copied when ifs are merged; beyond it, blocks are moved
 _EXITS: Final = ("prim::LoopContinuation", "prim::ReturnStmt", "prim::RaiseException")
 
 
@@ -42,7 +42,7 @@ def exit_transform(graph: Graph) -> bool:
     if exits.enters:
         _blocks_of_with(graph.block())
         exits = _Exits(graph)
-    # Both transformers are always made: they create constants, and so decide how later values are numbered.
+    # Both transformers are always created: their constants affect the numbers of later values.
     continuations = _ExitTransformer(graph, "prim::LoopContinuation", exits.around)
     if exits.continues:
         continuations.run(graph.block())
@@ -74,7 +74,7 @@ class _Exits:
         for node in block.nodes():
             blocks = node.blocks()
             if blocks:
-                if True in [self._look(inner) for inner in blocks]:  # each of them
+                if True in [self._look(inner) for inner in blocks]:  # visits all blocks
                     self.around.add(node)
                     found = True
                 self.enters |= node.kind() == "prim::With"
@@ -110,13 +110,13 @@ class _ExitPair(NamedTuple):
 
 
 class _ExitTransformer:
-    """Removes exits of one kind from a graph; `around` are the nodes with some, or exceptions, inside."""
+    """Removal of exits of one kind from a graph; `around` are the nodes that contain exits or exceptions."""
 
     def __init__(self, graph: Graph, kind: str, around: set[Node]) -> None:
         self._graph = graph
         self._kind = kind
         self._around = around
-        self._uninitialized: dict[int, Value] = {}  # by type object, as PyTorch's graphs have it
+        self._uninitialized: dict[int, Value] = {}  # by type object, as in PyTorch's graphs
         self._target: Block | None = None  # the block that an exit of this kind leaves
         with inserting_at_start(graph):
             self._true = graph.insert_constant(True)
@@ -125,7 +125,7 @@ class _ExitTransformer:
         self._never = _ExitPair(self._false, ())
 
     def run(self, block: Block) -> _ExitPair:
-        """Transform `block`; the result is how it is left towards a target outside of it."""
+        """Transform `block` and return its exit to a target outside of it."""
         enclosing_target = self._target
         if self._is_target(block):
             self._target = block
@@ -146,7 +146,7 @@ class _ExitTransformer:
     def _transform_nodes(self, block: Block) -> tuple[_ExitPair, Block]:
         """Transform the nodes of a block; return its exit and the block in which subsequent code belongs."""
         for node in block.nodes():
-            following = node.next()  # `node` itself may go
+            following = node.next()  # `node` itself may be removed
             left = self._transform_node(node)
             status = self._status(left)
             if status in (_ExitStatus.ALWAYS, _ExitStatus.RAISES):
@@ -175,7 +175,7 @@ class _ExitTransformer:
         if kind == "prim::With":
             return self.run(node.blocks()[0])
         if kind == "prim::Closure":
-            # Its exits stay inside: the node declares a function, it does not call it.
+            # The exits remain inside: the node declares a function and does not call it.
             self.run(node.blocks()[0])
         return self._never
 
@@ -218,7 +218,7 @@ class _ExitTransformer:
         body = node.blocks()[0]
         if self._status(left) in (_ExitStatus.NEVER, _ExitStatus.RAISES):
             return self._never  # a body that raises may still not run at all
-        # The exit is beyond the loop: it ends the loop ...
+        # The exit's target is outside the loop, so the exit ends the loop.
         again = self._graph.create_if(left.taken)
         body.append_node(again)
         _add_if_outputs(again, [self._false], [body.outputs()[0]])
@@ -321,7 +321,7 @@ def _nodes_with_bodies(block: Block) -> Iterator[Node]:
 
 
 def _is_inside(node: Node, block: Block, around: Block | None = None) -> bool:
-    """Return whether a node is inside of `block`, which is inside of `around`."""
+    """Return whether a node is inside `block`, which is inside `around`."""
     current: Block | None = node.owning_block()
     while current is not around and current is not block:
         owner = current.owning_node() if current is not None else None
@@ -363,7 +363,7 @@ def _last(values: Sequence[Value], count: int) -> Sequence[Value]:
     return values[len(values) - count :]
 
 
-# -- two ifs in a row, of which the first decides the second -------------------------------------------
+# -- consecutive ifs, if the first decides the second --------------------------------------------------
 
 
 class _Merger:
@@ -436,7 +436,7 @@ class _Merger:
             branch.register_output(value)
 
 
-# -- with statements are blocks while exits are transformed --------------------------------------------
+# -- `with` statements as blocks during the transformation ---------------------------------------------
 
 
 def _blocks_of_with(block: Block) -> None:

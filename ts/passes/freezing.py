@@ -56,7 +56,7 @@ class FrozenModule:
     """The result of freezing a module: its remaining attributes, graphs and submodules."""
 
     root: Object
-    graphs: dict[str, Graph] = field(default_factory=dict)  # by the name of the method
+    graphs: dict[str, Graph] = field(default_factory=dict)  # by method name
     kept: dict[int, set[str]] = field(default_factory=dict)  # object id -> attributes that are preserved
     submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)  # by id of a submodule
     whole: set[int] = field(default_factory=set)  # ids of objects preserved with all their attributes
@@ -69,7 +69,7 @@ _copy_object: Callable[[Any], Any] | None = None
 
 
 def install(assemble: Callable[[FrozenModule], Any], copy_object: Callable[[Any], Any]) -> None:
-    """Register the functions of the runtime that make the frozen module and copy an object of a class."""
+    """Register runtime functions that create the frozen module and copy an object of a script class."""
     global _assemble, _copy_object
     _assemble = assemble
     _copy_object = copy_object
@@ -96,9 +96,9 @@ class _Freezer:
         self.out = FrozenModule(root)
         self.root = root
         self.freeze_interfaces = freeze_interfaces
-        self.paths: dict[int, str] = {}  # of objects, as their values are called
-        self.asked: set[Attribute] = set()  # by name
-        self.reads: list[tuple[Node, Object]] = []  # GetAttr of what is no module
+        self.paths: dict[int, str] = {}  # object id -> path, used as value name
+        self.asked: set[Attribute] = set()  # attributes requested by name
+        self.reads: list[tuple[Node, Object]] = []  # GetAttr nodes of attributes other than modules
         self.constants: dict[tuple[Graph, Attribute], Value] = {}
         self.copies: dict[int, Any] = {}  # id of a script class object -> its copy in the graphs
         self.order: dict[Value, int] = {}  # order of constants: that of the first reads of their attributes
@@ -112,7 +112,7 @@ class _Freezer:
         for name in ("forward", *preserved):
             if name in methods and name not in self.out.graphs:
                 self.out.graphs[name] = self._method_graph(self.root, name)
-        self._fold_all(lambda type: not type.mutable)  # `training` decides what is written to
+        self._fold_all(lambda type: not type.mutable)  # first, because `training` decides which writes remain
         for graph in self._graphs():
             constant_propagation_immutable_types(graph)
         self._keep_what_is_written()
@@ -154,7 +154,7 @@ class _Freezer:
         return value if isinstance(value, Object) and isinstance(value.cls.type, ModuleType) else None
 
     def _preserve(self, name: str) -> None:
-        """Keep what a name of the user's means: an attribute, a module, or an attribute of a module below."""
+        """Preserve an attribute, a submodule, or an attribute of a submodule, given by name."""
         owner: Object | None = self.root
         *prefix, last = name.split(".")
         for part in prefix:
@@ -213,7 +213,7 @@ class _Freezer:
         """Inline all calls and resolve the module of each module-typed value, including forked tasks."""
         inline(graph)
         while self._note_modules(graph) and inline(graph):
-            pass  # calls by way of an interface have become calls of a class
+            pass  # repeat: interface calls became method calls of a class
         for node in walk_nodes(graph.block()):
             if node.kind() == "prim::ModuleContainerIndex":
                 raise RuntimeError("Freezing modules containing prim::ModuleContainerIndex is not supported")
@@ -298,7 +298,7 @@ class _Freezer:
         }
 
     def _fold_all(self, wanted: Callable[[Type], bool]) -> None:
-        """Make constants of the attributes of some types that stay nowhere, unless a method assigns them."""
+        """Replace attributes of the selected types by constants, unless they are preserved or assigned."""
         assigned = self._named_by("prim::SetAttr")
         for order, (node, owner) in enumerate(self.reads):
             key = id(owner), node.get("name") if node.in_block() else ""
@@ -328,13 +328,13 @@ class _Freezer:
         value = object_get(owner, owner.cls.slot(name), not isinstance(type, ClassType))
         if isinstance(
             value, Object
-        ):  # the graphs share one copy: methods may assign to it
+        ):  # the graphs share one copy, because methods may assign to it
             assert _copy_object is not None
             copied = self.copies.get(id(value))
             value = self.copies[id(value)] = _copy_object(value) if copied is None else copied
         value = _detached(value)
         with graph.inserting_before(self._place(graph, order)):
-            told = isinstance(type, TensorType | OptionalType | TupleType)  # better inferred
+            told = isinstance(type, TensorType | OptionalType | TupleType)  # the value's type is more precise
             made = graph.try_insert_constant(value, None, None if told else type)
         if made is not None:
             made.set_debug_name(f"{self.paths[id(owner)]}.{name}")
@@ -372,7 +372,7 @@ class _Freezer:
                 fork.remove_input(i)
 
     def _forget_unread(self) -> None:
-        """Attributes that no graph mentions any more go, unless they were asked for."""
+        """Remove attributes that no graph reads, unless they were requested by name."""
         mentioned = self._named_by("prim::GetAttr", "prim::SetAttr")
         for key, names in self.out.kept.items():
             if key not in self.out.whole:
@@ -457,12 +457,12 @@ class _AttributeEscapeAnalysis:
     def __init__(self, freezer: _Freezer) -> None:
         self._owners = freezer.out.owners
         self._origins: dict[Value, _Origin] = {}
-        self.touched: set[Attribute] = set()  # assigned, written to, or handed on
+        self.touched: set[Attribute] = set()  # assigned, written to, or escaped
         self.written: set[Attribute] = set()
-        self.modules: list[Object] = []  # that escape to unknown code
+        self.modules: list[Object] = []  # modules that escape to unknown code
 
     def follow(self, graph: Graph) -> None:
-        """Go through the graph until nothing new is found: loops carry values back."""
+        """Analyze the graph until a fixed point is reached, because loops carry values back."""
         before = -1
         while before != (before := sum(map(len, self._origins.values())) + len(self.touched)):
             self._visit(graph.block())
@@ -479,7 +479,7 @@ class _AttributeEscapeAnalysis:
         kind = node.kind()
         if kind == "prim::GetAttr":
             owner = self._owners.get(node.input())
-            if owner is None:  # of an object of a script class
+            if owner is None:  # an attribute of a script class object
                 self._add(node.output(), self._of(node.input()).of_element())
             elif node.output().type().mutable and node.output() not in self._owners:
                 self._add(node.output(), _Origin({(id(owner), node.get("name"))}))
@@ -499,7 +499,7 @@ class _AttributeEscapeAnalysis:
         elif kind == "prim::fork":
             task = node.get("Subgraph")
             for value in (*node.inputs(), *task.outputs()):
-                if value not in self._owners:  # modules are seen through
+                if value not in self._owners:  # modules are analyzed by attribute
                     self._leaves(value)
             self._visit(task.block())
         elif kind in _THROUGH:
@@ -574,7 +574,7 @@ class _AttributeEscapeAnalysis:
 
 
 def _refuse_kept_interface(owner: Object, name: str) -> None:
-    """Raise RuntimeError if an attribute that is to be preserved has an interface type."""
+    """Raise RuntimeError if an attribute to be preserved has an interface type."""
     if isinstance(owner.cls.type.attributes[name], InterfaceType):
         raise RuntimeError(f"failed to freeze interface attribute '{name}'")
 

@@ -21,14 +21,14 @@ from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
 _CONVOLUTIONS: Final = frozenset({"aten::conv1d", "aten::conv2d", "aten::conv3d"})
 _OF_SHAPES: Final = frozenset({"aten::dim", "aten::size", "prim::device", "prim::dtype"})
-_WEIGHT, _BIAS = 1, 2  # places of arguments
+_WEIGHT, _BIAS = 1, 2  # argument positions
 
 Fold = Callable[[Node, Any, Any, Node], "tuple[Any, Any] | None"]
 """Convolution, its weight and bias (or None), what follows it: the new weight and bias; None: they stay."""
 
 
 def fold_frozen_conv_bn(graph: Graph) -> bool:
-    """Fold batch normalisations of convolutions."""
+    """Fold batch norm of convolution results."""
     return _fold_all(graph, ("aten::batch_norm",), _batch_norm)
 
 
@@ -38,7 +38,7 @@ def fold_frozen_conv_add_or_sub(graph: Graph) -> bool:
 
 
 def fold_frozen_conv_mul_or_div(graph: Graph) -> bool:
-    """Fold what convolutions are multiplied with or divided by."""
+    """Fold products and quotients of convolution results."""
     return _fold_all(graph, ("aten::mul", "aten::div"), _mul_or_div)
 
 

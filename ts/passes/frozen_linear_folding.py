@@ -25,7 +25,7 @@ from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
 
 def fold_frozen_linear_bn(graph: Graph) -> bool:
-    """Fold batch normalisations of linear layers."""
+    """Fold batch norm of linear layers' results."""
     changed = False
     for norm in list(walk_nodes(graph.block())):
         linear = norm.input(0).node() if norm.kind() == "aten::batch_norm" else None
@@ -58,11 +58,11 @@ def _was_asked(norm: Node) -> bool:
 
 
 def _ask(graph: Graph, linear: Node, norm: Node, folded: tuple[object, object]) -> None:
-    """Put the linear layer and its normalisation into one branch, the folded layer into the other."""
+    """Insert an `if` on the rank: the folded layer in one branch, the original nodes in the other."""
     x = linear.input(0)
     for use in linear.output().uses():
         if use.user is not norm:
-            use.user.replace_input(use.offset, x)  # it has as many dimensions
+            use.user.replace_input(use.offset, x)  # x has the same rank
     with graph.inserting_before(norm):
         dim = graph.insert("aten::dim", [x]).set_type(INT)
         flat = graph.insert("aten::eq", [dim, graph.insert_constant(2)]).set_type(BOOL)

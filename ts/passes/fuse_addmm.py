@@ -60,7 +60,7 @@ def _terms(add: Node) -> tuple[Node, Value] | None:
 
 
 def _fits(product: Node, added: Value) -> bool:
-    """Return whether the operator for both takes what is added."""
+    """Return whether `addmm` accepts the summand."""
     types = [value.type() for value in (*product.inputs(), added)]
     if not all(isinstance(type, TensorType) for type in types):
         return False
@@ -73,8 +73,9 @@ def _fits(product: Node, added: Value) -> bool:
 
 
 def _is_expanded(x: TensorType, w: TensorType, lengths: Sequence[int | None]) -> bool:
-    """Return whether what has these lengths is as long as the product, or one long, or fails in either
-    operator.
+    """Return whether a summand of these lengths never expands the product.
+
+    Each length is 1, equal to the product's, or an error in both operators.
     """
     rows, columns = (x._sizes or (None, None))[0], (w._sizes or (None, None))[-1]
     wanted = (rows, columns)[2 - len(lengths) :]

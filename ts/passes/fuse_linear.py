@@ -46,7 +46,7 @@ def fuse_linear(graph: Graph) -> bool:
 
 
 def _is_linear(match: Values) -> bool:
-    """Return whether the weight is transposed, and nothing is scaled."""
+    """Return whether the weight is transposed and the scale factors are 1."""
     found = {wanted.debug_name(): value for wanted, value in match.items()}
     factors = [found[name] for name in ("beta", "alpha") if name in found]
     return found["t"].node().kind() == "aten::t" and all(constant_value(value) == 1 for value in factors)

@@ -6,12 +6,12 @@
                                                  %d : Tensor = aten::tanh(%c)
                                                  return (%d)
 
-Row-wise operators (`softmax`, a norm, a sum) may end a group, in which their result has no reader.
-Views (`chunk`, `x[:, 1]`) move into the group that is their only reader.
+Row-wise operators (`softmax`, a norm, a sum) may be the last operators of a group; their result has no reader
+in it.  Views (`chunk`, `x[:, 1]`) move into the group that is their only reader.
 
-At run time, the inputs decide whether a group runs fused: its subgraph keeps the nodes for the other case.  A
-group is placed where its first result is needed or memory is written: its nodes sink, and no node moves past
-a node that writes.
+At run time, the inputs decide whether a group runs fused; otherwise the nodes of its subgraph run one by one.
+A group is inserted before the first reader of its results or the next write to memory: its nodes are moved
+down, but never past a node that writes.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class _Fuser:
         ):
             return False
         self.close(node, extra_inputs(node))
-        if self.open.get(node.inputs()[0]) is not group:  # it was one of these
+        if self.open.get(node.inputs()[0]) is not group:  # the group was closed
             return False
         self.place[node] = len(self.place)
         group.nodes.append(node)
@@ -173,7 +173,7 @@ class _Fuser:
         return list(found) if size <= MAX_INPUTS else []
 
     def settle(self, group: _Group, before: Node) -> None:
-        """Make the node of a group that nothing joins any more."""
+        """Insert the node of a finished group."""
         for node in group.nodes:
             del self.open[node.output()]
         together, group.nodes = group.nodes, _without_heads(group.nodes)

@@ -1,7 +1,7 @@
-"""Guards: profiled types are assumed in specialized code, with a fallback graph for other types.
+"""Guards of profiled types in specialized code, with a fallback graph for other types.
 
     insert_guards        %p : Tensor = prim::profile[profiled_type=T](%x)    =>    %p : T = prim::Guard(%x)
-    eliminate_guards     guards move to the guarded values and are merged, one for each tensor; the guard
+    eliminate_guards     guards move to the definitions of their values and are merged; the guard
                          of an operator's result is removed if its inputs' guards imply it
     insert_bail_outs     %p : T = prim::Guard(%x)    =>    %p : T = prim::BailOut_0(%x, %captured...)
 
@@ -28,7 +28,7 @@ _PROFILES: Final = ("prim::profile", "prim::profile_ivalue")
 
 
 def insert_guards(graph: Graph) -> bool:
-    """Replace the profiles of tensors by guards, and remove the others."""
+    """Replace profile nodes of tensors by guards, and remove other profile nodes."""
     changed = False
     for node in list(walk_nodes(graph.block())):
         if node.kind() not in _PROFILES or not optimization_allowed("guards"):
@@ -49,7 +49,7 @@ def insert_guards(graph: Graph) -> bool:
 
 
 def remove_profiles(graph: Graph) -> bool:
-    """Remove all profiles: what they look at goes on."""
+    """Replace all profile nodes by their inputs."""
     changed = False
     for node in list(walk_nodes(graph.block())):
         if node.kind() in _PROFILES and optimization_allowed("guards"):
@@ -60,11 +60,11 @@ def remove_profiles(graph: Graph) -> bool:
     return changed
 
 
-# -- fewer of them -----------------------------------------------------------------------------------------
+# -- elimination -------------------------------------------------------------------------------------------
 
 
 def eliminate_guards(graph: Graph) -> bool:
-    """Move guards to definitions, join those of one tensor, remove those that others imply."""
+    """Move guards to definitions, merge guards of one tensor, and remove implied guards."""
     changed = _move_to_definitions(graph)
     changed |= _join(graph)
     return _remove_implied(graph) or changed
@@ -141,19 +141,19 @@ def _is_implied(guard: Node) -> bool:
     return bool(type_of_result(made) == guard.get("profiled_type"))
 
 
-# -- ways out ----------------------------------------------------------------------------------------------
+# -- bail-outs ---------------------------------------------------------------------------------------------
 
 
 def insert_bail_outs(graph: Graph) -> bool:
-    """Replace guards by bail-outs, each with what is left of the program."""
+    """Replace guards by bail-outs, each with a graph of the remaining program."""
     guards = [node for node in walk_nodes(graph.block()) if node.kind() == _GUARD]
     rests = []
-    for guard in guards:  # of the program without bail-outs: a rest is asked for nothing
+    for guard in guards:  # fallback graphs are copied from the program before bail-outs are inserted
         rest = _FallbackGraph(graph)
         rest.go_on_from(guard)
         rests.append(rest.finish())
     changed = False
-    instead: dict[Value, Value] = {}  # of what guards gave, which later ones have captured
+    instead: dict[Value, Value] = {}  # guard results that later bail-outs capture
     for i, (guard, (rest_graph, captured)) in enumerate(zip(guards, rests, strict=True)):
         if not optimization_allowed("guards"):
             break
@@ -201,7 +201,7 @@ class _FallbackGraph:
         self._go_on_behind(guard)
 
     def _go_on_behind(self, node: Node) -> None:
-        """Copy what follows `node` in its block, then what follows the node that has this block."""
+        """Copy the nodes after `node` in its block, then those after the node that contains the block."""
         block = node.owning_block()
         following = node.next()
         while following is not block.return_node():
@@ -266,8 +266,8 @@ class _FallbackGraph:
         its inputs.
         """
         eliminate_dead_code(self.graph)
-        proven = [value.type() for value in self.graph.inputs()]  # by guards that held
-        erase_shape_information(self.graph)  # other types may follow from the guard that failed
+        proven = [value.type() for value in self.graph.inputs()]  # types proven by successful guards
+        erase_shape_information(self.graph)  # derived types may depend on the failed guard
         for value, type in zip(self.graph.inputs(), proven, strict=True):
             value.set_type(type)
         return self.graph, self.captured

@@ -9,7 +9,7 @@
               %n : int = aten::__getitem__(%sizes, %one)               = prim::Loop(%n, %true)
                = prim::Loop(%n, %true)                                  ...
 
-A version never changes the shape of a tensor, and ranks are known, so that the queries cannot fail.
+A loop version never changes the shape of a tensor, and ranks are known, so the queries cannot fail.
 """
 
 from __future__ import annotations

@@ -55,14 +55,14 @@ def _hoist(loop: Node) -> bool:
 
 
 def _may_reshape(node: Node) -> bool:
-    """Return whether a tensor may have another shape then: `out=` gets that of the result."""
+    """Return whether a node may change the shape of a tensor, as `out=` does."""
     operator = None if node.blocks() else node.operator()
     record = None if operator is None else operator.record
     return reshapes(node) or (record is not None and record.variant == "out")
 
 
 def _runs(graph: Graph, loop: Node) -> Value:
-    """Return whether there is a first iteration."""
+    """Insert the condition that a loop runs at least one iteration."""
     trips, condition = loop.inputs()[:LOOP_INPUTS]
     runs = graph.insert("aten::gt", [trips, 0])
     return runs if constant_value(condition) is True else graph.insert("aten::__and__", [runs, condition])

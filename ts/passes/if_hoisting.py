@@ -12,8 +12,8 @@
       block0(): -> (%a)
       block1(): -> (%b)
 
-A node moves if no remaining node before it in its branch has side effects, writes or may raise; two ifs are
-merged if only constants are between them.
+A node is hoisted if no remaining node before it in its branch has side effects, writes or may raise; two ifs
+are merged if only constants are between them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ts.passes.pass_utils import inline_block_before
 
 
 def hoist_from_ifs(graph: Graph) -> bool:
-    """Hoist and join, inner ifs first."""
+    """Hoist common nodes out of ifs and merge ifs with equal conditions, inner ifs first."""
     return _visit(graph.block())
 
 
@@ -42,7 +42,7 @@ def _visit(block: Block) -> bool:
     return changed
 
 
-# -- nodes of both branches --------------------------------------------------------------------------------
+# -- nodes common to both branches -------------------------------------------------------------------------
 
 
 def _hoist(choice: Node) -> bool:
@@ -81,7 +81,7 @@ def _same(node: Node, other: Node, choice: Node) -> bool:
     return not any(value.node().owning_block() in inside for value in node.inputs())
 
 
-# -- one condition -----------------------------------------------------------------------------------------
+# -- ifs with one condition --------------------------------------------------------------------------------
 
 
 def _join_with_next(choice: Node) -> bool:

@@ -29,13 +29,13 @@ from ts.passes.preserve_raising_code import faithful
 
 _CALLS: Final = ("prim::CallFunction", "prim::CallMethod")
 _MAX_GRAPH_NODES: Final = 20_000
-_DECIDING: Final = (bool, str, type(None))  # constants of these decide ifs
+_DECIDING: Final = (bool, str, type(None))  # types of constants that decide ifs
 
 _everything = False
 
 
 def inline(graph: Graph) -> bool:
-    """Replace calls of functions by their bodies."""
+    """Inline all calls of scripted functions and methods."""
     return not graph.kinds().isdisjoint(_CALLS) and _Inliner(specialize=False).visit(graph.block())
 
 
@@ -64,26 +64,26 @@ def get_inline_everything_mode() -> bool:
 
 
 def inline_if_everything(graph: Graph) -> bool:
-    """Inline where `set_inline_everything_mode` asks for it, in what `fork` starts as well."""
+    """Inline, including forked tasks, if `set_inline_everything_mode` is enabled."""
     if not _everything:
         return False
     started = [inline_if_everything(fork.get("Subgraph")) for fork in graph.find_all_nodes("prim::fork")]
     return inline(graph) or any(started)
 
 
-_Constants = tuple[tuple[int, object, Type], ...]  # arguments by number, with the types of their constants
+_Constants = tuple[tuple[int, object, Type], ...]  # (argument index, constant, type)
 
 
 class _Inliner:
     def __init__(self, specialize: bool, simplify: bool = False) -> None:
         self._specialize, self._simplify = specialize, simplify
-        self._simplifying: list[Any] = []  # functions
-        self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}  # None: it calls itself
-        self._graphs: dict[Any, tuple[Graph, bool]] = {}  # of functions; whether they have ifs
+        self._simplifying: list[Any] = []  # functions being simplified
+        self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}  # None: recursive
+        self._graphs: dict[Any, tuple[Graph, bool]] = {}  # function -> (graph, whether it has ifs)
         self._room = _MAX_GRAPH_NODES
 
     def visit(self, block: Block, around: tuple[Any, ...] = ()) -> bool:
-        """Inline the calls of `block`, which is inside of the bodies of the functions `around`."""
+        """Inline the calls in `block`; `around` are the functions whose bodies contain it."""
         changed = False
         for node in block.nodes():
             changed |= self._visit_node(node, around)
@@ -103,7 +103,7 @@ class _Inliner:
             return False
         if getattr(callee, "holds_breakpoint", False):
             return False
-        if self._specialize and autocast_blocks(self._graph(callee)[0]):  # it is not to be optimised
+        if self._specialize and autocast_blocks(self._graph(callee)[0]):  # must not be optimized
             return False
         body = self._body(callee, call)
         if body is None:
@@ -177,7 +177,7 @@ def _prepared(graph: Graph, constants: _Constants) -> Graph:
 
 
 def _calls(body: Graph, function: Any) -> bool:
-    """Return whether a call of `function` is left in its own body: it is recursive."""
+    """Return whether `body`, the body of `function`, still calls it: the function is recursive."""
     return any(_named(call) is function for kind in _CALLS for call in body.find_all_nodes(kind))
 
 
@@ -200,7 +200,7 @@ def _arguments(call: Node) -> list[Value]:
 
 
 def _copy_body(body: Graph, call: Node, stack: CallStack) -> tuple[list[Node], list[Value]]:
-    """Copy the nodes of `body` before `call`: the copies, and what the body's outputs became."""
+    """Copy the nodes of `body` before `call`; return the copies and the values of the body's outputs."""
     graph = call.owning_graph()
     before = call.prev()
     with graph.inserting_before(call):

@@ -14,7 +14,7 @@ from ts.ir.graph import Block, Graph, Node
 
 
 def inline_fork_wait(graph: Graph) -> bool:
-    """Execute forked tasks inline."""
+    """Inline forked tasks."""
     return _visit(graph.block())
 
 

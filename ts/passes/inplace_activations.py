@@ -1,10 +1,10 @@
-"""Conversion between in-place and functional activations where the difference is unobservable.
+"""Conversion between in-place and functional activations if the difference is unobservable.
 
     functional_to_inplace_activation     %y : Tensor = aten::relu(%x)     =>    aten::relu_(%x)
     inplace_to_functional_activation     the inverse
 
 The first requires newly allocated memory read by the activation only, so that overwritten elements are never
-observed. Both are limited to functions of one tensor whose result always has its dtype.
+observed. Both are limited to functions of one tensor whose result always has the dtype of this tensor.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ts.passes.remove_mutation import functional_form, remove_tensor_mutation
 
 
 def functional_to_inplace_activation(graph: Graph) -> bool:
-    """Convert activations to their in-place form where their input has no later reader."""
+    """Convert activations to their in-place variant if their input has no other reader."""
     aliases: AliasDb | None = None
     changed = False
     for node in list(graph.all_nodes()):
@@ -49,7 +49,7 @@ def _is_last_reader(node: Node, aliases: AliasDb) -> bool:
 
 
 def inplace_to_functional_activation(graph: Graph) -> bool:
-    """Convert in-place activations to their functional form where the mutation is unobservable."""
+    """Convert in-place activations to their functional variant if the mutation is unobservable."""
     return remove_tensor_mutation(graph, lambda node: _keeps_dtype(functional_form(node)))
 
 

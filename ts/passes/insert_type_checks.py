@@ -5,7 +5,7 @@
       %d : int = aten::dim(%x)
       %two : int = prim::Constant[value=2]()
       %r : bool = aten::eq(%d, %two)
-      %ok : bool = prim::If(%r)                        the next question, where the last one holds:
+      %ok : bool = prim::If(%r)                        the next check, if the last one holds:
         block0():                                      dtype, device, sizes, strides, requires_grad
           ...
 
@@ -25,12 +25,12 @@ Question = Callable[[], Value]
 
 
 def insert_type_check(graph: Graph, value: Value, type: TensorType) -> Value:
-    """Insert the questions whether `value` is of the type; gives the bool."""
+    """Insert the check that `value` is of the type; return its bool result."""
     return insert_all(graph, _questions(graph, value, type))
 
 
 def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value:
-    """Insert the question whether `value` wants a gradient where the type says so, and only there."""
+    """Insert the check that `requires_grad` of `value` is that of the type."""
     wanted = type._requires_grad
     if wanted is None:
         return graph.insert_constant(True)
@@ -62,7 +62,7 @@ def _questions(graph: Graph, value: Value, type: TensorType) -> Iterator[Questio
     place = type.device()
     if place is not None:
         yield equal("prim::device", device(str(place)))
-    sizes, strides = type._sizes, type._strides  # with those of only some dimensions
+    sizes, strides = type._sizes, type._strides  # may be known for some dimensions only
     for kind, lengths in (("aten::size", sizes), ("aten::stride", strides)):
         if lengths is None:
             continue
@@ -75,7 +75,7 @@ def _questions(graph: Graph, value: Value, type: TensorType) -> Iterator[Questio
 
 
 def _gradient(graph: Graph, value: Value, type: TensorType) -> Iterator[Question]:
-    wanted = type._requires_grad  # `requires_grad()` is True where nothing is known, as in PyTorch
+    wanted = type._requires_grad  # the method `requires_grad()` returns True if unknown, as in PyTorch
     if wanted is None:
         return
     if wanted:

@@ -42,7 +42,7 @@ _NUMBERS: Final = frozenset({"IntType", "FloatType", "BoolType"})
 
 
 def hoist_loop_invariants(graph: Graph) -> bool:
-    """Move constants, and operators on numbers that do not change, out of loops."""
+    """Move constants and loop-invariant number operators out of loops."""
     return "prim::Loop" in graph.kinds() and change_loops(graph.block(), _hoist)
 
 

@@ -1,4 +1,4 @@
-"""Closures to subgraphs: what a `fork` starts becomes a graph of its own.
+"""Conversion of the closures of forks to subgraphs.
 
     %c : Function = prim::Closure()                  %f : Future[Tensor] = prim::fork_0(%x)
       block0():                                      with prim::fork_0 = graph(%x : Tensor):
@@ -6,7 +6,7 @@
         -> (%y)                                        return (%y)
     %f : Future[Tensor] = prim::forkClosure(%c)
 
-The values that the block takes from outside become inputs, in the order in which it uses them.
+Outer values that the block uses become inputs, in order of use.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from ts.ir.graph import Block, Graph, Node, Value
 
 
 def lift_closures(graph: Graph) -> bool:
-    """Make a `prim::fork` of each `prim::forkClosure`."""
+    """Replace each `prim::forkClosure` by a `prim::fork`."""
     closures = graph.find_all_nodes("prim::forkClosure")
     for _ in closures:
-        graph.create("prim::TupleConstruct", (), 3)  # what PyTorch makes of closures first takes numbers
+        graph.create("prim::TupleConstruct", (), 3)  # consumes the value numbers of PyTorch's temporary nodes
     for node in closures:
         _lift(node)
     return bool(closures)
@@ -41,7 +41,7 @@ def _subgraph(block: Block) -> tuple[list[Value], Graph]:
     """Copy a block to a graph; return the captured outer values and the graph."""
     subgraph = Graph()
     context = subgraph.add_input()
-    # The numbers of values follow PyTorch, where the captured ones are unpacked from a tuple first.
+    # Values are numbered as in PyTorch, which unpacks the captured values from a tuple first.
     unpack = subgraph.append_node(subgraph.create("prim::TupleUnpack", (context,), 0))
     captured: dict[Value, Value] = {}
     copies: dict[Value, Value] = {}

@@ -1,7 +1,6 @@
-"""`lint(graph)`: check a graph's invariants; raises `InternalError` with the graph's text where one is
-broken.
+"""Graph verification as a pass: `lint(graph)` raises `InternalError` with the text of an invalid graph.
 
-The checks are `ts.ir.verifier`'s. This is their name among the passes.
+The checks are in `ts.ir.verifier`.
 """
 
 from __future__ import annotations
@@ -11,6 +10,6 @@ from ts.ir.verifier import verify
 
 
 def lint(graph: Graph) -> bool:
-    """Check `graph`; it is never changed."""
+    """Verify `graph` and return False, because the graph does not change."""
     verify(graph)
     return False

@@ -1,4 +1,4 @@
-"""Loop unrolling: replicate small bodies of counted loops, so that an iteration does the work of several.
+"""Loop unrolling: replicate small bodies of counted loops, to reduce the number of iterations.
 
     for i in range(n):              for j in range(n // 8):        eight copies of the body,
         y -= i               =>         y -= k; k += 1 ...         a counter that both loops carry
@@ -124,7 +124,7 @@ def _unroll_by_factor(loop: Node) -> None:
         results = _copy_iterations(graph, body, inside.inputs()[1:], _UNROLL_FACTOR)
     for value in (loop.inputs()[1], *results):
         inside.register_output(value)
-    # The loop itself does what is left.
+    # The original loop runs the remaining iterations.
     for i, output in enumerate(unrolled.outputs()):
         loop.replace_input(i + LOOP_INPUTS, output)
     loop.replace_input(0, left)

@@ -33,11 +33,11 @@ from ts.passes.insert_type_checks import insert_all
 from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 
-FLOAT32_CODE: Final = 6  # PyTorch's numbers of dtypes
+FLOAT32_CODE: Final = 6  # PyTorch's ScalarType number
 FLOAT64_CODE: Final = 7
 INT64_CODE: Final = 4
-_MAX_LOOP_NODES: Final = 400  # nodes of a loop: each version is a copy
-_EXACT_FLOAT_LIMIT: Final = 2.0**62  # smaller floats have an int
+_MAX_LOOP_NODES: Final = 400  # each version copies the nodes of the loop
+_EXACT_FLOAT_LIMIT: Final = 2.0**62  # smaller floats convert to int64 without overflow
 
 
 def make_versions(loop: Node) -> bool:
@@ -80,7 +80,7 @@ def _has_versions(loop: Node) -> bool:
 
 
 class _Same(dict[Value, Value]):
-    """Values from outside of what is copied are themselves."""
+    """Map of copied values, in which values from outside map to themselves."""
 
     def __missing__(self, value: Value) -> Value:
         return value
@@ -90,7 +90,7 @@ class _Dtypes(NamedTuple):
     """The dtypes of a loop version: a single dtype for floats, and the set of integer tensors."""
 
     floats: int
-    ints: frozenset[Value]  # the tensors from outside whose elements are ints
+    ints: frozenset[Value]  # tensors from outside with integer elements
 
     def of(self, elements: Elements, member: Value) -> int:
         chosen = elements.set_of(member)
@@ -161,18 +161,18 @@ def _move_between(first: Node, last: Node, block: Block) -> None:
 
 
 class _LoopVersion:
-    """One version of a loop under way: from nodes on tensors to nodes on numbers."""
+    """Builder of one version of a loop: converts nodes on tensors to nodes on numbers."""
 
     def __init__(self, loop: Node, elements: Elements, dtypes: _Dtypes) -> None:
         self.loop = loop
         self.elements = elements
         self.dtypes = dtypes
         self.graph = loop.owning_graph()
-        self.numbers: dict[Value, Value] = {}  # of elements that are no views
-        self.indices: dict[Value, list[Value]] = {}  # of views
-        self.known: dict[tuple[Value, ...], Value] = {}  # what was loaded, while nothing is written
-        self.leftover: list[Node] = []  # nodes on tensors that others stand for
-        self.slots: list[tuple[Node, Value]] = []  # results of branches and loops for which numbers stand
+        self.numbers: dict[Value, Value] = {}  # numbers of elements that are not views
+        self.indices: dict[Value, list[Value]] = {}  # indices of views
+        self.known: dict[tuple[Value, ...], Value] = {}  # loaded numbers, until the next write
+        self.leftover: list[Node] = []  # tensor nodes that were replaced
+        self.slots: list[tuple[Node, Value]] = []  # results of branches and loops replaced by numbers
 
     def write(self) -> None:
         """Rewrite the loop, and register its results as outputs of the enclosing block."""
@@ -425,7 +425,7 @@ class _LoopVersion:
             number = self._whole(node, number)
         elif kind == "aten::IntImplicit" and number.type() is FLOAT:
             number = self._no_int(node, number)
-        elif kind == "aten::item":  # of a type that holds any number
+        elif kind == "aten::item":  # typed Scalar
             any_number = self._new("prim::unchecked_cast", [number], node, node.output().type())
             self.leftover.append(any_number)
             self.numbers[any_number.output()] = number
@@ -528,7 +528,7 @@ class _LoopVersion:
         return output
 
     def _clean(self) -> None:
-        """Take away the nodes on tensors, and what loops and branches carried for them."""
+        """Remove replaced tensor nodes, and the loop-carried values and branch outputs for them."""
         some = next(iter(self.elements.loaded))
         for node, output in self.slots:
             i = node.outputs().index(output)

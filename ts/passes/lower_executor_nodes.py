@@ -1,12 +1,12 @@
-"""Nodes that PyTorch's executor puts into graphs become what they mean, so that any graph's text runs.
+"""Lowering of nodes of PyTorch's executor to ordinary nodes, so that graph text with them can run.
 
-    prim::profile, prim::profile_ivalue                 what they look at
+    prim::profile, prim::profile_ivalue                 their inputs
     prim::TypeCheck[types=[...]](%x...)                 the inputs, and whether all are of their types
-    prim::RequiresGradCheck[types=[...]](%x...)         the same of who wants gradients
-    prim::CudaFusionGuard, prim::TensorExprDynamicGuard     the same; the bool alone where that is all
-    prim::Guard[profiled_type=...](%x)                  the tensor, or an error where it is of another type
-    prim::BailOut(%x, %captured...)                     the tensor; the graph of the node goes on instead of
-                                                        all that follows where it is of another type
+    prim::RequiresGradCheck[types=[...]](%x...)         the inputs, and whether `requires_grad` matches
+    prim::CudaFusionGuard, prim::TensorExprDynamicGuard     like TypeCheck; the bool alone if unused
+    prim::Guard[profiled_type=...](%x)                  the tensor; an error if it has another type
+    prim::BailOut(%x, %captured...)                     the tensor; if it has another type, the graph of the
+                                                        node runs instead of all following nodes
     prim::FusionGroup, TensorExprGroup, FallbackGraph, DifferentiableGraph, FunctionalGraph ...
                                                         the nodes of their graph
 
@@ -14,7 +14,7 @@
     prim::MMTreeReduce(%a, %c, %b, %d)                  the sum of the products of left and right factors
     prim::MMBatchSide[side=0](%a, %b, %c)               the products with a common factor
 
-The frontend makes no such nodes: those who make functions of graphs ask for this pass, on a copy.
+The frontend never emits such nodes; this pass runs on a copy when a function is created from a graph.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CHECKS: Final = ("prim::TypeCheck", "prim::CudaFusionGuard", "prim::TensorExprD
 
 
 def lower_executor_nodes(graph: Graph) -> bool:
-    """Replace the nodes of executors by nodes that programs have."""
+    """Replace executor nodes by ordinary nodes."""
     bails_out = graph.find_node("prim::BailOut") is not None
     changed = _visit(graph.block())
     if changed and bails_out:
@@ -44,7 +44,7 @@ def lower_executor_nodes(graph: Graph) -> bool:
 
 
 def has_executor_nodes(graph: Graph) -> bool:
-    """Return whether there is anything to replace."""
+    """Return whether the graph contains executor nodes."""
     return not graph.kinds().isdisjoint(_MEANINGS)
 
 

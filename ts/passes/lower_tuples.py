@@ -1,4 +1,4 @@
-"""Tuples that are taken apart where they were put together.
+"""Removal of tuples whose construction and unpacking are both visible.
 
 %t : (int, str) = prim::TupleConstruct(%a, %b)
 %x : int, %y : str = prim::TupleUnpack(%t)            =>    (%a instead of %x, %b instead of %y and of %z)
@@ -19,7 +19,7 @@ _TAKING_APART: Final = ("prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSli
 
 
 def lower_simple_tuples(graph: Graph) -> bool:
-    """Bypass tuples that are built and unpacked in sight; then remove what is dead."""
+    """Bypass tuples constructed and unpacked within the graph, then eliminate dead code."""
     changed = bypass_tuples(graph)
     return eliminate_dead_code(graph) or changed
 
@@ -32,7 +32,7 @@ def bypass_tuples(graph: Graph) -> bool:
 
 
 def lower_all_tuples(graph: Graph) -> bool:
-    """Carry the elements of tuples instead of the tuples: through ifs and loops, in and out of the graph."""
+    """Replace all tuples by their elements, in ifs, loops, and inputs and outputs of the graph."""
     _construct_constants(graph)
     _flatten_block(graph.block())
     eliminate_dead_code(graph)
@@ -43,7 +43,7 @@ def lower_all_tuples(graph: Graph) -> bool:
 
 
 def _construct_constants(graph: Graph) -> None:
-    """Constant tuples, and those that are never read, as constructions of their elements."""
+    """Replace constant and uninitialized tuples by constructions of their elements."""
     for node in list(graph.all_nodes()):
         type = node.output().type() if len(node.outputs()) == 1 else None
         if not isinstance(type, TupleType) or node.kind() not in ("prim::Constant", "prim::Uninitialized"):
@@ -96,7 +96,7 @@ def _flatten_inputs(node: Node) -> None:
 
 def _flatten_outputs(node: Node) -> None:
     graph, block = node.owning_graph(), node.owning_block()
-    place = block.return_node() if node is block.param_node() else node  # what follows it is the first node
+    place = block.return_node() if node is block.param_node() else node  # the list of nodes is circular
     i = 0
     while i < len(node.outputs()):
         value = node.outputs()[i]

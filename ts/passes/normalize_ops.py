@@ -25,7 +25,7 @@ def normalize_ops(graph: Graph) -> bool:
 
 
 def _is_renamed(kind: str) -> bool:
-    """Return whether nodes of this kind may get another."""
+    """Return whether nodes of this kind may be renamed."""
     return kind == "aten::rsub" or kind in _BOOL_COMPARISONS or registry.canonical(kind) != kind
 
 

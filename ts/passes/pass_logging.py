@@ -28,7 +28,7 @@ UPDATE: Final = 1
 DEBUG: Final = 2
 _LABELS: Final = ("DUMP", "UPDATE", "DEBUG")
 
-# PyTorch's file names, for those who know them by heart.
+# PyTorch's file names, accepted as aliases.
 _ALIASES: Final = {
     "autodiff": "create_autodiff_subgraphs",
     "bailout_graph": "guards",
@@ -140,7 +140,7 @@ def _log(name: str, level: int, template: str, values: tuple[object, ...]) -> No
 
 
 def optimization_allowed(name: str) -> bool:
-    """Return whether pass `name` may make one more change; counts it."""
+    """Count a change by pass `name`; return whether the limit allows it."""
     if not _limits or name not in _limits:
         return True
     if _limits[name] <= 0:

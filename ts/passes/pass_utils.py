@@ -44,9 +44,7 @@ def constant_value(value: Value) -> Any:
 
 
 def named(name: str) -> bool:
-    """Return whether a variable's name is worth giving to a value: neither internal (`$...`) nor a temporary
-    (`_1`).
-    """
+    """Return whether a variable's name is neither internal (`$...`) nor temporary (`_1`)."""
     if not name or name[0] == "$":
         return False
     return name[0] != "_" or (not name[1:].isdigit() and len(name) > 1)
@@ -59,7 +57,7 @@ def inserting_at_start(graph: Graph) -> AbstractContextManager[Any]:
 
 
 def inline_block_before(block: Block, node: Node) -> None:
-    """Move the nodes of `block` before `node`; the block's outputs stay as they are."""
+    """Move the nodes of `block` before `node`; the outputs of the block are unchanged."""
     for inner in block.nodes():
         inner.move_before(node)
 
@@ -73,7 +71,7 @@ def walk_nodes(block: Block) -> Iterator[Node]:
 
 
 def change_loops(block: Block, change: Callable[[Node], bool]) -> bool:
-    """Call `change` on all loops, inner ones first: what leaves them may leave the outer one as well."""
+    """Call `change` on all loops, inner ones first: nodes hoisted from a loop may be hoisted further."""
     changed = False
     for node in block.nodes_with_blocks():
         for inner in node.blocks():
@@ -84,8 +82,7 @@ def change_loops(block: Block, change: Callable[[Node], bool]) -> bool:
 
 
 class LoopKind(Enum):
-    """The loops of Python: FOR counts trips, WHILE looks at a condition, MODIFIED does both (`for` with
-    `break`)."""
+    """Kinds of loops: FOR has a trip count, WHILE a condition, MODIFIED both (`for` with `break`)."""
 
     FOR = auto()
     WHILE = auto()

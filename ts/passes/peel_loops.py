@@ -24,13 +24,12 @@ from ts.passes.pass_utils import LOOP_INPUTS
 
 
 def peel_loops(graph: Graph, times: int = 1, accept: Callable[[Node], bool] = lambda loop: True) -> bool:
-    """Peel `times` iterations off the loops that `accept` takes, inner ones first."""
+    """Peel `times` iterations off the loops for which `accept` is true, inner ones first."""
     return _visit(graph.block(), times, accept)
 
 
 def peel_loops_with_profiles(graph: Graph) -> bool:
-    """Peel loops that contain profile nodes, since the first iteration often sees other types than the rest.
-    """
+    """Peel loops that contain profile nodes: types in the first iteration often differ from later ones."""
     return peel_loops(graph, accept=lambda loop: loop.blocks()[0].find_node("prim::profile") is not None)
 
 

@@ -35,7 +35,7 @@ from ts.passes.peephole_types import (
 
 
 def peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
-    """Apply the rules until none fits, those that read types if wanted; then eliminate dead code."""
+    """Apply the rules until none matches, then eliminate dead code; rules that read types are optional."""
     changed = simplify(graph, not disable_shape_peepholes, folds_conv_dims=True)
     return changed and (eliminate_dead_code(graph) or True)
 
@@ -136,7 +136,7 @@ def _is_number(value: Value, number: int) -> bool:
 
 
 def _same_number_type(node: Node) -> bool:
-    """Both operands and the result are ints, or all are floats."""
+    """Return whether both operands and the result are ints, or all are floats."""
     kind = _kind(node.output())
     return kind in ("IntType", "FloatType") and all(_kind(value) == kind for value in node.inputs()[:2])
 
@@ -172,7 +172,7 @@ def _subtract(_: _Rewriter, node: Node) -> Value | None:
         return None
     left, right = node.inputs()[:2]
     zero = constant_value(right)
-    # x - 0.0 is x; x - -0.0 is x + 0.0, which is not.
+    # x - 0.0 equals x, but x - -0.0 is x + 0.0, which differs for -0.0.
     return left if _is_number(right, 0) and str(zero) in ("0", "0.0") else None
 
 
@@ -221,7 +221,7 @@ def _not(rewriter: _Rewriter, node: Node) -> Value | None:
     ordered = kind in ("aten::lt", "aten::le", "aten::gt", "aten::ge")
     allowed = (
         ("IntType",) if ordered else ("IntType", "FloatType", "BoolType", "StringType")
-    )  # NaN has no order
+    )  # comparisons with NaN are false
     if operand.use_count() == 1 and all(kind in allowed for kind in kinds):
         return rewriter.call(node, _COMPLEMENTS[kind], negated.inputs(), BOOL)
     return None
@@ -311,7 +311,7 @@ def _wants_gradient(rewriter: _Rewriter, node: Node) -> Value | None:
 
 
 def _simplify_if_outputs(rewriter: _Rewriter, node: Node) -> bool:
-    """Outputs that are the condition itself, or its opposite."""
+    """Replace outputs that are the condition itself or its negation."""
     changed = False
     then_block, else_block = node.blocks()
     for output, on_true, on_false in zip(
@@ -338,7 +338,7 @@ def _of_real(rewriter: _Rewriter, node: Node) -> Value | None:
 
 
 def _transpose(_: _Rewriter, node: Node) -> Value | None:
-    """Return the matrix that is transposed twice."""
+    """Return the original matrix of a double transpose."""
     inner = node.input().node()
     return inner.input() if inner.kind() == "aten::t" else None
 

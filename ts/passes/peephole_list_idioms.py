@@ -7,8 +7,9 @@
     %m : Tensor[] = aten::add(%l, %k)                   =>    prim::ListConstruct(%a, %b, ...)
     %s : Tensor[] = aten::slice(%l, %zero, %one, %one)  =>    prim::ListConstruct(%a)
 
-The sum or slice must have no writers either, since the alias analysis lacks its replacement. As a separate
-pass under PyTorch's name:
+The sum or slice must have no writers either, because the alias analysis does not contain its replacement. As
+a
+separate pass under PyTorch's name:
 
     peephole_list_idioms(graph)
 """
@@ -29,8 +30,10 @@ IsWritten = Callable[[Value], bool]
 
 
 def peephole_list_idioms(graph: Graph, refine_list_len: bool = False) -> bool:
-    """Apply these rules alone until none fits, where a length is asked for with that length if wanted; dead
-    code is eliminated in the end."""
+    """Apply the list rules until none matches, then eliminate dead code.
+
+    With `refine_list_len`, comparisons with a list's length refine the length in the branch.
+    """
     changed = refine_list_len and refine_integer_values(graph)
     while _visit(graph.block(), AliasDb(graph).has_writers):
         changed = True

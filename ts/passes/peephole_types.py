@@ -1,4 +1,4 @@
-"""Rules of `peephole` that read the types of tensors: what a type tells needs no operator.
+"""Rules of `peephole` that replace queries by facts from tensor types.
 
     %x : Float(2, 3, strides=[3, 1], device=cpu)
     %d : int = aten::dim(%x)              =>    2
@@ -6,8 +6,8 @@
     %z : Tensor = aten::type_as(%x, %y)   =>    %x, if %y has its dtype and device
     %c : Tensor = aten::conj(%x)          =>    %x
 
-Types say so much after `complete_shape_analysis`, in the graph that a trace shows, and of constants; graphs
-of traces run without them.
+Types have these facts after `complete_shape_analysis`, in the displayed graphs of traces, and for constants.
+Traces run without these types.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def count_of_sizes(node: Node) -> int | None:
 
 
 def wants_gradient(node: Node) -> bool | None:
-    """Return whether a tensor wants a gradient, if its type says so; a write to it may change that."""
+    """Return `requires_grad` of a tensor that is never written, if its type determines it; else None."""
     type = node.input().type()
     return type._requires_grad if isinstance(type, TensorType) else None
 
@@ -77,7 +77,7 @@ def real(node: Node) -> Value | None:
 
 
 def _size(node: Node, type: TensorType) -> int | None:
-    if len(node.inputs()) != 2:  # all of them: a list, which belongs to who asked
+    if len(node.inputs()) != 2:  # all sizes: a list, which must be a new object
         return None
     sizes, place = type.sizes(), constant_value(node.input(1))
     if sizes is None or not isinstance(place, int) or not -len(sizes) <= place < len(sizes):
@@ -105,7 +105,7 @@ def _is_complex(node: Node, type: TensorType) -> bool | None:
 
 
 def _is_on(node: Node, type: TensorType) -> bool | None:
-    """Return whether a tensor is on the device that the question names."""
+    """Return the result of a device query such as `is_cuda`, or None if unknown."""
     place = _device(node, type)
     return None if place is None else place.type == node.kind().removeprefix("prim::is_")
 

@@ -114,7 +114,7 @@ def run_pipeline(graph: Graph, passes: Sequence[Pass], check: bool | None = None
 
 
 def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
-    """Run one pass; a failure names it and shows the graph."""
+    """Run one pass; an error message contains the pass name and the graph."""
     name = pass_name(run)
     deadline.charge(_CLOCK_INTERVAL_NS)
     try:

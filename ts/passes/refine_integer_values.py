@@ -1,5 +1,4 @@
-"""Constant propagation from equality tests: a number equal to a constant is replaced by it in the true
-branch.
+"""Constant propagation from equality tests: replace a number by the constant in the true branch.
 
     %c : bool = aten::eq(%n, %four)
     %y : int = prim::If(%c)
@@ -18,7 +17,7 @@ from ts.passes.pass_utils import constant_value
 
 
 def refine_integer_values(graph: Graph) -> bool:
-    """Replace the uses of such numbers."""
+    """Replace numbers by the constants that they are known to equal in a branch."""
     changed = False
     for node in graph.all_nodes():
         if node.kind() == "prim::If":

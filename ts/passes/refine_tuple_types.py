@@ -13,7 +13,7 @@ from ts.passes.pass_logging import optimization_allowed, update
 
 
 def refine_tuple_types(graph: Graph) -> bool:
-    """Give all tuples the types of their parts; named ones keep their names."""
+    """Set the types of tuples from their elements; named tuples keep their names."""
     changed = False
     for node in graph.all_nodes():
         if node.kind() != "prim::TupleConstruct":

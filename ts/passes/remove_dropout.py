@@ -1,4 +1,4 @@
-"""Dropout that drops nothing goes.
+"""Removal of dropout outside of training.
 
 %y : Tensor = aten::dropout(%x, %p, %false)      =>      %x instead of %y
 """
@@ -15,7 +15,7 @@ _DROPOUT: Final = ("aten::dropout", "aten::dropout_", "aten::feature_dropout", "
 
 
 def remove_dropout(graph: Graph) -> bool:
-    """Replace the results of dropout outside of training by what it was given."""
+    """Replace the results of dropout outside of training by its input."""
     changed = False
     for node in list(walk_nodes(graph.block())):
         if node.kind() not in _DROPOUT or constant_value(node.inputs()[2]) is not False:

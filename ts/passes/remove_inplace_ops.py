@@ -12,7 +12,7 @@ from ts.passes.remove_mutation import functional_form
 
 
 def remove_inplace_ops(graph: Graph) -> bool:
-    """Replace those of single elements; what reads the written tensor later reads the new one."""
+    """Replace in-place operators; later readers of the written tensor read the new tensor."""
     changed = False
     for node in list(graph.all_nodes()):
         record = getattr(node.operator(), "record", None)

@@ -5,8 +5,8 @@
     %x : Tensor = aten::relu(%y)                        %x : Tensor = aten::relu(%y)
     %z : Tensor = aten::add_(%x, %b, %1)                %z : Tensor = aten::add(%x, %b, %1)
 
-Requires memory allocated in the same block whose allocation can move to just before the mutation, so that no
-node in between has accessed it.
+Requires memory allocated in the same block, whose allocation can be moved directly before the mutation, so
+that no node in between accesses it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def remove_list_mutation(graph: Graph) -> bool:
 
 
 def remove_tensor_mutation(graph: Graph, accept: Callable[[Node], bool] = lambda node: True) -> bool:
-    """Replace in-place operators on new tensors, those that `accept` takes, by those that give a new one."""
+    """Replace in-place operators on new tensors, if `accept` is true for them, by their functional
+    variants."""
 
     def applies(node: Node) -> bool:
         return _is_tensor_mutation(node) and accept(node)
@@ -130,7 +131,7 @@ def _filled_like(node: Node) -> str:
     """Return the factory operator equivalent to an in-place fill, such as `zeros_like`; "" if there is none.
     """
     if node.inputs_size() > 1 and isinstance(node.input(1).type(), TensorType):
-        return ""  # handled by aten::fill
+        return ""  # uses aten::fill
     record = getattr(node.operator(), "record", None)
     return "" if record is None or record.variant != "inplace" else (record.base or record).filled_like
 

@@ -25,16 +25,16 @@ from typing import Final
 
 from ts.ir.graph import Block, Graph
 
-_KINDS: Final = {"prim::Loop", "aten::select"}  # without which there is no element
+_KINDS: Final = {"prim::Loop", "aten::select"}  # a graph without both has no element loops
 
 
 def version_element_loops(graph: Graph) -> bool:
-    """Make versions of the loops that compute with elements, outer ones first."""
+    """Create versions of loops over tensor elements, outer loops first."""
     return graph.kinds() >= _KINDS and _visit(graph.block())
 
 
 def _visit(block: Block) -> bool:
-    from ts.passes.loop_versioning import make_versions  # which few programs need
+    from ts.passes.loop_versioning import make_versions  # here, because few programs need it
 
     changed = False
     for node in block.nodes_with_blocks():

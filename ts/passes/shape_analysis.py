@@ -33,7 +33,7 @@ from ts.ir.types import TENSOR, TensorType, TupleType, Type
 from ts.ops import aten
 from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
 
-RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})  # the number of dimensions depends on their lengths
+RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})  # operators whose result rank depends on lengths
 _CONTAINERS: Final = (list, tuple)
 _UNKNOWN_LENGTH: Final = 1009
 # Operators whose result lengths are lengths of an input or constants, never computed from lengths.
@@ -49,7 +49,7 @@ _NUMBERS: Final = {"IntType": 1, "FloatType": 1.0, "BoolType": True}
 _RANK: Final = 1
 _DTYPE: Final = 2
 
-infer_size = aten._infer_size  # the shape to which two broadcast, in Python and in scripts
+infer_size = aten._infer_size  # broadcast shape of two shapes
 
 
 def propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> Graph:
@@ -72,12 +72,12 @@ def rank_types(graph: Graph, known: Mapping[int, Type]) -> Graph:
 
 
 def complete_shape_analysis(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> None:
-    """Enter the types that the graph's tensors have for these inputs, with sizes and strides."""
+    """Set the types of the graph's tensors for these inputs, with sizes and strides."""
     Analysis(graph, complete=True).run(inputs, with_grad)
 
 
 def propagate_types(graph: Graph) -> bool:
-    """Enter the types of the graph's tensors that follow from those of its inputs, lengths where known."""
+    """Set the types of the graph's tensors from the input types, with known lengths."""
     before = [value.type() for node in graph.all_nodes() for value in node.outputs()]
     Analysis(graph, complete=True).run_on_types()
     return before != [value.type() for node in graph.all_nodes() for value in node.outputs()]
@@ -109,7 +109,7 @@ class Analysis:
         self.samples: dict[Value, Any] = {}  # meta tensors, constants, containers of them
         self.unknown: set[int] = set()  # lengths of samples that stand for unknown lengths
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
-        self.by_inputs = True  # rather than by types
+        self.by_inputs = True  # False if the analysis starts from types
         self.assigned = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
         self.aliases = AliasDb(graph)
 
@@ -165,7 +165,7 @@ class Analysis:
             self.enter_given(node.output(), object_get(owner, type.slot(name), deep=False))
 
     def enter(self, value: Value, sample: Any, device: str | None, requires_grad: bool | None) -> None:
-        """Note what a value is like."""
+        """Record the sample of a value, and set its type."""
         if isinstance(sample, _CONTAINERS) and self.aliases.has_writers(value):
             return
         if any(self.aliases.may_alias(value, tensor) for tensor in self.reshaped):
@@ -243,7 +243,8 @@ class Analysis:
                 self.vague[target] = self.vague[source]
 
     def join(self, carried: Value, returned: Value) -> bool:
-        """Forget of a carried tensor what its next value has otherwise; whether there was something."""
+        """Discard properties of a carried tensor that differ from its next value; return whether any
+        differed."""
         known, after = carried.type(), returned.type()
         if carried not in self.samples or not isinstance(known, TensorType):
             return False
@@ -315,7 +316,7 @@ class Analysis:
         return devices.pop() if len(devices) == 1 else None
 
     def is_partial(self, sample: Any) -> bool:
-        """Return whether a tensor has lengths that are not known."""
+        """Return whether a tensor has unknown lengths."""
         return bool(self.unknown) and any(length in self.unknown for length in sample.shape)
 
     def results(self, node: Node, arguments: list[Any]) -> Any:
@@ -326,7 +327,7 @@ class Analysis:
             return results
         if results is not NOT_EVALUATED and (is_elementwise(node) or node.kind() in _COPY_LENGTHS):
             return results
-        if results is NOT_EVALUATED:  # the lengths do not fit: those that do tell the rank
+        if results is NOT_EVALUATED:  # placeholder lengths do not match; matching ones yield the rank
             fitting = {
                 i: n for x in tensors_in(arguments) for i, n in enumerate(x.shape) if n not in self.unknown
             }
@@ -342,7 +343,7 @@ class Analysis:
         return self.blank(TensorType(sample.dtype.code, [None] * sample.dim()))
 
     def arguments(self, node: Node) -> list[Any] | None:
-        """Samples of the inputs. Elementwise, a number decides by its type alone: any does for one."""
+        """Return samples of the inputs; for elementwise operators, numbers matter only by type."""
         known = [self.samples.get(value, NOT_EVALUATED) for value in node.inputs()]
         if any(sample is NOT_EVALUATED for sample in known) and is_elementwise(node):
             schema = node.schema()
@@ -360,7 +361,7 @@ class Analysis:
 
 
 def _outputs_given(graph: Graph) -> list[Value]:
-    """Return the tensors that nodes write their result to (`out=`), which may get another shape."""
+    """Return the `out=` tensors of nodes, whose shape may change."""
     found = []
     for node in graph.all_nodes():
         record = getattr(node.operator(), "record", None)

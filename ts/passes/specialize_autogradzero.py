@@ -2,12 +2,12 @@
 
     %z : Tensor = prim::AutogradZero()
     %s : Tensor = prim::AutogradAdd(%x, %z)             =>    %x
-    %s : Tensor = prim::AutogradAdd(%x, %y)             =>    aten::add(%x, %y, %one), where both are there
+    %s : Tensor = prim::AutogradAdd(%x, %y)             =>    aten::add(%x, %y, %one), if both are defined
     %b : bool = prim::AutogradAnyNonZero(%z, %x)        =>    true
     %b : bool = prim::AutogradAnyNonZero(%z, %z)        =>    false
-    %y : Tensor = prim::If(%b)                                then the branch that is taken
+    %y : Tensor = prim::If(%b)                                the taken branch
 
-Graph inputs may be undefined, as given by their types (`undefined`). Results of operators are always defined.
+The types of graph inputs tell whether they are undefined. Results of operators are always defined.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KINDS: Final = ("prim::AutogradAdd", "prim::AutogradAnyNonZero", "prim::If")
 
 
 def specialize_autogradzero(graph: Graph) -> bool:
-    """Decide what is known."""
+    """Replace nodes on gradients known to be zero or defined."""
     states: dict[Value, _GradState] = {}
     for value in graph.inputs():
         known = value.type()

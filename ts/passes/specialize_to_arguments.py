@@ -70,7 +70,7 @@ def _specialize(graph: Graph, known: Mapping[int, Type]) -> bool:
             inputs[i].set_type(type)
         found = _TypePropagation(graph, questions.needed)
         found.run_on_types()
-        for i in known:  # of which other views may be made
+        for i in known:  # callers may make other views of these inputs
             if inputs[i] not in found.samples and inputs[i].type().is_subtype_of(TENSOR):
                 inputs[i].set_type(TENSOR)
         decided = simplify(graph)
@@ -101,7 +101,7 @@ def specialize_to_input_types(graph: Graph) -> bool:
 
 
 def _settle(graph: Graph) -> bool:
-    """Let what is decided by now have its way: constants, branches that are not taken."""
+    """Fold decided queries and remove branches that are not taken."""
     changed = simplify(graph)
     fold_constants(graph)
     while simplify(graph):
@@ -111,7 +111,7 @@ def _settle(graph: Graph) -> bool:
 
 
 def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
-    """Give inputs their types back; who reads them reads a cast to what they are."""
+    """Restore the declared types of inputs; their readers get a cast to the specialized type."""
     for value, type in declared.items():
         found = value.type()
         if found == type:
@@ -128,7 +128,7 @@ def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
         cast.replace_input(0, value)
 
 
-# -- what is asked -----------------------------------------------------------------------------------------
+# -- queries -----------------------------------------------------------------------------------------------
 
 
 class _TypeQueries:
@@ -159,7 +159,7 @@ class _TypeQueries:
         if value in self._number:
             return frozenset((self._number[value],)) if _may_be_tensor(value.type()) else None
         if value not in self._found:
-            self._found[value] = None  # for loops, until it is known otherwise
+            self._found[value] = None  # initial assumption for loops
             self._found[value] = self._of_result(value)
         return self._found[value]
 
@@ -224,14 +224,14 @@ def _asks_of_tensor(node: Node) -> bool:
 
 
 def _asks_of_argument(node: Node) -> bool:
-    """Return whether it asks what an argument is whose type leaves that open."""
+    """Return whether a node queries an argument whose declared type does not decide the query."""
     if node.kind() not in OF_ARGUMENTS:
         return False
     return any(x.node().kind() == "prim::Param" and x.type().kind() in _OPEN for x in node.inputs())
 
 
 def _decides(node: Node, depth: int = 8) -> bool:
-    """Return whether the answer reaches the condition of a branch: then some of the graph may vanish."""
+    """Return whether the query's result reaches the condition of a branch, which could then be removed."""
     for use in (use for output in node.outputs() for use in output.uses()):
         user = use.user
         if user.blocks():
@@ -247,7 +247,7 @@ def _decides(node: Node, depth: int = 8) -> bool:
 
 
 def _is_answer(value: Value) -> bool:
-    """Return whether a value is of a type that computing with answers gives."""
+    """Return whether a value has a type that computations on query results have."""
     return value.type().kind() in ("BoolType", "IntType", "ListType", "StringType", "DeviceObjType")
 
 
@@ -259,7 +259,7 @@ def _is_number(value: Value) -> bool:
     return value.type().kind() in ("IntType", "FloatType", "BoolType")
 
 
-# -- what is known -----------------------------------------------------------------------------------------
+# -- propagation of known types ----------------------------------------------------------------------------
 
 
 class _TypePropagation(Analysis):
@@ -303,6 +303,6 @@ def _is_float(sample: Any) -> bool:
 
 
 def _says_dtype(node: Node) -> bool:
-    """Return whether it converts to a dtype that stands there."""
+    """Return whether a node converts to a constant dtype."""
     record = getattr(node.operator(), "record", None)
     return record is not None and record.converts and _is_number(node.input(1))

@@ -29,12 +29,12 @@ Filter = Callable[[Values], bool]
 def rewrite(
     pattern: str | Graph, replacement: str | Graph, graph: Graph, accept: Filter | None = None
 ) -> bool:
-    """Replace the occurrences of `pattern` that `accept` takes (values of the pattern to those found)."""
+    """Replace the occurrences of `pattern` for which `accept`, called with the match, is true."""
     return _Rewriter(_graph(pattern), _graph(replacement), accept).visit(graph.block())
 
 
 class SubgraphRewriter:
-    """Patterns with their replacements, applied in order: PyTorch's class of this name."""
+    """Patterns with replacements, applied in order, like PyTorch's class of this name."""
 
     def __init__(self) -> None:
         self._patterns: list[tuple[Graph, Graph]] = []
@@ -44,7 +44,7 @@ class SubgraphRewriter:
         self._patterns.append((_graph(pattern), _graph(replacement)))
 
     def run_on_graph(self, graph: Graph, accept: Filter | None = None) -> bool:
-        """Return whether anything was replaced; of an occurrence, `accept` may say no."""
+        """Apply all patterns; return whether anything was replaced. `accept` may reject an occurrence."""
         changed = False
         for pattern, replacement in self._patterns:
             changed |= _Rewriter(pattern, replacement, accept).visit(graph.block())
@@ -113,7 +113,7 @@ class _Match:
         return all(self._same_value(value, other) for value, other in pairs)
 
     def _hides_the_inside(self) -> bool:
-        """Return whether what goes away is used by the occurrence only."""
+        """Return whether the removed values are used only inside the occurrence."""
         inside = set(self.nodes.values())
         outputs = {self.values[value] for value in self.pattern.outputs()}
         hidden = [found for found in inside if found.kind() != "prim::Constant"]
@@ -136,7 +136,7 @@ class _Rewriter:
         self.pattern = pattern
         self.replacement = replacement
         self.accept = accept
-        self.replaced: dict[Value, Value] = {}  # results of occurrences that are gone
+        self.replaced: dict[Value, Value] = {}  # results of replaced occurrences -> new values
 
     def visit(self, block: Block) -> bool:
         changed = False
@@ -206,7 +206,7 @@ def _remove_names(results: list[Value], inputs: list[Value]) -> None:
 
 
 def _stands_before(value: Value, node: Node) -> bool:
-    """Return whether a value is there where `node` stands."""
+    """Return whether a value is defined before `node`."""
     block, maker = node.owning_block(), value.node()
     return maker.owning_block() is not block or maker.is_before(node)
 

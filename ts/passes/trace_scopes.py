@@ -70,7 +70,7 @@ def _is_inside(node: Node, block: Block) -> bool:
 
 
 def _give_results(node: Node) -> None:
-    """Let what is used outside of a call's block be results of the call."""
+    """Make values used outside of a call's block results of the call."""
     block = node.blocks()[0]
     for inner in block.nodes():
         for value in inner.outputs():
@@ -159,7 +159,7 @@ class _Attributes:
         self.read: dict[str, Value] = {path: module}
 
     def has(self, value: Value) -> bool:
-        """Return whether a `prim::TracedAttr` lies below the module."""
+        """Return whether a `prim::TracedAttr` reads an attribute below the module."""
         scope: str = value.node().get("scope")
         return scope == self.path or scope.startswith(f"{self.path}.")
 
@@ -184,7 +184,7 @@ class _Attributes:
 
 
 class _Body:
-    """A copy of a block as a separate graph, with its captured outer values."""
+    """Copy of a block as a separate graph, with its captured outer values."""
 
     def __init__(self, block: Block, path: str | None, module: Value | None) -> None:
         self.graph = Graph()
@@ -207,7 +207,7 @@ class _Body:
         found = self._copies.get(value)
         if found is not None:
             return found
-        if _is_inside(value.node(), self._block):  # of a block inside, which is copied as a whole
+        if _is_inside(value.node(), self._block):  # a nested block, which is copied as a whole
             return value
         attributes = self._attributes
         if attributes is not None and value.node().kind() == "prim::TracedAttr" and attributes.has(value):

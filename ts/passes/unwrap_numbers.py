@@ -25,7 +25,7 @@ def as_number(value: Any) -> Any:
 
 
 def unwrap_numbers(graph: Graph) -> bool:
-    """Put numbers for such constants wherever the operator has an overload for them."""
+    """Replace wrapped number constants by numbers if the operator has an overload for them."""
     changed = False
     for node in graph.find_all_nodes("prim::Constant"):
         if getattr(node.get("value"), "is_wrapped_number", False):
