@@ -15,9 +15,9 @@ be the same object. A value points to a set of locations; a container's location
       %e : Tensor = aten::select(%l, %0)       {c}                              an element of the list
       %a and %b                                {any Tensor}                     may alias each other, not %c
 
-Sets are bit masks in Python integers. Memory without aliases, which most results are, gets no location. The
-analysis is flow-insensitive: it collects all possible facts until a fixed point, as loops and containers feed
-values back. The facts follow from the alias annotations of schemas: `(a)` shares, `(a!)` writes, `(*)` may be
+Sets are bit masks in Python integers. Most results have no aliases and get no location. The analysis is
+flow-insensitive: it iterates over all nodes until a fixed point, because loops and containers feed values
+back. The facts follow from the alias annotations of schemas: `(a)` shares, `(a!)` writes, `(*)` may be
 anything reachable from outside or from the arguments, `(a -> *)` is stored into a container.
 """
 
@@ -43,7 +43,7 @@ _UNTYPED_KINDS: Final = frozenset(
     {"AnyType", "AnyListType", "AnyTupleType", "AnyClassType", "InterfaceType", "PyObjectType", "CapsuleType"}
 )
 
-# Nodes that return their first argument under another type.
+# Nodes that return their first argument with another type.
 _IDENTITIES: Final = frozenset(
     {"prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional", "prim::annotate"}
 )
@@ -65,7 +65,7 @@ class _AnyTypeFoundError(Exception):
 
 
 class AliasDb:
-    """Alias sets and writes of one graph."""
+    """Alias database: points-to sets and writes of one graph."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -88,7 +88,7 @@ class AliasDb:
         self._closures: dict[int, int] | None = None  # cache of `_reach`, after the fixed point
         self._outside = 0  # locations reachable from outside the function
         self._writes: dict[Node, int] = {}
-        self._block_reads: dict[Node, int] = {}  # of nodes with blocks, including their blocks
+        self._block_reads: dict[Node, int] = {}  # reads of nodes with blocks, including nested nodes
         self._block_writes: dict[Node, int] = {}
         self._changed = True
         if self._one_wildcard:
@@ -99,7 +99,7 @@ class AliasDb:
         while self._changed:
             self._changed = False
             for visit, node in self._steps:
-                deadline.charge(_STEP_NS + (len(self._contents) >> 4))  # bit sets grow with it
+                deadline.charge(_STEP_NS + (len(self._contents) >> 4))  # the size of bit sets
                 visit(node)
         self._closures = {}
         self._returned = 0
@@ -327,7 +327,7 @@ class AliasDb:
         if bit is None:
             bit = self._wildcards[key] = self._new_location()
             self._outside |= bit
-            for inner in type.containedTypes():  # of a class, those of its attributes
+            for inner in type.containedTypes():  # for a class, the types of its attributes
                 self._contain(bit, self._wildcard(inner))
         return bit
 

@@ -4,7 +4,7 @@ any_mutable(node.inputs())      whether a value is of a mutable type
 writes_to_inputs(node)          whether an operator writes to its inputs
 is_written_by(value, use)       whether a use of the value writes to it
 is_directly_written(value)      whether any use writes to it
-may_write(graph)                whether any node of the graph writes: else `ts.analysis.alias` is not needed
+may_write(graph)                whether any node writes; if not, `ts.analysis.alias` is not needed
 is_only_read(value)             whether all uses read the value without keeping a reference
 """
 
@@ -47,7 +47,7 @@ def is_written_by(value: Value, use: Use) -> bool:
 
 
 def is_directly_written(value: Value) -> bool:
-    """Return whether a direct use of a value writes to it; aliases may be written to besides."""
+    """Return whether a direct use of a value writes to it; writes through aliases do not count."""
     return any(is_written_by(value, use) for use in value.uses())
 
 

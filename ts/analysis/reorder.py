@@ -1,6 +1,6 @@
 """Reordering of nodes within a block, subject to data, memory and effect dependencies.
 
-In: an `AliasDb`, a node and a target. Out: whether the move preserves semantics; if so, it was made.
+In: an `AliasDb`, a node and a target. Out: True if the node was moved, because semantics are preserved.
 
     move `node` after `target`:       node             dependents             node            node
                                       target    =>     target      or         dependents =>   target

@@ -1,6 +1,6 @@
-"""The typed SSA representation: types, schemas, graphs, and their texts.
+"""Typed SSA representation: types, schemas, graphs, and their texts.
 
-Everything between the frontend, which makes graphs, and the bytecode, which is made from them, speaks this.
+The frontend creates graphs in this form, passes transform them, and bytecode is generated from them.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""Attributes of nodes: which kind a Python value has, and the type of a constant.
+"""Kinds of node attributes, and types of constants.
 
 In: a Python value. Out: PyTorch's letter for it (`kind_of_value`), or the type that a ``prim::Constant`` of
 this value has (`type_of_constant`)::

@@ -63,7 +63,7 @@ class ArchiveNamespace:
     def name(self, thing: Any) -> str:
         """Return the qualified name of a class, a named tuple, an enumeration, an interface or a function."""
         if isinstance(thing, CustomClassType):
-            return thing.qualified_name()  # in all archives, and none defines it
+            return thing.qualified_name()  # known to all readers, so archives do not define it
         found = self._named.get(thing)
         if found is None:
             own: Any = thing.name if isinstance(thing, TupleType) else thing.qualified_name
@@ -98,7 +98,7 @@ def _thing(type: Type) -> Any:
 
 
 class DefinitionPrinter:
-    """Prints the definitions of one file."""
+    """Printer of the definitions of one file."""
 
     def __init__(self, names: ArchiveNamespace, constants: list[Any], check: Callable[[Any], None]) -> None:
         """Set up a printer; `check` raises an error for each function that cannot be printed."""

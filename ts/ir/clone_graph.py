@@ -4,8 +4,8 @@
       %y.1 : int = aten::neg(%x)   =>     %y.1 : int = aten::neg(%x)       nodes and values of its own
       return (%y.1)                       return (%y.1)
 
-Every name is free in the new graph; where a block is copied into a graph with values (`Block.clone_from`),
-names may have to change.
+Names are preserved, because the new graph has no other values. A copy into a graph with values
+(`Block.clone_from`) may have to rename values.
 """
 
 from __future__ import annotations

@@ -41,14 +41,14 @@ ValueMap = Callable[[Value], Value]
 
 # minimum cost of a visited node in `ts.limits`
 _VISIT_NS: Final = 300
-_VISITS_PER_CHECK: Final = 64  # between two looks
+_VISITS_PER_CHECK: Final = 64  # visited nodes between two checks of limits
 _TURN: Final = range(_VISITS_PER_CHECK)
-_MIN_INDEXED_USES: Final = 12  # that are not worth one
+_MIN_INDEXED_USES: Final = 12  # minimum number of uses for an index
 _PLACE: Final = attrgetter("_position")
 
 
 class Block:
-    """A list of nodes with inputs and outputs, owned by a node or, the top one, by the graph."""
+    """List of nodes with inputs and outputs; its owner is a node, or the graph for the top block."""
 
     __slots__ = ("_graph", "_owner", "_param", "_return", "_with_blocks")
 
@@ -139,7 +139,7 @@ class Block:
         self._param.permute_outputs(order)
 
     def register_output(self, value: Value) -> int:
-        """Append an output; returns its number."""
+        """Append an output and return its index."""
         self._return.add_input(value)
         return len(self._return._inputs) - 1
 
@@ -190,7 +190,7 @@ class Block:
             self.append_node(copy)
             for old, new in zip(node._outputs, copy._outputs, strict=True):
                 if old._name:
-                    new.set_debug_name(old._name)  # a second time: the numbers of names follow PyTorch
+                    new.set_debug_name(old._name)  # repeated, so that number suffixes are those of PyTorch
                 local[old] = new
         for value in source.outputs():
             self.register_output(lookup(value))
@@ -226,7 +226,7 @@ class Block:
             node.destroy()
 
     def destroy(self) -> None:
-        """Remove everything. Called by the owning node's `erase_block`."""
+        """Remove nodes, inputs and outputs. Called by the owning node's `erase_block`."""
         self.clear()
         for i in reversed(range(len(self._param._outputs))):
             self._param.erase_output(i)
@@ -265,7 +265,7 @@ add_camel_case_aliases(
 
 
 class Graph:
-    """A typed SSA program. `range`, `callstack` and `scope` are given to every node that is created."""
+    """Typed SSA program; new nodes get its current `range`, `callstack` and `scope`."""
 
     __slots__ = (
         "__weakref__",
@@ -295,7 +295,7 @@ class Graph:
         self.callstack: CallStack = ()
         self.scope = ""
 
-    # --- looking ---
+    # --- queries ---
 
     def block(self) -> Block:
         return self._block
@@ -445,7 +445,7 @@ class Graph:
         return node
 
     def insert_node(self, node: Node) -> Node:
-        """Put a new node at the insertion point."""
+        """Insert a new node at the insertion point."""
         return node.insert_after(self._insert_before._prev)
 
     def append_node(self, node: Node) -> Node:
@@ -482,7 +482,7 @@ class Graph:
     def insert_constant(
         self, value: Any, range: SourceRange | None = None, type: Type | None = None
     ) -> Value:
-        """Insert a ``prim::Constant`` and return its output; TypeError where a graph cannot hold `value`."""
+        """Insert a ``prim::Constant`` and return its output; TypeError if a graph cannot hold `value`."""
         result = self.try_insert_constant(value, range, type)
         if result is None:
             raise TypeError(
@@ -501,7 +501,7 @@ class Graph:
                 return None
         node = self.create("prim::Constant")
         if type is DEVICE:
-            value = str(value)  # as PyTorch keeps it
+            value = str(value)  # as in PyTorch
         if value is not None:
             node.set("value", value, "ival" if isinstance(value, (list, tuple, dict)) else None)
         if range is not None:
@@ -516,7 +516,7 @@ class Graph:
         return self._next_unique
 
     def skip_values(self, count: int) -> None:
-        """Leave numbers out, those of values that PyTorch makes, and removes again."""
+        """Skip `count` value ids, those of values that PyTorch creates and removes."""
         self._next_unique += count
 
     def skip_named_value(self, name: str) -> None:
@@ -529,13 +529,13 @@ class Graph:
         self._names[name] = None
 
     def free_skipped_names(self) -> None:
-        """Let values have the names of those that were skipped."""
+        """Release the names of skipped values."""
         self._names = {name: owner for name, owner in self._names.items() if owner is not None}
 
     # --- the insertion point ---
 
     def insert_point(self) -> Node:
-        """Return the node before which new nodes go."""
+        """Return the node before which new nodes are inserted."""
         return self._insert_before
 
     def set_insert_point(self, place: Node | Block) -> None:
@@ -574,7 +574,7 @@ class Graph:
         return [mapped[value] for value in callee.outputs()]
 
     def lint(self) -> None:
-        """Raise `InternalError` where an invariant does not hold."""
+        """Raise `InternalError` if an invariant is violated."""
         from ts.ir.verifier import verify
 
         verify(self)
@@ -596,10 +596,10 @@ class Graph:
         self.register_output(node.output())
 
     def draw(self, path: Any) -> None:
-        """Write a picture of the graph: to ``.svg`` as it is shown, to ``.dot`` or ``.gv`` for Graphviz.
+        """Write a diagram of the graph: ``.svg`` with a layout, ``.dot`` or ``.gv`` for Graphviz.
 
-        Boxes are nodes, coloured by what they do, with their blocks inside; constants and attributes are
-        written where they are used.  Pointing at a box shows its text and its line in the source.
+        Boxes are nodes, coloured by kind, with their blocks inside; constants and attributes are written in
+        the boxes that use them.  The tooltip of a box shows the node's text and its source line.
         """
         from ts.ir.visualization import draw
 

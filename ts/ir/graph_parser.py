@@ -1,6 +1,6 @@
-"""Reads the text of a graph.
+"""Parser of graph text.
 
-In: what `ts.ir.graph_printer.to_text` or PyTorch printed, or a text written by hand. Out: a `Graph` that
+In: text printed by `ts.ir.graph_printer.to_text` or PyTorch, or written by hand. Out: a `Graph` that
 prints as the same text: names, numbers and ``# file.py:3:4`` marks are kept::
 
     >>> g = parse_ir('''
@@ -12,7 +12,7 @@ prints as the same text: names, numbers and ``# file.py:3:4`` marks are kept::
     >>> [n.kind() for n in g.nodes()]
     ['prim::Constant', 'aten::add']
 
-A tensor prints only in part; its constant is a `TensorText`, unless `make_tensor` turns it into a tensor.
+Tensors are printed incompletely; the constant is a `TensorText` unless `make_tensor` converts it to a tensor.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The text of a graph, identical to PyTorch's in layout and names.
+"""Printer of graph text, identical to PyTorch's in layout and names.
 
-In: a graph. Out: its text, which `ts.ir.graph_parser.parse_ir` reads back::
+In: a graph. Out: its text, which `ts.ir.graph_parser.parse_ir` can parse::
 
     graph(%x.1 : Tensor,
           %n : int):
@@ -45,7 +45,7 @@ _ranges_hidden: ContextVar[bool] = ContextVar("ranges hidden", default=False)
 
 @contextmanager
 def hide_source_ranges() -> Iterator[None]:
-    """Graphs that are printed inside this context print without their places in the source."""
+    """Return a context manager in which graphs are printed without source locations."""
     before = _ranges_hidden.set(True)
     try:
         yield

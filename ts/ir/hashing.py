@@ -1,10 +1,10 @@
-"""BLAKE2 without `hashlib`, which would load OpenSSL: megabytes in a process that only runs a model."""
+"""BLAKE2 hashes without `hashlib`, which would load megabytes of OpenSSL."""
 
 from __future__ import annotations
 
 try:
     from _blake2 import blake2b
-except ImportError:  # a Python that has it elsewhere
+except ImportError:  # Python builds without the module `_blake2`
     from hashlib import blake2b
 
 __all__ = ["blake2b"]

@@ -1,4 +1,4 @@
-"""The small parts of PyTorch's texts that schemas, graphs and printed source share: tokens, numbers, strings.
+"""Lexer shared by schemas, graph text and printed source: tokens, numbers, strings.
 
 >>> format_float(3.0), format_float(0.1), quote("a\\n'b'")
 ('3.', '0.10000000000000001', '"a\\\\n\\\\\\'b\\\\\\'"')
@@ -17,7 +17,7 @@ from typing import Any, Final
 from ts.dtypes import DEFAULT_NAMES
 from ts.errors import ParseError
 
-# How much types say in texts: 0 no types, 1 no strides, 2 strides, 3 device and gradient, too.
+# Detail of types in graph text: 0 no types, 1 no strides, 2 strides, 3 also device and requires_grad.
 _verbosity = os.environ.get("TS_JIT_TYPE_VERBOSITY") or os.environ.get("PYTORCH_JIT_TYPE_VERBOSITY") or "3"
 TYPE_VERBOSITY = int(_verbosity) if _verbosity.isdecimal() else 3
 
@@ -44,13 +44,13 @@ _ESCAPES = {
 }
 _UNESCAPE = rb"(?s)\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)"
 _HALF = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
-_OTHER = r"\ud800-\udc7f\udd00-\udfff"  # halves of pairs that are no bytes
+_OTHER = r"\ud800-\udc7f\udd00-\udfff"  # surrogates that do not stand for bytes
 _PARTS = rf"(?s)({_HALF}|[{_OTHER}])|((?:\\(?!{_HALF[2:]}).|[^\\{_OTHER}])+)"
 _UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
 
 class TokenStream:
-    """The tokens of a text and a place among them; the last token is empty."""
+    """Tokens of a text with a current position; the last token is empty."""
 
     __slots__ = ("at", "comments", "starts", "text", "texts")
 

@@ -105,9 +105,9 @@ class Node:
         self.range = range
         self.callstack = callstack
         self.scope = scope
-        self.claimed = False  # the output's type is declared by the text, and not verified
+        self.claimed = False  # True: the output type was declared in graph text and is checked at run time
 
-    # --- looking ---
+    # --- queries ---
 
     def kind(self) -> str:
         return self._kind
@@ -172,12 +172,12 @@ class Node:
         return self._operator
 
     def set_operator(self, operator: Any) -> Node:
-        """Note the record that overload resolution chose, so that it is not looked up again."""
+        """Store the record that overload resolution selected."""
         self._operator = operator
         return self
 
     def forget_operator(self) -> None:
-        """Look the record up again at the next question: an input has another type."""
+        """Discard the stored record, because the type of an input changed."""
         self._operator = _UNSET
 
     def schema(self) -> FunctionSchema | None:
@@ -307,7 +307,7 @@ class Node:
         return value
 
     def replace_input(self, i: int, new: Value) -> Value:
-        """Put `new` in the place of input `i`; returns the old one."""
+        """Replace input `i` by `new`; return the old input."""
         old = self._inputs[i]
         old._end_use(self._input_uses[i])
         self._inputs[i] = new
@@ -397,7 +397,7 @@ class Node:
         for old, new in zip(self._outputs, other._outputs, strict=True):
             old.replace_all_uses_with(new)
 
-    # --- place in the block ---
+    # --- position in the block ---
 
     def insert_before(self, node: Node) -> Node:
         """Insert this fresh node before `node`."""
@@ -438,7 +438,7 @@ class Node:
         return self.insert_after(node)
 
     def _unlink(self) -> None:
-        # The node keeps its own links, so that an iteration standing on it finds its way on.
+        # The node keeps its links, so that an iteration at this node can continue.
         self._prev._next = self._next
         self._next._prev = self._prev
         if self._blocks and self._block is not None:
@@ -446,7 +446,7 @@ class Node:
         self._block = None
 
     def destroy(self) -> None:
-        """Take the node out of the graph. Its outputs must not be used."""
+        """Remove the node from the graph; its outputs must have no uses."""
         names = self._graph._names
         for value in self._outputs:
             if value._uses:

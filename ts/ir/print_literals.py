@@ -2,9 +2,9 @@
 
 In: values and the arguments of operators.  Out: decisions for `ts.ir.python_print`:
 
-    [1, 2]                    a literal that has its type by itself, unlike annotate(List[Any], [1, 2])
+    [1, 2]                    a literal with an inferable type, unlike annotate(List[Any], [1, 2])
     torch.add(x, y)           the third argument, 1, is the default      torch.add(x, y, alpha=2)
-    CONSTANTS.c0              a constant that has no spelling
+    CONSTANTS.c0              a constant without a literal
 """
 
 from __future__ import annotations

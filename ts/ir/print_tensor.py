@@ -1,15 +1,15 @@
-"""Tensors laid out as PyTorch's C++ printer lays them out: in attributes of a graph, and printed by programs.
+"""Printing of tensors in the layout of PyTorch's C++ printer, for graph attributes and `print` in scripts.
 
-In: a tensor.  Out: the printer's lines; of an attribute one line, where its newlines are spaces::
+In: a tensor.  Out: lines of text; for an attribute, one line with spaces instead of newlines::
 
     {3.5}                                                  one element
-     1.0000  2.5000 [ CPUFloatType{2} ]                    up to ten: rows one after the other
-    0.01 *  5.0000  2.5000 [ CPUFloatType{2} ]             with a factor where they are small or large
-    (1,.,.) =   1  (2,.,.) =   2 [ CPULongType{2,1,1} ]    matrix by matrix
-    <Tensor>                                               more
+     1.0000  2.5000 [ CPUFloatType{2} ]                    up to ten elements: rows in order
+    0.01 *  5.0000  2.5000 [ CPUFloatType{2} ]             small or large numbers, with a common factor
+    (1,.,.) =   1  (2,.,.) =   2 [ CPULongType{2,1,1} ]    more than two dimensions: matrix by matrix
+    <Tensor>                                               more than ten elements
 
-One width and notation serve all elements of a vector or matrix. Of complex elements the real part is shown,
-as there.
+All elements of a vector or matrix have the same width and notation. As in PyTorch, only the real part of
+complex elements is printed.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _elements(items: Any, sizes: list[int]) -> Iterator[str]:
         yield from _matrix(items, 0)
     else:
         first = True
-        for index in itertools.product(*map(range, reversed(sizes[:-2]))):  # the first one counts fastest
+        for index in itertools.product(*map(range, reversed(sizes[:-2]))):  # first dimension varies fastest
             if not first:
                 yield ""
             first = False
@@ -103,8 +103,8 @@ class _Form(NamedTuple):
     """Number format shared by the elements of a vector or matrix."""
 
     width: int
-    notation: str  # a format of Python's
-    factor: float = 1  # in front of all of them
+    notation: str  # Python format specification
+    factor: float = 1  # common factor, printed before the elements
 
     def head(self) -> str:
         return f"{self.factor:.16g} *"

@@ -46,7 +46,7 @@ Spell = Callable[[Type], str]
 _LONG_EXPRESSION_CHARS = 40  # longer inlined expressions are assigned to variables
 _ENDLESS_ITERATIONS = (1 << 63) - 1  # the trip count of a while loop
 _TASKS = frozenset({"prim::fork", "prim::awaitable"})
-_NAMED = frozenset({"prim::isinstance", "prim::ModuleContainerIndex"})  # the latter for its annotation
+_NAMED = frozenset({"prim::isinstance", "prim::ModuleContainerIndex"})  # results that need variables
 _TAKE_NAMES = frozenset({*_TASKS, "prim::Closure", "prim::Enter"})
 _NAME = re.compile(r"[A-Za-z_][\w.]*\Z")
 _CASTS = {
@@ -163,7 +163,7 @@ class _Printer:
             self.split_long(end.inputs())
             self.line(f"return {self.list_of(end.inputs())}")
 
-    # --- which expressions go inside others ---
+    # --- selection of inlined expressions ---
 
     def collect_constants(self, block: Block, found: dict[Node, None]) -> None:
         """Collect constants in the order of their use."""
@@ -189,7 +189,7 @@ class _Printer:
         for value in reversed(node.inputs()):
             producer = value.node()
             if producer is point and _can_inline(value):
-                # Evaluation order stays: the producer is the last thing computed before its user.
+                # Evaluation order is preserved: the producer is the last node evaluated before its user.
                 point = self.scan_node(point)
                 self.inlined.add(producer)
             elif producer.kind() == "prim::Constant":

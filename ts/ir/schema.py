@@ -1,6 +1,6 @@
-"""Function schemas: the signatures of operators and scripted functions, both ways.
+"""Function schemas: parsing and printing of the signatures of operators and scripted functions.
 
-In: the text of a schema, in PyTorch's notation. Out: a `FunctionSchema`, whose ``str`` is that text again::
+In: the text of a schema, in PyTorch's notation. Out: a `FunctionSchema`, whose ``str`` is the same text::
 
     >>> s = parse_schema("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
     >>> s.key, s.is_mutable, [a.name for a in s.arguments]
@@ -11,7 +11,7 @@ In: the text of a schema, in PyTorch's notation. Out: a `FunctionSchema`, whose 
     'aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)'
 
 ``ScalarType``, ``Layout``, ``MemoryFormat`` and ``SymInt`` are ints at run time: an argument's `type` is
-``int``, its `real_type` what was written.
+``int``, its `real_type` the type in the text.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _writes(alias: AliasInfo) -> bool:
 
 
 class FunctionSchema:
-    """A signature. `key` is the name with the overload name: ``aten::add.Tensor``."""
+    """Signature of a function; `key` is the name with the overload name: ``aten::add.Tensor``."""
 
     __slots__ = (
         "_text",
@@ -213,7 +213,7 @@ class FunctionSchema:
         if self.is_varret:
             returns.append("...")
         result = ", ".join(returns)
-        # A single result that starts with a parenthesis gets one more pair, or it would read as several.
+        # A single result in parentheses gets another pair, to distinguish it from several results.
         if len(returns) != 1 or result.startswith("("):
             result = f"({result})"
         return f"{self.key}({', '.join(arguments)}) -> {result}"
@@ -236,7 +236,7 @@ def _type_text(t: Type, alias: AliasInfo | None, size: int | None) -> str:
     return text + alias.text if alias is not None else text
 
 
-# --- reading ----------------------------------------------------------------------------------------
+# --- parsing ----------------------------------------------------------------------------------------
 
 
 def parse_schema(text: str) -> FunctionSchema:

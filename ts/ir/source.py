@@ -20,11 +20,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 
-CONTEXT_LINES = 2  # quoted before and after the lines of a range
+CONTEXT_LINES = 2  # lines quoted before and after a range
 
 
 class Source:
-    """A piece of program text.
+    """Program text with its file name and position in the file.
 
     `text` is the text in the file, including indentation; `first_line` is the line number of its start.
     `leading_whitespace_removed` is the number of columns removed from every line before parsing; it converts
@@ -54,7 +54,7 @@ class Source:
         self.origins: Callable[[int], SourceRange | None] | None = None
 
     def line_starts(self) -> list[int]:
-        """Offsets of the lines' first characters."""
+        """Return the offsets of the lines' first characters."""
         starts = self._line_starts
         if starts is None:
             starts = [0]
@@ -67,11 +67,11 @@ class Source:
         return starts
 
     def line_index(self, offset: int) -> int:
-        """Index (from 0) of the line that holds `offset`."""
+        """Return the index (from 0) of the line that contains `offset`."""
         return bisect_right(self.line_starts(), offset) - 1
 
     def offset_at(self, line: int, column: int) -> int:
-        """Offset of `ast`'s (line, column): lines count from 1, columns are bytes of the dedented text."""
+        """Return the offset of a line (from 1) and column (bytes of the dedented text) of `ast`."""
         starts = self.line_starts()
         if line > len(starts):
             return len(self.text)
@@ -93,7 +93,7 @@ class Source:
 
 
 class SourceRange:
-    """Characters `start` to `end` (exclusive) of `source`."""
+    """Range of characters `start` to `end` (exclusive) of `source`."""
 
     __slots__ = ("end", "source", "start")
 

@@ -1,4 +1,4 @@
-"""Reads the graph spelling of a type, with the alias marks and list sizes that schemas have.
+"""Parser of types in graph text and schemas, with alias annotations and list sizes.
 
 In: text such as ``Dict(str, Tensor)``, ``Tensor(a!)[]``, ``int[2]?``, ``Float(2, 3, device=cpu)``.
 Out: `parse_type` returns the `Type`; `read_type` also the alias annotations and the list size::
@@ -93,7 +93,7 @@ NAMED_TYPES: dict[str, Type] = {
     "Undefined": TensorType(undefined=True),
 }
 
-# Schemas name these types, but values of them are plain numbers.
+# Types that occur only in schemas; their values are ints.
 PLAIN_TYPES: dict[Type, Type] = {
     SymIntType.get(): INT,
     ScalarTypeType.get(): INT,
@@ -292,7 +292,7 @@ def _read_base(tokens: TokenStream, find_class: ClassLookup) -> tuple[Type, Alia
 
 
 def _read_list(tokens: TokenStream, find_class: ClassLookup) -> list[ParsedType]:
-    """Types up to the closing bracket; the opening one is read."""
+    """Read types up to the closing bracket, after the opening one."""
     found: list[ParsedType] = []
     while tokens.peek() not in (")", "]"):
         found.append(read_type(tokens, find_class))

@@ -54,7 +54,7 @@ add_camel_case_aliases(
 
 
 class Value:
-    """An SSA value: output of a node, or input of a block (then an output of the block's parameter node)."""
+    """SSA value: output of a node; block inputs are outputs of the block's parameter node."""
 
     __slots__ = ("_name", "_node", "_offset", "_type", "_unique", "_uses")
 
@@ -146,7 +146,7 @@ class Value:
         return self
 
     def replace_all_uses_with(self, new: Value) -> None:
-        """Let every user of this value use `new`."""
+        """Replace all uses of this value by `new`."""
         if new is self:
             return
         for use in self._uses.values():
@@ -158,13 +158,13 @@ class Value:
         self._uses.clear()
 
     def replace_all_uses_after_node_with(self, node: Node, new: Value) -> None:
-        """Let every user that comes after `node` use `new`."""
+        """Replace the uses by nodes after `node` by `new`."""
         for use in self.uses():
             if use.user.is_after(node):
                 use.user.replace_input(use.offset, new)
 
     def replace_all_uses_dominated_by_node_with(self, node: Node, new: Value) -> None:
-        """Let every user that `node` dominates use `new`."""
+        """Replace the uses by nodes that `node` dominates by `new`."""
         for use in self.uses():
             if use.user.is_dominated_by(node):
                 use.user.replace_input(use.offset, new)
@@ -192,7 +192,7 @@ class Value:
         return self._type._requires_grad if isinstance(self._type, TensorType) else None
 
     def infer_type_from(self, tensor: Any) -> Value:
-        """Enter the type of a tensor, with sizes and strides."""
+        """Set the type to that of a tensor, with sizes and strides."""
         wants = bool(tensor.requires_grad)
         sizes, strides = tuple(tensor.shape), tuple(tensor.stride())
         return self.set_type(TensorType(tensor.dtype.code, sizes, strides, str(tensor.device), wants))
@@ -222,7 +222,7 @@ add_camel_case_aliases(
 
 
 def pass_name_on(graph: Graph, name: str) -> None:
-    """Rename the value that has a name to a free ``name.N``."""
+    """Rename the value called `name` to an unused ``name.N``."""
     names, suffixes = graph._names, graph._name_suffixes
     base, dot, suffix = name.rpartition(".")
     if dot and is_numeral(suffix):

@@ -1,9 +1,9 @@
-"""Checks that a graph is well formed: the only judge of validity.
+"""Verifier of graphs.
 
 In: a graph. Out: nothing, or `InternalError` with the violation and the graph text. Invariants:
 
 * every input is defined before its use, in the same or an enclosing block, and belongs to this graph;
-* uses and inputs mirror each other, outputs know their node and number, names are unique;
+* uses and inputs are consistent, outputs refer to their node and index, names are unique;
 * nodes of a block are linked both ways and their positions ascend;
 * ``prim::If`` takes a bool and its blocks return its outputs; ``prim::Loop`` carries its body inputs;
   ``prim::Constant`` has no input and one output; a subgraph is itself well formed.
@@ -27,7 +27,7 @@ _BEFORE_SSA = frozenset(
 
 
 def verify(graph: Graph, pass_name: str = "") -> None:
-    """Raise `InternalError` where `graph` is not well formed."""
+    """Raise `InternalError` if `graph` violates an invariant."""
     try:
         _Verifier(graph).run()
     except InternalError as error:
@@ -124,7 +124,7 @@ class _Verifier:
             self.defined.add(value)
             self.uses.setdefault(value, 0)
 
-    # --- kinds with rules of their own ---
+    # --- kinds with additional rules ---
 
     def check_constant(self, node: Node) -> None:
         self.require(

@@ -1,7 +1,7 @@
-"""The types of the language: spelling, equality, subtyping, unification and type variables.
+"""Types of the language: spelling, equality, subtyping, unification and type variables.
 
-A type is an immutable value, equal to any other type of the same structure. It has two spellings, both
-PyTorch's: ``type.str()`` is the one of graphs and schemas, ``str(type)`` that of annotations::
+A type is an immutable value, equal to any other type of the same structure. It has PyTorch's two spellings:
+``type.str()`` in graphs and schemas, ``str(type)`` in annotations::
 
     >>> t = DictType(STR, ListType(OptionalType(INT)))
     >>> t.str(), str(t)
@@ -10,9 +10,9 @@ PyTorch's: ``type.str()`` is the one of graphs and schemas, ``str(type)`` that o
     (True, True)
 
 Type variables (`VarType`) occur only in schemas: `match_type_variables` binds them to the types of a call's
-arguments and `substitute` puts the bindings in.
+arguments, and `substitute` replaces them by their bindings.
 
-One module a noun: `base`, `scalar`, `tensor`, `container`, `union`, `nominal`, `variables`. Import from here.
+Import types from this package, not from its modules.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Base class of types: identity, schema and annotation spellings, and subtyping.
 
 In: a subclass's `_key`, `_spell` and `contained_types`.  Out: equality, hash, ``type.str()`` and
-``type.annotation_str``.  The narrower type `x` decides ``x.is_subtype_of(y)``; rules of the wider type (an
-optional accepts None, a union its members) are in `y.can_hold(x)`: this module depends on no subclass.
+``type.annotation_str``.  ``x.is_subtype_of(y)`` applies the rules of the narrower type x, and calls
+``y.can_hold(x)`` for those of the wider type (an optional accepts None, a union its members), so that this
+module depends on no subclass.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ _Str = str  # inside `Type`, `str` is a method
 
 
 class Type:
-    """Base of all types. A subclass without arguments has one instance, which its `get` returns."""
+    """Base class of types; a subclass without arguments has one instance, returned by its `get`."""
 
     __slots__ = ("_has_free", "_hash", "_mentions", "_mutable", "_text", "spec")
-    # Derived properties are cached, as a type may contain another one many times.
+    # Derived properties are cached, because a type may contain another type many times.
     _has_free: bool
     _hash: int
     _mentions: bool
@@ -91,12 +92,12 @@ class Type:
 
     @property
     def annotation_str(self) -> _Str:
-        """The spelling of Python annotations: ``List[int]``."""
+        """Spelling in Python annotations: ``List[int]``."""
         return self._annotation or self._spell()
 
     @property
     def schema_str(self) -> _Str:
-        """The spelling of schemas, and inside dicts and unions of graphs: named tuples by their names."""
+        """Spelling in schemas, and inside dicts and unions in graphs: named tuples by name."""
         return self.str()
 
     @property

@@ -40,7 +40,7 @@ class ElementType(Type):
 
 
 class ListType(ElementType):
-    """``int[]``. Lists can be written to, so the element type is invariant."""
+    """List type such as ``int[]``; lists are mutable, so the element type is invariant."""
 
     __slots__ = ()
 
@@ -117,7 +117,7 @@ class FutureType(_CovariantType):
 
 
 class RRefType(ElementType):
-    """A value on another process. Invariant."""
+    """Type of a reference to a value in another process; invariant."""
 
     __slots__ = ()
 
@@ -141,7 +141,7 @@ class AwaitType(_CovariantType):
 
 
 class DictType(Type):
-    """``Dict(str, Tensor)``. Invariant in both types."""
+    """Dictionary type such as ``Dict(str, Tensor)``, invariant in both types."""
 
     __slots__ = ("key", "parts", "value")
 
@@ -174,7 +174,8 @@ class DictType(Type):
 
 
 class TupleType(Type):
-    """``(int, Tensor)``; with `name` and `fields` a named tuple, which is also a plain one. Covariant."""
+    """Tuple type such as ``(int, Tensor)``; with `name` and `fields` a named tuple, a subtype of the plain
+    tuple."""
 
     __slots__ = ("defaults", "elems", "fields", "name", "parts", "python_class")
 

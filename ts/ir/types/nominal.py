@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple
 from ts.ir.types.base import Type
 from ts.ir.types.scalar import AnyClassType, AnyEnumType
 
-_questions = threading.local()  # which classes are being held against which interfaces
+_questions = threading.local()  # (class, interface) pairs that are being compared
 
 
 class NamedType(Type):
-    """Type compared by qualified name and declaration."""
+    """Base class of types compared by qualified name and declaration."""
 
     __slots__ = ("qualified_name_",)
 
@@ -41,7 +41,7 @@ class NamedType(Type):
 
 
 class Property(NamedTuple):
-    """A property of a class: methods of its type."""
+    """Property of a class: its getter and setter methods."""
 
     getter: Any
     setter: Any | None
@@ -114,7 +114,7 @@ class ClassType(NamedType):
 
 
 class ModuleType(ClassType):
-    """The type of one module instance: its submodules, parameters and attributes are `attributes`.
+    """Type of module instances; `attributes` are submodules, parameters and other attributes.
 
     `concrete` describes such instances for the frontend; None for a type parsed from text.
     """
@@ -134,7 +134,7 @@ class ModuleType(ClassType):
         return self.qualified_name_, id(self.concrete)
 
     def find_method(self, name: str) -> Any | None:
-        """Return the method, declared now if the module's class has it."""
+        """Return the method, declaring it if the module's Python class defines it; else None."""
         found = self.methods.get(name)
         if found is None and self.concrete is not None:
             found = self.concrete.method(name)
@@ -156,7 +156,7 @@ class ModuleType(ClassType):
 
 
 class InterfaceType(NamedType):
-    """Method signatures (`ts.ir.schema.FunctionSchema`) that a class must have to be used as this type."""
+    """Interface type: method signatures (`ts.ir.schema.FunctionSchema`) that a class must have."""
 
     __slots__ = ("__weakref__", "is_module_interface", "methods", "unit")
 
@@ -224,8 +224,7 @@ class InterfaceType(NamedType):
 
 # Types of objects with methods.
 class CustomClassType(NamedType):
-    """A class that PyTorch defines in C++, of packed parameters: an object of Python
-    (`ts.ops.packed_params`).
+    """Class of packed parameters, implemented in C++ in PyTorch and in `ts.ops.packed_params` here.
 
     Types are unique by name, across archives.  `methods` maps method names to operators.
     """
@@ -285,7 +284,7 @@ def why_not_implemented(type: Type, interface: Type) -> str:
 
 
 class EnumType(NamedType):
-    """An enumeration: the type of its values, (name, value) of every member, and its class in Python."""
+    """Enumeration type: type of the values, (name, value) of each member, and the Python class."""
 
     __slots__ = ("__weakref__", "members", "python_class", "value_type")
     mutable = False
@@ -326,7 +325,7 @@ class EnumType(NamedType):
 
 
 class FunctionType(Type):
-    """The type of one scripted function, which is `function`."""
+    """Type of one scripted function, `function`."""
 
     __slots__ = ("function",)
     mutable = False

@@ -1,4 +1,4 @@
-"""The types without arguments, with one instance of each (`INT`, `STR`, ...), and the type variables."""
+"""Types without arguments, each with one instance (`INT`, `STR`, ...), and type variables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class AnyType(Type):
 
 
 class NumberType(Type):
-    """``Scalar`` of schemas: an int, a float or a complex."""
+    """Type ``Scalar`` of schemas: an int, float or complex."""
 
     __slots__ = ()
     mutable = False
@@ -22,7 +22,7 @@ class NumberType(Type):
 
 
 class NumericType(Type):
-    """A kind of number, hence a ``Scalar``."""
+    """Base class of number types, which are subtypes of ``Scalar``."""
 
     __slots__ = ()
     mutable = False
@@ -168,7 +168,7 @@ class AnyEnumType(Type):
 
 
 class VarType(Type):
-    """A type variable of a schema, such as ``t`` in ``aten::append.t(t[](a!) self, t(c -> *) el)``."""
+    """Type variable of a schema, such as ``t`` in ``aten::append.t(t[](a!) self, t(c -> *) el)``."""
 
     __slots__ = ("name",)
 

@@ -1,7 +1,6 @@
 """Union types, and unification of types.
 
-`unify` finds the type of a variable that two paths set; a union merges the members that unify, so each needs
-the other and they share a module::
+`unify` returns the type of a variable assigned on two paths; a union merges the members that unify::
 
     >>> unify(INT, NONE), unify(INT, TENSOR), UnionType((INT, TENSOR))
     (Optional[int], None, Union[Tensor, int])

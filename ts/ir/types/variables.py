@@ -1,4 +1,4 @@
-"""The type variables of schemas: binding them to the types of a call's arguments, and putting these in.
+"""Type variables of schemas: binding to the argument types of a call, and substitution.
 
 >>> from ts.ir.types import INT
 >>> bound: dict[str, Type] = {}
@@ -29,7 +29,7 @@ from ts.ir.types.union import unify, unify_list
 
 
 def match_type_variables(formal: Type, actual: Type, env: dict[str, Type]) -> bool | str:
-    """Bind the type variables of `formal` in `env` so that it fits `actual`. True, or the error's text."""
+    """Bind the type variables of `formal` in `env` to match `actual`; return True or the error message."""
     if not formal.has_free_variables():
         return True
     if isinstance(formal, VarType):
@@ -37,7 +37,7 @@ def match_type_variables(formal: Type, actual: Type, env: dict[str, Type]) -> bo
         if bound is None:
             env[formal.name] = actual
             return True
-        # The variable keeps its first type: a wider argument is found when the call is checked against it.
+        # The variable keeps its first type; the check of the call then rejects a wider argument.
         if unify(bound, actual) is not None:
             return True
         return (

@@ -1,13 +1,13 @@
-"""Pictures of graphs.
+"""Diagrams of graphs.
 
-In: a graph.  Out: the text of a picture: SVG, laid out here, or Graphviz's language, for its own programs.
+In: a graph.  Out: SVG text with a layout, or DOT text for Graphviz.
 
-    picture = picture_of(graph)          boxes, wires and blocks, without places      `picture`
+    picture = picture_of(graph)          boxes, wires and blocks, without positions   `diagram`
     arrange(picture)                     assigns positions, in layers                 `layout`
     svg(picture)   dot(picture)          the texts                                    `svg`, `dot`
 
-Output is deterministic.  Graph texts are untrusted: all texts are escaped, and a picture runs and loads
-nothing.
+Output is deterministic.  Graph texts are untrusted: all texts are escaped, and a diagram contains no scripts
+or external references.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SUFFIXES: Final = (".svg", ".dot", ".gv")
 
 
 def draw(graph: Graph, path: str | os.PathLike[str]) -> None:
-    """Write a picture of `graph` to a file, in the language that its suffix names."""
+    """Write a diagram of `graph` to a file; the suffix selects SVG or DOT."""
     target = Path(path)
     if target.suffix not in _SUFFIXES:
         raise ValueError(

@@ -4,13 +4,13 @@ In: a graph.  Out: `Diagram`, plain data without positions:
 
     def f(x: Tensor, n: int):            [%x : Tensor]   [%n : int]      inputs
         for i in range(n):                      \\           |
-            x = x * 2                     [prim::Loop   |body: ... ]     a box with a picture in it
+            x = x * 2                     [prim::Loop   |body: ... ]     a box with a nested diagram
         return x                                     |
                                                  [return]
 
-Not every value has a box.  Constants, lists of constants and attributes of modules are written in the boxes
-that use them (``weight = self.conv.weight``), except arguments equal to their defaults.  A value of an outer
-block, or of a box many layers above, is repeated in a small box near its user.
+Constants, lists of constants and module attributes have no boxes: they are written in the boxes that use them
+(``weight = self.conv.weight``), except arguments equal to their defaults.  A value of an outer block, or of a
+box many layers above, is repeated in a small box near its user.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from ts.ir.graph import Block, Graph, Node, Value
 
 _MAX_LABEL_CHARS: Final = 44  # characters of a line
-_MAX_LINES: Final = 8  # of a box, in addition to its kind
+_MAX_LINES: Final = 8  # lines of a box below its kind
 _LONG_WIRE_LAYERS: Final = 10  # a wire across more layers counts as long
-_MAX_BLOCK_DEPTH: Final = 24  # blocks within blocks that are drawn
+_MAX_BLOCK_DEPTH: Final = 24  # maximum nesting depth of drawn blocks
 _FOLDED_LISTS: Final = ("prim::ListConstruct", "prim::TupleConstruct")
 _MAX_PATH_CHARS: Final = 200  # characters of `self.encoder.layers`
 _MAX_INLINE_ELEMENTS: Final = 16  # elements of a list that is written inline
 _OPERANDS: Final = {"prim::If": ("condition",), "prim::Loop": ("most turns", "condition")}
-_ENDLESS: Final = "9223372036854775807"  # the turns of `while`
+_ENDLESS: Final = "9223372036854775807"  # trip count of `while`
 _TITLES: Final = {"prim::If": ("then", "else"), "prim::Loop": ("body",)}
 
 
@@ -88,12 +88,12 @@ class Line:
 
 @dataclass(eq=False)
 class Diagram:
-    """A block."""
+    """Diagram of a block."""
 
     text: str
     boxes: list[Box] = field(default_factory=list)
     wires: list[Wire] = field(default_factory=list)
-    # given by the layout
+    # set by the layout
     lines: list[Line] = field(default_factory=list)
     x: float = 0.0
     y: float = 0.0
@@ -102,7 +102,7 @@ class Diagram:
 
 
 def picture_of(graph: Graph) -> Diagram:
-    """Return the picture of a graph."""
+    """Return the diagram of a graph."""
     return _Drawing().block(graph.block(), "", 0)
 
 
@@ -113,12 +113,12 @@ def cut(text: str, columns: int = _MAX_LABEL_CHARS) -> str:
 
 
 class _Drawing:
-    """The boxes of values, over all blocks."""
+    """Builder of diagrams, with the boxes of values of all blocks."""
 
     def __init__(self) -> None:
         self._ports: dict[Value, tuple[Diagram, Box, Port]] = {}
         self._folded: dict[Value, str | None] = {}
-        self._taken: list[Value] = []  # by blocks within that of the value
+        self._taken: list[Value] = []  # values used by blocks inside the value's block
 
     def block(self, block: Block, text: str, level: int) -> Diagram:
         picture = Diagram(text)
@@ -214,7 +214,7 @@ class _Drawing:
     def folded(self, value: Value) -> str | None:
         """Return the inline text of a folded value, or None for a value with its own box."""
         if value not in self._folded:
-            self._folded[value] = None  # a value that is reached from itself, in a broken graph
+            self._folded[value] = None  # ends the recursion for cyclic (invalid) graphs
             self._folded[value] = self._fold(value)
         return self._folded[value]
 

@@ -6,11 +6,12 @@ In: a `Diagram`.  Out: the `Diagram` with positions of boxes and points of wires
     layer 1       [mul]       :           a wire that crosses a layer reserves a slot in it
     layer 2           [prim::Loop]        nested blocks are laid out first and determine their box's size
 
-1. Layers: a box is below all boxes that it reads; a box without inputs is just above its users.
-2. Order within the layers: boxes go to the middle of their neighbours, up and down in turn, and the order
-   with the fewest crossings is kept.
-3. Columns: each layer is moved as near to its neighbours as its order allows, which is a regression over
-   monotone sequences, solved by pooling the places that violate the order.
+1. Layers: a box is below all boxes that it reads; a box without inputs is directly above its users.
+2. Order within the layers: boxes are sorted by the mean position of their neighbours, in alternating downward
+   and upward sweeps; the order with the fewest crossings is used.
+3. Columns: each layer is moved as near to its neighbours as its order allows: an isotonic regression, solved
+by
+   pooling adjacent violators.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ _PORT_HEIGHT: Final = 17.0  # below a box
 _BOX_GAP_PIXELS: Final = 18.0  # between boxes of a layer
 _LAYER_GAP_PIXELS: Final = 30.0  # between two layers
 _BLOCK_MARGIN_PIXELS: Final = 14.0  # around a block
-_TITLE_HEIGHT: Final = 18.0  # of a block's title
+_TITLE_HEIGHT: Final = 18.0  # height of a block's title
 _ORDERING_PASSES: Final = 8
 _PLACEMENT_PASSES: Final = 10
 _MIN_OFFSET: Final = 4.0
-_WIRE_LANE_WIDTH: Final = 8.0  # of a wire that passes a layer
+_WIRE_LANE_WIDTH: Final = 8.0  # width of the slot of a wire that crosses a layer
 
 
 class _Place:
@@ -98,7 +99,7 @@ def _room(box: Box) -> float:
 
 # ---- layers ------------------------------------------------------------------------------------------
 
-_Wires = list[tuple[Port, list[_Place]]]  # the places that each wire passes, from its source to its target
+_Wires = list[tuple[Port, list[_Place]]]  # the slots of each wire, from source to target
 
 
 def _layers(picture: Diagram) -> tuple[list[list[_Place]], _Wires]:
@@ -120,7 +121,7 @@ def _layers(picture: Diagram) -> tuple[list[list[_Place]], _Wires]:
 
     places = {box: place(depth[box], box, _room(box)) for box in picture.boxes}
     wires: _Wires = []
-    lanes: dict[Port, list[_Place]] = {}  # below the source, as far as any wire of the port has come
+    lanes: dict[Port, list[_Place]] = {}  # slots of a port's wires below the source, shared by its wires
     for wire in sorted(picture.wires, key=lambda wire: depth[wire.target] - depth[wire.source]):
         lane = lanes.setdefault(wire.port, [])
         passed = depth[wire.target] - depth[wire.source] - 1
@@ -143,7 +144,7 @@ def _join(above: _Place, below: _Place, x: float) -> None:
 
 
 def _order(layers: Sequence[list[_Place]]) -> None:
-    """Sort each layer by the middles of its neighbours; the best of several turns stays."""
+    """Sort each layer by the mean position of its neighbours; use the best result of several sweeps."""
     best, fewest = [[*layer] for layer in layers], _crossings(layers)
     for turn in range(_ORDERING_PASSES):
         if fewest == 0:
@@ -201,11 +202,11 @@ def _columns(layers: Sequence[list[_Place]]) -> None:
                     wants.append(sum(other.x + x for other, x in near) / len(near))
                 elif before is None or place.up or place.down:
                     wants.append(place.x)
-                else:  # next to the placed items
+                else:  # next to the items placed so far
                     wants.append(wants[-1] + (before.width + place.width) / 2 + _BOX_GAP_PIXELS)
             _fit(layer, wants)
     for layer in layers:
-        for place in layer:  # straighten lanes with small bends: there is room between two slots
+        for place in layer:  # straighten lanes with small bends; the gaps between slots allow it
             if place.box is None and abs(place.up[0][0].x + place.up[0][1] - place.x) < _MIN_OFFSET:
                 place.x = place.up[0][0].x + place.up[0][1]
     left = min((place.x - place.width / 2 for layer in layers for place in layer), default=0.0)
@@ -221,7 +222,7 @@ def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
         if number:
             offset += (layer[number - 1].width + place.width) / 2 + _BOX_GAP_PIXELS
         offsets.append(offset)
-    pools: list[tuple[float, float, int]] = []  # sums of weighted wants, of weights, and how many
+    pools: list[tuple[float, float, int]] = []  # (sum of weighted wants, sum of weights, number of slots)
     for place, want, offset in zip(layer, wants, offsets, strict=True):
         weight = 4.0 if place.box is None else 1.0
         total, weights, count = (want - offset) * weight, weight, 1
@@ -236,7 +237,7 @@ def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
         at += count
 
 
-# ---- rows, and the points of wires -------------------------------------------------------------------
+# ---- rows and wire points ----------------------------------------------------------------------------
 
 
 def _rows(picture: Diagram, layers: Sequence[list[_Place]], wires: _Wires) -> None:
@@ -258,7 +259,7 @@ def _rows(picture: Diagram, layers: Sequence[list[_Place]], wires: _Wires) -> No
         assert box is not None
         arriving[box].append((way[-2].x + (port.x if len(way) == 2 else 0.0), number))
     ends: dict[int, float] = {}
-    for box, found in arriving.items():  # side by side on the upper edge
+    for box, found in arriving.items():  # spread over the upper edge
         for order, (_, number) in enumerate(sorted(found)):
             ends[number] = box.x + box.width * ((order + 1) / (len(found) + 1) - 0.5)
         if len(found) == 1 and abs(found[0][0] - box.x) < _MIN_OFFSET:

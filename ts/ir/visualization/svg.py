@@ -1,11 +1,11 @@
-"""The text of a picture in SVG.
+"""Output of diagrams as SVG.
 
 In: a laid out `Diagram`.  Out: one self-contained file: colours are classes of its style, light or dark by
 the system's preference, and tooltips describe the boxes.
 
     <g class="operator"><title>...</title><rect .../><text ...>aten::mul</text></g>
 
-Every text is escaped, and characters that XML does not have are replaced.
+All texts are escaped, and characters that XML does not allow are replaced.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ STYLE: Final = f"""\
 @media (prefers-color-scheme: dark) {{ .ts-graph {{ {DARK} }} }}
 {RULES}"""  # by the system's colour scheme
 
-_NAMESPACE: Final = ' xmlns="http://www.w3.org/2000/svg"'  # which a page does not need
+_NAMESPACE: Final = ' xmlns="http://www.w3.org/2000/svg"'  # not needed inside an HTML page
 _REPLACED: Final = {
     **{code: "\ufffd" for code in (*range(32), 0xFFFE, 0xFFFF) if chr(code) not in "\t\n"},
     **dict.fromkeys(range(127, 160), "\ufffd"),
@@ -134,7 +134,7 @@ class _Writer:
 
 
 def _text(text: str) -> str:
-    text = text.encode("utf-8", "replace").decode("utf-8")  # halves of pairs
+    text = text.encode("utf-8", "replace").decode("utf-8")  # replaces surrogates
     return escape(text.translate(_REPLACED))
 
 
