@@ -10,6 +10,7 @@ In: sizes in bytes, file descriptors, paths; out: mappings, and byte arrays over
 An unnamed file exists as long as a process has it open or mapped, also if processes crash; other processes
 need its descriptor from a process that has it open.  A named file can be opened after its creator has ended;
 its header counts its users, and the last user removes it:
+
     named file      byte 0: number of users (int64) │ from PAGE_BYTES: the memory
     unnamed file    the memory
 """

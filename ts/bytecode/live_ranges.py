@@ -15,7 +15,8 @@ A range begins at the instruction that writes the register, or at a label that i
 ends at the last read.  One backward walk with the set of live registers finds all ranges; the live set of a
 label is stored until all jumps to it are visited.  At a backward jump the live set of the loop head is not
 known yet, so code with loops is walked until a fixed point: one more walk per level of nesting.  Memory is
-proportional to the number of simultaneously live registers plus the number of register operands. """
+proportional to the number of simultaneously live registers plus the number of register operands.
+"""
 
 from __future__ import annotations
 

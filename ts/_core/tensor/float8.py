@@ -7,7 +7,8 @@ In: arrays of any dtype; out: arrays of an 8-bit float dtype, or float32.
 
 `ml_dtypes` does the rounding, as PyTorch.  Differences handled here: values too large for float8_e4m3fn
 saturate to its largest number; NaNs keep their sign and have all other bits set; float8_e8m0fnu, which has no
-sign, encodes the absolute value. """
+sign, encodes the absolute value.
+"""
 
 from __future__ import annotations
 

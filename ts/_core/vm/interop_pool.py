@@ -4,7 +4,8 @@ In: queued `ScriptCoroutine` objects.  Out: nothing; a thread of the pool runs e
 
 Each queued program starts a new thread until there are `get_num_interop_threads()`.  A waiting program does
 not occupy a thread, so one thread is sufficient for any number of programs.  A thread that waits for a queued
-program may run it itself; the pool then skips it. """
+program may run it itself; the pool then skips it.
+"""
 
 from __future__ import annotations
 

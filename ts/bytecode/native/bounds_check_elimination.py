@@ -7,7 +7,8 @@
 An index that is affine in the counter is always between its first and its last value, so checking these two
 is sufficient; they are computed in 128 bits, as 64-bit ints would wrap around.  Lists that no instruction of
 the loop can change keep their length and item storage.  If an index would be out of range or negative, the
-loop runs with its checks. """
+loop runs with its checks.
+"""
 
 from __future__ import annotations
 
