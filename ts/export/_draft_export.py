@@ -134,10 +134,10 @@ def draft_export(
     strict: bool = False,
     prefer_deferred_runtime_asserts_over_guards: bool = False,
 ) -> ExportedProgram:
-    """Export a program for the example arguments, with a report of what `export` would refuse.
+    """Export a program for the example arguments, with a report of the errors of `export`.
 
     The report is the program's `_report`.  The program is correct for the example; for other arguments it
-    asserts the assumed conditions, or is as wrong as the fake kernels of its operators.
+    asserts the assumed conditions.  Results of operators with incorrect fake kernels may be wrong.
     """
     report = DraftExportReport()
     options = (tuple(args), dict(kwargs or {}))
@@ -244,11 +244,11 @@ class _DraftRecorder(ExportTracer):
     def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
         try:
             given = [self._real(x) for x in values]
-        except KeyError:  # of a result of control flow, which runs on tensors without elements alone
+        except KeyError:  # a result of control flow, which has no example
             return super().computed(op, values, new_size)
         try:
             made = super().computed(op, values, new_size)
-        except Exception as error:  # whatever the program's function does on tensors without elements
+        except Exception as error:  # the user's function may raise anything without elements
             if not op.record.of_program:
                 raise
             with ts.no_grad():

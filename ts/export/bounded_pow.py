@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-MAX_BITS: Final = 1 << 12  # of a power of whole numbers
+MAX_BITS: Final = 1 << 12  # maximum size of an integer power
 
 
 def power(a: Any, b: Any) -> Any:

@@ -1,7 +1,7 @@
 """Symbolic versions of the builtins `max`, `min` and `math.pow`, which add no guards.
 
     with of_sizes():
-        max(x.shape[0], 3)            sym_max(s0, 3); without: 3 or s0, as it is in the example
+        max(x.shape[0], 3)            sym_max(s0, 3); otherwise 3 or s0, decided by the example
 
 Applies to two numbers or a list, as in PyTorch; three or more arguments are compared by Python.
 """

@@ -31,7 +31,7 @@ class _Hint:
 
 
 class Dim:
-    """A size with a name: equal wherever the name is used, in a range, or some times another and more."""
+    """Named dimension: dimensions of equal name are equal; it has a range, or is a linear expression."""
 
     AUTO = _Hint("AUTO")
     DYNAMIC = _Hint("DYNAMIC")

@@ -1,7 +1,7 @@
 """Resolution of `dynamic_shapes` per argument tensor, with validation errors.
 
-In: arguments by name, and a tree of the same form with dimensions in place of tensors.  Out: for each leaf of
-the arguments its dimension specs by index:
+In: arguments by name, and a tree of equal structure with dimensions in place of tensors.  Out: for each leaf
+of the arguments its dimension specs by index:
 
     {"x": {0: Dim("b")}, "y": [None, (Dim.AUTO, None)]}        [{0: b}, {}, {0: AUTO}]
 """
@@ -29,7 +29,7 @@ _MORE = (
 
 
 class ShapesCollection:
-    """Dimensions by tensor, where writing their tree would be long: `shapes[x] = {0: Dim("b")}`."""
+    """Dynamic dimensions by tensor instead of by argument tree: `shapes[x] = {0: Dim("b")}`."""
 
     def __init__(self) -> None:
         self._shapes: dict[int, tuple[Any, Any]] = {}

@@ -27,7 +27,7 @@ backends.get("meta")
 class Fake(Layer):
     """Layer of a fake tensor: its array and represented device.
 
-    mode    the one that operators on it belong to, wherever they are called; None in exports
+    mode    fake tensor mode that handles operators on the tensor; None in exports
     """
 
     level = 0  # not a function transform level

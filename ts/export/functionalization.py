@@ -39,7 +39,7 @@ _RESHAPING = frozenset(
 )
 
 
-# Operators that copy, whose decompositions may be views: later writes are not theirs.
+# Copying operators whose decompositions may be views: later writes must not affect their results.
 _COPYING = frozenset(
     f"aten::{name}"
     for name in ("pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle")
@@ -82,7 +82,7 @@ class TensorAlias:
 
 
 class FunctionalizingTracer(ExportTracer):
-    """A recording without writes, of operators that no decomposition is known for."""
+    """Tracer that records no mutation, for operators without a decomposition."""
 
     def __init__(self, environment: ShapeEnv, decompositions: decomposition_table.Table) -> None:
         super().__init__(environment)
@@ -91,9 +91,9 @@ class FunctionalizingTracer(ExportTracer):
         self.noted: list[Any] = []  # size conditions assumed from the example
         self.reshaped: list[Tensor] = []  # tensors whose shape changed in place
         self._decompositions_on_the_way = 0
-        self._places: dict[int, tuple[Tensor, TensorAlias]] = {}  # by id
+        self._places: dict[int, tuple[Tensor, TensorAlias]] = {}  # by tensor id
         self.open_batches = OpenVmapLevels(self)
-        self.number_nodes: dict[int, tuple[SymNumber, Node]] = {}  # by ids of the exported nodes' numbers
+        self.number_nodes: dict[int, tuple[SymNumber, Node]] = {}  # by id of the exported node's number
 
     def _about(self) -> dict[str, Any]:
         """Return metadata for a new node, copied from the node being replayed."""
@@ -110,7 +110,7 @@ class FunctionalizingTracer(ExportTracer):
     # ---- reading
 
     def numel(self, x: Tensor) -> Any:
-        """x.numel()"""
+        """Return `x.numel()` without recording."""
         return self.unrecorded(lambda: x.array.size)
 
     def _tensor_node(self, x: Tensor) -> Node:

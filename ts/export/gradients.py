@@ -40,7 +40,7 @@ _WRITES: Final = (
 
 
 class Step(NamedTuple):
-    """An operator that was recorded."""
+    """Recorded operator call."""
 
     op: Any
     values: list[Any]
@@ -111,7 +111,7 @@ class ExportTape:
     ) -> list[Tensor | None]:
         """Return gradients of the weighted sum of `roots` for `wanted`; None for independent tensors.
 
-        create  they may be differentiated
+        create  whether the gradients are differentiable
         """
         recorder = self.recorder
         roots, given, wanted = ([recorder.fake_of(x) for x in part] for part in (roots, given, wanted))
@@ -131,7 +131,7 @@ class ExportTape:
         wanted: Sequence[Tensor] | None,
         create: bool,
     ) -> None:
-        """Add gradients to the tensors that `roots` come from; UserError where some are parameters."""
+        """Accumulate gradients in the leaves of `roots`; UserError if a leaf is a parameter."""
         leaves = self._leaves(roots) if wanted is None else list(map(self.recorder.fake_of, wanted))
         state = {id(made) for _, made in self.recorder._fakes.values()}
         if any(id(x) in state for x in leaves):
@@ -347,7 +347,7 @@ class AliasTracker:
             return
         with self._recorder.environment.guessing(), self._recorder.paused():
             aliases.note(op, values, result)
-        if op.name == "aten::detach_":  # does not write elements
+        if op.name == "aten::detach_":  # changes no elements
             return
         for argument, value in zip(op.schema.arguments, values, strict=True):
             if argument.alias is not None and argument.is_write:

@@ -1,6 +1,6 @@
 """Incremental construction of a graph during tracing: nodes of tensors and of symbolic arithmetic.
 
-    recorder.node_of(x)         the node of a fake tensor, that of a parameter or constant for a real one
+    recorder.node_of(x)         the node of a fake tensor; for a real one, of a parameter or constant
     recorder.node_of(n + 1)     a node for the sum, after a node of the size n
 
 `tracer.ExportTracer` selects the recorded overloads.
@@ -49,10 +49,10 @@ class FxGraphBuilder:
     def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         self.environment = environment
         self.graph = Graph() if graph is None else graph
-        self.calls: ModuleCalls | None = None  # of the program's modules
-        self.functions: FunctionCounter | None = None  # of the functions that the program calls
-        self._tensors: dict[int, tuple[Tensor, Node]] = {}  # by id
-        self._fakes: dict[int, tuple[Tensor, Tensor]] = {}  # of real tensors, by id
+        self.calls: ModuleCalls | None = None  # recorded calls of submodules
+        self.functions: FunctionCounter | None = None  # counts of the functions called by the program
+        self._tensors: dict[int, tuple[Tensor, Node]] = {}  # by tensor id
+        self._fakes: dict[int, tuple[Tensor, Tensor]] = {}  # real tensor and its fake one, by id
         self._layers: dict[int, Any] = {}  # layers of tensors with nodes when recorded, by id
         self._numbers: dict[Any, Node] = {}  # by expression
         self.constants: list[tuple[Node, Tensor]] = []
@@ -70,7 +70,7 @@ class FxGraphBuilder:
 
     @property
     def line(self) -> Line | None:
-        """The line of a compiled function that runs."""
+        """Source line of the running compiled function."""
         return self.environment.line
 
     @line.setter
@@ -232,7 +232,7 @@ class FxGraphBuilder:
                 if not factor.is_Integer or not offset.is_Integer or factor * symbol + offset != expression:
                     continue
                 found = self._size_of_input(expression)
-                assert found is not None  # it is the size of this argument
+                assert found is not None  # the size belongs to this argument
                 if offset != 0:
                     times = symbol_of(factor * symbol, self.environment)
                     found = self._call(FUNCTIONS["sub"], (found, int(offset)), times)
@@ -246,7 +246,7 @@ class FxGraphBuilder:
     def _before_in_head(self, argument: Node, dim: int) -> Node:
         """Return the node after which a `sym_size` node is inserted; size nodes follow argument order."""
         node = self._head
-        assert node is not None  # there is an argument with such a size
+        assert node is not None  # an argument of this size exists
         before, first = set(), argument.prev
         while first.op == "placeholder":
             before.add(first)

@@ -77,7 +77,7 @@ class SymbolSources:
 
     def __init__(self, environment: ShapeEnv) -> None:
         self.environment = environment
-        self.leaves: dict[str, int] = {}  # by the name of a source
+        self.leaves: dict[str, int] = {}  # source name -> leaf index
 
     def read(self, source: Source, leaves: list[Any]) -> Any:
         """Return the number at a source."""

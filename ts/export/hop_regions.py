@@ -21,7 +21,7 @@ from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node, map_arg
 
-Block = tuple[Any, ...]  # the operator, and its arguments before the graph
+Block = tuple[Any, ...]  # operator, and its arguments before the subgraph
 WRAPPERS = (set_grad_op.name, autocast_op.name)
 
 
@@ -101,7 +101,7 @@ class _RegionExtractor:
 
     def _wrap(self, region: _Region, name: str) -> None:
         """Replace a region by a call of its subgraph and `getitem` nodes."""
-        assert region.block is not None  # others stay
+        assert region.block is not None  # regions without block are not extracted
         inside = set(region.nodes)
         outputs = [n for n in region.nodes if any(user not in inside for user in n.users)]
         if not outputs and not any(n.is_impure() for n in region.nodes):

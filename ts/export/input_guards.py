@@ -57,7 +57,7 @@ class IntegerGuard(Check):
 class GuardsFn(Module):
     """Module that evaluates all guards of a program; raises AssertionError at the first failure."""
 
-    _is_impure: Final = True  # its result is unused; dead code elimination keeps it
+    _is_impure: Final = True  # keeps the unused call in dead code elimination
 
     def __init__(self, guards: Iterable[Check]) -> None:
         super().__init__()

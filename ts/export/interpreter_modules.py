@@ -13,7 +13,7 @@ from ts.nn.modules.module import Module
 
 
 class InterpreterModule(Module):
-    """A module that runs a graph."""
+    """Module that executes a graph."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__()
@@ -22,12 +22,12 @@ class InterpreterModule(Module):
 
     @property
     def arg_names(self) -> list[str]:
-        """The names of its arguments."""
+        """Return the names of the graph's inputs."""
         return [str(n.target) for n in self.graph.nodes if n.op == "placeholder"]
 
     @property
     def graph_module(self) -> GraphModule:
-        """A GraphModule with this graph and state."""
+        """Return a GraphModule with the graph and state of this module."""
         return GraphModule(self, self.graph)
 
     def print_readable(self, print_output: bool = True, **options: Any) -> str:
@@ -35,7 +35,7 @@ class InterpreterModule(Module):
         return self.graph_module.print_readable(print_output, **options)
 
     def finalize(self) -> None:
-        """Take the graph as it is now."""
+        """Generate the code of the current graph."""
         code = self.graph.python_code(root_module="self")
         check_parameters(self.graph.nodes)
         self._function = forward_from_src(code.src, code.globals, None)

@@ -3,8 +3,8 @@
     mul = torch.ops.aten.mul.Tensor(x, 2)         %mul : Tensor = aten::mul(%x, %2)
     add = sym_size + 1                            %add : int = aten::add(%sym_size, %1)
 
-In: a module of `ts.fx` whose nodes call single overloads, and functions of Python on numbers.  Out: a
-scripted function; other nodes (steps of `vmap` ...) raise `UnsupportedNodeError`.
+In: a `ts.fx` module whose nodes call operator overloads, or Python functions on numbers.  Out: a scripted
+function; other nodes (such as steps of `vmap`) raise `UnsupportedNodeError`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _SIZES: Final = {
     "aten::sym_numel": "aten::numel",
 }  # fmt: skip
 
-_TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (  # of inputs
+_TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (  # script types of inputs
     ((Tensor,), TENSOR), ((bool, SymBool), BOOL), ((int, SymInt), INT), ((float, SymFloat), FLOAT),
     ((str,), STR),
 )  # fmt: skip
@@ -70,11 +70,11 @@ _GROWING: Final = ("aten::add", "aten::sub", "aten::mul", "aten::neg")
 LONG_NUMBER: Final = "builtins.OverflowError"  # raised by compiled programs only
 _INT64_LIMIT: Final = 2.0**62  # conservative 64-bit bound: floats are inexact here
 _ASSERTION: Final = overload_named("aten::_assert_scalar", "")
-_MAX_SIZE: Final = (1 << 31) - 1  # of a size; products of two need no overflow check
+_MAX_SIZE: Final = (1 << 31) - 1  # products of two such sizes cannot overflow
 
 
 class UnsupportedNodeError(Exception):
-    """A node that the compiler's graphs have no form for."""
+    """Error of a node that script IR cannot represent."""
 
 
 def lowered(
@@ -82,7 +82,7 @@ def lowered(
 ) -> Callable[..., Any]:
     """Return a scripted function of the graph's inputs that returns the outputs as a list.
 
-    It raises ScriptRuntimeError where Python's integers exceed 64 bits: LONG_NUMBER, or RuntimeError if
+    It raises ScriptRuntimeError if Python's integers exceed 64 bits: LONG_NUMBER, or RuntimeError if
     earlier side effects forbid a second run.  `state` lists `get_attr` nodes of tensors, which become leading
     inputs; nodes in `skipped` are not emitted.
     """
@@ -130,7 +130,7 @@ class _Lowering:
             elif node.op == "call_function":
                 self.values[node] = self._call(node)
             elif node.op == "get_attr":
-                found = getattr(self.module, str(node.target))  # a graph, or a constant of a branch
+                found = getattr(self.module, str(node.target))  # a subgraph, or a tensor constant of a branch
                 self.values[node] = self._value(found, TENSOR) if isinstance(found, Tensor) else found
             else:
                 raise UnsupportedNodeError(f"{node.op} {node.target}")
@@ -349,7 +349,7 @@ class _Lowering:
             node = graph.insert_node(graph.create("prim::ListConstruct", items))
             return node.output().set_type(type)
         if isinstance(type, ListType) and isinstance(x, int | float) and not isinstance(x, bool):
-            raise UnsupportedNodeError("a number for a list")  # as schemas of windows take it
+            raise UnsupportedNodeError("a number for a list")  # window sizes
         if isinstance(x, dtypes.dtype | dtypes.layout | dtypes.memory_format):
             x = x.code
         if type is NUMBER and isinstance(x, bool):

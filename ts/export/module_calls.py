@@ -1,6 +1,6 @@
 """Module call graph: `nn_module_stack` metadata of nodes, and preserved call signatures.
 
-ModuleCallEntry("encoder", None)                        a module of the program
+ModuleCallEntry("encoder", None)                        a submodule of the program
 ModuleCallEntry("encoder@1", signature)                 its second call, with inputs and outputs
 """
 
@@ -77,19 +77,19 @@ def argument(x: Any, node: Any) -> ArgumentSpec:
 
 
 class ModuleCalls:
-    """The calls of one recording."""
+    """Records the calls of submodules during an export."""
 
     def __init__(self, root: Module, preserved: Iterable[str] = ()) -> None:
         self.preserved = frozenset(preserved)
         for name in self.preserved:
-            root.get_submodule(name)  # AttributeError, if there is none
+            root.get_submodule(name)  # raises AttributeError for an unknown path
         self.paths: dict[int, str] = {}  # first path of each module, by id
         for name, module in root.named_modules():
             self.paths.setdefault(id(module), name)
         self.root = root
-        self.stack: dict[str, tuple[str, str]] = {}  # the modules whose forward runs: by key, path and class
+        self.stack: dict[str, tuple[str, str]] = {}  # active module calls: key -> (path, class)
         self.counts: Counter[str] = Counter()
-        self.signatures: dict[str, ModuleCallSignature] = {}  # of calls, by path and number
+        self.signatures: dict[str, ModuleCallSignature] = {}  # by path and call number
 
     def forward(self, module: Module, recorder: ExportTracer) -> Callable[..., Any]:
         """Return a module's `forward` that adds the call to `nn_module_stack`."""

@@ -39,11 +39,11 @@ class Frame:
 
     def __init__(self, work: Unflattening, path: str, call: str, parent: Frame | None) -> None:
         self.work = work
-        self.path = path  # of the module, in the original
+        self.path = path  # path of the module in the original program
         self.call = call  # path with call number
         self.parent = parent
         self.graph = Graph()
-        self.values: dict[Node, Any] = {}  # this graph's node by program node
+        self.values: dict[Node, Any] = {}  # program node -> node of this graph
         self.needs: list[Node] = []  # captured outer nodes, by input
         self.nodes: list[Node] = []  # program nodes of this frame
         self.last_state: Node | None = None
@@ -78,7 +78,7 @@ class Frame:
             name = str(node.target)
             return self._attribute(name, getattr(self.work.program.graph_module, name))
         if self.signature is not None:
-            if state is not None:  # of another module, or a constant of the program: the same tensor
+            if state is not None:  # state of another module, or a constant: share the tensor
                 return self._attribute(
                     f"_{state.replace('.', '_')}", self.work.of_state[state], registered=False
                 )
@@ -121,7 +121,7 @@ class Frame:
     # ---- the trees of preserved calls
 
     def open(self) -> None:
-        """Take the arguments of the original call apart, where its signature was preserved."""
+        """Flatten the inputs of a call whose signature is preserved."""
         if self.signature is None:
             return
         args_spec, kwargs_spec = self.signature.in_spec.children()

@@ -31,7 +31,7 @@ class Snapshot:
             for name, m in module.named_modules()
             if not isinstance(m, ScriptModule)  # their attribute assignments are refused
         ]
-        self.contents: dict[int, tuple[Any, Any]] = {}  # by id: the container, and a copy
+        self.contents: dict[int, tuple[Any, Any]] = {}  # id -> container and its copy
         for _, _, attributes, _ in self.before:
             self._keep(attributes.values())
         self.tensors = self._tensors()

@@ -1,8 +1,8 @@
 """Metadata of exported nodes under PyTorch's keys and names, for graph passes that read them.
 
-    meta["torch_fn"]           ("relu_1", "function.relu"): the function that the program called, with a count
+    meta["torch_fn"]           ("relu_1", "function.relu"): called function with a count
     meta["tensor_meta"]        shape, dtype, strides and memory format of a tensor
-    meta["unbacked_bindings"]  where the node's value holds a symbol that it is the first to give
+    meta["unbacked_bindings"]  paths in the node's value to the unbacked symbols that it defines
     sym_size_int_1             the name of a size node
 
 Input: a recorded graph.  Output: the same graph with metadata and names.
@@ -27,7 +27,7 @@ from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 from ts.utils._pytree_nodes import SequenceKey
 
-# Operators that export inserts: the program does not call them.
+# Operators that export inserts, which the program does not call.
 _INSERTED_OPERATORS: Final = frozenset(
     ("aten::_assert_scalar", "aten::_assert_tensor_metadata", "aten::sym_size")
 )
@@ -35,10 +35,10 @@ _EMPTY_MODULE_STACK: Final = "_empty_nn_module_stack_from_metadata_hook"
 
 
 class FunctionCounter:
-    """Count the calls of each function in a program, and keep the outermost one that runs.
+    """Counter of the calls of each function in a program, with the outermost active call.
 
-    Functions of the compiled core do not say whether they were called as methods: those that tensors have
-    count as methods.
+    Functions of the compiled core do not record whether they were called as methods: functions that are also
+    tensor methods count as methods.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class FunctionCounter:
             self.current = before
 
     def function_of(self, target: Any) -> tuple[str, str]:
-        """Return the function that a node with this target comes from: without one that runs, the target."""
+        """Return the function that a node belongs to: the outermost active call, or the node's target."""
         if not isinstance(target, OpOverload):
             name = str(getattr(target, "__name__", type(target).__name__))
             return self.current or (f"{name}_0", f"builtin_function_or_method.{name}")

@@ -23,7 +23,7 @@ class OpCheckError(Exception):
 
 
 class _Case:
-    """A call of an operator."""
+    """Call of an operator, as a test case."""
 
     def __init__(
         self,

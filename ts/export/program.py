@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class CallSpec(NamedTuple):
-    """The trees of the arguments, (args, kwargs), and of the results."""
+    """Pytree specs of the arguments (args, kwargs), and of the results."""
 
     in_spec: Any
     out_spec: Any
@@ -34,7 +34,7 @@ _READ_ONLY: Final = frozenset(
 
 
 class ExportedProgram:
-    """The result of `ts.export.export`."""
+    """Exported program: graph, signature, state and constraints; the result of `ts.export.export`."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class ExportedProgram:
         self._guards = guards
         self._environment = environment
         self._dialect = dialect
-        self._report: DraftExportReport | None = None  # of a draft
+        self._report: DraftExportReport | None = None  # report of `draft_export`
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _READ_ONLY:
@@ -125,12 +125,12 @@ class ExportedProgram:
 
     @property
     def graph_module(self) -> GraphModule:
-        """The module with the graph."""
+        """Module that contains the graph."""
         return self._graph_module
 
     @property
     def graph(self) -> Any:
-        """The graph."""
+        """Graph of the program."""
         return self._graph_module.graph
 
     @property
@@ -150,7 +150,7 @@ class ExportedProgram:
 
     @property
     def tensor_constants(self) -> dict[str, Any]:
-        """The same."""
+        """Alias of `constants`."""
         return self._constants
 
     @property
@@ -160,7 +160,7 @@ class ExportedProgram:
 
     @property
     def example_inputs(self) -> Any:
-        """The arguments that it was exported with."""
+        """Example arguments of the export."""
         return self._example_inputs
 
     @example_inputs.setter
@@ -189,12 +189,12 @@ class ExportedProgram:
     def call_signature(self) -> ModuleCallSignature:
         """Signature of the program's call: pytree specs and argument names."""
         signature = self._module_call_graph[0].signature
-        assert signature is not None  # the entry of the program itself has one
+        assert signature is not None  # the entry of the root module has a signature
         return signature
 
     @property
     def call_spec(self) -> CallSpec:
-        """The trees of arguments and results."""
+        """Pytree specs of arguments and results."""
         return CallSpec(self.call_signature.in_spec, self.call_signature.out_spec)
 
     @property

@@ -23,9 +23,9 @@ _BINARY: Final = dis.opmap["BINARY_OP"]
 
 
 def is_sign(depth: int) -> bool:
-    """Return whether a function so many calls further out is at a sign between two values: not at a call.
+    """Return whether the caller `depth` frames up executes a binary operator instruction, not a call.
 
-    Frames of handlers of function modes lie between the sign and the operator, and are skipped.
+    Frames of function mode handlers, which lie between the instruction and the operator, are skipped.
     """
     frame = sys._getframe(depth + 1)
     while frame.f_globals.get("__name__") in _HANDLERS and frame.f_back is not None:

@@ -81,7 +81,7 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
 
 
 def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
-    """Order the inputs that are buffers and constants by modules: constants are buffers of theirs."""
+    """Order the inputs for buffers and constants by module; constants count as buffers of their module."""
     names = [*signature.parameters, *signature.buffers, *signature.lifted_tensor_constants]
     modules: dict[str, list[str]] = {"": []}  # paths of the modules in a module, in order of creation
     for name in names:
@@ -117,7 +117,7 @@ def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
 
 
 def default_decompositions() -> CustomDecompTable:
-    """Return the table of `run_decompositions()`, by operator: it may be changed, and given to it."""
+    """Return a copy of the table used by `run_decompositions()`, by operator, to be modified."""
     found = CustomDecompTable()
     for key, function in decomposition_table.core().items():
         operator = registry.operator(key)
@@ -151,7 +151,7 @@ class _Run:
         self.values: dict[Node, Any] = {}
         self.numbers: dict[Node, Node] = {}  # symbolic number nodes by program node
         self.inputs: list[Any] = []
-        self.kept: set[Node] = set()  # inputs and outputs of preserved calls, kept if unused
+        self.kept: set[Node] = set()  # inputs and outputs of preserved calls, not removed even if unused
 
     def program(
         self, signature: ExportGraphSignature, calls: list[ModuleCallEntry]

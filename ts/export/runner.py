@@ -1,6 +1,6 @@
 """Execution of a program's module: first runs as Python code, later runs compiled if supported.
 
-The arguments have to be in the tree that the program was exported with; its guards look at their leaves.
+Arguments must have the tree structure of the export; guards check their leaves.
 """
 
 from __future__ import annotations

@@ -55,9 +55,9 @@ class _Insertion:
         self.left = requirements
         self.is_first = is_first
         self.asked = {s for requirement in self.left for s in requirement.condition.free_symbols}
-        self.defined: dict[Any, Node] = {}  # by expression
+        self.defined: dict[Any, Node] = {}  # expression -> node
         self.asserted: set[Any] = set()  # conditions of inserted assertions
-        self.replaced: dict[str, Node] = {}  # by the names of erased nodes
+        self.replaced: dict[str, Node] = {}  # name of an erased node -> replacement
         self.numbers: dict[Any, Any] = {}  # boolean symbols: expression of their 0/1 number
         self.origin: Node | None = None  # the node of the asserted number, source of metadata
 
@@ -241,7 +241,7 @@ def _behind(node: Node) -> Node:
 
 
 def is_size_of_input(node: Node) -> bool:
-    """Return whether a node asks for a size of an argument."""
+    """Return whether a node computes the size of an argument."""
     source = node.args[0] if str(node.target) == "aten.sym_size.int" else None
     return isinstance(source, Node) and source.op == "placeholder"
 

@@ -34,7 +34,7 @@ from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 
 _POINTS: Final = 24  # sizes at which expressions are compared
-_MAX_TERMS: Final = 1 << 10  # of an expanded product
+_MAX_TERMS: Final = 1 << 10  # terms of an expanded product
 _SAMPLE_RANGE_SIZE: Final = 40  # maximum distance from the lower bound
 
 
@@ -50,7 +50,7 @@ class Question(NamedTuple):
 
 
 class _QuestionRecorder(ShapeEnv):
-    """Symbols of which ranges are known; other questions are noted, and the example answers."""
+    """Shape environment that records undecided conditions and decides them by the example."""
 
     def __init__(self, known: ShapeEnv) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ class _QuestionRecorder(ShapeEnv):
         return self.hints[symbol]
 
     def _note(self, condition: Any, holds: bool) -> bool:
-        assert self.node is not None  # only operators ask
+        assert self.node is not None  # conditions arise only within operators
         question = Question(condition if holds else sympy.Not(condition), self.node)
         if question not in self.questions:
             self.questions.append(question)
@@ -239,7 +239,7 @@ class _Check:
         # data-dependent
         except (TsError, UndecidableError, NotImplementedError, KeyError):
             return
-        except Exception as error:  # whatever operators say of arguments that they cannot have
+        except Exception as error:  # operators may raise anything for invalid arguments
             if len(environment.questions) > asked:
                 return
             raise ShapeError(f"{node.name} ({target}) cannot run on what the program says: {error}") from None

@@ -27,32 +27,32 @@ from ts.export.input_guards import Line
 from ts.export.user_frames import UserFrame, current_user_frame, is_in_assert
 from ts.export.value_ranges import ValueRange, value_range
 
-MAX_UNBACKED_SIZE = (1 << 63) - 2  # of a size: that of a tensor fits into a signed word, and so does one more
+MAX_UNBACKED_SIZE = (1 << 63) - 2  # size + 1 must fit into 64 signed bits
 
 
-_MAX_QUOTIENTS = 8  # of a sum in bounds analysis
+_MAX_QUOTIENTS = 8  # quotients of a sum in bounds analysis
 
 
 class Guard(NamedTuple):
-    """A condition on the sizes of arguments that decided something."""
+    """Condition on argument sizes that a decision of the trace depends on."""
 
     condition: Any
     where: UserFrame | None
 
 
 class Requirement(NamedTuple):
-    """A condition on numbers that follow from data: the program looks at it when it runs."""
+    """Condition on data-dependent numbers, asserted at run time."""
 
     condition: Any
     message: str
     where: UserFrame | None
-    signed_remainders: tuple[Any, ...] = ()  # its `Mod` terms whose dividend may be negative
+    signed_remainders: tuple[Any, ...] = ()  # `Mod` terms whose dividend may be negative
 
 
 class Source(NamedTuple):
     """Source of a symbol: a dimension of an argument, or a scalar argument."""
 
-    name: str  # of the argument: x, batch['a'][0]
+    name: str  # argument expression, such as x or batch['a'][0]
     dim: int | None
     factor: int = 1  # the source's size is factor * symbol + offset
     offset: int = 0
@@ -65,7 +65,7 @@ class Source(NamedTuple):
 
     @property
     def where(self) -> str:
-        """The dimension or argument itself, as messages have it: `L['batch']['a'][0].size()[0]`."""
+        """Dimension or argument in the format of messages: `L['batch']['a'][0].size()[0]`."""
         return self._replace(factor=1, offset=0).code
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ class ShapeEnv:
         self.ranges: dict[Any, ValueRange] = {}
         self.sources: dict[Any, list[Source]] = {}
         self.replaced: dict[Any, Any] = {}  # equal expression by symbol
-        self.implied: dict[Any, Any] = {}  # data-dependent symbols by equal expressions of others
+        self.implied: dict[Any, Any] = {}  # data-dependent symbol -> equal expression of other symbols
         self.guards: list[Guard] = []
         self.requirements: list[Requirement] = []
         self.asserted: list[Requirement] = []  # requirements asserted by the exported graph
@@ -103,7 +103,7 @@ class ShapeEnv:
         self.noted: list[Any] | None = None  # if a list: collects conditions decided after freezing
         self.quiet = False  # within operators: layout conditions add no guards
         self.recycled: deque[Any] = deque()  # symbols that `unbacked` reuses in a replay
-        self.observer: Callable[..., None] | None = None  # of arithmetic: (function, arguments, result)
+        self.observer: Callable[..., None] | None = None  # receives (function, arguments, result)
         self.computed: dict[Any, Any] | None = None  # cache of arithmetic results while no facts are added
         self.size_symbols: set[Any] = set()  # data-dependent symbols that are dimension lengths
         self.small: set[Any] = set()  # sizes that calls may bind to 0 or 1, outside of their range
@@ -155,7 +155,7 @@ class ShapeEnv:
         return expression
 
     def resolve(self, expression: Any) -> Any:
-        """Return the expression with all known equalities applied, those between data-dependent symbols too.
+        """Return the expression with all known equalities applied, including data-dependent ones.
 
         For queries only: as in PyTorch, nodes and sizes keep their own data-dependent
         symbols.
@@ -536,7 +536,7 @@ class ShapeEnv:
         if symbol.is_Symbol and factor.is_Integer and symbol.is_integer:
             factor = int(factor)
             if symbol not in self.hints and (least - strict) % factor:
-                return  # as in PyTorch, which ignores fractional bounds
+                return  # fractional bounds are ignored, as in PyTorch
             before = self.ranges.get(symbol, ValueRange())
             limit = (
                 ValueRange(-(-least // factor)) if factor > 0 else ValueRange(-math.inf, (-least) // -factor)

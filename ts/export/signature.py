@@ -17,7 +17,7 @@ class TensorArgument:
 
 @dataclasses.dataclass
 class SymIntArgument:
-    """A whole number that is computed, by the name of its node."""
+    """Symbolic int argument, by the name of its node."""
 
     name: str
 
@@ -120,7 +120,7 @@ class OutputSpec:
 
 @dataclasses.dataclass
 class ExportBackwardSignature:
-    """The outputs of a graph that computes gradients."""
+    """Outputs of a graph that computes gradients."""
 
     gradients_to_parameters: dict[str, str]
     gradients_to_user_inputs: dict[str, str]
@@ -151,22 +151,22 @@ class ExportGraphSignature:
 
     @property
     def buffers(self) -> tuple[str, ...]:
-        """The buffers, likewise."""
+        """Names of the buffers, in the order of their inputs."""
         return tuple(str(s.target) for s in self._inputs(InputKind.BUFFER))
 
     @property
     def non_persistent_buffers(self) -> tuple[str, ...]:
-        """The buffers that no state has."""
+        """Names of the non-persistent buffers."""
         return tuple(str(s.target) for s in self._inputs(InputKind.BUFFER) if s.persistent is False)
 
     @property
     def lifted_tensor_constants(self) -> tuple[str, ...]:
-        """The tensors that are constants."""
+        """Names of the tensor constants."""
         return tuple(str(s.target) for s in self._inputs(InputKind.CONSTANT_TENSOR))
 
     @property
     def lifted_custom_objs(self) -> tuple[str, ...]:
-        """The objects that are constants."""
+        """Names of the custom object constants."""
         return tuple(str(s.target) for s in self._inputs(InputKind.CUSTOM_OBJ))
 
     @property
@@ -223,7 +223,7 @@ class ExportGraphSignature:
 
     @property
     def backward_signature(self) -> ExportBackwardSignature | None:
-        """The gradients among the outputs, if there are any."""
+        """Signature of the gradients among the outputs, or None."""
         loss = self._outputs(OutputKind.LOSS_OUTPUT)
         if not loss:
             return None
@@ -233,7 +233,7 @@ class ExportGraphSignature:
 
     @property
     def assertion_dep_token(self) -> None:
-        """There is none."""
+        """Always None, as in current PyTorch versions."""
         return None
 
     @property

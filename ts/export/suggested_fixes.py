@@ -31,7 +31,7 @@ _SPECIALIZED = (
 class Named(NamedTuple):
     """Named dynamic dimension and its symbol."""
 
-    name: str  # of the Dim, or of the source where it has none
+    name: str  # name of the Dim, otherwise of its source
     symbol: Any
     source: Source
     range: ValueRange  # as specified by the user
@@ -62,7 +62,7 @@ class Fixes:
         self.violated: dict[str, None] = {}
         self.relations: list[str] = []  # fixes: sizes derived from other sizes
         self.numbers: list[str] = []  # fixes: specialized sizes
-        self.told: list[str] = []  # the other conditions
+        self.told: list[str] = []  # conditions without a fix
         self.fixes: list[str] = []
 
     def raise_if_any(self) -> None:

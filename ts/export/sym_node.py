@@ -37,12 +37,12 @@ class SymNode:
 
     @property
     def shape_env(self) -> ShapeEnv:
-        """The environment, under PyTorch's name."""
+        """Shape environment, under PyTorch's name."""
         return self.environment
 
     @property
     def hint(self) -> Any:
-        """The number in the example, or None."""
+        """Example value, or None."""
         if not self.environment.has_hint(self.expression):
             return None
         try:

@@ -27,7 +27,7 @@ class Condition(NamedTuple):
 
 
 class ExplainedSymbol(NamedTuple):
-    """A symbol of a program."""
+    """Symbol of a program, with its sources, range and conditions."""
 
     name: str
     found: list[str]  # sources: argument sizes, or the defining node

@@ -25,8 +25,8 @@ Expression = sympy.Basic  # a number or a truth
 
 _MAX_GENERATORS = 12  # symbols and functions in polynomial division
 _MAX_TERMS = 100
-_MAX_PARTS = 120  # of expressions in polynomial division
-MAX_PARTS = 2_000  # of a size with repeated subexpressions: sympy visits each occurrence
+_MAX_PARTS = 120  # parts of expressions in polynomial division
+MAX_PARTS = 2_000  # parts of a size expression: sympy visits each occurrence
 
 
 @lru_cache(maxsize=4096)
@@ -86,7 +86,7 @@ class FloorDiv(sympy.Function):
 
     nargs = (2,)
     is_integer = True
-    precedence = 35  # of a product, as printers see it
+    precedence = 35  # printing precedence of a product
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
@@ -185,7 +185,7 @@ class IntTrueDiv(sympy.Function):
 
 
 class FloatTrueDiv(sympy.Function):
-    """a / b where one is a float."""
+    """a / b with a float operand."""
 
     nargs = (2,)
     is_real = True
@@ -198,7 +198,7 @@ class FloatTrueDiv(sympy.Function):
 
 
 class FloatMod(sympy.Function):
-    """a % b where one is a float."""
+    """a % b with a float operand."""
 
     nargs = (2,)
     is_real = True

@@ -55,7 +55,7 @@ _ON_LISTS: Final[dict[str, Callable[..., Any]]] = {  # also for dictionaries and
     "aten::values": lambda x: list(x.values()),
     "aten::items": lambda x: list(x.items()),
 }
-_MAX_ITERATIONS: Final = 100_000  # of a loop, which is unrolled to nodes
+_MAX_ITERATIONS: Final = 100_000  # iterations of an unrolled loop
 
 
 def call(
@@ -104,7 +104,7 @@ class _Run:
     def _given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         parameters = self.function.schema.arguments
         inputs = len(list(self.graph.inputs()))
-        found = list(args[: inputs - len(parameters)])  # of methods: the object itself
+        found = list(args[: inputs - len(parameters)])  # for methods, the object
         rest = list(args[len(found) :])
         for i, parameter in enumerate(parameters):
             if i < len(rest):
@@ -160,7 +160,7 @@ class _Run:
                 return [tuple(given)]
             case "prim::TupleUnpack" | "prim::ListUnpack":
                 return list(given[0])
-            case "prim::CallFunction":  # recursive calls; others are inlined
+            case "prim::CallFunction":  # only recursive calls are not inlined
                 type: Any = next(iter(node.inputs())).type()
                 return [call(self.recorder, type.function, given[1:], {})]
             case "prim::NumToTensor":

@@ -48,7 +48,7 @@ from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import get_index, put_index
 from ts.tracing.types import arguments_of_to
 
-# How operators on functions are recorded, by name, and calls of `vmap`: `ts.export.control_flow` says it.
+# Recording rules of higher-order operators by name, and of `vmap`; set by `ts.export.control_flow`.
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
 
@@ -57,7 +57,7 @@ class _DataNumbers(NamedTuple):
 
     tensor: Tensor
     base: Node  # node of the tensor that owns the memory
-    number: Any = None  # its only element
+    number: Any = None  # symbol of the only element
     count: Any = None  # number of its nonzero elements
 
 
@@ -110,7 +110,7 @@ class ExportTracer(FxGraphBuilder):
                     )
 
     def _base(self, x: Tensor) -> Node:
-        """Return the node of the base tensor of a view; of other tensors their own node."""
+        """Return the node of the base tensor of a view; for other tensors their own node."""
         base: Any = self.node_of(x)
         while base.op == "call_function" and _aliases_first_argument(base.target):
             base = base.args[0]
@@ -363,16 +363,16 @@ class ExportTracer(FxGraphBuilder):
     # ---- methods of tensors
 
     def size(self, x: Tensor, dim: Any = None) -> Any:
-        """x.size(dim)"""
+        """Return `x.size(dim)` as a symbolic int."""
         shape = self.shape(x)
         return shape if dim is None else shape[self.unrecorded(x._dimension, dim)]
 
     def shape(self, x: Tensor) -> Any:
-        """x.shape"""
+        """Return `x.shape` with symbolic ints."""
         return Size(x.array.shape)
 
     def numel(self, x: Tensor) -> Any:
-        """x.numel()"""
+        """Return `x.numel()` as a symbolic int."""
         with self.paused():
             count = x.array.size
         if isinstance(count, SymNumber) and count.node.has_hint() and count.node.expr not in self._numbers:
@@ -381,11 +381,11 @@ class ExportTracer(FxGraphBuilder):
         return count
 
     def get(self, x: Tensor, index: Any) -> Any:
-        """x[index]"""
+        """Record and return `x[index]`."""
         return get_index(x, index, skip_whole=True, number=self.element, several=self._is_of_batch)
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
-        """x[index] = value"""
+        """Record `x[index] = value`."""
         if isinstance(value, int | float | complex):
             with self.paused():
                 kept = ts.tensor(value, dtype=x.dtype, device=device_of(self.fake_of(x)))
@@ -554,7 +554,7 @@ def _dtype_of(numbers: list[Any]) -> Any:
 
 
 _MOMENTS = frozenset(("aten::var", "aten::std", "aten::var_mean", "aten::std_mean"))
-_SIZES = frozenset(("aten::arange", "aten::linspace", "aten::logspace", "aten::range"))  # of numbers
+_SIZES = frozenset(("aten::arange", "aten::linspace", "aten::logspace", "aten::range"))  # sized by numbers
 
 
 _SHAPE_PARAMETERS = frozenset(("size", "shape", "repeats"))

@@ -70,7 +70,7 @@ def export(
     preserve_module_call_signature: tuple[str, ...] = (),
     prefer_deferred_runtime_asserts_over_guards: bool = False,
 ) -> ExportedProgram:
-    """Return the program of `mod(*args, **kwargs)`, for tensors of sizes as `dynamic_shapes` says.
+    """Export `mod(*args, **kwargs)` as a program for the tensor sizes given by `dynamic_shapes`.
 
     With `prefer_deferred_runtime_asserts_over_guards` the graph asserts conditions on sizes that are neither
     ranges nor equal sizes.
@@ -102,9 +102,9 @@ class Export:
             dynamic_shapes = dynamic_shapes.dynamic_shapes(mod, args, kwargs)
         self.named_arguments = arguments_by_name(mod, args, kwargs)
         self.shapes = by_leaf(self.named_arguments, dynamic_shapes)
-        self.symbols: dict[str, Any] = {}  # by names of dims
+        self.symbols: dict[str, Any] = {}  # by Dim name
         self.inputs: list[InputSpec] = []
-        self.state_nodes: dict[int, Node] = {}  # by ids of parameters and buffers
+        self.state_nodes: dict[int, Node] = {}  # by id of the parameter or buffer
         self.checks: list[Check] = []
         self.places = self.environment.places = SymbolSources(self.environment)
         self.numbers: list[Any] = []  # symbols of ints among the arguments
@@ -256,7 +256,7 @@ class Export:
         made: list[Check] = []
         divisible: list[Check] = []
         seen: set[Any] = set()
-        before: dict[Any, list[tuple[str, int, int, Any]]] = {}  # sizes derived of a symbol that comes later
+        before: dict[Any, list[tuple[str, int, int, Any]]] = {}  # derived from later symbols
         found = {s: environment.simplify(s) for s in self.numbers}
         for symbol, expression in found.items():
             if expression == symbol:

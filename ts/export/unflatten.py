@@ -1,7 +1,7 @@
 """Unflattening of an exported program into a module hierarchy with replaceable submodules.
 
 module = unflatten(program)
-module.encoder.layers[0] = another        where its signature was preserved: called as the original's was
+module.encoder.layers[0] = another        for a preserved signature: called like the original module
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def unflatten(module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None
     """Convert an exported program to a module hierarchy like the original's.
 
     Modules with preserved signatures (`export(..., preserve_module_call_signature=("encoder",))`) have the
-    original's arguments and results; others take the values that they need, in an unspecified order.
-    `flat_args_adapter` converts arguments of other trees to those of the program.
+    original's arguments and results; inputs of other modules are in an unspecified order.
+    `flat_args_adapter` converts arguments of other tree structures to that of the program.
 
     Calls with arguments that violate the program's guards raise RuntimeError.
     """

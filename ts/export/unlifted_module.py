@@ -196,7 +196,7 @@ def _write(
     aten = ts.ops.aten
     writes = [
         (spec.kind, inputs[x], value)
-        for spec, x, value in zip(specs, _written(specs), values, strict=False)  # they come first
+        for spec, x, value in zip(specs, _written(specs), values, strict=False)  # the first outputs
     ]
     targets = [target for _, target, _ in writes]
     kept: dict[Node, Node] = {}

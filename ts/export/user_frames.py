@@ -13,7 +13,7 @@ from ts.module_names import is_own
 
 
 class UserFrame(NamedTuple):
-    """A line of the program."""
+    """Source line of the program."""
 
     file: str
     line: int
@@ -21,7 +21,7 @@ class UserFrame(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The line itself."""
+        """Text of the line."""
         return linecache.getline(self.file, self.line).strip()
 
     def kept(self) -> Line:

@@ -23,7 +23,7 @@ class SpecViolationError(Exception):
 
 
 class Verifier:
-    """Checks programs of the core set: nothing in them writes."""
+    """Verifier of programs of core operators, which contain no mutation."""
 
     dialect: ClassVar[str] = "ATEN"
 

@@ -39,7 +39,7 @@ class OpenVmapLevels:
     def __init__(self, recorder: FunctionalizingTracer) -> None:
         self.recorder = recorder
         self.levels: list[Level] = []
-        self._layers: dict[int, tuple[Tensor, Batched]] = {}  # of stand-ins, by id
+        self._layers: dict[int, tuple[Tensor, Batched]] = {}  # id of a stand-in -> stand-in and its layer
 
     # ---- the steps
 
@@ -139,7 +139,7 @@ class OpenVmapLevels:
             raise RuntimeError(not_of_batch(call))
         target, below = values[0], call.values[0]
         found = on_batch(call)
-        if call.operator.record.reshapes:  # the shape changes in place
+        if call.operator.record.reshapes:  # the operator changes the shape in place
             made = self._standing(call.level.number, found)
             self._layers[id(target)] = target, self._layers[id(made)][1]
             with self.recorder.paused():

@@ -21,7 +21,7 @@ from ts.fx.node import map_aggregate
 from ts.fx.proxy import Proxy
 
 _MARK: Final = "__fx_already_patched"
-wrapped_functions: Final[dict[tuple[int, str], dict[str, Any]]] = {}  # by the globals' identity and the name
+wrapped_functions: Final[dict[tuple[int, str], dict[str, Any]]] = {}  # by globals id and name
 wrapped_methods: Final[list[tuple[type, str]]] = []
 _MISSING: Final = object()
 

@@ -26,7 +26,7 @@ from ts.utils import _pytree as pytree
 
 
 class Branch(ExportTracer):
-    """The recording of a function inside of another recording."""
+    """Tracer of a subgraph function within another tracer."""
 
     inside = True
 
@@ -150,7 +150,7 @@ class Branch(ExportTracer):
         return result
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """x.to(...)"""
+        """Record and return `x.to(...)`."""
         x = self.fake_of(x)
         made = super().to(x, args, kwargs)
         if made.array is x.array:
@@ -158,7 +158,7 @@ class Branch(ExportTracer):
         return made
 
     def shape(self, x: Tensor) -> Any:
-        """x.shape"""
+        """Return `x.shape`, and record the tensor whose sizes were read."""
         found = super().shape(x)
         for n in found:
             if isinstance(n, SymNumber):

@@ -1,4 +1,4 @@
-"""Activations, in terms of `where`, `exp`, `clamp`, `elu` ..."""
+"""Decompositions of activations to `where`, `exp`, `clamp`, `elu` ..."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ aten = ts.ops.aten
 
 @decomposes("aten::silu")
 def silu(x: Tensor) -> Tensor:
-    """x sigmoid(x)"""
+    """Return x * sigmoid(x)."""
     return aten.mul.Tensor(x, aten.sigmoid(x))
 
 
 @decomposes("aten::softplus")
 def softplus(x: Tensor, beta: Any = 1, threshold: Any = 20) -> Tensor:
-    """log(1 + exp(beta x)) / beta; x above a threshold."""
+    """Return log(1 + exp(beta x)) / beta, and x if beta x exceeds the threshold."""
     scaled = x if beta == 1 else aten.mul.Tensor(x, beta)
     found = aten.log1p(aten.exp(scaled))
     found = found if beta == 1 else aten.div.Tensor(found, beta)
@@ -29,7 +29,7 @@ def softplus(x: Tensor, beta: Any = 1, threshold: Any = 20) -> Tensor:
 
 @decomposes("aten::mish")
 def mish(x: Tensor) -> Tensor:
-    """x tanh(softplus(x))"""
+    """Return x * tanh(softplus(x))."""
     return aten.mul.Tensor(x, aten.tanh(softplus(x)))
 
 
@@ -41,7 +41,7 @@ def selu(x: Tensor) -> Tensor:
 
 @decomposes("aten::celu")
 def celu(x: Tensor, alpha: Any = 1.0) -> Tensor:
-    """x above 0, alpha (exp(x / alpha) - 1) below."""
+    """Return x for x > 0, otherwise alpha (exp(x / alpha) - 1)."""
     below = aten.expm1(x) if alpha == 1 else aten.mul.Tensor(aten.expm1(aten.div.Tensor(x, alpha)), alpha)
     return aten.where.self(aten.gt.Scalar(x, 0), x, below)
 
@@ -54,7 +54,7 @@ def relu6(x: Tensor) -> Tensor:
 
 @decomposes("aten::prelu", implicit=True)
 def prelu(x: Tensor, weight: Tensor) -> Tensor:
-    """x above 0, weight x below, a weight for each channel."""
+    """Return x for x > 0, otherwise x times the weight of its channel."""
     if weight.dim() == 1 and x.dim() > 1:
         shape = [1, -1] + [1] * (x.dim() - 2)
         weight = aten.view(weight, [weight.shape[0] if n == -1 else n for n in shape])
@@ -67,13 +67,13 @@ def _six(x: Tensor) -> Tensor:
 
 @decomposes("aten::hardswish")
 def hardswish(x: Tensor) -> Tensor:
-    """x hardsigmoid(x)"""
+    """Return x * hardsigmoid(x)."""
     return aten.div.Tensor(aten.mul.Tensor(x, _six(x)), 6)
 
 
 @decomposes("aten::hardsigmoid")
 def hardsigmoid(x: Tensor) -> Tensor:
-    """(x + 3) / 6 within [0, 1]."""
+    """Return (x + 3) / 6 clamped to [0, 1]."""
     return aten.div.Tensor(_six(x), 6)
 
 
@@ -108,7 +108,7 @@ def glu(x: Tensor, dim: int = -1) -> Tensor:
 
 @decomposes("aten::log_sigmoid", implicit=True)
 def log_sigmoid(x: Tensor) -> Tensor:
-    """log(sigmoid(x))"""
+    """Return log(sigmoid(x))."""
     least = aten.minimum(aten.full([], 0, dtype=x.dtype, device=x.device), x)
     return aten.sub.Tensor(least, aten.log1p(aten.exp(aten.neg(aten.abs(x)))))
 
@@ -139,7 +139,7 @@ def safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
 @decomposes("aten::dropout", implicit=True)
 def dropout(x: Tensor, p: float, train: bool) -> Tensor:
-    """Some elements 0, the others larger; a copy where nothing is trained."""
+    """Apply dropout; return a copy in evaluation mode."""
     if not train or p == 0:
         return aten.clone(x)
     return aten.native_dropout(x, p, True)[0]
@@ -147,7 +147,7 @@ def dropout(x: Tensor, p: float, train: bool) -> Tensor:
 
 @decomposes("aten::feature_dropout", implicit=True)
 def feature_dropout(x: Tensor, p: float, train: bool) -> Tensor:
-    """Some channels 0, the others larger."""
+    """Apply dropout to whole channels."""
     if not train or p == 0:
         return aten.clone(x)
     noise = aten.empty.memory_format([*x.shape[:2], *[1] * (x.dim() - 2)], dtype=x.dtype, device=x.device)
@@ -157,7 +157,7 @@ def feature_dropout(x: Tensor, p: float, train: bool) -> Tensor:
 
 @decomposes("aten::alpha_dropout", implicit=True)
 def alpha_dropout(x: Tensor, p: float, train: bool) -> Tensor:
-    """Dropout that keeps mean and variance of SELU's."""
+    """Apply alpha dropout, which preserves mean and variance of SELU activations."""
     if not train or p == 0:
         return aten.clone(x)
     alpha = 1.7580993408473766

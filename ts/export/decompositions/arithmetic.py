@@ -1,4 +1,4 @@
-"""Operators on elements, in terms of `add`, `mul`, `where`, `exp` ..."""
+"""Decompositions of elementwise operators to `add`, `mul`, `where`, `exp` ..."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ts.export.decompositions.view_ops import zero_of
 
 aten = ts.ops.aten
 
-_OTHER_NAMES = {  # of operators, by theirs
+_OTHER_NAMES = {  # alias -> operator
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan",
     "arctanh": "atanh", "arctan2": "atan2", "fix": "trunc", "negative": "neg", "inverse": "linalg_inv",
@@ -50,7 +50,7 @@ for _name, _target in _OTHER_NAMES.items():
 
 
 def either(condition: Tensor, yes: Any, no: Any, like: Tensor) -> Tensor:
-    """`yes` where a condition holds, else `no`: numbers have the dtype of `like`."""
+    """Select `yes` if the condition is true, otherwise `no`; numbers get the dtype of `like`."""
     no = no if isinstance(no, Tensor) else zero_of(like, no)
     yes = yes if isinstance(yes, Tensor) else zero_of(like, yes)
     return aten.where.self(condition, yes, no)
@@ -138,19 +138,19 @@ def clamp_max_tensor(x: Tensor, max: Tensor) -> Tensor:
 
 @decomposes("aten::rsub.Tensor")
 def rsub(x: Tensor, other: Tensor, alpha: Any = 1) -> Tensor:
-    """other - alpha * x"""
+    """Return other - alpha * x."""
     return aten.sub.Tensor(other, x, alpha=alpha) if alpha != 1 else aten.sub.Tensor(other, x)
 
 
 @decomposes("aten::rsub.Scalar")
 def rsub_scalar(x: Tensor, other: Any, alpha: Any = 1) -> Tensor:
-    """other - alpha * x"""
+    """Return other - alpha * x for a scalar `other`."""
     return aten.sub.Tensor(other, x, alpha=alpha) if alpha != 1 else aten.sub.Tensor(other, x)
 
 
 @decomposes("aten::square", implicit=True)
 def square(x: Tensor) -> Tensor:
-    """x²"""
+    """Return x squared."""
     return aten.pow.Tensor_Scalar(x, 2)
 
 
@@ -196,7 +196,7 @@ def sgn(x: Tensor) -> Tensor:
 
 @decomposes("aten::deg2rad")
 def deg2rad(x: Tensor) -> Tensor:
-    """Degrees as radians."""
+    """Convert degrees to radians."""
     return aten.mul.Tensor(x, math.pi / 180)
 
 
@@ -208,14 +208,14 @@ def rad2deg(x: Tensor) -> Tensor:
 
 @decomposes("aten::sinc")
 def sinc(x: Tensor) -> Tensor:
-    """sin(πx) / πx"""
+    """Return sin(πx) / πx."""
     x = aten.mul.Tensor(x, math.pi)
     return either(aten.eq.Scalar(x, 0), 1, aten.div.Tensor(aten.sin(x), x), x)
 
 
 @decomposes("aten::logit")
 def logit(x: Tensor, eps: float | None = None) -> Tensor:
-    """log(x / (1 - x)), within [eps, 1 - eps]."""
+    """Return log(x / (1 - x)) with x clamped to [eps, 1 - eps]."""
     low, high = (-1.0, 2.0) if eps is None else (eps, 1 - eps)
     below, above = aten.lt.Scalar(x, low), aten.gt.Scalar(x, high)
     upper = aten.where.self(above, zero_of(x, high), x)
@@ -240,13 +240,13 @@ def lerp_tensor(x: Tensor, end: Tensor, weight: Tensor) -> Tensor:
 
 @decomposes("aten::addcmul")
 def addcmul(x: Tensor, a: Tensor, b: Tensor, *, value: Any = 1) -> Tensor:
-    """x + value * a * b"""
+    """Return x + value * a * b."""
     return aten.add.Tensor(x, aten.mul.Tensor(aten.mul.Tensor(a, value), b))
 
 
 @decomposes("aten::addcdiv")
 def addcdiv(x: Tensor, a: Tensor, b: Tensor, *, value: Any = 1) -> Tensor:
-    """x + value * a / b"""
+    """Return x + value * a / b."""
     return aten.add.Tensor(x, aten.div.Tensor(aten.mul.Tensor(a, value), b))
 
 
@@ -299,7 +299,7 @@ def nan_to_num(x: Tensor, nan: Any = None, posinf: Any = None, neginf: Any = Non
 
 @decomposes("aten::heaviside")
 def heaviside(x: Tensor, values: Tensor) -> Tensor:
-    """0 below 0, 1 above, a value at 0."""
+    """Return 0 for x < 0, 1 for x > 0, and `values` for x = 0."""
     zero = aten.eq.Scalar(x, 0)
     below = aten.logical_or(aten.lt.Scalar(x, 0), aten.isnan(x))
     return aten.where.self(zero, values, where_scalar(below, 0, 1))
@@ -307,7 +307,7 @@ def heaviside(x: Tensor, values: Tensor) -> Tensor:
 
 @decomposes("aten::logaddexp")
 def logaddexp(x: Tensor, other: Tensor) -> Tensor:
-    """log(exp x + exp other)"""
+    """Return log(exp x + exp other)."""
     first = aten.ge.Tensor(x, other)
     high, low = aten.where.self(first, x, other), aten.where.self(first, other, x)
     same = aten.logical_and(aten.logical_not(isfinite(x)), aten.eq.Tensor(x, other))
@@ -317,7 +317,7 @@ def logaddexp(x: Tensor, other: Tensor) -> Tensor:
 
 @decomposes("aten::logaddexp2")
 def logaddexp2(x: Tensor, other: Tensor) -> Tensor:
-    """log₂(2^x + 2^other)"""
+    """Return log₂(2^x + 2^other)."""
     first = aten.ge.Tensor(x, other)
     high, low = aten.where.self(first, x, other), aten.where.self(first, other, x)
     same = aten.logical_and(aten.isinf(x), aten.eq.Tensor(x, other))
@@ -327,7 +327,7 @@ def logaddexp2(x: Tensor, other: Tensor) -> Tensor:
 
 @decomposes("aten::xlogy.Tensor")
 def xlogy(x: Tensor, other: Tensor) -> Tensor:
-    """x * log(other), 0 where x is 0."""
+    """Return x * log(other), and 0 for x = 0."""
     zero = aten.eq.Scalar(x, 0)
     found = aten.mul.Tensor(x, aten.log(other))
     found = either(zero, 0, found, found)
@@ -336,7 +336,7 @@ def xlogy(x: Tensor, other: Tensor) -> Tensor:
 
 @decomposes("aten::special_entr")
 def entr(x: Tensor) -> Tensor:
-    """-x log x"""
+    """Return -x log x, 0 for x = 0 and -inf for x < 0."""
     unknown, positive = aten.isnan(x), aten.gt.Scalar(x, 0)
     above = aten.mul.Tensor(aten.neg(x), aten.log(x))
     rest = either(aten.eq.Scalar(x, 0), 0, -math.inf, x)

@@ -47,7 +47,7 @@ def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable
 
 
 def _operator_for_modes(key: str, function: F) -> F:
-    """Wrap a decomposition for calls by other ones: under a dispatch mode the wrapper runs the operator."""
+    """Wrap a decomposition for calls by other decompositions: a dispatch mode sees the operator instead."""
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:

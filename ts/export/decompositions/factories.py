@@ -1,4 +1,4 @@
-"""Tensors from nothing: all are `full`, `full_like`, `arange.start_step`, `empty_permuted`, `rand` ..."""
+"""Decompositions of factory functions to `full`, `arange.start_step`, `empty_permuted`, `rand` ..."""
 
 from __future__ import annotations
 

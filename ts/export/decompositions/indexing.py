@@ -1,4 +1,4 @@
-"""Elements by their places: all are `index.Tensor`, `index_put`, `gather`, `where`."""
+"""Decompositions of indexing operators to `index.Tensor`, `index_put`, `gather`, `where`."""
 
 from __future__ import annotations
 

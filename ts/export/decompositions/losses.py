@@ -1,6 +1,6 @@
-"""Losses, in terms of `sub`, `mul`, `where`, `mean` ...
+"""Decompositions of losses to `sub`, `mul`, `where`, `mean` ...
 
-Their `reduction` is a number here, as in schemas: 0 none, 1 the mean, 2 the sum.
+The argument `reduction` is the code used in schemas: 0 none, 1 mean, 2 sum.
 """
 
 from __future__ import annotations

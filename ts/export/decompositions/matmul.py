@@ -110,7 +110,7 @@ def outer(x: Tensor, y: Tensor) -> Tensor:
 
 @decomposes("aten::baddbmm")
 def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """beta x + alpha a b, in batches."""
+    """Return beta x + alpha a b for batches of matrices."""
     found = aten.bmm(a, b)
     found = found if alpha == 1 else aten.mul.Tensor(found, alpha)
     if beta == 0:
@@ -120,7 +120,7 @@ def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -
 
 @decomposes("aten::addr")
 def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """beta x + alpha a bᵀ"""
+    """Return beta x + alpha a bᵀ for vectors a and b."""
     wide = aten.mul.Tensor(aten.expand(x, [a.shape[0], b.shape[0]]), beta)
     return aten.add.Tensor(wide, aten.mul.Tensor(outer(a, b), alpha))
 

@@ -1,4 +1,4 @@
-"""Recurrent layers, step by step: as many steps as the example is long."""
+"""Decompositions of recurrent layers, unrolled for the sequence length of the example."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ts.export.decompositions.decomposition_table import decomposes
 aten = ts.ops.aten
 
 State = tuple[Tensor, ...]
-# (a step's share of the gates, state, w_hh, b_hh) to the next state, of which the first is the output
+# (input part of the gates, state, w_hh, b_hh) -> next state, whose first tensor is the output
 Step = Callable[[Tensor, State, Tensor, Any], State]
 
 

@@ -1,4 +1,4 @@
-"""Views and copies in other shapes: all are `view`, `permute`, `slice`, `squeeze`, `expand`, `cat` ..."""
+"""Decompositions of views and shape operators to `view`, `permute`, `slice`, `expand`, `cat` ..."""
 
 from __future__ import annotations
 

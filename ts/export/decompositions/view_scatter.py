@@ -1,6 +1,6 @@
 """View inverses and `*_scatter` operators: embed a written view in its base tensor.
 
-unview(select, x, y, (0, 1), None)        x with y where x.select(0, 1) lies
+unview(select, x, y, (0, 1), None)        x with x.select(0, 1) replaced by y
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class _SymbolSource(NamedTuple):
 
 
 class Conditions:
-    """The conditions of one program."""
+    """Argument conditions of a program."""
 
     def __init__(
         self, symbols: Symbols, ranges: Mapping[Any, Any], in_spec: Any, names: list[str] | None
@@ -194,7 +194,7 @@ class Conditions:
         def holds(leaves: list[Any]) -> bool:
             try:
                 return bool(compute(leaves))
-            except (ArithmeticError, IndexError, TypeError, ValueError):  # of texts, or a square root of -1
+            except (ArithmeticError, IndexError, TypeError, ValueError):  # e.g. of strings
                 return False
 
         return Check(_ARGUMENT.sub(r"\1", text), holds, text)

@@ -3,9 +3,9 @@
     model/models/model.json                         the program
     model/data/weights/model_weights_config.json    its parameters and buffers: record and layout of each
     model/data/weights/weight_0                     the bytes of a storage
-    model/data/constants/...                        the same for constants, and buffers that no state has
-    model/data/sample_inputs/model.pt               the arguments of the export, as `torch.save` writes them
-    model/extra/...                                 what the caller added
+    model/data/constants/...                        likewise for constants and non-persistent buffers
+    model/data/sample_inputs/model.pt               example arguments, in the format of `torch.save`
+    model/extra/...                                 additional records of the caller
     model/archive_format, archive_version, byteorder
 
 Claimed sizes are compared with the file size before memory is allocated.
@@ -30,7 +30,7 @@ ExtraFiles = Mapping[str, str | bytes] | None
 
 
 class Container:
-    """A `.pt2` file that is open."""
+    """Open `.pt2` file."""
 
     def __init__(self, file: IO[bytes], mapped: bool = False) -> None:
         self.records = ZipRecords(file, scripted=None, mapped=mapped)

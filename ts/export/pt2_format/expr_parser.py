@@ -28,14 +28,14 @@ _COMPARISONS: Final = frozenset(("<", "<=", ">", ">=", "==", "!="))
 
 @dataclass(slots=True, frozen=True)
 class Constant:
-    """A number or a text."""
+    """Number or string literal."""
 
     value: Any
 
 
 @dataclass(slots=True, frozen=True)
 class Name:
-    """A name."""
+    """Identifier."""
 
     name: str
 

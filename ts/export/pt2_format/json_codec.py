@@ -23,9 +23,9 @@ from ts.errors import ArchiveError
 from ts.export.pt2_format import schema
 from ts.export.pt2_format.schema import TaggedUnion
 
-_BYTES_EACH: Final = 20  # of memory per byte of JSON, decoded
+_BYTES_EACH: Final = 20  # estimated memory per byte of JSON
 _NANOSECONDS_EACH: Final = 20
-_MAX_NESTING_DEPTH: Final = 300  # of objects and lists
+_MAX_NESTING_DEPTH: Final = 300  # nesting of objects and lists
 _FLOATS: Final = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)  # unterminated strings extend to the end
 _MARKS: Final = re.compile(r"[\[{\]}]")
@@ -175,7 +175,7 @@ def _object_reader(cls: Any) -> _Reads:
         if type(value) is not dict:
             raise _wrong(where, f"an object, {cls.__name__}")
         if not readers:  # now, as graphs hold graphs
-            readers[:] = [(f.name, _reader(hints[f.name])) for f in fields]  # at once, for other threads
+            readers[:] = [(f.name, _reader(hints[f.name])) for f in fields]  # atomically
         if not needed <= value.keys():
             raise ArchiveError(f"{where}: {cls.__name__} has no {min(needed - value.keys())}")
         return cls(**{name: item(value[name], name) for name, item in readers if name in value})

@@ -1,9 +1,9 @@
 """Lifting of subgraph constants to program inputs, as archives store tensors of the program only.
 
     cond(p, true_graph_0, false_graph_0, (x,))                        true_graph_0 holds `_tensor_constant0`
-    cond(p, true_graph_0, false_graph_0, (x, c_lifted_tensor_0))      both graphs take it
+    cond(p, true_graph_0, false_graph_0, (x, c_lifted_tensor_0))      both graphs have it as input
 
-The program itself is unchanged; the copy is written.
+A copy of the program is modified and written.
 """
 
 from __future__ import annotations

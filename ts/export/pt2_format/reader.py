@@ -195,7 +195,7 @@ class _Reader:
         data = self.container.records.bytes(record)
         try:
             found = torch_save.load(io.BytesIO(data), map_location="cpu") if data else None
-        except pickle.UnpicklingError:  # they are not needed to run
+        except pickle.UnpicklingError:  # sample inputs are optional
             return None
         if found is not None and not (isinstance(found, tuple) and len(found) == 2):
             raise ArchiveError("the sample inputs are no arguments")

@@ -32,14 +32,14 @@ STRIDED_LAYOUT_CODE: Final = 7
 MEMORY_FORMATS: Final = {
     "contiguous_format": 1, "channels_last": 2, "channels_last_3d": 3, "preserve_format": 4,
 }  # fmt: skip
-LINES_OF_GUARDS: Final = "ts.lines_of_guards"  # in the metadata of a graph
+LINES_OF_GUARDS: Final = "ts.lines_of_guards"  # key in the metadata of a graph
 POSITIONAL: Final = 1
 KEYWORD: Final = 2
 
 
 @dataclass(slots=True)
 class TaggedUnion:
-    """An object with one entry: its key, and its value."""
+    """JSON object with a single entry: its key is the kind, its value the content."""
 
     kind: str
     value: Any
@@ -65,20 +65,20 @@ class Hint(TaggedUnion):
 
 @dataclass(slots=True)
 class Expression:
-    """A number with symbols in it."""
+    """Symbolic expression as text."""
 
     expr_str: str
     hint: Hint | None = None
 
 
 class SymInt(TaggedUnion):
-    """A size: a number, or an expression."""
+    """Size: an int, or an expression."""
 
     kinds = {"as_expr": Expression, "as_int": int}
 
 
 class SymFloat(TaggedUnion):
-    """A float that is computed."""
+    """Float: a float, or an expression."""
 
     kinds = {"as_expr": Expression, "as_float": float}
 
@@ -107,7 +107,7 @@ class TensorMeta:
 
 @dataclass(slots=True)
 class Name:
-    """A value of the graph."""
+    """Reference to a value of the graph by name."""
 
     name: str
 
@@ -122,7 +122,7 @@ class CustomObject:
 
 @dataclass(slots=True)
 class Complex:
-    """A complex number."""
+    """Complex number."""
 
     real: float
     imag: float
@@ -147,7 +147,7 @@ class BoolOrName(TaggedUnion):
 
 
 class OptionalTensor(TaggedUnion):
-    """A tensor, or None."""
+    """Tensor reference or None."""
 
     kinds = {"as_tensor": Name, "as_none": bool}
 
@@ -166,7 +166,7 @@ class Argument(TaggedUnion):
 
 @dataclass(slots=True)
 class NamedArgument:
-    """An argument with the parameter's name, given by position (1) or by name (2)."""
+    """Argument with its parameter name, passed by position (1) or by name (2)."""
 
     name: str
     arg: Argument
@@ -175,7 +175,7 @@ class NamedArgument:
 
 @dataclass(slots=True)
 class Node:
-    """A call of an operator."""
+    """Operator call."""
 
     target: str
     inputs: list[NamedArgument]
@@ -217,14 +217,14 @@ Argument.kinds = {
 
 
 class Constant(TaggedUnion):
-    """A number, text or None."""
+    """Number, string or None."""
 
     kinds = {"as_none": bool, "as_int": int, "as_float": float, "as_string": str, "as_bool": bool}
 
 
 @dataclass(slots=True)
 class UserSpec:
-    """An argument, or a result."""
+    """Argument or result of the user's call."""
 
     arg: Argument
 
@@ -256,7 +256,7 @@ class Buffer:
 
 @dataclass(slots=True)
 class TensorConstant:
-    """A tensor that the program holds."""
+    """Constant tensor of the program."""
 
     arg: Name
     tensor_constant_name: str
@@ -264,7 +264,7 @@ class TensorConstant:
 
 @dataclass(slots=True)
 class CustomObjectInput:
-    """An object that the program holds."""
+    """Custom object of the program."""
 
     arg: CustomObject
     custom_obj_name: str
@@ -288,7 +288,7 @@ class InputSpec(TaggedUnion):
 
 @dataclass(slots=True)
 class Loss:
-    """The result that gradients are of."""
+    """Result whose gradients are computed."""
 
     arg: Name
 
@@ -359,14 +359,14 @@ class CallEntry:
 
 @dataclass(slots=True)
 class NamedTuple:
-    """The fields of a class of named tuples."""
+    """Field names of a named tuple class."""
 
     field_names: list[str]
 
 
 @dataclass(slots=True)
 class GraphModule:
-    """A graph with its signature."""
+    """Graph with its signature."""
 
     graph: Graph
     signature: Signature
@@ -408,7 +408,7 @@ class Payload:
 
 @dataclass(slots=True)
 class Payloads:
-    """The tensors of a folder."""
+    """Tensors of a weights or constants folder."""
 
     config: dict[str, Payload]
 

@@ -4,7 +4,7 @@
     symbols.size(SymInt("as_expr", Expression("Symbol('s0', integer=True)")))   a SymInt
     text(expression)                                                            "Symbol('s0', integer=True)"
 
-sympy is imported when the first expression is met: programs without symbols do not need it.
+sympy is imported for the first expression: programs without symbols do not need it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ts.export.pt2_format.schema import Expression, Hint, Range, TaggedUnion
 if TYPE_CHECKING:
     from ts.export.shape_env import ShapeEnv
 
-_MAX_BITS: Final = 256  # of a number
-_MAX_NODES: Final = 200  # of an expression
+_MAX_BITS: Final = 256  # bits of a number
+_MAX_NODES: Final = 200  # nodes of an expression
 _MAX_POWER: Final = 64
-_MAX_TERMS: Final = 1 << 9  # of an expanded expression
+_MAX_TERMS: Final = 1 << 9  # terms of an expanded expression
 _ASSUMPTIONS: Final = frozenset(("integer", "positive", "nonnegative", "real", "negative", "nonpositive"))
 _SYMBOL: Final = re.compile(r"_?[a-z]+\d+|[A-Za-z_]\w{0,80}", re.ASCII)
 
@@ -45,7 +45,7 @@ def require_sympy() -> None:
 
 
 class Symbols:
-    """The symbols of one program."""
+    """Symbols of a program, with ranges and expressions."""
 
     def __init__(self, ranges: dict[str, Range]) -> None:
         self._said = ranges

@@ -1,7 +1,7 @@
 """Tensors of `.pt2` archives: strided views of byte records, which several tensors may share.
 
 Payloads.read("weights")          {"l.weight": a Parameter, ...}
-Written().payload(x, ...)         where it lies, and the bytes if they are new
+Written().payload(x, ...)         its storage reference, and the bytes of a new storage
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def check_layout(number: int) -> None:
 
 
 class TensorFolder:
-    """The tensors of a folder of a file: weights, or constants."""
+    """Tensors of a weights or constants folder of a file."""
 
     def __init__(self, container: Container, name: str) -> None:
         self.container = container

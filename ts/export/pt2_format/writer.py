@@ -63,7 +63,7 @@ def write(program: ExportedProgram, writer: ContainerWriter, opset_version: dict
     data = io.BytesIO()
     if program.example_inputs is not None:
         torch_save.save(program.example_inputs, data)
-    writer.record(f"data/sample_inputs/{MODEL}.pt", data.getvalue())  # empty where there are none
+    writer.record(f"data/sample_inputs/{MODEL}.pt", data.getvalue())  # empty without example inputs
 
 
 def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> schema.Program:
