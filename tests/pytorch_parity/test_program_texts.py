@@ -28,7 +28,6 @@ OTHER_GRAPH = {
     "builtins/dict_and_tuple": "PyTorch makes a loop of `dict` of pairs",
     "dicts/constructor": "PyTorch makes a loop of `dict` of pairs",
     "builtins/of_tensors": "`reversed` of a tensor is an operator here, a call of Python in PyTorch",
-    "enums/name_and_value": "a constant that both branches give is made once here",
     "reference/guide_check_inputs": "a trace asserts what it took for constant",
     "reference/guide_mixed": "a trace has its results in variables",
     "reference/guide_trace": "a trace has its results in variables",
@@ -40,6 +39,7 @@ OTHER_GRAPH = {
 }
 # Programs of which only the graph's text differs, in most by numbers of values and places in the source.
 OTHER_NUMBERS = {
+    "enums/name_and_value": "a constant that both branches return is created once here",
     "async/fork_and_wait": "numbers of constants in a task",
     "builtins/getattr_default": "PyTorch emits the default of `getattr` only where it is used",
     "modules/container_index": "numbers: PyTorch asks for the containers twice",
