@@ -60,14 +60,15 @@ def noting_compiled() -> Iterator[dict[ScriptFunction, str]]:
 
 
 def compiled_by(run: Callable[[], object], may_fail: bool = False) -> list[ScriptFunction]:
-    """The functions of `run` that are compiled while it runs: formulas of gradients come when they are first used."""
+    """Run and return the functions compiled meanwhile; derivative formulas are compiled at their first
+    use."""
     with noting_compiled() as compiled, suppress(*[Exception] * may_fail):
         run()
     return [f for f in compiled if not f.qualified_name.startswith("__torch__.torch.ops.derivatives.")]
 
 
 def check(function: ScriptFunction) -> None:
-    """Both texts of a function read back."""
+    """Check that the graph text and the source text of a function can be parsed back."""
     check_graph_text(function)
     name = re.sub(r"___torch_mangle_\d+\.", "", function.qualified_name).removeprefix("__torch__.programs.")
     if name not in REFUSED:
@@ -78,7 +79,7 @@ def check(function: ScriptFunction) -> None:
 
 
 def check_graph_text(function: ScriptFunction) -> None:
-    """`parse_ir` gives a graph of the same text, of the same types."""
+    """Check that `parse_ir` returns a graph with equal text and types."""
     things = named_things(function.graph)
     text = str(function.graph)
     again = parse_ir(text, find_class=lambda name: things.get(name) or ClassType(name))
@@ -96,7 +97,7 @@ def _values(graph: Graph) -> list[Any]:
 
 
 def check_source_text(function: ScriptFunction, same_graph: bool = True) -> None:
-    """Compiling the source that a function shows gives its graph again, and that shows the same source."""
+    """Check that compiling a function's source returns its graph and the same source."""
     cls = class_of(function)
     constants: list[Any] = []
     source = to_source(function.graph, function.name, function.schema, constants, method=cls is not None)
@@ -170,7 +171,8 @@ def _give_tasks_their_constants(graph: Graph) -> None:
 
 
 def _fold_lists(graph: Graph) -> None:
-    """An omitted argument is a constant list; one that was written and equals it, a list of constants."""
+    """Fold lists of constants to constant lists, since an omitted argument is a constant list and an equal
+    written one is not."""
     for node in graph.find_all_nodes("prim::ListConstruct"):
         if node.inputs() and all(value.node().kind() == "prim::Constant" for value in node.inputs()):
             with graph.inserting_before(node):

@@ -65,7 +65,7 @@ def numbers(shape: tuple[int, ...], kind: str, k: int) -> np.ndarray[Any, Any]:
 
 
 def indices(shape: tuple[int, ...], device: str, dtype: Any = ts.int64) -> ts.Tensor:
-    """Zeros and ones in turn."""
+    """Return alternating zeros and ones."""
     n = int(np.prod(shape))
     return ts.from_numpy((np.arange(n) % 2).reshape(shape)).to(dtype).to(device)
 
@@ -170,7 +170,7 @@ def profile(record: Any) -> tuple[int, str]:
 
 @ts.enable_grad()
 def arguments(record: Any, dtype: Any, device: str = "cpu") -> list[Any] | None:
-    """Fresh arguments for the record; None where no candidate suits it."""
+    """Return new arguments for a record, or None if no candidate is accepted."""
     at = profile(record)[0]
     if at < 0:
         return None

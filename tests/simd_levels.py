@@ -46,7 +46,7 @@ def environment_of(level: str) -> dict[str, str]:
 
 
 def run_tests(title: str, command: list[str], environment: dict[str, str]) -> int:
-    """Run pytest in a process, say what it tests, and return its exit status."""
+    """Print the title, run pytest in a process and return its exit status."""
     print(f"-- {title}", flush=True)
     return subprocess.run(command, env=environment).returncode
 

@@ -126,7 +126,7 @@ class Net(ts.nn.Module):
 
 
 class Shared(ts.nn.Module):
-    """Containers that all threads read and write."""
+    """Containers that all threads read and modify."""
 
     items: list[int]
     texts: dict[str, list[int]]

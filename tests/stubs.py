@@ -90,7 +90,7 @@ WRITTEN = {
 
 @dataclass(frozen=True)
 class Argument:
-    """One parameter of a stub."""
+    """A parameter of a stub."""
 
     name: str
     type: str
@@ -225,7 +225,7 @@ def _as_python(arguments: list[Argument], method: bool) -> list[Argument] | None
 
 
 def _shown(arguments: list[Argument], method: bool) -> str:
-    """Parameters as they are written."""
+    """Return parameters as source text."""
     shown = ["self"] if method else []
     starred = late = False
     for a in arguments:
@@ -241,7 +241,8 @@ def _shown(arguments: list[Argument], method: bool) -> str:
 
 
 def _defined(name: str, signatures: list[str], indent: str = "", operator: str = "") -> str:
-    """`def` lines of a function, each with `@overload` where there are several; the first has the operator's sentence, for editors."""
+    """Return the `def` lines of a function, with `@overload` for several signatures; the first has the
+    operator's description."""
     lines = []
     # A signature with a variadic integer list would hide the equal signature without it, and follows that
     # one.
@@ -286,7 +287,7 @@ def _by_hand(name: str, method: bool = False) -> list[str]:
 
 
 def of_python(function: Callable[..., Any]) -> list[str]:
-    """The signatures of a function in the scripted subset, with what Python may give for its types."""
+    """Return the signatures of a scripted function with the Python types accepted for its arguments."""
     flag = getattr(function, "__flag__", None)
     if flag is not None:
         raise TypeError(flag)
@@ -304,7 +305,8 @@ def of_python(function: Callable[..., Any]) -> list[str]:
 
 
 def _annotation(annotation: Any, name: str) -> str:
-    """An annotation of scripts as what Python may give: a dtype is an int there, and a list any sequence."""
+    """Return a script annotation as the type that Python accepts: a dtype is an int in scripts, and a list
+    any sequence."""
     if annotation is inspect.Parameter.empty:
         return "Tensor" if name == "return" else "Any"
     text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
@@ -325,7 +327,7 @@ def _annotation(annotation: Any, name: str) -> str:
 
 
 def named_results() -> str:
-    """Classes of several results, as `ts.max(x, 0)` gives them."""
+    """Return the stubs of named tuples of results, such as the result of `ts.max(x, 0)`."""
     classes: dict[str, str] = {}
     for name in sorted(registry.names()):
         for record in registry.records(name):
@@ -369,7 +371,7 @@ def _operator_defs(names: dict[str, str]) -> str:
 
 
 def package() -> str:
-    """`ts/__init__.pyi`."""
+    """Return `ts/__init__.pyi`."""
     homes = {name: module for module, names in ts._NAMES_OF.items() for name in names if name not in ts.WRITTEN}
     homes |= {"Generator": "ts.ops.generator", "default_generator": "ts.ops.generator"}
     exported = "".join(f"from {module} import {name} as {name}\n" for name, module in sorted(homes.items(), key=lambda x: x[::-1]))
@@ -461,7 +463,8 @@ def method_names() -> str:
 
 
 def documented(page: str) -> str:
-    """`ts/ops/doc_data.py`: the dtypes that docs/reference/operators has found, and what the examples of `sentences` give."""
+    """Return `ts/ops/doc_data.py`: supported dtypes from docs/reference/operators, and results of the
+    documentation examples."""
     taken: dict[str, set[str]] = {}
     for schema, letters in re.findall(r"^\| `(.+?)` \| [^|]*\| (\w*) \|", page, re.MULTILINE):
         taken.setdefault(re.split(r"[.(]", schema)[0], set()).update(letters)

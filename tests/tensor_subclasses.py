@@ -79,7 +79,8 @@ def classes(lib, log):
             return dispatch.return_and_correct_aliasing(func, args, kwargs, out)
 
     class Quantized(lib.Tensor):
-        """Integers and a scale: views and copies stay quantized, other operators run on the real numbers."""
+        """Integers with a scale: views and copies stay quantized, other operators use the dequantized
+        numbers."""
 
         @staticmethod
         def __new__(cls, integers, scale):
@@ -102,7 +103,7 @@ def classes(lib, log):
             return func(*args, **kwargs)
 
     class Masked(lib.Tensor):
-        """A tensor with elements and a mask; operators of the shape of the mask keep it."""
+        """A tensor with a mask; operators that preserve the shape keep the mask."""
 
         @staticmethod
         def __new__(cls, data, mask):
@@ -134,7 +135,7 @@ def classes(lib, log):
             return args[0]
 
     class Plain(lib.Tensor):
-        """A wrapper whose class has no `__repr__`."""
+        """A wrapper class without `__repr__`."""
 
         @staticmethod
         def __new__(cls, inner):
@@ -157,7 +158,7 @@ def classes(lib, log):
 
 
 def programs(lib, log):
-    """Functions by name; each returns what the program computes."""
+    """Return programs by name; each returns its result."""
     c = classes(lib, log)
     f, nn = lib.nn.functional, lib.nn
     new = lib.Tensor._make_wrapper_subclass

@@ -1,4 +1,4 @@
-"""The ways back through activations in one pass, and `lerp` by a tensor: what the records say of every element."""
+"""Backward kernels of activations, and `lerp` by a tensor, equal the records' formulas."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def by_record(name, grad, x):
 
 
 def pairs(dtype):
-    """Every special number with every other, and some random ones, more than a few vectors."""
+    """Return all pairs of special numbers and random numbers, longer than several vectors."""
     g, x = np.meshgrid(SPECIAL, SPECIAL)
     more = np.random.default_rng(0).standard_normal((2, 1000)) * 3
     both = (np.concatenate([a.ravel(), b]) for a, b in zip((g, x), more, strict=True))

@@ -167,7 +167,7 @@ def test_moves_keep_order_of_reads_and_writes(mover, target, after, moved):
 
 @pytest.mark.parametrize("after", [True, False])
 def test_could_move_agrees_with_move(after):
-    """The query moves nothing and returns what the move returns."""
+    """`could_move` does not move nodes and returns the result of the move."""
     names = ["a", "b", "c", "d", "e"]
     for mover, target in itertools.permutations(names, 2):
         graph = parse_ir(MOVES)
@@ -197,7 +197,7 @@ BRANCHES = """graph(%x : Tensor, %p : bool):
 
 
 def test_effects_of_branches():
-    """An `if` does not block nodes whose memory it neither reads nor writes."""
+    """An `if` blocks only moves of nodes whose memory it reads or writes."""
     graph = parse_ir(BRANCHES)
     db, v = AliasDb(graph), values_of(graph)
     choice = v["w"].node().owning_block().owning_node()

@@ -1,4 +1,4 @@
-"""Annotations in every spelling give the type that PyTorch gives; wrong ones are refused with their place."""
+"""Annotations of all spellings have PyTorch's types; invalid ones raise errors with a location."""
 
 import typing
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
@@ -329,7 +329,7 @@ def test_annotations_as_objects():
 
 
 def test_sizes():
-    """`_size_2_t` as an argument's annotation is `int[2]`; inside of another type it is the union that it is."""
+    """`_size_2_t` is `int[2]` as an argument annotation, and a union inside of another type."""
     from ts.nn.common_types import _size_2_t
 
     @ts.jit.script

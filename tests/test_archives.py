@@ -1,4 +1,4 @@
-"""Archives of `ts` alone: programs go through them unchanged, damaged and hostile ones are refused."""
+"""Archives of `ts`: programs survive a round trip, damaged and hostile files are rejected."""
 
 import io
 import os
@@ -71,7 +71,7 @@ def load(data):
 
 
 def rewritten(data, **changes):
-    """The archive with other contents of some records; None takes a record away."""
+    """Return the archive with changed records; None removes a record."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(out, "w") as after:
         for name in before.namelist():
@@ -123,7 +123,7 @@ def test_version_selects_operator_meanings():
 
 
 def test_saving_to_a_path(tmp_path):
-    """The folder in an archive has the file's name; a file that cannot be written stays as it was."""
+    """The folder in an archive has the file's name; a file that cannot be written is unchanged."""
     path = tmp_path / "model.pt"
     net = ts.jit.script(Net())
     net.save(path)
@@ -165,7 +165,7 @@ def test_only_scripted_modules_are_saved():
 
 
 def test_map_location(archive):
-    """Tensors go where they are asked to."""
+    """`map_location` selects the device of loaded tensors."""
     assert load(archive).steps.device == ts.device("cpu")
     moved = ts.jit.load(io.BytesIO(archive), map_location="meta")
     assert moved.steps.is_meta and moved.linear.weight.is_meta
@@ -182,7 +182,7 @@ def test_truncated(archive, size):
 
 
 def test_flipped_bits(archive):
-    """One wrong byte anywhere either does not matter or gives a clear error."""
+    """An archive with a changed byte loads or raises a descriptive error."""
     numbers = random.Random(1)
     for _ in range(400):
         place = numbers.randrange(len(archive))
@@ -305,7 +305,7 @@ class Shared(ts.nn.Module):
 
 
 def test_shared_lists():
-    """A list that two attributes hold is one list again."""
+    """A list shared by two attributes is shared after loading."""
     net = ts.jit.script(Shared())
     net.share()
     loaded = load(net.save_to_buffer())
@@ -331,7 +331,7 @@ def test_nan_keys():
 
 
 def test_two_archives(archive):
-    """Classes of one name in two archives are two; a module may hold both, and is saved again."""
+    """Equally named classes of two archives are distinct; a module with both can be saved."""
 
     def counter(step):
         class Counter(ts.nn.Module):
@@ -367,7 +367,7 @@ class Speed(Enum):
 
 
 def test_the_programs_own_enumeration():
-    """A program that has compiled nothing yet hands its members to an archive and gets them back."""
+    """An enum of a program is used for members in its archives, without earlier compilation."""
 
     def other(speed: Speed):
         return Speed.SLOW if speed == Speed.FAST else Speed.FAST
@@ -383,7 +383,7 @@ def test_the_programs_own_enumeration():
 
 
 def deflated(data, name, contents):
-    """An archive with one record deflated."""
+    """Return an archive with a deflated record."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(out, "w") as after:
         for entry in before.infolist():
@@ -429,7 +429,7 @@ def test_pickles_count_against_limits(archive):
 
 
 def test_sources_of_debug_records_are_bounded():
-    """A table of texts may name one line many times; the places are lost, and no memory is taken for them."""
+    """Debug records with repeated source texts are dropped without a large allocation."""
     line = "x" * 1_000_000
     record = ("FORMAT_WITH_STRING_TABLE", ("", line), ((0, (((1,) * 20_000, 0, 0), 0, 5), 0),))
     kind = type_of_constant(record)
@@ -444,7 +444,7 @@ def test_sources_of_debug_records_are_bounded():
 
 
 def test_malformed_debug_records():
-    """A debug record whose entries have no order says nothing about places."""
+    """A debug record without order has no source locations."""
     record = ((("0",), ("text", "file.py", 1), 0, 4),)
     data = Pickler(str, str, lambda tensor: None).dump(record, type_of_constant(record))
     assert read_places(data)(3) is None

@@ -25,7 +25,7 @@ def test_split(arguments, lengths):
 
 @pytest.mark.parametrize("new", [ts.Tensor, ts.ones(1).new, ts.FloatTensor], ids=["Tensor", "new", "FloatTensor"])
 def test_constructors_by_keyword(new):
-    """`size`, `data` and `other` may be given by their names."""
+    """Tensor constructors accept `size`, `data` and `other` as keywords."""
     assert new(size=(2, 3)).shape == (2, 3) and new(size=[2]).shape == (2,) and new(size=ts.Size([4, 1])).shape == (4, 1)
     assert new(data=[1, 2]).tolist() == [1.0, 2.0] and new(other=ts.ones(2)).tolist() == [1.0, 1.0]
     assert new(size=()).shape == () == new(ts.Size([])).shape
@@ -37,7 +37,7 @@ def test_constructors_by_keyword(new):
 
 
 def test_constructors_with_other_keywords():
-    """The message lists the forms, and says for which of them the keyword is wrong."""
+    """The error for an unknown keyword lists the constructor signatures with reasons."""
     expected = """new() received an invalid combination of arguments - got (foo=int, ), but expected one of:
  * (*, torch.device device = None)
  * (torch.Storage storage)

@@ -28,13 +28,13 @@ import ts
 )
 @pytest.mark.parametrize("dtype", [ts.float64, ts.int32])
 def test_factories_with_out(make, want, dtype):
-    """In its dtype, resized; the result is the very tensor."""
+    """Factories resize `out`, keep its dtype and return it."""
     out = ts.empty(0, dtype=dtype)
     assert make(out) is out and out.dtype is dtype and out.tolist() == want
 
 
 def test_sizes_stay_sizes():
-    """However they are joined and repeated."""
+    """Concatenated and repeated sizes are `ts.Size`."""
     size = ts.ones(2, 3).shape
     for made in (size * 2, 2 * size, (1, *size)[:0] + size, (1,) + size, size + (1,)):
         assert type(made) is ts.Size
@@ -54,14 +54,14 @@ def test_einsum_of_subscript_lists():
 
 
 def test_products_and_blocks_of_any_number():
-    """None, one, several."""
+    """`block_diag` and `chain_matmul` accept any number of operands."""
     assert ts.block_diag().shape == (1, 0)
     with pytest.warns(UserWarning, match="chain_matmul is deprecated"):
         assert ts.chain_matmul(ts.ones(2, 3), ts.ones(3, 4), ts.ones(4, 1)).tolist() == [[12], [12]]
 
 
 def test_arrays_are_compared_by_elements():
-    """On either side; what is no number is another thing."""
+    """Comparisons with arrays are elementwise in both orders; other objects are unequal."""
     x, a = ts.ones(2), np.array([1.0, 5.0])
     assert (x == a).tolist() == (a == x).tolist() == [True, False]
     assert (x != a).tolist() == [False, True]
@@ -71,7 +71,7 @@ def test_arrays_are_compared_by_elements():
 
 
 def test_state_dict_is_an_ordered_dict():
-    """Of just that class, with its versions."""
+    """`state_dict` returns an OrderedDict with version metadata."""
     state = ts.nn.Linear(1, 1).state_dict()
     assert type(state) is OrderedDict and state._metadata[""] == {"version": 1}
 
@@ -94,7 +94,7 @@ def test_state_dict_is_an_ordered_dict():
     ],
 )
 def test_refused(call, kind, message):
-    """In PyTorch's words and class."""
+    """Invalid calls raise PyTorch's error class and message."""
     with pytest.raises(kind, match=message):
         call()
 
@@ -124,7 +124,7 @@ F = ts.nn.functional
     ],
 )
 def test_warned_of(call, message):
-    """At the caller's line."""
+    """Warnings have the location of the caller's line."""
     with pytest.warns(UserWarning, match=message) as seen:
         call()
     assert [w.filename for w in seen] == [__file__]
@@ -141,7 +141,7 @@ def test_correct_uses_do_not_warn():
 
 
 def test_a_buffer_is_a_marked_tensor():
-    """Its class is Tensor; `isinstance` and modules know it by its mark."""
+    """A Buffer is a Tensor with a mark, recognized by `isinstance` and modules."""
     b = ts.nn.Buffer(ts.ones(2), persistent=False)
     assert type(b) is ts.Tensor and isinstance(b, ts.nn.Buffer) and not isinstance(ts.ones(2), ts.nn.Buffer)
     m = ts.nn.Module()

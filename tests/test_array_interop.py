@@ -1,4 +1,5 @@
-"""Arrays of other libraries where a tensor is wanted: without a copy, or an error that names the call that converts."""
+"""Arrays of other libraries as tensors: used without a copy, or rejected with the conversion call in the
+error."""
 
 from typing import List, Optional
 
@@ -94,7 +95,7 @@ def test_other_arrays_are_rejected_with_a_conversion_hint():
 
 
 def test_operators_name_the_call():
-    """Eager calls refuse arrays, as PyTorch does, and say what takes them."""
+    """Eager operators reject arrays, as PyTorch does, with the conversion call in the error."""
     with pytest.raises(TypeError, match=r"argument 'other' \(position 2\) must be Tensor, not numpy.ndarray\n\(of numpy.ndarray x, `ts.from_numpy\(x\)` is a tensor on its memory"):
         ts.matmul(ts.ones(2), np.ones(2))
     with pytest.raises(TypeError, match=r"of .*Exported x, `ts.from_dlpack\(x\)` is a tensor on its memory"):

@@ -1,4 +1,4 @@
-"""`import torch` gives `ts` where a program asked for it: each program here runs in a process of its own."""
+"""`import torch` imports `ts` after `install_as_torch`, tested in new processes."""
 
 import subprocess
 import sys
@@ -191,7 +191,7 @@ def test_child_processes_import_torch(tmp_path, method, installed_by):
 
 
 def test_optimizers_refuse_sparse_gradients():
-    """The refusal names the rule, whose module is called `torch.optim` there."""
+    """Errors for sparse gradients name the optimizer with its `torch.optim` module."""
     run(
         """
         import ts

@@ -1,4 +1,4 @@
-"""`ts.nn.attention.bias`: causal masks that are made when attention uses them."""
+"""`ts.nn.attention.bias`: causal masks created on demand."""
 
 import pytest
 

@@ -60,7 +60,8 @@ def test_result_is_that_of_converted_arguments():
     (lambda x: ts.fft.fft(x).real, ts.float32),
 ])  # fmt: skip
 def test_classes(call, expected):
-    """Losses and products of elements in float32, joined tensors in the widest, the others as they come; no float64."""
+    """Autocast runs losses and powers in float32, concatenation in the widest dtype, and other operators in
+    their own dtype; float64 is unchanged."""
     with ts.autocast("cpu"):
         if expected is None:
             with pytest.raises(RuntimeError):
@@ -446,7 +447,7 @@ def test_classes_are_known():
 
 
 def test_no_dispatch_layer_outside_of_blocks():
-    """Outside of blocks, the thread has no flag: dispatch asks for nothing more."""
+    """Outside of autocast blocks, dispatch has no autocast layer."""
     with warnings.catch_warnings(), ts.autocast("cpu"):
         X @ X
     assert context.is_grad_enabled() and not ts.is_autocast_enabled("cpu")

@@ -47,7 +47,7 @@ def run(tmp_path_factory):
 
 
 def test_found_by_name(run):
-    """The device's name is all that a program needs; results, views and scripts stay on it."""
+    """A plug-in device is found by its name; results, views and scripts stay on it."""
     code = """
 import ts
 x = ts.tensor([[1.0, 4.0], [9.0, 16.0]], device="checked")
@@ -60,7 +60,7 @@ print(x.device, y.device, x[0].device, x.cpu().tolist(), y.sum().item(), ts.zero
 
 
 def test_plugin_tensors_keep_their_backend(run):
-    """Arrays of a class derived from NumPy's stay the plug-in's, though the CPU's backend is loaded after it."""
+    """Arrays of a subclass of ndarray belong to the plug-in, although the CPU backend is loaded later."""
     code = """
 import ts
 x = ts.ones(2, device="checked")
@@ -71,7 +71,7 @@ print((x + 1).device, ts.ones(2, device="checked").device, x[0].device, ts.ones(
 
 
 def test_nan_check_and_summation(run):
-    """It stops where NaN arises, in eager code and in scripts, and sums without overflow."""
+    """The plug-in raises an error at the first NaN, in eager mode and scripts, and sums without overflow."""
     start = "import ts; x = ts.tensor([1.0, 0.0], device='checked'); "
     assert run(start + "x.log()") == "FloatingPointError: aten::log gave -inf at [1], from finite arguments"
     assert "FloatingPointError: aten::div gave nan" in run(start + "(x - x) / x.mul(0)")

@@ -1,4 +1,4 @@
-"""One suite over every backend that is present: arrays, transfers, dispatch by device."""
+"""Tests of every available backend: arrays, transfers and dispatch by device."""
 
 import ast
 import re
@@ -39,7 +39,7 @@ def test_operators_run_there(device):
 
 
 def test_transfers(device):
-    """To the device and back keeps the elements, where the device has any."""
+    """Transfers to the device and back preserve the elements."""
     x = factories.tensor([1, 2, 3])
     there = x.to(device)
     if device == "meta":
@@ -56,7 +56,7 @@ def test_mixed_devices_are_refused():
 
 
 def test_missing_cuda_says_what_to_install():
-    """Without CuPy the error names the extra."""
+    """Without CuPy, the error names the package extra."""
     if "cuda" in backends.available():
         pytest.skip("CUDA is present")
     with pytest.raises(RuntimeError, match="device 'cuda'"):

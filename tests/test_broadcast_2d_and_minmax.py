@@ -72,7 +72,7 @@ def test_extremes_of_columns(dtype, shape, largest):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "bool"])
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "maximum", "lt", "exp", "neg", "logical_not", "sigmoid"])
 def test_out_arguments(name, dtype):
-    """`out=`: the bits of the call without it, wherever the output lies, and whatever it shares with the operands."""
+    """`out=` has the bits of the call without it, for every layout and overlap of the output."""
     f = getattr(ts, name)
     unary = name in ("exp", "neg", "logical_not", "sigmoid")
     base = ts.from_numpy(numbers(60, dtype, 3))

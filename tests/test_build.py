@@ -31,7 +31,7 @@ def build(**environment):
 
 
 def test_missing_compiler_is_reported_first():
-    """The compiler is looked for before Cython translates anything, and the message says what to install."""
+    """A missing compiler is reported before Cython runs, with the package to install."""
     done = build(CC="no-such-compiler")
     assert done.returncode != 0
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("error:")]
@@ -43,7 +43,7 @@ def test_missing_compiler_is_reported_first():
 
 
 def test_headers_of_headers_count(monkeypatch, tmp_path):
-    """Cython finds the header that a source names; those that it includes in turn are found here."""
+    """Dependencies include headers included by headers, which Cython does not find."""
     (tmp_path / "outer.h").write_text('#include <math.h>\n#include "inner.h"\n#include "elsewhere.h"\n')
     (tmp_path / "inner.h").write_text('  # include "innermost.h"\n')
     (tmp_path / "innermost.h").write_text("")
@@ -67,7 +67,8 @@ def test_checked_builds_check(monkeypatch):
 
 
 def test_flags_of_each_compiler(monkeypatch):
-    """Whatever compiles, ints wrap and memory has no types; on Windows in clang-cl's spelling."""
+    """Compiler flags define integer overflow and disable strict aliasing, in clang-cl's spelling on
+    Windows."""
     flags = read_setup(monkeypatch)["FLAGS_OF"]
     assert {"-fwrapv", "-fno-strict-aliasing", "-O3"} <= set(flags["unix"])
     assert {"/clang:-fwrapv", "/clang:-fno-strict-aliasing", "/O2"} <= set(flags["msvc"])
@@ -75,7 +76,7 @@ def test_flags_of_each_compiler(monkeypatch):
 
 
 def test_clang_is_found_in_visual_studio(monkeypatch, tmp_path):
-    """In its shell by the shell's variable; without any, the message names what is looked for."""
+    """clang-cl is found by the variable of Visual Studio's shell; otherwise the error names it."""
     program = tmp_path / "VC" / "Tools" / "Llvm" / "x64" / "bin" / "clang-cl"
     program.parent.mkdir(parents=True)
     program.write_text("")
@@ -93,7 +94,7 @@ def test_clang_is_found_in_visual_studio(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_number_of_jobs(monkeypatch, jobs):
-    """Each file that gcc compiles takes memory: a small machine does fewer at once than it has cores."""
+    """`TS_JOBS` limits parallel compilations on machines with little memory."""
     assert read_setup(monkeypatch, TS_JOBS=str(jobs))["jobs"]() == jobs
 
 
@@ -122,7 +123,8 @@ def test_stamp_covers_all_sources(monkeypatch, tmp_path):
 
 
 def test_build_progress(monkeypatch, tmp_path, capsys):
-    """A line every few seconds, printed and added to a file, as pip shows nothing; none where little is to be done."""
+    """The build prints progress every few seconds and writes it to a file, because pip hides output; short
+    builds print nothing."""
     names = read_setup(monkeypatch, TS_PROGRESS=str(tmp_path / "progress"))
     build = names["Build"]
     monkeypatch.setattr(names["build_ext"], "build_extension", lambda self, ext: None)

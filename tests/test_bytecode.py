@@ -48,7 +48,7 @@ SUM = """graph(%n : int):
 
 @pytest.mark.parametrize("row", OPCODES, ids=lambda row: row.name)
 def test_formats_are_known(row):
-    """Check that each row has three operands in the table's notation, and only scalar opcodes claim to be scalar."""
+    """Each row has three operands in the table's notation, and only scalar opcodes are marked as scalar."""
     assert len(row.operands) == 3
     assert {operand.lstrip("=+") for operand in row.operands} <= OPERANDS
     if row.name not in ("RAISE", "RETURN", "CALL") and row.scalar:
@@ -118,7 +118,7 @@ def test_constant_must_have_its_class():
 
 
 def test_counted_loop_has_no_copies():
-    """A loop-carried value has one register, and one instruction counts."""
+    """A counted loop has one register per carried value and one loop instruction."""
     assert names(SUM) == ["MOVE", "JUMP_LE_I64", "MOVE", "ADD_I64", "LOOP_STEP", "RETURN"]
 
 
@@ -161,7 +161,7 @@ def test_while_with_and_branches_twice():
 
 
 def test_fibonacci_needs_one_copy():
-    """In `a, b = b, a + b` the copy of `b` moves up to the last read of `a`."""
+    """In `a, b = b, a + b`, the copy of `b` is moved to the last read of `a`."""
     text = """graph(%n : int):
       %true : bool = prim::Constant[value=1]()
       %zero : int = prim::Constant[value=0]()

@@ -237,7 +237,7 @@ def test_an_index_among_several_that_is_out_of_bounds_is_named():
 
 @pytest.mark.parametrize("dtype, columns", [(ts.float16, 2), (ts.float32, 2), (ts.uint8, 4), (ts.uint8, 8), (ts.int16, 4)])
 def test_rows_that_begin_anywhere(dtype, columns):
-    """Rows as wide as a number, between places where such numbers are; the sanitizers see how they are read."""
+    """Row kernels accept unaligned rows of any width (checked by the sanitizers)."""
     rows = (ts.arange(5 * columns + 1) % 100).to(dtype)[1:].view(5, columns)
     index = ts.tensor([4, 0, 2])
     expected = [rows.tolist()[i] for i in (4, 0, 2)]

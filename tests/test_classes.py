@@ -1,4 +1,4 @@
-"""Script classes: what Python sees of them, and what their types hold."""
+"""Script classes: handles in Python and attribute types."""
 
 from dataclasses import dataclass, field
 from typing import Any, List, Optional
@@ -18,7 +18,7 @@ class Point:
 
 
 class Holder:
-    """Its second method uses a part of Python that scripts do not have."""
+    """Its second method uses unsupported Python."""
 
     def __init__(self, points: List[Point]):
         self.points = points
@@ -80,7 +80,7 @@ def test_containers_of_instances():
 
 
 def test_attribute_of_a_wrong_type():
-    """An instance whose attribute has not the type that the class declares is refused by name."""
+    """An instance with a wrong attribute type raises an error with the attribute's name."""
     p = Point(3)
     p.x = "three"
     with pytest.raises(RuntimeError, match="Could not cast attribute 'x' to type int"):
@@ -88,7 +88,7 @@ def test_attribute_of_a_wrong_type():
 
 
 def test_unused_method_that_does_not_compile():
-    """A method that scripts cannot have hurts only who calls it, or who asks for the whole class."""
+    """A method that does not compile raises only for its callers and for scripting of the class."""
     assert ts.jit.script(total)(Holder([Point(1), Point(5)])) == 6
     with pytest.raises(ts.jit.FrontendError, match="Lambda"):
         ts.jit.script(uses_unsupported)
@@ -168,7 +168,7 @@ def measure(m: Measured) -> float:
 
 
 def test_interface_arguments():
-    """An instance given for an interface becomes an object of its own class; others are refused."""
+    """An instance passed as an interface becomes an object of its class; other classes are rejected."""
 
     def known(p: Point, h: Holder) -> bool:  # the classes must already be scripted, as in PyTorch
         return True
@@ -274,7 +274,7 @@ class Marked:
 
 
 def test_marked_methods():
-    """Unused methods raise when a script calls them, ignored ones stay in Python; neither is compiled."""
+    """Unused methods raise if a script calls them, ignored methods run in Python; neither is compiled."""
 
     @ts.jit.script
     def f(n: int, unused: bool) -> int:
@@ -288,7 +288,7 @@ def test_marked_methods():
 
 
 def test_gradient_modes():
-    """`with ts.no_grad()` holds until the end of its block."""
+    """`with ts.no_grad()` ends with its block."""
 
     @ts.jit.script
     def modes() -> List[bool]:
@@ -306,7 +306,7 @@ def test_gradient_modes():
 
 
 def test_classes_in_a_compilation_unit():
-    """A string may define classes; its functions and later ones use them, and Python gets handles."""
+    """Classes defined in a string are usable by its functions and later ones, and have handles in Python."""
     cu = ts.jit.CompilationUnit(
         """
 class Pair:

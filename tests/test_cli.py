@@ -1,4 +1,4 @@
-"""The command line: what it prints, and its exit codes."""
+"""The command line: output and exit codes."""
 
 import io
 import re
@@ -80,7 +80,7 @@ def output(capsys, *arguments: object) -> tuple[int, str, str]:
     ],
 )
 def test_run_reads_arguments_by_type(program, capsys, function, arguments, expected):
-    """Each argument is read by the type of its parameter."""
+    """Arguments of `ts run` are parsed by the types of the parameters."""
     dashes = ["--"] if any(a.startswith("-") for a in arguments) else []
     assert output(capsys, "run", f"{program}:{function}", *dashes, *arguments) == (0, expected, "")
 
@@ -174,7 +174,7 @@ def test_stages_print(program, capsys):
 
 
 def test_check_reports_every_function(tmp_path, capsys):
-    """check compiles all functions of a file and reports each wrong one with its place."""
+    """`ts check` compiles all functions of a file and reports each error with its location."""
     path = tmp_path / "cli_wrong.py"
     path.write_text(PROGRAM + "\n\ndef wrong(x: int) -> int:\n    return x + 'a'\n")
     code, out, err = output(capsys, "check", path)
@@ -219,7 +219,7 @@ scaling = Scaling(3)
 
 
 def test_check_compiles_classes_and_modules(tmp_path, capsys):
-    """check takes classes, modules and classes of modules, and leaves out what stays in Python."""
+    """`ts check` accepts classes, modules and module classes, and omits Python-only objects."""
     path = tmp_path / "cli_classes.py"
     path.write_text(CLASSES)
     code, out, err = output(capsys, "check", path)

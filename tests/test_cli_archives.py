@@ -82,7 +82,8 @@ def test_run(net, model, x, tmp_path, capsys):
 
 
 def test_run_reads_and_writes_many_arrays(net, model, x, tmp_path, capsys):
-    """An .npz with the names of parameters gives them all; results go to one by their places and keys."""
+    """An .npz with the names of parameters provides all arguments; several results are written to an .npz by
+    position and key."""
     np.savez(tmp_path / "in.npz", x=np.load(x), n=np.array(5))
     assert output(capsys, "run", model, tmp_path / "in.npz", "-o", tmp_path / "out.npz")[0] == 0
     assert np.array_equal(np.load(tmp_path / "out.npz")["out"], expected(net, 5))
@@ -93,7 +94,7 @@ def test_run_reads_and_writes_many_arrays(net, model, x, tmp_path, capsys):
 
 
 def test_run_omits_none_results(tmp_path, capsys):
-    """A file of arrays holds the other results; None alone has nothing to write."""
+    """None results are omitted from the output file; a single None writes nothing."""
     path = tmp_path / "nothing.py"
     path.write_text(
         "from typing import Dict, Optional, Tuple\nimport ts\n"
@@ -125,7 +126,7 @@ def test_run_names_fields_and_widens_floats(tmp_path, capsys):
 
 
 def test_parts_and_classes(net, model, x, tmp_path, capsys):
-    """A part of a model has its forward; a class of modules in a program is made."""
+    """Submodules can be run by name; a module class of a program is instantiated."""
     direct = np.load(x) @ net.head.fc.weight.detach().numpy().T + net.head.fc.bias.detach().numpy()
     for name in ("head", "head.forward", "head.fc"):
         assert output(capsys, "run", f"{model}:{name}", x, "-o", tmp_path / "y.npy")[0] == 0
@@ -171,7 +172,7 @@ def test_limits_hold_for_archives(model, capsys, limit):
 
 
 def test_memory_is_limited(model, tmp_path, capsys):
-    """Of reading as of running; sizes have units."""
+    """The memory limit applies to loading and running, with unit suffixes."""
     big = tmp_path / "big.py"
     big.write_text("import ts\ndef big(n: int):\n    return ts.zeros(n)\n")
     assert output(capsys, "run", f"{big}:big", "10", "--bytes", "1M")[0] == 0
@@ -225,7 +226,7 @@ def test_unreadable_files_are_reported_in_one_line(command, kind, model, tmp_pat
 
 
 def test_pickled_calls_are_rejected(tmp_path, capsys):
-    """A pickle that calls what it names is refused, whatever reads it."""
+    """A pickle that calls functions is rejected by all commands."""
     import pickle
 
     class Evil:
@@ -289,7 +290,7 @@ class Sizes(ts.nn.Module):
 
 
 def test_inferred_inputs_of_forward(tmp_path, capsys):
-    """Weights tell what is sure of tensors; nothing is said of those that are computed with, asked for sometimes, or changed."""
+    """Inputs of `forward` are described by the weights, only where they are certain."""
     scripted, traced, frozen = (tmp_path / name for name in ("scripted.pt", "traced.pt", "frozen.pt"))
     ts.jit.save(ts.jit.script(Sizes().eval()), scripted)
     ts.jit.save(ts.jit.trace(ts.nn.Embedding(10, 4), ts.tensor([1])), traced)
@@ -312,7 +313,7 @@ def test_inferred_inputs_of_forward(tmp_path, capsys):
 
 
 def test_control_characters_in_names_are_escaped(net, tmp_path, capsys):
-    """Whatever an archive calls its parts."""
+    """Control characters in names of an archive are escaped in the output."""
     path = tmp_path / "steering.pt"
     ts.jit.save(ts.jit.script(net), path, {"\x1b[2J\x9bx": "a"})
     code, out, _ = output(capsys, "info", path)
@@ -395,7 +396,7 @@ def test_convert_archives(net, model, x, tmp_path, capsys, options):
 
 
 def test_convert_keeps(model, tmp_path, capsys):
-    """`--keep` names methods that freezing leaves."""
+    """`--keep` preserves methods in freezing."""
     made = tmp_path / "made.pt"
     assert output(capsys, "convert", model, made, "--freeze", "--keep", "again")[0] == 0
     assert output(capsys, "run", f"{made}:again", "0")[1] == "0\n"
@@ -405,7 +406,7 @@ def test_convert_keeps(model, tmp_path, capsys):
 
 
 def test_convert_weights(net, model, x, tmp_path, capsys):
-    """To safetensors and back, into a dictionary and into a model."""
+    """Weights are converted to safetensors and back, into a dictionary and into a model."""
     pytest.importorskip("safetensors")
     with ts.no_grad():
         net.head.fc.weight.zero_()
@@ -445,7 +446,7 @@ def test_convert_refuses(model, capsys, arguments, message):
 
 
 def test_a_file_that_cannot_be_written(model, x, tmp_path, capsys):
-    """One line, and what was there stays."""
+    """An unwritable output is reported in one line, and existing files are unchanged."""
     target = tmp_path / "absent" / "out.pt"
     code, _, err = output(capsys, "convert", model, target)
     assert code == 1 and err.startswith(f"cannot write {target}: ") and err.count("\n") == 1

@@ -1,4 +1,4 @@
-"""`ts bench`: the table, what the engines are given and give back, and what it says where something is missing."""
+"""`ts bench`: the table, values exchanged with engines, and error messages."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""`ts check`: files, folders, packages and archives, and what must fail when it runs."""
+"""`ts check`: files, folders, packages and archives, with certain run-time failures."""
 
 from pathlib import Path
 
@@ -92,7 +92,7 @@ def test_certain_failures_are_reported(wrong, capsys):
 
 
 def test_inputs_given_by_options(wrong, capsys):
-    """`--input` gives dtype and shape of what parameters of that name get, and a `raise` is found then."""
+    """`--input` sets dtype and shape of parameters by name, so that a `raise` is found."""
     code, _, err = output(capsys, "check", f"{wrong}:guarded", "--input", "x=float32[1,2,3]")
     assert code == 1 and "ValueError: two dimensions, please, not 3" in err
     assert output(capsys, "check", f"{wrong}:guarded", "--input", "x=int64[2,3]")[0] == 0
@@ -204,7 +204,7 @@ def package(tmp_path: Path) -> Path:
 
 
 def test_packages_and_folders(package, capsys):
-    """Relative imports mean what they say; of a folder the files that import ts or torch are checked."""
+    """Relative imports are resolved; in a folder, files that import ts or torch are checked."""
     assert output(capsys, "check", package / "sub" / "model.py") == (0, "ok  four(Tensor x) -> Tensor\n", "")
     code, out, err = output(capsys, "check", package)
     assert (code, err) == (0, "")

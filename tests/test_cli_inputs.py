@@ -1,4 +1,5 @@
-"""`--input` means one thing in all commands, `--vary` varies or fails, and `--import` brings custom operators."""
+"""`--input` has one meaning in all commands, `--vary` makes sizes dynamic, and `--import` loads custom
+operators."""
 
 import subprocess
 import sys
@@ -66,7 +67,7 @@ class Positions(ts.nn.Module):
 
 @pytest.mark.parametrize("sizes", ["1,3,32,32", "4,3,32,32"])
 def test_a_size_varies(tmp_path, capsys, sizes):
-    """`--vary` makes a size dynamic, also one with example size 1; other sizes are fixed."""
+    """`--vary` makes a size dynamic, even with example size 1; other sizes are fixed."""
     source, out = saved(Convolution(), tmp_path / "m.pt"), tmp_path / "m.pt2"
     code, _, err = output(capsys, "convert", source, out, "--input", f"x=float32[{sizes}]", "--vary", "x:0")
     assert code == 0, err
@@ -119,7 +120,7 @@ def test_literals_are_read_by_parameter_type(tmp_path, capsys):
     ],
 )
 def test_inputs_of_other_types(tmp_path, capsys, word, message):
-    """All commands reject values of other types with the same message."""
+    """All commands reject values of wrong types with the same message."""
     source, out = saved(Sizes(), tmp_path / "m.pt"), tmp_path / "m.pt2"
     name = word.partition("=")[0]
     words = [w for w in ("x=float32[2]", "lengths=[1]", "sizes=[1]") if not w.startswith(name)]

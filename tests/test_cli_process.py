@@ -43,7 +43,7 @@ def loop(tmp_path):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="there are no pipes of Unix")
 def test_a_closed_pipe_ends_it_silently(loop):
-    """`ts run ... | head`: by SIGPIPE, without a word."""
+    """`ts run ... | head` ends silently by SIGPIPE."""
     process = command("run", f"{loop}:many", 100_000)
     process.stdout.read(10)
     process.stdout.close()
@@ -52,7 +52,7 @@ def test_a_closed_pipe_ends_it_silently(loop):
 
 
 def test_control_c(loop):
-    """130, and no traceback."""
+    """Ctrl-C exits with status 130 and without a traceback."""
     process = command("run", "--time", f"{loop}:forever", 0)
     deadline = time.monotonic() + 60
     code = None
@@ -81,7 +81,7 @@ def test_errors_go_to_standard_error(loop):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_has_its_own_help(name):
-    """With examples of that command."""
+    """Each command's help contains examples."""
     process = command(name, "--help", env={**os.environ, "COLUMNS": "100"})
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
@@ -106,7 +106,7 @@ class Screen(io.StringIO):
 
 
 def test_progress_is_shown_on_terminals_of_what_takes_long(monkeypatch):
-    """Not before its time, not in files."""
+    """Progress is shown on terminals only, after a delay."""
     pytest.importorskip("rich")
     monkeypatch.setenv("TERM", "xterm-256color")
     for stream, patience, work, shown in [

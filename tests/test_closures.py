@@ -10,7 +10,7 @@ def script(text):
 
 
 def test_unused():
-    """A closure changes nothing."""
+    """A closure without calls does not change the function."""
     f = script(
         """
 def f(x: int) -> int:

@@ -1,4 +1,4 @@
-"""Kept code of archives (`runtime/code_cache`): the next load runs it, and runs as if it had been compiled."""
+"""Code cache of archives (`runtime/code_cache`): a later load runs cached code with equal results."""
 
 import copy
 import hashlib
@@ -158,7 +158,7 @@ def test_same_errors(folder, compiled):
 
 
 def test_cache_key(folder, compiled):
-    """Another text, other constants, another default dtype: other code."""
+    """The cache key contains the source text, the constants and the default dtype."""
     def value(text, constants=b"\x80\x02)."):
         return load(archive(module(text), constants=constants))()
 
@@ -176,7 +176,7 @@ def test_cache_key(folder, compiled):
 
 
 def test_constants_of_frozen_modules(folder, compiled):
-    """Tensors that are constants of the code count by what they hold."""
+    """Constant tensors are part of the cache key by their contents."""
     def frozen(fill):
         layer = ts.nn.Linear(3, 2).eval()
         ts.nn.init.constant_(layer.weight, fill)
@@ -275,7 +275,7 @@ STRANGE = [None, True, -1, 0, 1, 7, 255, 1 << 31, 1 << 70, 0.5, "", "i", "Tensor
 
 
 def test_hostile_files(folder):
-    """Files that say anything under a hash that fits: a result or an error, as of compiled code."""
+    """Malicious cache files with a valid hash return a result or raise an error."""
     load()(ts.ones(6))
     (file,) = files(folder)
     whole = json.loads(file.read_bytes().partition(b"\n")[2])
@@ -296,7 +296,7 @@ def test_hostile_files(folder):
 
 
 def test_uncached_functions(folder):
-    """Tasks are compiled anew; so is what calls a Python function."""
+    """Code with tasks or calls of Python functions is not cached."""
     body = "def task():\n  return torch.add(x, 1)\nf = fork(task)\nreturn torch.wait(f)"
     forks = archive(module(body, parameters=", x: int"))
     assert load(forks)(2) == load(forks)(2) == 3
@@ -323,7 +323,7 @@ def test_modules_selected_by_a_computed_key(folder):
 
 
 def test_number_of_files(folder, monkeypatch):
-    """The oldest go."""
+    """The oldest cache files are removed above the maximum number."""
     from ts.bytecode import disk_cache
 
     monkeypatch.setattr(disk_cache, "_MAX_FILES", 256 * 8)

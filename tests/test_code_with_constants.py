@@ -16,7 +16,7 @@ class Shifted(ts.nn.Module):
 
 
 def test_code_with_constants():
-    """A tensor has no literal: it is `CONSTANTS.c0`, which the second result holds."""
+    """A tensor constant is printed as `CONSTANTS.c0` and is in the second result."""
     scripted = ts.jit.script(Shifted())
     text, constants = scripted.code_with_constants
     assert text == scripted.code == scripted.forward.code
@@ -61,7 +61,7 @@ class Filled(ts.nn.Module):
 
 
 def test_list_of_a_constant(tmp_path):
-    """A list that printed source makes of a constant takes tensors of other sizes."""
+    """A printed list of a constant accepts tensors of other sizes."""
     ts.jit.save(ts.jit.freeze(ts.jit.script(Filled().eval())), tmp_path / "filled.pt")
     loaded = ts.jit.load(tmp_path / "filled.pt")
     assert "[CONSTANTS.c0]" in loaded.code

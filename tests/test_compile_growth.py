@@ -1,4 +1,4 @@
-"""Compiling eight times as long a program takes eight times the steps, or little more.
+"""Compile time and memory grow linearly with the program length.
 
 Steps are lines of Python that the compiler runs, from source to bytecode, so that no test looks at a clock; memory is
 what Python's allocator gives.

@@ -1,4 +1,4 @@
-"""Complex numbers of two 16-bit floats: numbers, views, what is computed with them, and what is refused."""
+"""complex32: elements, views, supported operators and errors."""
 
 import copy
 import io
@@ -42,7 +42,7 @@ def test_views_share_memory():
 
 @pytest.mark.parametrize("operation", ["add", "sub", "mul"])
 def test_arithmetic_rounds_once(operation):
-    """It is that of complex64, rounded."""
+    """Arithmetic equals complex64 arithmetic with one rounding."""
     x, y = made(), made().flip(0)
     wide = getattr(ts, operation)(x.to(ts.complex64), y.to(ts.complex64))
     assert getattr(ts, operation)(x, y).tolist() == wide.to(ts.complex32).tolist()

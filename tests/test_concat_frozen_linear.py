@@ -1,4 +1,4 @@
-"""Linear layers of one input become one, in graphs of frozen modules."""
+"""Merging of linear layers with a common input in frozen graphs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The first use of `ts` by several threads at once: whatever each begins with, nothing fails."""
+"""The first use of `ts` by several concurrent threads does not fail."""
 
 import subprocess
 import sys
@@ -42,6 +42,6 @@ sys.exit("\\n".join(failed) or None)
 
 @pytest.mark.parametrize("time", range(3))
 def test_threads_begin_at_once(time):
-    """Each use takes its thread's turn before it imports; two times in three, this failed without."""
+    """Concurrent first uses by threads do not fail; without the import lock, two of three runs failed."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr

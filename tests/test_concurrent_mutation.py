@@ -51,7 +51,7 @@ PROGRAMS = {}
 
 
 def program(text: str) -> None:
-    """Enter a program by its first line, which says what happens."""
+    """Register a program by its first line, which describes it."""
     PROGRAMS[text.strip().partition("\n")[0].strip("# ")] = text
 
 

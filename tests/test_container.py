@@ -180,7 +180,7 @@ def test_equality_is_deep_and_by_value() -> None:
 
 @pytest.mark.parametrize("key", ["int", "float", "str", "bool", "complex"])
 def test_dict_against_pythons(key: str) -> None:
-    """Random insertions and deletions leave the same entries in the same order as Python's dict."""
+    """Random insertions and deletions leave the entries and order of Python's dict."""
     ops = {f"{op.name}.{op.overload}": op for op in operators()}
     make = {
         "int": int,
@@ -244,7 +244,7 @@ def test_collector_sees_items_and_frees_cycles() -> None:
 
 
 def test_shared_containers_stay_shared() -> None:
-    """Converting takes as long as there are containers, however many ways lead to each."""
+    """Conversion takes time proportional to the number of containers, not of paths."""
     row = to_core([1, 2], list_of(INT))
     rows = to_core([row] * 3, list_of(list_of(INT)))
     made = from_core(to_core({"a": rows, "b": rows}, dict_of(STR, list_of(list_of(INT)))))

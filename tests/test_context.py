@@ -44,7 +44,7 @@ def grad_in_forks() -> list[bool]:
 
 
 def switching(n: int) -> list[bool]:
-    """Takes n steps without gradients."""
+    """Take n steps in a `no_grad` block."""
     i = 0
     with ts.no_grad():
         while i < n:
@@ -128,7 +128,7 @@ def test_blocks_can_be_entered_again():
     ],
 )
 def test_decorators(decorator, expected):
-    """With and without parentheses, of functions and methods; the name stays."""
+    """Context managers decorate functions and methods, with and without parentheses, and keep the name."""
 
     @decorator
     def current(*args):
@@ -279,7 +279,7 @@ def in_limits():
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer that sends signals")
 @pytest.mark.parametrize("block", [in_no_grad, in_inference_mode, in_limits, traced_once])
 def test_interrupts_end_blocks(block):
-    """A signal whose handler raises ends a block or does not begin it, at whatever instruction it comes."""
+    """A signal handler that raises ends a block consistently, at every instruction."""
 
     class Interrupt(BaseException):
         pass

@@ -1,4 +1,4 @@
-"""Control flow operators without PyTorch: eager code, what is looked at before it runs, exported graphs."""
+"""Control flow operators without PyTorch: eager mode, analysis of branches, and exported graphs."""
 
 import copy
 import pickle
@@ -54,7 +54,7 @@ class Around(ts.nn.Module):
         self.inside = ts.nn.Linear(3, 3)
 
     def state(self):
-        """All of it, to compare."""
+        """Return the state of all attributes for a comparison."""
         return (
             self.number,
             id(self.tensor),
@@ -65,7 +65,7 @@ class Around(ts.nn.Module):
 
 
 def append(net, x):
-    """A list."""
+    """Modify a list attribute."""
     net.items.append(x)
 
 
@@ -76,7 +76,7 @@ def put(net, x):
 
 
 def count(net, x):
-    """A number."""
+    """Modify a number attribute."""
     net.number += 1
 
 
@@ -88,7 +88,7 @@ def assign(net, x):
 
 @pytest.mark.parametrize("change", [append, put, count, assign])
 def test_side_effects_are_refused_and_undone(change):
-    """In eager code and in exports, whatever the functions reach."""
+    """Side effects of branches on reachable state raise an error and are undone, in eager mode and export."""
     net = Around()
     before = net.state()
 
@@ -110,7 +110,7 @@ def test_side_effects_are_refused_and_undone(change):
 
 
 def test_closure_variables_are_restored():
-    """What `nonlocal` assigns."""
+    """`nonlocal` variables are restored after the analysis of a body."""
     total = 0
 
     def body(i):
@@ -124,7 +124,7 @@ def test_closure_variables_are_restored():
 
 
 def test_looking_changes_nothing():
-    """Neither operands nor random numbers, where a function is refused, too."""
+    """The analysis of branches changes neither operands nor the random state, even for rejected branches."""
     x = X.clone()
     ts.manual_seed(3)
     with pytest.raises(UncapturedHigherOrderOpError, match="Encountered input mutation"):
@@ -161,14 +161,14 @@ def test_data_dependent_results_are_not_checked():
     ],
 )
 def test_mismatched_branches(first, second, error, told):
-    """Whichever of them would run."""
+    """Mismatched branches raise an error for both values of the predicate."""
     for pred in (YES, NO):
         with pytest.raises(error, match=told):
             cond(pred, first, second, (X,))
 
 
 def test_gradients_of_the_executed_branch():
-    """Through the branch that was taken, all rounds of a loop, all slices."""
+    """Gradients flow through the executed branch, all loop iterations and all slices."""
     x = ts.tensor([1.0, 2.0, 3.0], requires_grad=True)
     cond(NO, lambda x: x * 2, lambda x: x**3, (x * 1,)).sum().backward()
     assert x.grad.tolist() == [3.0, 12.0, 27.0]
@@ -191,7 +191,8 @@ def test_gradients_of_the_executed_branch():
 
 @pytest.mark.parametrize("n", range(1, 10))
 def test_associative_scan_is_a_scan(n):
-    """Of any length, in both directions, by a function that does not commute."""
+    """`associative_scan` equals a sequential scan for any length and direction and a noncommutative
+    function."""
     x = ts.arange(float(4 * n)).reshape(n, 2, 2) / 10
     found = associative_scan(lambda a, b: a @ b, x, 0, combine_mode="generic")
     wanted = [x[0]]
@@ -203,7 +204,7 @@ def test_associative_scan_is_a_scan(n):
 
 
 def test_numbers_may_be_carried():
-    """And what is never run gives copies."""
+    """`while_loop` carries numbers, and returns copies if the body does not run."""
     assert while_loop(lambda i, x: i < 4, lambda i, x: (i + 2, x), (0, X))[0] == 4
     (same,) = while_loop(lambda x: x.sum() < 0, lambda x: (x + 1,), (X,))
     assert same.equal(X)
@@ -261,7 +262,7 @@ assert callable(torch.ops.higher_order.cond) and repr(torch.ops.higher_order.con
 
 
 class Net(ts.nn.Module):
-    """A branch with weights, and what the function around it computes."""
+    """A branch with weights and values captured from the enclosing function."""
 
     def __init__(self):
         super().__init__()
@@ -334,7 +335,7 @@ def test_exported_at_other_sizes():
 
 
 def test_exported_vmap():
-    """Its steps are nodes, which open and close a batch when they run."""
+    """The steps of an exported `vmap` are nodes that open and close a batch."""
     pytest.importorskip("sympy")
 
     class Mapped(ts.nn.Module):
@@ -349,7 +350,7 @@ def test_exported_vmap():
 
 
 def test_export_refuses_what_eager_refuses():
-    """In the same words, without traces in the module's graph."""
+    """Export raises the errors of eager mode and leaves the module unchanged."""
     pytest.importorskip("sympy")
 
     class Wrong(ts.nn.Module):

@@ -1,4 +1,4 @@
-"""Convolutions on the CPU: every layout of the input and every way to compute gives what the definition says."""
+"""Convolutions on the CPU equal their definition for every input layout and algorithm."""
 
 import itertools
 import threading
@@ -91,7 +91,7 @@ def test_follows_the_definition(name, width, widest):
 
 @pytest.mark.parametrize("name", CASES)
 def test_any_strides(name):
-    """Input and weight may lie as they like."""
+    """Convolutions accept inputs and weights with any strides."""
     x, weight, rest = operands(name, np.float32)
     expected = run(x, weight, *rest)
     turned = np.ascontiguousarray(x.T).T
@@ -165,7 +165,7 @@ def test_no_read_beyond_the_input():
 
 
 def test_calls_from_many_threads():
-    """Runs share nothing."""
+    """Convolutions in several threads are independent."""
     x, weight, rest = operands("padded", np.float32)
     expected = run(x, weight, *rest)
     found = []
@@ -179,7 +179,8 @@ def test_calls_from_many_threads():
 
 
 def test_results_of_channels_last_are_channels_last():
-    """Of the input or of the weight; plain tensors stay plain."""
+    """A channels-last input or weight gives a channels-last result; contiguous operands give a contiguous
+    result."""
     x, weight = ts.rand(2, 3, 5, 6), ts.rand(4, 3, 2, 2)
     last = ts.channels_last
     expected = ts.nn.functional.conv2d(x, weight)
@@ -191,7 +192,7 @@ def test_results_of_channels_last_are_channels_last():
 
 
 def a_copy(taps=((0, (0, 0, 0)),), row_q=(0,), row_place=(0,), row=4, length=4, size=4):
-    """The geometry of a convolution that copies four elements, or what is wrong with it."""
+    """Return the geometry of a convolution that copies four elements, with optional errors."""
     source = correlation.InputLayout([1, 1, size], [1, 1, 1], [0, 0, 0], [1, 1, length], [[0], [0], [0]])
     return source, [correlation.SubConvolution(list(taps), np.array(row_q), np.array(row_place), row, 1)]
 
@@ -224,7 +225,7 @@ def test_copy_kernel():
     ],
 )
 def test_invalid_operands_are_rejected(geometry, operands, message):
-    """The loops look at no bounds: what they take for granted is proved when they are entered."""
+    """Invalid geometry or operands raise an error before the unchecked loops start."""
     with pytest.raises((ValueError, TypeError), match=message):
         copied(a_copy(**geometry), **operands)
 
@@ -246,7 +247,7 @@ def test_runs_are_for_workers():
 
 @pytest.mark.parametrize("which", ["images", "weight"])
 def test_tensors_rebound_by_another_thread(which, monkeypatch):
-    """A tensor that is given other elements meanwhile: the call computes with those that it began with."""
+    """A call uses its original tensors if another thread rebinds them."""
     from ts.backends.cpu import conv_plans
 
     x, weight = ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)

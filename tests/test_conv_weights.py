@@ -1,4 +1,4 @@
-"""Gradients of the weights of convolutions on the CPU: each is the sum that the definition says, for every geometry."""
+"""Weight gradients of CPU convolutions equal their definition for every geometry."""
 
 import itertools
 
@@ -22,7 +22,7 @@ def gradient(x, weight, grad, stride, padding, dilation, groups, transposed=Fals
 
 
 def gradients(name, dtype, images=None):
-    """Of random numbers: input, weight, the gradient of the result, and the numbers of the convolution."""
+    """Return random input, weight and result gradient, and the parameters of a convolution."""
     x, weight, rest = operands(name, dtype)
     if images:
         x = np.concatenate([x] * images)
@@ -71,7 +71,8 @@ def test_same_bits_for_every_number_of_threads_and_any_strides(name, threads, mo
 
 @pytest.mark.parametrize("name", CASES)
 def test_of_a_transposed_one(name):
-    """Its result is linear in the weight: <conv_transpose(x, w), y> = <w, gradient>."""
+    """The weight gradient of a transposed convolution satisfies linearity: <conv_transpose(x, w), y> = <w,
+    gradient>."""
     _, weight, x, (stride, padding, dilation, groups) = gradients(name, np.float64)
     function = getattr(ts, f"conv_transpose{x.ndim - 2}d")
     made = function(ts.from_numpy(x), ts.from_numpy(weight), None, stride, padding, 0, groups, dilation).numpy()
@@ -84,7 +85,7 @@ def test_of_a_transposed_one(name):
 @pytest.mark.parametrize("name", ["padded", "depthwise", "strided"])
 @pytest.mark.parametrize("number", [np.inf, np.nan])
 def test_non_finite_values_do_not_spread(name, number):
-    """Between the rows of images lie positions that belong to none: nothing of them arrives."""
+    """Non-finite padding between image rows does not affect the result."""
     x, weight, grad, rest = gradients(name, np.float64)
     x[0, 0, 2, -1] = number
     with np.errstate(invalid="ignore"):
@@ -130,7 +131,7 @@ def test_a_copy_has_the_product_of_two_rows():
     ],
 )
 def test_invalid_operands_are_rejected(shapes, kind, groups, message):
-    """The loops look at no bounds: what they take for granted is proved when they are entered."""
+    """Invalid geometry or operands raise an error before the unchecked loops start."""
     x, y, out = (np.ones(shape, np.float32) for shape in shapes)
     source, (phase,) = a_copy()
     with pytest.raises((ValueError, TypeError), match=message):

@@ -116,7 +116,7 @@ def test_modules_that_hold_scripted_ones(way):
 
 
 def test_shallow_copies(net):
-    """A shallow copy shares what its attributes hold."""
+    """A shallow copy shares the attribute values."""
     other = copy.copy(net)
     net(ts.ones(2))
     assert other.first == [1, 2, 4]
@@ -127,7 +127,7 @@ def test_shallow_copies(net):
 
 @WAYS
 def test_python_attributes_are_copied(net, way):
-    """Attributes of Python go with it."""
+    """Python attributes of a module are copied."""
     net.note = ["text"]
     other = way(net)
     assert other.note == ["text"] and other.note is not net.note
@@ -146,7 +146,7 @@ def test_traced_modules(way):
 
 
 def test_objects_that_hold_themselves():
-    """An attribute that holds the module itself holds the copy in the copy."""
+    """A self-reference of a module becomes a self-reference of the copy."""
 
     class Ring(ts.nn.Module):
         me: Any
@@ -182,7 +182,7 @@ def test_global_functions_pickle_by_name():
 
 
 def test_unnamed_functions_are_recreated():
-    """Others are made anew, with their names and defaults."""
+    """Functions that are not importable are recreated with their names and defaults."""
 
     def helper(x: int) -> int:
         return x * 10
@@ -229,7 +229,7 @@ def test_worker_processes():
 
 
 def test_save_refuses_them():
-    """`ts.save` writes no code, and says what does."""
+    """`ts.save` rejects scripted objects and names `ts.jit.save`."""
     for scripted in (ts.jit.script(ts.nn.Linear(1, 1)), named):
         with pytest.raises(RuntimeError, match=r"does not have a __getstate__ method defined! ts\.jit\.save"):
             ts.save({"x": scripted}, io.BytesIO())

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.cuda
 
 @pytest.fixture
 def two(cuda):
-    """Two devices."""
+    """Skip without two devices."""
     if ts.cuda.device_count() < 2:
         pytest.skip("needs two devices")
 
@@ -33,7 +33,7 @@ def test_devices(cuda):
 
 
 def test_current_device(two):
-    """`device`, `set_device` and `device_of` choose where new tensors go; None changes nothing."""
+    """`device`, `set_device` and `device_of` select the device of new tensors; None has no effect."""
     with ts.cuda.device(1):
         assert ts.cuda.current_device() == 1 and ts.zeros(2, device="cuda").get_device() == 1
         with ts.cuda.device(None), ts.cuda.device_of(ts.zeros(1)):
@@ -60,7 +60,8 @@ def test_wrong_devices(cuda):
     "dtype", ["float32", "float64", "int64", "bool", "complex64", "float16", "bfloat16", "uint8"]
 )
 def test_transfers(cuda, dtype):
-    """Every dtype keeps its bits, strided tensors their elements, and what is there already stays."""
+    """Transfers preserve bits and elements of every dtype and stride, and return tensors already on the
+    device."""
     x = ts.tensor([[0, 1, 2], [3, 4, 5]]).to(getattr(ts, dtype))
     there = x.cuda()
     assert there.is_cuda and there.dtype is x.dtype and there.cpu().equal(x)
@@ -70,7 +71,7 @@ def test_transfers(cuda, dtype):
 
 
 def test_non_blocking_transfers(cuda):
-    """Copies with `non_blocking=True` are there after `synchronize`; pinned memory says that it is."""
+    """Non-blocking copies are complete after `synchronize`; pinned memory is reported."""
     x = ts.arange(1000.0)
     pinned = x.pin_memory()
     assert pinned.is_pinned() and not x.is_pinned() and pinned.equal(x) and pinned.pin_memory() is pinned
@@ -86,7 +87,7 @@ def test_non_blocking_transfers(cuda):
 
 
 def test_between_devices(two):
-    """Tensors move between devices; "cuda" is the current one; operators want one device."""
+    """Tensors move between devices; "cuda" is the current device; operators require one device."""
     x = ts.tensor([1.0, 2.0], device="cuda:0")
     y = x.to("cuda:1")
     assert y.device.index == 1 and y.cpu().equal(x.cpu()) and y.to("cuda").device.index == 0
@@ -100,7 +101,7 @@ def test_between_devices(two):
 
 
 def test_new_tensors_take_a_device(cuda):
-    """Of `*_like` and `new_*` the device given counts, else that of the tensor."""
+    """`*_like` and `new_*` use the given device, else the tensor's."""
     there, here = ts.ones(2, 3, device="cuda"), ts.ones(2, 3)
     assert ts.zeros_like(there).is_cuda and there.new_full((2,), 5).is_cuda
     assert ts.zeros_like(there, device="cpu").is_cpu and ts.rand_like(here, device="cuda").is_cuda
@@ -111,7 +112,7 @@ def test_new_tensors_take_a_device(cuda):
 
 
 def test_streams(cuda):
-    """Work goes to the current stream; streams wait for each other."""
+    """Operators run on the current stream, and streams can wait for each other."""
     side, before = ts.cuda.Stream(), ts.cuda.current_stream()
     assert before == ts.cuda.default_stream() and side != before and isinstance(side, ts.cuda.Stream)
     x = ts.ones(1000, device="cuda")
@@ -155,7 +156,7 @@ def test_events(cuda):
 
 
 def test_memory_is_counted(cuda):
-    """Use rises and falls with tensors, the peak stays until it is reset."""
+    """Allocated memory follows tensors; the peak is kept until its reset."""
     ts.cuda.synchronize()
     before = ts.cuda.memory_allocated()
     ts.cuda.reset_peak_memory_stats()
@@ -211,7 +212,7 @@ def test_seeds_and_states(cuda):
 
 
 def test_distributions(cuda):
-    """Each distribution has its range and mean, in each dtype; permutations are permutations."""
+    """Random distributions have the expected range and mean in each dtype; permutations are valid."""
     ts.cuda.manual_seed(1)
     for dtype in (ts.float16, ts.bfloat16, ts.float32, ts.float64):
         u = ts.rand(4000, device="cuda", dtype=dtype).cpu().double()
@@ -231,7 +232,7 @@ def test_distributions(cuda):
 
 
 def test_expressions_are_launched_once(cuda, monkeypatch):
-    """A pointwise operator of floats is one kernel, strides and broadcasting included; layouts are kept."""
+    """A pointwise float operator is one kernel for all strides and broadcasting, with preserved layouts."""
     from ts.backends.cuda import pointwise_launch
 
     launches = []
@@ -252,7 +253,7 @@ def test_expressions_are_launched_once(cuda, monkeypatch):
 
 
 def test_dimensions_are_merged(cuda):
-    """Dimensions that every operand accesses through as one become one; those of length 1 vanish."""
+    """Dimensions contiguous in every operand are merged; dimensions of size 1 are dropped."""
     from ts.backends.cuda.kernel_specialization import merge_dimensions
 
     assert merge_dimensions((2, 3, 4), [(12, 4, 1), (12, 4, 1)]) == ([24], [(1,), (1,)])
@@ -262,7 +263,7 @@ def test_dimensions_are_merged(cuda):
 
 
 def test_in_place_and_out_variants_use_the_kernel(cuda):
-    """In-place and out= forms compute with the backend's kernel, and check what they always check."""
+    """In-place and out= variants use the backend's kernel with all checks."""
     x = ts.tensor([-1.0, 0.0, 2.0], device="cuda")
     out = ts.empty(3, device="cuda")
     assert ts.sigmoid(x, out=out) is out and out.cpu().tolist() == pytest.approx(
@@ -312,7 +313,7 @@ def test_cpu_fallback_warns_once(cuda):
 
 
 def test_singular_matrices_are_errors(cuda):
-    """cuSOLVER gives NaN where LAPACK has an error; kernels see an error."""
+    """A singular matrix raises an error, although cuSOLVER returns NaN."""
     with pytest.raises(RuntimeError, match="singular"):
         ts.linalg.inv(ts.zeros(2, 2, device="cuda"))
 

@@ -1,4 +1,4 @@
-"""Autocast on CUDA devices: float16 for products, float32 for what loses digits, by lists of its own."""
+"""Autocast on CUDA devices: float16 products and float32 precision-sensitive operators, by CUDA's lists."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_classes(x, call, expected):
 
 
 def test_autocast_per_device(x):
-    """A block is for one device."""
+    """An autocast block applies to one device type."""
     with ts.autocast("cuda"):
         assert (x.cpu() @ x.cpu()).dtype is ts.float32
     with ts.autocast("cpu"), ts.autocast("cuda", dtype=ts.bfloat16):

@@ -1,4 +1,4 @@
-"""Fused groups on CUDA: the bits of their operators one by one, the numbers of the CPU, one launch.
+"""CUDA fusion groups: bits of single operators, values of the CPU, one kernel launch.
 
 The tests run on a GPU if available, otherwise on the fake CuPy, which compiles each kernel for the host.
 """
@@ -122,7 +122,7 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_layouts(prepare, dtype):
-    """Every way over the elements: one launch, the same bits, results at the same places."""
+    """Every memory layout runs in one launch with equal bits and result strides."""
     f = script(EXPRESSION)
     calls = [(f, *(x.to(dtype) for x in make())) for make in LAYOUTS.values()]
     all_compare(prepare, calls)
@@ -130,7 +130,7 @@ def test_layouts(prepare, dtype):
 
 
 def test_view_inputs(prepare):
-    """A group reads them as tensors that were made before."""
+    """View inputs of a group have the values of materialized views."""
     f = script("""
 def f(gates: Tensor, c: Tensor):
     i, f, g, o = gates.chunk(4, 1)
@@ -155,7 +155,7 @@ def test_64_bit_offsets(prepare, monkeypatch):
 
 
 def test_expanded_tensors(cuda):
-    """Rows that are one row in memory."""
+    """Expanded inputs are read through zero strides."""
     f = script(EXPRESSION)
     x, y = ts.randn(5, 40, device="cuda"), ts.randn(1, 40, device="cuda")
     found = f(x, y.expand(5, 40))
@@ -178,7 +178,7 @@ UNSUPPORTED = {
 
 @pytest.mark.parametrize("name", UNSUPPORTED)
 def test_unsupported_inputs_run_one_by_one(prepare, name):
-    """Other orders of dimensions, and dtypes without kernels; the reason is kept."""
+    """Inputs with unsupported strides or dtypes run the operators one by one, with a recorded reason."""
     f = script("def f(x, y):\n    return torch.neg(x) * y + x\n")
     x, y = (moved(x) for x in UNSUPPORTED[name]())
     assert (f(x, y) - (-x * y + x)).abs().max().item() < 1e-6
@@ -211,7 +211,8 @@ def test_group_is_one_launch(cuda, monkeypatch):
 
 
 def test_numbers(prepare):
-    """Numbers are arguments: floats, integers, infinities; what a dtype cannot hold is left to the operators."""
+    """Scalar arguments may be floats, integers and infinities; values out of the dtype's range run
+    unfused."""
     f = script("def f(x, n: float, i: int):\n    return (x * n + i) / n - torch.clamp(x, min=n)\n")
     g = script("def g(x, m, n: float):\n    return torch.where(m, x, n) * 2, x.masked_fill(m, n) + 1\n", "g")
     calls = []
@@ -290,7 +291,8 @@ SHAPES = ((6, 8), (8,), (6, 1), (1, 8), (6, 8), ())
 
 
 def random_call(rng):
-    """A function of some tensors, and tensors: what decides masks is inputs, so that the last bit decides nothing."""
+    """Return a random function and tensors; masks depend on inputs only, so that rounding does not change
+    them."""
     count = rng.randint(1, 4)
     names, lines = [f"x{i}" for i in range(count)], []
     for k in range(rng.randint(2, 9)):

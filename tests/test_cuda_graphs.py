@@ -50,7 +50,7 @@ def f(x: Tensor, state: Tensor):
 
 
 def test_constants_belong_to_the_graph(cuda):
-    """Numbers and tensors that come from the host stay what they were."""
+    """Constants copied from the host keep their values in replays."""
     x = ts.ones(3, device="cuda")
 
     def compute():
@@ -158,7 +158,8 @@ def test_graphed_callables(cuda):
 
 
 def test_graphed_modules(cuda):
-    """A module stays itself, reads its parameters as they are, and runs plainly in another mode."""
+    """A graphed module remains the same object, reads current parameters, and runs eagerly in another
+    mode."""
     module = ts.nn.Sequential(ts.nn.Linear(4, 3), ts.nn.ReLU(), ts.nn.Dropout(0.5)).cuda().eval()
     x = ts.rand(2, 4, device="cuda")
     graphed, other = ts.cuda.make_graphed_callables((module, lambda x: x * 2), ((x,), (x,)))

@@ -1,4 +1,4 @@
-"""Without a device `ts.cuda` answers questions, and says what is missing where a device is needed."""
+"""`ts.cuda` without a device: queries return defaults, other calls raise errors."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def test_using_without_a_device(use):
 
 
 def test_pinning_without_a_device():
-    """PyTorch's words."""
+    """Pinning without a device raises PyTorch's error."""
     with pytest.raises(RuntimeError, match="Cannot access accelerator device when none is available"):
         ts.ones(1).pin_memory()
 

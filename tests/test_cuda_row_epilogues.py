@@ -73,7 +73,7 @@ def test_dtypes(prepare, dtype):
 
 
 def test_long_rows_are_reduced_in_chunks(prepare, launches):
-    """Many blocks read one row where the text allows it: two kernels, and the second is the same for any length."""
+    """Long rows are reduced by many blocks in two kernels, the second of which is reused for any length."""
     ts.manual_seed(3)
     functions = [script_with_epilogue(text) for text in ("h.sum()", "h.mean(-1)", "h.amax()", "h.norm()", "h.norm(3)")]
     shapes = [(40_000,), (2, 16_385), (70_001,)]
@@ -105,7 +105,7 @@ def test_rows_beyond_shared_memory_are_recomputed(prepare, launches):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts(prepare, layout):
-    """Rows that are broadcast, parts of others, transposed, of other dtypes, empty."""
+    """Epilogues accept rows that are broadcast, strided, transposed, empty or of other dtypes."""
     make = LAYOUTS[layout]
     calls = []
     for text in ("torch.softmax(h, -1)", "h.sum(-1)", "h.sum()", "h.amax(-1)"):
@@ -174,7 +174,7 @@ def test_unfused_epilogues_run_after_the_kernel(prepare):
 
 
 def test_dtypes_of_results(prepare):
-    """`dtype=` says what is computed in, as where the operator runs alone."""
+    """`dtype=` selects the compute dtype as in the single operator."""
     f = script("def f(x, y):\n    h = x * y\n    return h.sum(-1, dtype=torch.float64), torch.softmax(h, -1, dtype=torch.float32)\n")
     calls = [(f, *(ts.randn(3, 50).to(dtype) for _ in "xy")) for dtype in (ts.float32, ts.float16)]
     all_compare(prepare, calls)
@@ -305,7 +305,7 @@ def program(seed):
 @pytest.mark.long
 @pytest.mark.parametrize("first", [0, 100])
 def test_programs_of_the_fuzzer(prepare, first):
-    """Bits and layouts are those of the operators one by one, whatever meets whatever; what fails here fails there."""
+    """Random programs have the bits and strides of single operators; failing programs fail in both."""
     fine = []
     for f, *args in [program(seed) for seed in range(first, first + 30)]:
         there = [moved(x) for x in args]

@@ -33,7 +33,7 @@ def launched():
 
 
 def spec_of(record, inputs, compute, rank=1, width=4, index="int"):
-    """A kernel of one row."""
+    """Return the kernel specification of a record."""
     words = {"Scalar?": "None", "str": "tanh"}
     kinds = [p.split()[0] for p in record.schema_text.partition("(")[2].replace("*, ", "").split(", ")]
     given = [pointwise_codegen.StringArgument(words[kind]) if kind in words else x for kind, x in zip(kinds, inputs)]
@@ -69,7 +69,7 @@ def test_integers_are_computed_in_floats(given):
 
 @pytest.mark.parametrize("rank", (1, 2, 3, 8))
 def test_every_access(rank):
-    """Mixed dtypes, all ways over the elements, numbers and words, several results."""
+    """Kernels compile for mixed dtypes, all access patterns, scalars and strings, and several results."""
     specs = []
     for width, index in ((1, "long long"), (2, "int"), (8, "int")):
         for accesses in (ACCESSES, ACCESSES[::-1]):
@@ -127,7 +127,7 @@ def test_every_row_expression(dtype):
 
 
 def test_malformed_row_expressions():
-    """A text has a fold, named numbers before its result, and one fold in a statement."""
+    """A row expression needs a reduction, definitions before uses, and one reduction per statement."""
     for text in ("a * 2", "m = sum(a)", "sum(a); m", "sum(a) / sum(a * a)", "m = a; sum(a - m)", "sum(sum(a))", "m = largest(a); n = m"):
         with pytest.raises(ValueError):
             reduction_codegen.parse_row_expression(text)
@@ -136,7 +136,7 @@ def test_malformed_row_expressions():
 
 
 def test_random_numbers():
-    """The generator's kernels."""
+    """The kernels of the random generator compile."""
     assert nvrtc.compiled(kernel_sources.random_kernels()).count(".entry") == len(kernel_sources.RANDOM_KERNELS)
 
 

@@ -1,4 +1,4 @@
-"""Custom operators that take or give lists of tensors have gradients."""
+"""Custom operators with lists of tensors as arguments or results have gradients."""
 
 import typing
 

@@ -17,7 +17,8 @@ from ts.utils.data import (
 
 
 def test_every_sample_comes_once():
-    """In a random order that the generator decides, and another one the next time."""
+    """A shuffled loader yields every sample once, in an order drawn from the generator, different in each
+    pass."""
     data = TensorDataset(ts.arange(100), -ts.arange(100))
     loader = DataLoader(data, batch_size=7, shuffle=True, generator=ts.Generator().manual_seed(1))
     first, second = ([pair for x, y in loader for pair in zip(x.tolist(), y.tolist(), strict=True)] for _ in "ab")

@@ -1,4 +1,4 @@
-"""Functions of modules on several GPUs of one process: what they return and raise on a machine without a GPU."""
+"""Data parallel functions: results and errors on a machine without a GPU."""
 
 import re
 from collections import namedtuple

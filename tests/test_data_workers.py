@@ -76,7 +76,7 @@ def test_large_and_small_batches(size):
 
 
 def test_retained_batches_do_not_change():
-    """More than a worker has segments for."""
+    """Batches that outlive the worker's segments are unchanged."""
     batches = list(DataLoader(Numbers(3 * MAX_REFERENCED_SEGMENTS, (20_000,)), None, num_workers=1))
     assert [(b[0].item(), b[-1].item()) for b in batches] == [(i, i) for i in range(3 * MAX_REFERENCED_SEGMENTS)]
     views = [b[5:7] for b in DataLoader(Numbers(3 * MAX_REFERENCED_SEGMENTS, (20_000,)), None, num_workers=1)]
@@ -255,7 +255,7 @@ ENDED = r"""
     "how, method", [("interrupted", "fork"), ("terminated", "fork"), *(("killed", method) for method in METHODS)]
 )
 def test_no_orphans(how, method, tmp_path):
-    """Ctrl-C goes to the whole group; a program that is killed says nothing to its workers."""
+    """Workers end after Ctrl-C and after a kill of the program."""
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent(ENDED.format(method=method)))
     environment = {**os.environ, "PYTHONPATH": os.getcwd()}
@@ -277,7 +277,7 @@ def test_no_orphans(how, method, tmp_path):
 
 
 def test_workers_and_threads_train_together():
-    """A process that has used all of its threads forks workers that use theirs."""
+    """A process that has used all threads forks workers that use theirs."""
     x = ts.randn(300, 300)
     x @ x
     futures = [ts.jit.fork(_product, x) for _ in range(4)]
@@ -297,7 +297,7 @@ def _products(samples):
 
 
 def test_a_fork_of_the_program_lets_the_workers_live():
-    """It has the loader, but neither ends the workers nor holds their pipes."""
+    """A forked copy of the program neither ends the workers nor keeps their pipes open."""
     it = iter(DataLoader(Numbers(40, (10,)), 2, num_workers=1))
     next(it)
     pid = os.fork()

@@ -96,7 +96,7 @@ def test_operators_above_the_limit_do_not_start(function):
 
 
 def test_lists_of_tensors_check_the_deadline():
-    """Between many small tensors there are looks at the clock."""
+    """Operators on many small tensors check the deadline."""
     xs = [ts.ones(1)] * 400_000
     begun = time.monotonic()
     with ts.limits(seconds=0.3), pytest.raises(TimeExceeded):
@@ -111,7 +111,7 @@ def looked_at(n: int) -> int:
 
 
 def test_views_take_no_time():
-    """Sizes and views of a tensor with very many elements touch none of them."""
+    """Sizes and views of huge tensors need no time."""
     with ts.limits(seconds=5):
         assert looked_at(10**12) == 2 * 10**12 + 4
 
@@ -233,7 +233,7 @@ def test_cost_rules_use_sizes():
 
 @pytest.mark.filterwarnings("ignore")
 def test_cost_rules_accept_operator_arguments():
-    """A rule that fails would fail the operator, wherever there are limits."""
+    """Cost rules accept all sample arguments, because a failing rule would fail the operator under limits."""
     registry.load()
     for record in registry.records():
         ruled = cost_model.rule_of(record) is not None and not record.variant
@@ -431,9 +431,8 @@ LARGE = f"def large(x: int) -> int:\n{BODY}    return x\n"
     "limits, error", [({"seconds": 0.2}, TimeExceeded), ({"bytes": 8 << 20}, MemoryExceeded)], ids=["seconds", "bytes"]
 )
 def test_compiling_is_limited(limits, error):
-    """The error says which line was compiled; the same text compiles afterwards.
-
-    The tests run in a new process, because memory released earlier would be reused without measurable growth.
+    """Compilation limits raise an error with the source line; the text compiles afterwards without limits.
+    Runs in a new process, because memory released earlier would be reused without measurable growth.
     """
     small = LARGE.replace(BODY, BODY[:200].rpartition("\n")[0] + "\n")
     program = f"""
@@ -491,7 +490,7 @@ def reads_types(graph, kept):
 
 @pytest.mark.parametrize("step", [visits, makes, copies, analyses, reads_types], ids=lambda f: f.__name__)
 def test_every_pass_keeps_to_the_time(step):
-    """Whatever visits, makes or copies nodes looks at the clock, and so does what reads types."""
+    """Every step that visits, creates or copies nodes, or reads types, checks the deadline."""
     nodes = "".join(f"  %y{i} : Tensor = aten::neg(%x)\n" for i in range(20))
     graph = parse_ir(f"graph(%x : Tensor):\n{nodes}  return (%y0)\n")
     kept: list[Any] = []
@@ -515,7 +514,7 @@ def test_every_pass_keeps_to_the_memory(step):
     ids=["long", "wide"],
 )
 def test_limits_report_the_source_location(text):
-    """While it is parsed, too."""
+    """A deadline during parsing reports the source location."""
     with ts.limits(seconds=0), pytest.raises(TimeExceeded, match=r'File "<string>", line \d+, in '):
         ts.jit.CompilationUnit(text)
 
@@ -635,7 +634,7 @@ def test_estimates_count_computed_elements():
 
 
 def test_numbers_for_python_count():
-    """A list of as many numbers takes eight times what the tensor takes, and stops when it does not fit."""
+    """Python lists of numbers need eight times the tensor's memory and are limited."""
     for x in (spread(5_000_000), spread(5_000_000).to(ts.int64) + 1000):
         tracemalloc.start()
         try:

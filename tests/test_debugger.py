@@ -1,4 +1,4 @@
-"""The step debugger: transcripts of commands and what they print."""
+"""Step debugger: transcripts of commands and output."""
 
 import gc
 import re
@@ -75,7 +75,7 @@ UNIT = ts.jit.CompilationUnit(TEXT)
 
 
 def transcript(function, commands, *args):
-    """The session, and what the function returned."""
+    """Return the transcript of a session and the function's result."""
     run = ts.debug(function, commands)
     result = run(*args)
     return run.transcript, result
@@ -215,7 +215,7 @@ def test_invalid_condition_is_rejected():
 
 
 def test_breakpoint_does_not_hide_a_step():
-    """A breakpoint whose condition does not hold is still a line to step to."""
+    """A breakpoint with a false condition is still a stop for stepping."""
     assert places(transcript(UNIT.collatz, ["b 20 if n == 99", "n", "n"], 2)[0]) == [18, 19, 20]
 
 
@@ -550,7 +550,8 @@ STEPPED = [path for path in all_programs() if not (read(path).scripts_itself or 
 @pytest.mark.parametrize("path", STEPPED, ids=[str(path.relative_to(FOLDER)) for path in STEPPED])
 @pytest.mark.filterwarnings("ignore")
 def test_stepping_does_not_change_results(path, capfd):
-    """Every program file, stepped line by line with a look at all variables, prints what it prints otherwise."""
+    """Every program file prints the expected output while it is stepped line by line with inspection of all
+    variables."""
     program = read(path)
     count = 0
 

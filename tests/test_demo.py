@@ -1,4 +1,4 @@
-"""`make demo`: runs, says what it says, and writes outside of the tree."""
+"""`make demo` runs, prints the expected text, and writes outside of the tree."""
 
 import subprocess
 import sys
@@ -12,7 +12,8 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.mark.long
 def test_demo(tmp_path):
-    """An archive of PyTorch's without PyTorch, loops that are faster scripted, and pictures where they are asked for."""
+    """The demo runs a PyTorch archive without PyTorch, loops that are faster scripted, and writes pictures on
+    request."""
     command = [sys.executable, ROOT / "examples" / "demo.py", "--quick", "--out", tmp_path]
     before = subprocess.run(["git", "status", "--short"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)

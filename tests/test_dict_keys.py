@@ -1,4 +1,4 @@
-"""Dicts find what Python's find, whatever their keys have in common: length, hash, the group of the table they fall into."""
+"""Dictionaries equal Python's for keys with equal lengths, hashes and hash groups."""
 
 import random
 from typing import Dict, List, Optional

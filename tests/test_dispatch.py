@@ -49,7 +49,8 @@ def test_signature():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int32", "uint8", "bool", "complex64"])
 def test_direct_loop_equals_the_general_kernel(dtype):
-    """Over contiguous, strided, transposed, broadcast, empty and 0-dim operands both ways agree."""
+    """The direct loop and the general kernel agree for contiguous, strided, transposed, broadcast, empty and
+    0-dim operands."""
     rng = np.random.default_rng(0)
     base = (rng.random((4, 3, 5)) * 100).astype(dtype)
     operands = [base, base[::2, :, 1:4], base.transpose(2, 1, 0), base[:, :1], base[0], base[:0], base[0, 0, 0, ...]]
@@ -75,12 +76,12 @@ def test_numbers_adopt_the_tensor_dtype(number):
 
 
 def test_alpha_reaches_the_kernel():
-    """alpha other than 1 reaches the kernel."""
+    """An `alpha` other than 1 is passed to the kernel."""
     assert ADD(tensor([1.0]), tensor([2.0]), alpha=3).tolist() == [7.0]
 
 
 def test_inplace_returns_its_argument():
-    """The tensor itself comes back; operands that overlap it in part are refused, as in PyTorch."""
+    """In-place operators return the tensor; partially overlapping operands are rejected, as in PyTorch."""
     x = tensor([1.0, 2.0, 3.0])
     assert ADD_INPLACE(x, 1) is x and ADD_INPLACE(x, x) is x and x.tolist() == [4, 6, 8]
     with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor"):
@@ -147,7 +148,7 @@ def test_wrong_arguments(name, args, message):
 
 
 def test_operators_of_other_types():
-    """Python's operators leave foreign operands to the other side, and to Python's own TypeError."""
+    """Python operators with foreign operands return NotImplemented."""
     x = tensor([1.0])
     assert (x == None) is False and (x != "a") is True  # noqa: E711
     with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for \+"):
@@ -188,7 +189,7 @@ def test_variants_follow_an_override(cpu):
 
 
 def test_most_backends():
-    """Kernels have room for fifteen backends; more are refused before a tensor can be made on them."""
+    """At most fifteen backends can be registered."""
     made = []
     try:
         with pytest.raises(RuntimeError, match="at most 15 backends"):
@@ -213,7 +214,7 @@ def test_operators_are_initialized_once():
 
 
 def test_ctrl_c_while_operators_load():
-    """The next call loads what is missing."""
+    """After Ctrl-C during lazy loading, the next call loads the rest."""
     program = """
 import signal, sys
 import ts

@@ -76,7 +76,7 @@ def test_snippets_run(path, tmp_path, monkeypatch, capsys):
 @pytest.mark.filterwarnings("ignore:Converting a tensor to a Python boolean")
 @pytest.mark.parametrize("page", sorted(GIVEN))
 def test_samples_of_other_pages_run(page, tmp_path, monkeypatch, capsys):
-    """In their order, as one program."""
+    """The samples of a page run in order as one program."""
     code = "\n".join(samples((DOCS / page).read_text()))
     program = tmp_path / f"page_{Path(page).stem.replace('-', '_')}.py"  # one name a page: Python remembers the lines of files
     program.write_text(GIVEN[page] + code.replace(NEEDS_PYTORCH, ""))
@@ -103,14 +103,14 @@ def test_samples_of_the_readme_run(tmp_path, monkeypatch):
 
 
 def test_the_performance_table_of_the_readme():
-    """It agrees with benchmarks/RESULTS.md: `python -m tests.regenerate` writes it."""
+    """The performance table of the README equals benchmarks/RESULTS.md (`python -m tests.regenerate`)."""
     text = readme_performance.PAGE.read_text()
     assert readme_performance.page(text) == text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_samples_and_their_output(page):
-    """They stand in the page as in the snippets: `python -m tests.regenerate` writes them."""
+    """Samples in a page equal the snippets (`python -m tests.regenerate`)."""
     text = page.read_text()
     assert doc_samples.page(text) == text
 
@@ -123,7 +123,7 @@ def test_a_mark_without_a_block_is_found():
 
 
 def test_texts_explained_line_by_line():
-    """Words in the tables' first columns stand in what the program gives."""
+    """Words in the first column of explanation tables occur in the program's output."""
     pages = ("ir-and-bytecode", "optimized-graphs", "loops", "containers")
     page = "".join((DOCS / "explanation" / f"reading-{name}.md").read_text() for name in pages)
     shown = doc_samples.SHOWN.findall(page)
@@ -149,7 +149,7 @@ def test_quoted_sections_exist():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_pages_hold_no_code_of_their_own(page):
-    """It is in the snippets, or runs here, or in tests/serve/test_docs.py."""
+    """All code of a page is in snippets, or is run by this file or tests/serve/test_docs.py."""
     name = page.relative_to(DOCS).as_posix()
     if name not in GIVEN and name != "how-to/serve-models.md":
         text = page.read_text()
@@ -187,7 +187,7 @@ def test_environment_variables():
 
 
 def test_the_passes():
-    """`python -m tests.passes_page` writes them."""
+    """The pages of passes are current (`python -m tests.passes_page`)."""
     for path in passes_page.PAGES:
         text = path.read_text()
         assert passes_page.page(text) == text
@@ -199,7 +199,7 @@ def test_the_command_line():
 
 
 def test_the_instructions():
-    """`python -m tests.regenerate` writes them."""
+    """The page of instructions is current (`python -m tests.regenerate`)."""
     assert bytecode_page.PAGE.read_text() == bytecode_page.page()
 
 

@@ -13,7 +13,7 @@ from ts.ops.doc_summaries import SENTENCES
 
 
 def test_examples_run():
-    """Each gives what stands below it."""
+    """Each documentation example returns the documented result."""
     text = "\n".join(f">>> {example}\n{RESULTS[name]}" for name, (_, example) in SENTENCES.items())
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False)
     report = []
@@ -74,7 +74,7 @@ def test_help_of_an_operator():
 
 
 def test_documentation_of_derived_operators():
-    """Forms in place, other names, refusals, views, what depends on elements."""
+    """Documentation of in-place variants, aliases, views and data-dependent operators is derived."""
     assert "`add` in place" in ts.Tensor.add_.__doc__ and "That of `input`." in ts.Tensor.add_.__doc__
     assert "Another name of `abs`: The distance" in ts.absolute.__doc__
     assert "A view: it shares the elements" in ts.transpose.__doc__

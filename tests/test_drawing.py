@@ -43,7 +43,7 @@ def picture(function):
 
 
 def boxes(picture):
-    """All boxes, those of blocks too."""
+    """Yield all boxes, including those of blocks."""
     for box in picture.boxes:
         yield box
         for inside in box.insides:
@@ -63,7 +63,7 @@ def test_blocks_are_nested_boxes():
 
 
 def test_captured_values_have_edges_to_blocks():
-    """Not only what the node itself reads: `x` and `i` are values of the body that the branches use."""
+    """A block box has edges from captured values, such as `x` and `i` of the loop body."""
     (loop,) = [box for box in picture(branching).boxes if box.insides]
     body = loop.insides[0]
     (branch,) = [box for box in body.boxes if box.insides]
@@ -130,7 +130,7 @@ def within(picture):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_layout(seed):
-    """Boxes lie in their block and never on each other; wires go down."""
+    """Boxes do not overlap and are inside of their block; edges point downwards."""
     within(picture(branching))
     within(random_picture(200, seed))
 
@@ -156,7 +156,7 @@ def random_graph(count, seed):
 
 
 def test_distant_values_are_named():
-    """So that no wire passes more than some layers."""
+    """A value used far from its definition is drawn again by name, so that edges are short."""
     found = random_picture(300, 0)
     again = [box for box in found.boxes if box.kind == "again"]
     assert again and all(box.text.startswith("%") and box.names in found.boxes for box in again)
@@ -164,7 +164,7 @@ def test_distant_values_are_named():
 
 
 def test_two_thousand_nodes():
-    """In about a second; a quadratic layout takes minutes."""
+    """A drawing of two thousand nodes takes about a second; a quadratic layout would take minutes."""
     start = time.process_time()
     text = svg(random_picture(2_000, 1))
     assert time.process_time() - start < 30
@@ -172,7 +172,7 @@ def test_two_thousand_nodes():
 
 
 def test_blocks_within_many_blocks():
-    """Beyond some depth it is said how much there is."""
+    """Blocks nested too deeply are replaced by their number of nodes."""
     program = ["def f(x: int) -> int:", *(f"{'    ' * (k + 1)}if x > {k}:" for k in range(60))]
     unit = ts.jit.CompilationUnit("\n".join([*program, f"{'    ' * 61}x += 1", "    return x", ""]))
     found = picture_of(unit.f.graph)
@@ -185,7 +185,7 @@ def test_blocks_within_many_blocks():
 
 
 def test_the_same_graph_gives_the_same_text(tmp_path):
-    """Also in a process with other hashes."""
+    """A graph has the same drawing in processes with other hash seeds."""
     graph = ts.jit.script(branching).graph
     graph.draw(tmp_path / "g.svg")
     program = "import ts, tests.test_drawing as t\nts.jit.script(t.branching).graph.draw(%r)" % str(tmp_path / "h.svg")

@@ -1,4 +1,4 @@
-"""Sums of products by an equation: pairs of operands as products of stacks give what NumPy's sums give."""
+"""Einsum by batched products equals NumPy's sums."""
 
 import random
 import sys
@@ -31,7 +31,7 @@ def drawn(rng, seed):
 
 
 def test_equations():
-    """Whole numbers: exact.  The second call finds what the first has kept."""
+    """Random equations on integers are exact; the second call uses the cached plan."""
     rng = random.Random(0)
     planned = 0
     for seed in range(1500):
@@ -72,7 +72,7 @@ def test_the_same_bits_each_time():
 
 @pytest.mark.parametrize("installed", [True, False])
 def test_the_order_of_several_operands(installed, monkeypatch):
-    """By `opt_einsum` or by NumPy: three operands are never multiplied at once, and the small pair comes first."""
+    """Several operands are multiplied in pairs, smallest first, with `opt_einsum` or NumPy's order."""
     if installed:
         pytest.importorskip("opt_einsum")
     else:

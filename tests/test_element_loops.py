@@ -369,7 +369,7 @@ def test_index_errors_have_source_locations():
 
 
 def test_tensor_resized_during_the_loop():
-    """Another thread may resize it: each access checks bounds and never leaves the tensor's memory."""
+    """A tensor resized by another thread during a loop causes no out-of-bounds access."""
 
     def change(x: Tensor, y: Tensor) -> int:
         x.resize_(2)
@@ -471,7 +471,7 @@ def lengths_that_are_not_there(x: Tensor, y: Tensor):
 
 
 def test_lengths_are_read_before_the_loop():
-    """Only lengths of tensors that exist there."""
+    """Lengths are hoisted out of the loop only for tensors that exist before it."""
     for program in (lengths, lengths_that_are_not_there):
         for n in (0, 3, 7, 8):
             same_everywhere(program, lambda n=n: [vector(ts.float64, n, seed, "plain") for seed in (1, 2)])

@@ -29,7 +29,7 @@ def test_unprintable_names():
 
 
 def test_load_takes_the_name(graph):
-    """A load takes the variable's name; the value that had it is renamed."""
+    """A load takes the variable's name, and the previous value is renamed."""
     scope = Scope(graph, graph.block(), None)
     x = graph.add_input("x", INT)
     scope.set(None, "x", x)
@@ -46,7 +46,7 @@ def test_first_without_conversions(graph):
 
 
 def test_number_for_fixed_size_list(graph):
-    """`int[2] stride` takes one int, also where it is optional."""
+    """A single int is accepted for `int[2]`, also if optional."""
     n = graph.add_input("n", INT)
     for text in ("t::f(int[2] s) -> int", "t::f(int[2]? s) -> int"):
         _, matched = match_schemas([parse_schema(text)], graph, None, [n])
@@ -68,7 +68,7 @@ def test_type_variables(graph):
 
 
 def test_candidates_are_listed(graph):
-    """The error names each candidate and why it does not fit."""
+    """The error lists each candidate with the reason for its rejection."""
     n = graph.add_input("n", FLOAT)
     schemas = [parse_schema("t::f.int(int a) -> int"), parse_schema("t::f.str(str a) -> str")]
     with pytest.raises(FrontendError, match="following variants are available") as error:
@@ -79,7 +79,7 @@ def test_candidates_are_listed(graph):
 
 
 def test_refinement_by_assert():
-    """After `assert x is not None` x is no longer optional."""
+    """`assert x is not None` refines x."""
     result = compiled("def f(x: Optional[int]):\n    assert x is not None\n    return x\n")
     assert result.schema.returns[0].type is INT
     assert result.schema.arguments[0].type == OptionalType(INT)
@@ -92,7 +92,7 @@ def test_static_condition_prunes():
 
 
 def test_not_on_all_paths():
-    """A declared return type has to be returned on all paths."""
+    """A function with a declared return type must return on all paths."""
     with pytest.raises(FrontendError, match="does not return along all paths"):
         compiled("def f(x: int) -> int:\n    if x > 1:\n        return x\n")
 

@@ -1,4 +1,4 @@
-"""Enums as types: what may be one, what they look like in graphs, and what Python gives and gets."""
+"""Enums as types: valid classes, graph text, and conversion from and to Python."""
 
 from enum import Enum, IntEnum
 from typing import Any, Dict, List
@@ -82,7 +82,7 @@ def test_an_argument_of_another_class():
 
 
 def test_a_class_may_be_scripted():
-    """`script` of an enum class checks it and returns it."""
+    """`script` of an enum class validates and returns it."""
     assert ts.jit.script(Color) is Color
     with pytest.raises(RuntimeError, match="Cannot create Enum with value type 'Tensor'"):
         ts.jit.script(Tensors)
@@ -133,7 +133,7 @@ def test_uses_that_are_refused():
 
 
 def test_two_classes_of_one_name():
-    """Classes of one qualified name that live at the same time are two types."""
+    """Two live classes with equal qualified names are two types."""
 
     def make():
         class Local(Enum):

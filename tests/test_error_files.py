@@ -1,4 +1,4 @@
-"""Wrong programs and their whole messages: `tests/errors`, one file each."""
+"""Complete messages of wrong programs: `tests/errors`, one file per program."""
 
 import os
 import warnings

@@ -1,5 +1,5 @@
-"""Wrong programs are refused by name, with the place underlined and what to write instead; failing ones show the
-script's stack and have the exception class that PyTorch has."""
+"""Errors of programs: compile errors have a location and a hint, run-time errors have the script stack and
+PyTorch's exception class."""
 
 import textwrap
 from typing import Dict, List, Optional
@@ -94,7 +94,7 @@ def test_live_function_names_its_file():
 
 
 def test_undefined_value_in_callee():
-    """An error in a callee says who called it."""
+    """An error in a callee contains the caller."""
 
     def callee(x: int):
         return x + nowhere
@@ -274,7 +274,7 @@ def test_messages_of_the_parser(line, message):
 
 
 def test_functions_of_one_name():
-    """A unit has one function of a name; a module's methods are not defined again."""
+    """A unit has one function per name; methods cannot be redefined."""
     unit = ts.jit.CompilationUnit("def f(x):\n    return x\n")
     with pytest.raises(RuntimeError, match=r"method 'f' already defined\."):
         unit.define("def f(x):\n    return x + 1\n")

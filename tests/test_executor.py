@@ -94,7 +94,8 @@ def calls():
 
 @pytest.mark.parametrize("warm", [False, True])
 def test_optimized_execution_holds_for_the_calls_inside(warm):
-    """It applies to functions that ran before, new ones and callees, and ends with the block."""
+    """`optimized_execution` applies to warm and new functions and their callees, until the end of the
+    block."""
     f, x = calls(), ts.rand(5)
     if warm:
         f(x, 1)

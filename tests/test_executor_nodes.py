@@ -1,4 +1,4 @@
-"""Nodes of PyTorch's executor in graph text: functions of such graphs do what the nodes mean."""
+"""Nodes of PyTorch's executor in graph text can be executed."""
 
 import pytest
 
@@ -39,7 +39,7 @@ CHECK = """graph(%x : Tensor, %y : Tensor):
     ],
 )
 def test_type_check(type, make, holds):
-    """The tensors pass through, and the bool says whether all are of their types."""
+    """`prim::TypeCheck` forwards the tensors and returns a bool for all types."""
     x, y = ts.ones(2, 3), make()
     a, b, ok = function_of(CHECK.replace("TYPE", type))(x, y)
     assert a is x
@@ -179,13 +179,13 @@ with prim::{kind}_0 = graph(%x : Tensor, %y : Tensor):
     ],
 )
 def test_invalid_nodes_are_rejected(line, message):
-    """Text that no executor has written is an error that says what is missing."""
+    """An invalid executor node raises an error with the missing attribute."""
     with pytest.raises(ts.errors.CompilationError, match=message):
         function_of(f"graph(%x : Tensor):\n  {line}\n  return (%a)\n")
 
 
 def test_graphs_without_executor_nodes_are_unchanged():
-    """The pass leaves other graphs alone."""
+    """The lowering pass does not change graphs without executor nodes."""
     graph = parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)\n")
     assert not lower_executor_nodes(graph)
 

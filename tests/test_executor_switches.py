@@ -36,7 +36,7 @@ def test_fusers_are_contexts():
 
 
 def test_strict_fusion_is_a_block_of_scripts():
-    """In scripts the block has no effect; elsewhere it warns as in PyTorch."""
+    """`strict_fusion` has no effect in scripts, and warns elsewhere as in PyTorch."""
 
     @ts.jit.script
     def f(x):

@@ -1,4 +1,4 @@
-"""`ts explain`: what is collected, the page, and what the page does in a browser."""
+"""`ts explain`: collected facts, the page, and its behaviour in a browser."""
 
 import base64
 import hashlib
@@ -119,7 +119,7 @@ def test_recursion():
 
 
 def test_arguments_are_left_alone():
-    """Each call gets its own copy."""
+    """Each measured call gets copies of the arguments."""
 
     def fill(x: ts.Tensor, xs: list[int]) -> int:
         x.add_(1)
@@ -138,7 +138,7 @@ def test_without_arguments_nothing_runs(capfd):
 
 
 def test_modules():
-    """The tree, with parts of methods; modules of one class share them."""
+    """The module tree lists functions of methods; modules of one class share them."""
     module = ts.jit.script(Net())
     facts = collect(module.forward, (ts.rand(2, 3),))
     tree = facts.modules

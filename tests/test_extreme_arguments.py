@@ -41,7 +41,7 @@ def test_integers_that_overflow_the_count_of_bins():
 
 
 def test_matrix_powers():
-    """By squaring: the largest exponent takes 63 steps; negative ones go through the inverse."""
+    """Matrix powers use squaring (63 steps for the largest exponent); negative powers use the inverse."""
     x = ts.tensor([[0.0, 1.0], [1.0, 0.0]])
     assert ts.equal(ts.linalg.matrix_power(x, INT64_MAX), x)
     assert ts.equal(ts.linalg.matrix_power(x, -INT64_MAX - 1), ts.eye(2))

@@ -71,7 +71,7 @@ def test_attributes_are_constants():
 
 
 def test_frozen_is_a_copy():
-    """Assigning the module's attributes changes nothing; its tensors are the same memory, as in PyTorch."""
+    """Assignments to the module do not change its frozen copy; tensors share memory, as in PyTorch."""
     module = scripted(Scale())
     frozen = ts.jit.freeze(module)
     module.power = 1
@@ -249,7 +249,7 @@ def test_tasks_receive_only_modules_they_read():
 
 
 def test_training_mode():
-    """Below `freeze`, modules in training mode keep what they read."""
+    """`freeze_module` preserves attributes of submodules in training mode."""
     module = ts.jit.script(Net())
     module.scale.eval()
     frozen = freeze_module(module)
@@ -342,7 +342,7 @@ class NotFolded(nn.Module):
 
 
 def test_unfolded_operations():
-    """A result that is read twice, numbers for each place, a factor of what is added."""
+    """Operations on a result with two uses, per-position numbers and `alpha` factors are not folded."""
     module = scripted(NotFolded())
     x = ts.rand(1, 1, 4, 4)
     frozen = ts.jit.freeze(module)
@@ -362,7 +362,7 @@ def test_archive():
 
 
 def test_optimized_after_a_call():
-    """A module that has run already runs what it was optimised to."""
+    """Frozen optimizations apply to a module that has already run."""
     module = ts.jit.freeze(scripted(Block(2, True)), optimize_numerics=False)
     x = ts.rand(1, 2, 5, 5)
     before = module(x)

@@ -24,7 +24,7 @@ class Tied(ts.nn.Module):
 
 
 def test_make_functional():
-    """A tied parameter is one argument, and goes to both places; the module keeps its own."""
+    """A tied parameter is one argument used in both places; the module keeps its parameters."""
     net, x = Tied(), ts.ones(1, 2)
     functional, params = modules.make_functional(net)
     assert functional.param_names == ("a.weight", "a.bias", "b.bias")
@@ -84,7 +84,7 @@ for refused in (lambda: functorch.compile.aot_function(max), lambda: dim.dims(2)
 
 
 def test_wrapped_tensors():
-    """Inside of `vmap`, tensors of the batch are wrapped; the batch is the first dimension of what they wrap."""
+    """Inside of `vmap`, batched tensors are wrappers with the batch as first dimension."""
     f = ts._C._functorch
     seen = []
 
@@ -103,7 +103,7 @@ def test_wrapped_tensors():
 
 @pytest.mark.parametrize("chunk_size", [None, 2])
 def test_replaced_steps(monkeypatch, chunk_size):
-    """`vmap` runs in the steps of `_functorch.vmap` if a program has replaced one, with the same results."""
+    """`vmap` uses replaced functions of `_functorch.vmap`, with equal results."""
     calls = []
     create = steps._create_batched_inputs
     monkeypatch.setattr(steps, "_create_batched_inputs", lambda *a: calls.append(a[2]) or create(*a))

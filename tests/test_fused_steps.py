@@ -1,4 +1,5 @@
-"""Fused steps of optimizers, and operators on lists: the kernel does what the rule does, takes what lies otherwise, and counts writes."""
+"""Fused optimizer steps and foreach operators equal the reference rules, for all strides, and count
+writes."""
 
 import numpy as np
 import pytest
@@ -51,7 +52,8 @@ def test_kernel_equals_the_reference_rule(name, dtype):
 
 @pytest.mark.parametrize("name", STEPS)
 def test_gradients_with_other_strides(name):
-    """They are read in their order; other dtypes, and parameters with gaps, go the rule's way."""
+    """Gradients with other strides are read correctly; other dtypes and strided parameters use the reference
+    rule."""
     count, options = STEPS[name]
     flat, turned, spread = (with_steps(name, lists(count, sizes=((4, 6), (2, 3)))) for _ in range(3))
     turned[1] = [g.t().contiguous().t() for g in turned[1]]
@@ -100,7 +102,7 @@ def test_out_of_place_variants_keep_their_lists(name):
     lambda made: made[1].pop(), lambda made: made[1].__setitem__(0, ts.ones(2)), lambda made: made[2].clear(),
 ])  # fmt: skip
 def test_mismatched_lists(spoil):
-    """Lists of other lengths, and tensors of other shapes, are refused."""
+    """Lists of different lengths and tensors of different shapes are rejected."""
     count, options = STEPS["adam"]
     made = with_steps("adam", lists(count, sizes=((3, 5), (7,))))
     spoil(made)

@@ -401,7 +401,7 @@ def f(x: Tensor, row: Tensor, column: Tensor, scale: Tensor):
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.float16, ts.bfloat16])
 def test_smaller_shapes_are_computed_once(dtype):
-    """Scalars first, then rows and columns, then full shapes; each result has its own shape."""
+    """Values with smaller shapes are computed once: scalars, then rows and columns, then full shapes."""
     f = script(STAGES)
     scale = ts.randn((), dtype=dtype)
     for shape in ((5, 700), (300, 400), (1, 40), (40, 1), (1, 1)):
@@ -538,7 +538,7 @@ def test_program_serialization():
     ("t", "aten::type_as", (0, 0)), ("nt", "aten::to.dtype", (0, 1)), ("tnn", "aten::to.dtype", (0, 1, 2)),
 ])  # fmt: skip
 def test_invalid_programs_are_rejected(inputs, key, operands):
-    """Programs may come from untrusted files."""
+    """Invalid fused programs, which may come from untrusted files, are rejected."""
     x = ts.ones(5)
     arguments = [{"t": x, "n": 2.0, "o": None}[letter] for letter in inputs]
     ran, result = group_operator(FusedProgram(inputs, (FusedOp(operator(key), operands),), (len(inputs),)))(*arguments)
@@ -546,7 +546,7 @@ def test_invalid_programs_are_rejected(inputs, key, operands):
 
 
 def test_oversized_group_is_not_fused():
-    """Such a program may come from an untrusted file."""
+    """Oversized fused programs, which may come from untrusted files, are rejected."""
     neg = operator("aten::neg")
     program = FusedProgram("t", tuple(FusedOp(neg, (i,)) for i in range(100)), (100,))
     x = ts.ones(3)
@@ -622,7 +622,7 @@ DTYPES = [ts.bool, ts.uint8, ts.int16, ts.int32, ts.int64, ts.float16, ts.bfloat
 
 @pytest.mark.parametrize("beside", [(37,), ()])
 def test_mixed_dtypes_of_each_fusible_operator(beside):
-    """Each fusible operator promotes as it does separately, or is not fused."""
+    """Each fusible operator promotes mixed dtypes as the single operator, or is not fused."""
     met = 0
     for key, samples in joined():
         if sum(isinstance(sample, str) and not sample.startswith("text ") for sample in samples) != 2 or "dtype" in samples:

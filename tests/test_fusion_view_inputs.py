@@ -104,7 +104,7 @@ def test_errors_of_views_have_locations(statement, shape, error):
 
 
 def test_zero_dimensional_views_are_not_fused():
-    """They count as tensors without dimensions in type promotion."""
+    """Zero-dimensional views are not fused, because type promotion treats them as scalars."""
     f = headed("p, q = x[0], x[1]")
     x = ts.randn(3, dtype=ts.float64)
     same(f(x, ts.ones(2), 1), run_unfused(f, x, ts.ones(2), 1))

@@ -1,4 +1,4 @@
-"""Futures: one result for everybody who waits, in Python and in scripts."""
+"""Futures: one result for all waiters, in Python and in scripts."""
 
 import pickle
 import subprocess
@@ -39,7 +39,7 @@ def finished(value):
 
 
 def test_result_reaches_all_waiters():
-    """done, wait and value before and after the one result; a second one is refused."""
+    """`done`, `wait` and `value` before and after the result; a second result is rejected."""
     future = Future()
     assert not future.done()
     with pytest.raises(RuntimeError, match="not completed"):
@@ -51,7 +51,7 @@ def test_result_reaches_all_waiters():
 
 
 def test_exception_reaches_all_waiters():
-    """Everybody who waits gets it; what is no exception is refused."""
+    """An exception is raised in all waiters; other objects are rejected."""
     future = Future()
     with pytest.raises(AssertionError, match="not an Exception"):
         future.set_exception(3)
@@ -96,7 +96,7 @@ def test_collect():
 
 
 def test_wait_for_another_thread():
-    """A waiting thread sleeps until the result is there, in Python and in a script."""
+    """A waiting thread sleeps until the result is set, in Python and in a script."""
     for wait in (lambda f: f.wait() + 1, plus_one):
         future = Future()
         timer = threading.Timer(0.05, future.set_result, [41])
@@ -183,7 +183,7 @@ except RuntimeError as error:
 
 
 def test_waiting_programs_release_the_thread(tmp_path):
-    """Programs that wait leave the thread to those that they wait for."""
+    """Waiting programs release their thread."""
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     done = subprocess.run([sys.executable, str(path)], text=True, capture_output=True, timeout=60)

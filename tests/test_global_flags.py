@@ -22,7 +22,7 @@ def test_flags_last_for_the_block():
 
 
 def test_the_engine_of_quantized_products():
-    """One that PyTorch knows."""
+    """The engine of quantized products can be set to PyTorch's engines."""
     quantized = ts.backends.quantized
     for engine in quantized.supported_engines:
         quantized.engine = engine
@@ -33,7 +33,7 @@ def test_the_engine_of_quantized_products():
 
 
 def test_libraries_that_are_not_used():
-    """They say so, and their switches come back."""
+    """Unused libraries report that they are unavailable, and their flags can be set and restored."""
     backends = ts.backends
     for each in (backends.nnpack, backends.opt_einsum, backends.kleidiai, backends.cusparselt):
         assert not each.is_available()
@@ -54,7 +54,7 @@ def test_anomalies():
 
 @pytest.fixture
 def always_warned():
-    """Warnings that come once in a process come each time."""
+    """Enable warnings at every call, for one test."""
     before = ts.is_warn_always_enabled()
     ts.set_warn_always(True)
     yield

@@ -22,7 +22,7 @@ def scaler(**more):
 
 
 def turn(s, optimizer, parameter, factor=1.0):
-    """One step of training; what the step gave."""
+    """Run one training step and return the result of the optimizer."""
     optimizer.zero_grad()
     s.scale((parameter * factor).sum()).backward()
     result = s.step(optimizer)

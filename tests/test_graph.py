@@ -35,7 +35,7 @@ def test_text_reads_back():
 
 
 def test_nodes_with_blocks():
-    """A block knows them in order, wherever they are put, moved to, copied to, or taken away."""
+    """A block lists nodes with blocks in order, after insertion, moves, copies and removal."""
     graph = Graph()
     condition = graph.add_input("c", BOOL)
     first, second, third = (graph.insert_node(graph.create_if(condition)) for _ in range(3))
@@ -116,7 +116,7 @@ def test_literals_of_bytes_are_pytorchs():
 
 
 def test_names():
-    """The newest value has the name; the one before it gets a free suffix."""
+    """The newest value keeps a name; the previous one gets a suffix."""
     graph = Graph()
     a, b, c = (graph.add_input() for _ in range(3))
     for value in (a, b, c):
@@ -160,7 +160,7 @@ def test_kinds():
 
 @pytest.mark.parametrize("suffix", ["²", "٣", "9" * 5000])
 def test_non_decimal_suffixes(suffix):
-    """Digits of which Python makes no number, or another one, are a name like any other."""
+    """A suffix of non-decimal digits is part of the name."""
     graph = Graph()
     a, b = graph.add_input(), graph.add_input()
     for value in (a, b):
@@ -204,7 +204,7 @@ def test_iteration_survives_destruction():
 
 
 def test_order_of_uses():
-    """Later nodes, later inputs of one node, and what is inside of a node come after."""
+    """Uses are ordered by node, input and nesting."""
     graph = parse_ir(
         """graph(%x : Tensor, %c : bool):
           %a : Tensor = aten::neg(%x)
@@ -321,7 +321,7 @@ def test_destroyed_node_is_invalidated():
 
 
 def test_inputs_are_lists_and_iterators():
-    """A graph's inputs and outputs can be indexed, and taken one by one with `next`."""
+    """Inputs and outputs of a graph support indexing and `next`."""
     graph = parse_ir("graph(%a : int, %b : int):\n  return (%b, %a)\n")
     inputs = graph.inputs()
     assert [value.debugName() for value in inputs] == ["a", "b"] and inputs[1].debugName() == "b"

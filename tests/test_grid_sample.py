@@ -1,4 +1,4 @@
-"""Sampling at the places of a grid: the kernel in C gives the numbers of the general one, to the last bit."""
+"""Grid sampling: the native kernel has the bits of the general kernel."""
 
 import itertools
 import math

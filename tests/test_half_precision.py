@@ -1,4 +1,4 @@
-"""16-bit floats: converted as the formats say, wherever an element stands, and computed with in 32 bits by every pointwise loop."""
+"""16-bit floats: conversions, and 32-bit computation in all pointwise loops."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_every_number_round_trips_through_float32(dtype):
 
 @pytest.mark.parametrize("dtype", SHORT, ids=str)
 def test_rounding_of_ties_and_neighbours(dtype):
-    """Between two neighbours, and one float32 to either side."""
+    """Ties round to even; neighbouring float32 numbers round to the nearest."""
     low = BITS[:0x7C00 if dtype is ts.float16 else 0x7F80][:-1]
     below, above = (bits_of_wide(b, dtype).view(np.float32).astype(np.float64) for b in (low, low + 1))
     middle = ((below + above) / 2).astype(np.float32)

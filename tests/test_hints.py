@@ -1,4 +1,4 @@
-"""Hints of errors: the last line says what to write, and what it says holds."""
+"""Hints in errors: the last line contains a replacement that works."""
 
 import random
 from enum import Enum
@@ -12,7 +12,7 @@ NUMBERS = [1, 2]
 
 
 def hint_of(function):
-    """The hint of what does not compile."""
+    """Return the hint of a compile error."""
     with pytest.raises(RuntimeError) as caught:
         ts.jit.script(function)
     lines = str(caught.value).rstrip().split("\n")
@@ -20,7 +20,7 @@ def hint_of(function):
 
 
 def test_an_attribute_of_the_class():
-    """It is no misspelled one; what the hint says works."""
+    """A class attribute gets a separate hint with a working fix, not a spelling suggestion."""
 
     class Net(ts.nn.Module):
         scale = 2.0
@@ -98,7 +98,7 @@ def test_hints_for_python_functions():
 
 
 def test_unknown_keywords():
-    """The hint names them where the message, which is PyTorch's, says only what is missing."""
+    """The hint names unknown keywords if PyTorch's message lists only missing arguments."""
 
     def helper(a: int, base: int) -> int:
         return a + base
@@ -259,7 +259,7 @@ def test_misspelled_names_of_a_programs_own():
 
 
 def test_results_of_two_types():
-    """The hint names the first place, and what it says to write compiles."""
+    """The hint for two result types names the first location and a fix that compiles."""
 
     def number_or_text(x: int):
         if x > 1:
@@ -347,7 +347,7 @@ def test_every_string_method_exists_or_has_a_hint():
 
 
 def test_mismatched_operands():
-    """The overloads that come nearest, and a hint, on one screen."""
+    """The error lists the closest overloads and a hint."""
 
     def joined(s: str, n: int):
         return s + n

@@ -1,4 +1,4 @@
-"""Imports go one way: each room of the house may import the rooms listed for it, and `import ts` loads almost nothing."""
+"""Imports between packages are one-way, and `import ts` loads few modules."""
 
 import subprocess
 import sys
@@ -173,7 +173,7 @@ def is_excused(edge):
 
 
 def circles_of(found):
-    """The circles among imports, but those of the package itself, which is a table, and of one noun in several files."""
+    """Return import cycles, except those of the package table and of one noun in several files."""
     all_circles = circles(with_packages(e for e in found if e.importer != "ts"))
     return [sorted(c) for c in all_circles if not any(all(m.startswith(noun) for m in c) for noun in ONE_NOUN)]
 
@@ -205,13 +205,13 @@ def test_no_import_cycles_at_load_time():
 
 
 def test_imports_in_functions_create_no_cycles():
-    """Nor by imports in functions; what recurs is the language, in the frontend."""
+    """Imports inside of functions create cycles only in the frontend."""
     found = circles_of(e for e in edges() if not is_excused(e))
     assert [circle for circle in found if not all(m.startswith("ts.frontend.") for m in circle)] == []
 
 
 def test_command_line_is_not_imported():
-    """But `python -m ts`."""
+    """Only `python -m ts` imports the command line."""
     assert {e.importer for e in edges() if room(e.imported) == "cli" and room(e.importer) != "cli"} <= {"ts.__main__"}
 
 
@@ -230,7 +230,7 @@ def test_imports_without_pytorch():
 
 
 def test_packages_are_documented():
-    """`docs/reference/packages.md` has a row for each package."""
+    """`docs/reference/packages.md` lists each package."""
     page = (ROOT / "docs/reference/packages.md").read_text()
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     drawn = {name.replace("/", ".") for row in rows for name in row.replace("`", "").replace(",", " ").split()}

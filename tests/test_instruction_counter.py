@@ -83,7 +83,7 @@ def test_branches_and_callees(n):
 
 
 def test_recursion():
-    """Each recursive call counts."""
+    """Each recursive call is counted."""
     counter = InstructionCounter()
     function = CountedFunction(ts.jit.script(recursive), counter)
     assert function(5) == 15

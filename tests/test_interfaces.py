@@ -81,7 +81,7 @@ def makes_one():
 
 
 def test_interface_stays_valid_after_failed_calls():
-    """A call of an interface, and scripting it, fail; annotations with it mean the interface afterwards."""
+    """A failed call or scripting of an interface leaves the interface usable in annotations."""
 
     def area(x):
         shape: Shape = Square()

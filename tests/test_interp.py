@@ -149,7 +149,7 @@ GROWING = """graph(%n : int):
 
 
 def test_bytes():
-    """A list that grows past what is allowed stops the program; the same program runs below it and afterwards."""
+    """A list that exceeds the memory limit ends the program; smaller lists run before and after."""
     growing = Script(GROWING, ("n", INT))
     with limits(bytes=64 << 20):
         assert growing(1000) == 1000
@@ -173,7 +173,7 @@ def test_interrupt(endless):
 
 
 def test_numbers_run_without_the_gil(endless):
-    """While one thread loops, another one runs Python."""
+    """Number loops release the GIL."""
     done = []
 
     def work():
@@ -200,7 +200,7 @@ def test_threads_have_their_own_states(add):
 
 
 def test_functions_are_initialized_once():
-    """Other code was verified by what a function takes."""
+    """A Function cannot be initialized twice, because verified code depends on its parameters."""
     function = Function("f", [("x", INT)])
     with pytest.raises(TypeError, match="is made"):
         function.__init__("f", [("x", STR)])

@@ -1,4 +1,4 @@
-"""With scripting off everything stays Python: functions, classes, modules, interfaces, overloads."""
+"""With `TS_JIT=0`, functions, classes, modules, interfaces and overloads stay Python objects."""
 
 import enum
 from typing import List
@@ -117,7 +117,7 @@ def test_other_functions_work_in_python():
 @pytest.mark.parametrize("variable", ["TS_JIT", "PYTORCH_JIT"])
 @pytest.mark.parametrize(("setting", "on"), [("false", False), ("No", False), ("YES", True), ("1", True)])
 def test_words(variable, setting, on, monkeypatch):
-    """The words that PyTorch takes."""
+    """`TS_JIT` and PyTorch's variable accept PyTorch's settings."""
     ts.jit.enable()
     monkeypatch.delenv("TS_JIT", raising=False)
     monkeypatch.setenv(variable, setting)

@@ -1,4 +1,4 @@
-"""`ts.jit.missing`: what an archive needs and `ts` lacks, with places, before anything of it runs."""
+"""`ts.jit.missing`: requirements of an archive that `ts` lacks, with locations, without running code."""
 
 import io
 import zipfile
@@ -23,7 +23,7 @@ def found(source, data=None, **records):
 
 
 def test_complete_archive():
-    """An archive that is complete needs nothing."""
+    """A complete archive has no missing names."""
     assert missing(module("return torch.relu(x)", parameters=", x: Tensor")) == []
     assert ts.jit.missing(io.BytesIO(ts.jit.script(ts.nn.LSTM(2, 3)).save_to_buffer())) == []
 
@@ -80,7 +80,7 @@ def test_callers_of_broken_functions_are_not_reported():
 
 
 def test_attributes():
-    """Types that attributes name, and what pickles name for them."""
+    """Missing types of attributes and pickles are listed."""
     thing = "__torch__.torch.classes.my.Thing"
     source = module("return 1", attributes=f"a : {thing}\nb : Tensor")
     pickled = state(
@@ -132,7 +132,7 @@ def test_delegates():
 
 
 def test_no_code_is_executed(capsys):
-    """Neither states are restored nor functions called."""
+    """Missing names are found without restoring states or calling functions."""
     source = module("return 1", attributes="a : int") + (
         "  def __setstate__(self: __torch__.M, state: int) -> NoneType:\n"
         "    print('running')\n    self.a = state\n    return None\n"
@@ -153,7 +153,7 @@ def test_unreachable_code_files(body, expected):
 
 
 def test_no_archive():
-    """A damaged file, and one that holds no module, are no lists."""
+    """A damaged file, or a file without a module, raises ArchiveError."""
     with pytest.raises(ArchiveError, match="failed reading zip archive"):
         ts.jit.missing(io.BytesIO(b"text"))
     out = io.BytesIO()

@@ -1,4 +1,4 @@
-"""docs/reference/language: every rule of the reference has a program, and the pages say which."""
+"""docs/reference/language: every rule of the language reference has a program, listed in the pages."""
 
 from tests import language_page
 
@@ -11,6 +11,6 @@ def test_every_rule_has_a_program():
 
 
 def test_pages_are_up_to_date():
-    """`python -m tests.language_page` writes it."""
+    """The language pages are current (`python -m tests.language_page`)."""
     assert {path: path.read_text() for path in language_page.PAGES.glob("*.md")} == language_page.pages()
     assert sorted(part for parts in language_page.SECTIONS.values() for part in parts) == sorted(language_page.RULES)

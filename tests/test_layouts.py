@@ -32,7 +32,7 @@ def test_rules(rule, shape, given, order):
 
 
 def test_placed_copies_only_other_strides():
-    """Values stay; an array that has the strides already is the result."""
+    """`with_result_strides` copies arrays only if their strides differ."""
     x = np.arange(6.0).reshape(2, 3)
     assert result_strides.with_result_strides(np, "contiguous", x, []) is x
     y = result_strides.with_result_strides(np, "columns", x, [])
@@ -42,7 +42,7 @@ def test_placed_copies_only_other_strides():
 
 
 def test_contiguous_shortcut_agrees_with_the_rules():
-    """The way around the rules takes nothing that they would have copied."""
+    """The contiguity shortcut skips only arrays that the rules would not copy."""
     arrays = [np.ones((2, 3)), np.ones((3, 2)).T, np.ones((2, 1)), np.ones((2, 3, 1, 1)).transpose(0, 3, 2, 1), np.ones(())]
     for x in arrays:
         for given in ([y] for y in arrays if y.shape == x.shape):
@@ -53,7 +53,8 @@ def test_contiguous_shortcut_agrees_with_the_rules():
 
 
 def test_results():
-    """Rows for what is flattened, columns for LAPACK's matrices, channels innermost for images that have them so."""
+    """Results have PyTorch's strides: rows for flattened results, columns for LAPACK matrices, channels-last
+    for images."""
     x = ts.arange(12.0).view(3, 4)
     assert x.t().cumsum(0).view(-1).tolist()[:4] == [0, 4, 8, 1]
     assert ts.stack([ts.ones(2), ts.zeros(2)], -1).view(-1).tolist() == [1, 0, 1, 0]

@@ -1,4 +1,4 @@
-"""Lazy layers: unknown until the first input, ordinary layers after it."""
+"""Lazy layers: uninitialized until the first input, regular layers afterwards."""
 
 import copy
 import pickle
@@ -9,7 +9,7 @@ import ts
 
 
 def test_the_first_input_decides():
-    """The layer becomes an ordinary one; its parameters are the same objects, initialised as always."""
+    """The first input initializes the layer, which becomes a regular one with the same parameter objects."""
     layer = ts.nn.LazyLinear(3)
     weight = layer.weight
     assert repr(layer) == "LazyLinear(in_features=0, out_features=3, bias=True)"

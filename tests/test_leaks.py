@@ -142,7 +142,7 @@ def test_a_small_leak_is_seen(kept):
 
 
 def test_new_shapes_do_not_leak():
-    """Groups, products of weights that stay and reductions: what is kept of a call is kept for many shapes."""
+    """Caches of groups, packed products and reductions are bounded for many shapes."""
     source = (
         "def f(x, row, w):\n"
         "    z = torch.sigmoid(x) * row + torch.tanh(row)\n"

@@ -1,4 +1,4 @@
-"""Files in the format before zip files: what they say of themselves is held against what is there."""
+"""Legacy files: declared sizes and types are verified."""
 
 import io
 import pickle
@@ -79,14 +79,14 @@ def test_false_claims(file, message):
 
 
 def test_names_in_the_head():
-    """Nothing is named before the value is."""
+    """Pickled names before the value are rejected."""
     head = pickle.dumps(0x1950A86A20F9469CFC6C, 2)
     with pytest.raises(ArchiveError, match="more than numbers and texts"):
         load(head + b"\x80\x02cos\nsystem\n.")
 
 
 def test_damage(data):
-    """A file that ends too early is refused; one wrong byte gives a value or an error."""
+    """A truncated file is rejected; a changed byte gives a value or an error."""
     for size in (len(legacy_format.BEGINNING), 40, 100, len(data) - 1):
         with pytest.raises(ArchiveError):
             load(data[:size])

@@ -21,7 +21,7 @@ def forgotten():
 
 @pytest.fixture
 def name() -> str:
-    """A name that no other test has."""
+    """Return a unique operator name."""
     return f"tests_library::op{next(_numbers)}"
 
 
@@ -249,7 +249,7 @@ def test_decorators_of_libraries():
 
 
 def test_batching_rules():
-    """`register_vmap`: the rule gets whole batches once for each `vmap`, and says where the batch is in results."""
+    """A rule of `register_vmap` gets whole batches once per `vmap` level and returns the batch dimensions."""
     calls = []
 
     @library.custom_op("batched::scaled", mutates_args=())

@@ -1,4 +1,4 @@
-"""`ts.limits`: what a program may use, and what is refused before it happens."""
+"""`ts.limits`: resource limits of programs, checked before the use."""
 
 import io
 import os
@@ -29,7 +29,8 @@ usual_memory = pytest.mark.skipif(
 
 
 def in_a_fresh_process(test):
-    """Run a test where no memory lies free: strings and results count by what the process takes from the system."""
+    """Run a test in a new process without free memory, because strings and results are counted by process
+    growth."""
 
     @wraps(test)
     def run(*args, **kwargs):
@@ -200,7 +201,7 @@ BY_MEMORY_TAKEN = (doubled_text, texts, generators, short_texts, complex_numbers
 
 
 def test_strings_in_freed_memory():
-    """Strings count also where they take no memory from the system."""
+    """Strings count against the limit even in reused memory."""
     before = [str(i).zfill(3000) for i in range(10000)]
     between = before[::50]
     del before

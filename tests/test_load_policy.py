@@ -1,4 +1,4 @@
-"""The terms on which the code of an archive is taken: limits while it is read and compiled, and allowed operators."""
+"""Load policy of archives: limits for reading and compiling, and allowed operators."""
 
 import io
 import re
@@ -137,7 +137,7 @@ def test_names_are_texts():
 
 
 def test_limits_of_loading():
-    """Reading takes no more than it may."""
+    """Loading is subject to the memory and time limits."""
     many = archive(module("return 1"), constants=b"\x80\x02(" + b"]" * 1_000_000 + b"t.")
     with pytest.raises(MemoryExceeded):
         load(many, limits=ts.limits(bytes=10_000_000))

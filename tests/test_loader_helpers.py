@@ -41,7 +41,7 @@ def test_collate_functions():
 
 
 def test_pin_memory():
-    """Objects with a method `pin_memory` are pinned, wherever they are."""
+    """Objects with a `pin_memory` method are pinned in nested containers."""
 
     class Pinned:
         def pin_memory(self):

@@ -18,13 +18,13 @@ TEXT = """graph(%x : int):
 
 @pytest.fixture
 def configured():
-    """`configure` for one test."""
+    """Provide `pass_logging.configure` and reset it afterwards."""
     yield pass_logging.configure
     pass_logging.configure()
 
 
 def test_levels(configured):
-    """A name logs graphs and changes; `>` before it adds a pass's reasoning; other passes are silent."""
+    """A pass name logs graphs and changes, `>` adds details; other passes are silent."""
     stream = io.StringIO()
     configured("peephole:>cse", stream=stream)
     assert pass_logging.enabled("peephole", pass_logging.DUMP) and pass_logging.enabled("peephole", pass_logging.UPDATE)
@@ -37,13 +37,13 @@ def test_levels(configured):
 
 
 def test_names_of_pytorch(configured):
-    """PyTorch's file names mean the same passes."""
+    """PyTorch's file names select the equivalent passes."""
     configured("dead_code_elimination.cpp", "common_subexpression_elimination=1")
     assert pass_logging.enabled("dce") and pass_logging.optimization_allowed("cse") and not pass_logging.optimization_allowed("cse")
 
 
 def test_pytorch_pass_names(configured, recwarn):
-    """PyTorch has guards in three files; one name of ts logs what they do."""
+    """All pass names of PyTorch are accepted; several may select one pass."""
     for name in pass_logging._ALIASES:
         configured(f">{name}")
     assert not recwarn.list

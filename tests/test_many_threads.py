@@ -108,7 +108,7 @@ sys.exit(bool(errors))
     ids="+".join,
 )
 def test_first_uses(uses, tmp_path):
-    """Eight threads begin together: with the same work, or each with another."""
+    """Eight threads begin concurrently with equal or different work."""
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.replace("{uses}", f"[{', '.join(f'use_{use}' for use in uses)}]"))
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=400)
@@ -139,7 +139,7 @@ class Mixed(ts.nn.Module):
 
 
 def test_one_model_in_eight_threads():
-    """Each call gives the bits that it gives alone, for its own input."""
+    """Concurrent calls of a model have the bits of sequential calls."""
     out = io.BytesIO()
     ts.jit.save(ts.jit.script(Mixed().eval()), out)
     model = ts.jit.load(io.BytesIO(out.getvalue()))
@@ -222,6 +222,6 @@ running = False
 
 
 def test_counts_and_masks_written_by_another_thread():
-    """NumPy reads them twice; it is not given those that another thread writes."""
+    """NumPy functions that read counts and masks twice get private copies."""
     done = subprocess.run([sys.executable, "-c", WRITTEN_MEANWHILE], capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stderr[-2000:]

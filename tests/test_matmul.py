@@ -237,7 +237,7 @@ def test_packs_are_bounded_and_go_with_their_tensors():
 
 
 def test_products_of_several_threads_at_once():
-    """They share packs, while others write and let tensors go."""
+    """Concurrent products share packed weights while other threads write and release tensors."""
     from concurrent.futures import ThreadPoolExecutor
 
     x, weights = ts.ones(20, 64), [ts.ones(48, 64) for _ in range(4)]
@@ -255,7 +255,7 @@ def test_products_of_several_threads_at_once():
 
 
 def attention(q, k, v, mask=None, causal=False):
-    """By its definition, in float64."""
+    """Return attention by its definition in float64."""
     q, k, v = (x.detach().double() for x in (q, k, v))
     scores = ts.matmul(q, k.transpose(-1, -2)) / q.size(-1) ** 0.5
     if causal:
@@ -267,7 +267,8 @@ def attention(q, k, v, mask=None, causal=False):
 
 @pytest.mark.parametrize("rows, keys, width, own", [(1, 70, 32, 32), (5, 3, 4, 6), (40, 40, 24, 24), (300, 500, 20, 33)])
 def test_attention(rows, keys, width, own):
-    """Few rows and several blocks of them, heads that lie apart or broadcast, masks of every kind."""
+    """Attention equals its definition for few rows and several blocks, strided and broadcast heads, and all
+    kinds of masks."""
     ts.manual_seed(1)  # random masks could hide a whole row, for which the reference has NaN
     product = ts.nn.functional.scaled_dot_product_attention
     q, k, v = ts.randn(2, rows, 3, width).transpose(1, 2), ts.randn(2, 3, keys, width), ts.randn(1, 3, keys, own)
@@ -342,7 +343,7 @@ def test_linear_of_any_rank():
 
 @pytest.mark.parametrize("which", ["none", "numpy", "other"])
 def test_the_library_can_be_chosen(which):
-    """By TS_BLAS, before the first product."""
+    """`TS_BLAS` selects the BLAS library before the first product."""
     program = "import ts; from ts.backends.cpu import blas; print((ts.ones(2, 3) @ ts.ones(3, 2)).tolist(), blas.library())"
     run = subprocess.run(
         [sys.executable, "-c", program], env={**os.environ, "TS_BLAS": which}, capture_output=True, text=True
@@ -452,7 +453,7 @@ def test_stacks_that_broadcast(dtype):
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_short_floats_are_rounded_once(name):
-    """Products of two numbers, and one more: from subnormal to infinite ones, as conversions from 32 bits round them."""
+    """Products and sums of 16-bit floats round once, from subnormal to infinite numbers."""
     dtype = getattr(ts, name)
     rng = np.random.default_rng(0)
     a, b, c = (

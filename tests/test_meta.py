@@ -85,7 +85,7 @@ def test_every_record(no_cpu):
 
 
 def test_data_dependent_shapes_raise():
-    """In PyTorch's words (`tests/pytorch_parity/test_meta.py`): where a rule says it, and only there."""
+    """Data-dependent shapes raise PyTorch's error exactly where a rule declares them."""
     refused = {short(r) for r in RECORDS if isinstance(r.shape, shape_functions.DataDependentShapeError)}
     assert {name for name in refused if name not in NUMBERS} == DEPENDS - GIVEN
     assert refused > NUMBERS
@@ -112,7 +112,7 @@ LARGE = {
 
 @pytest.mark.parametrize("name", LARGE)
 def test_large_tensors_take_no_memory(name):
-    """Sizes whose elements would take a quarter of a gigabyte."""
+    """Meta operators with large sizes allocate no memory."""
     compute, shape = LARGE[name]
     compute(meta(SIDE, 9))  # what is imported on first use
     x = meta(SIDE, SIDE)

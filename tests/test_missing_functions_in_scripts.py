@@ -1,4 +1,4 @@
-"""Functions of PyTorch that `ts` lacks, in scripts: they compile, as in PyTorch, and raise where they run."""
+"""Unsupported PyTorch functions in scripts compile, as in PyTorch, and raise when they run."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Files whose tensors are mapped into memory."""
+"""Memory-mapped tensors of files."""
 
 import io
 import os
@@ -49,7 +49,7 @@ on_linux = pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="ask
 
 @on_linux
 def test_modules(path):
-    """Large tensors of an archive are mapped, small ones read; views of one storage share its memory."""
+    """Large tensors of an archive are mapped and small ones are read; views share memory."""
     net = ts.jit.load(path)
     assert is_mapped(net.large, path) and not is_mapped(net.small, path)
     assert net().item() == 17.0
@@ -60,7 +60,7 @@ def test_modules(path):
 
 @on_linux
 def test_values(state):
-    """`ts.load(mmap=True)`, as PyTorch's: the file stays as it is."""
+    """`ts.load(mmap=True)` maps tensors without changing the file, as in PyTorch."""
     before = state.read_bytes()
     got = ts.load(state, mmap=True)
     assert is_mapped(got["large"], state) and not is_mapped(got["small"], state)
@@ -103,7 +103,7 @@ print(grown)
 
 @on_linux
 def test_memory(tmp_path):
-    """A gigabyte takes next to none before it is read."""
+    """A mapped gigabyte needs almost no memory before it is read."""
     ts.jit.script(Net()).save(tmp_path / "net.pt")
     large = tmp_path / "large.pt"
     with zipfile.ZipFile(tmp_path / "net.pt") as before, zipfile.ZipFile(large, "w") as after:

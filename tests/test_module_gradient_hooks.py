@@ -1,4 +1,4 @@
-"""Hooks of modules for gradients: what they see, what they change, what is refused."""
+"""Gradient hooks of modules: arguments, changes and errors."""
 
 import pytest
 

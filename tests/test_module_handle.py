@@ -62,7 +62,7 @@ def test_freeze_and_save():
 
 
 def test_function_cache():
-    """`_jit_caching_layer` lists compiled functions; a deleted one is compiled anew."""
+    """`_jit_caching_layer` lists compiled functions; a deleted entry is compiled again."""
     from ts.unsupported import names_for
 
     state = names_for("ts.jit")("_state")

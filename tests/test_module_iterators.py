@@ -45,7 +45,7 @@ def test_lists():
 
 
 def test_handle():
-    """A handle gives handles."""
+    """Attributes of a handle are handles."""
     top = ts.jit.script(Top())
     handle = top._c
     lists = debug_module_iterators(handle)

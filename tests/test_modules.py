@@ -30,7 +30,7 @@ def test_equal_instances_share_a_type():
 
 
 def test_module_types_have_unique_names():
-    """A second type of the same class has a mangled name, in graph text as well."""
+    """A second type of the same class has a mangled name, which graph text contains."""
     first, second = ts.jit.script(Scale(10)), ts.jit.script(Scale(11))
     names = [ts.jit.module_type(m).qualified_name() for m in (first, second)]
     assert len(set(names)) == 2 and all(name.startswith("__torch__.") for name in names)
@@ -67,7 +67,7 @@ def test_parameters_are_shared_with_the_original():
 
 
 def test_compilation_errors_are_repeated():
-    """A module that does not compile says so each time."""
+    """A module that does not compile raises its error at each attempt."""
 
     class Bad(nn.Module):
         def forward(self, x):
@@ -107,7 +107,7 @@ def test_class_that_does_not_compile():
 
 
 def test_methods_have_a_self():
-    """A method without arguments is refused where it is defined."""
+    """A method without arguments raises an error at its definition."""
     with pytest.raises(RuntimeError, match="methods must have a self argument"):
 
         class NoSelf(ts.jit.ScriptModule):

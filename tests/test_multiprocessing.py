@@ -73,7 +73,7 @@ def test_copies_are_not_shared():
 
 @pytest.mark.parametrize("dtype", [ts.bool, ts.int16, ts.bfloat16, ts.complex64, ts.float8_e5m2])
 def test_dtypes_and_strides_stay(dtype):
-    """Sharing keeps all dtypes and strides."""
+    """Sharing preserves all dtypes and strides."""
     x = ts.arange(24).reshape(4, 6).to(dtype)
     y = x.t()[1:5:2, 1:]
     copied = y.clone()
@@ -163,7 +163,7 @@ def test_files_end_with_their_tensors(strategy):
 
 
 def test_views_stay_views():
-    """Views of one storage share memory in the receiver, in one message or several, and with the sender."""
+    """Views of one storage share memory in the receiver, within and across messages, and with the sender."""
     x = ts.arange(6.0)
     y = x[2:4]
     first, second, again = pickled_for_process([x, y, x])
@@ -191,7 +191,7 @@ def test_contents_of_tensor_pickles():
 
 
 class Labelled(ts.Tensor):
-    """A derived class."""
+    """A subclass of Tensor."""
 
 
 def test_derived_classes_are_sent():
@@ -283,7 +283,7 @@ def test_hogwild_training():
 
 
 def test_batches_of_workers_can_be_sent_on():
-    """A batch in worker memory is moved before it is sent on, so the worker cannot overwrite it."""
+    """A batch in worker memory is copied before it is sent on, so that the worker cannot overwrite it."""
     data = ts.arange(400_000.0).reshape(40, 10_000)
     loader = ts.utils.data.DataLoader(data, 8, num_workers=1, multiprocessing_context="fork")
     batches = iter(loader)
@@ -352,14 +352,14 @@ def test_spawn_raises_how_a_process_ended():
 
 
 def test_spawn_gives_indices_and_shares_arguments():
-    """Each process receives its index; arguments are shared."""
+    """`spawn` passes the process index and shares tensor arguments."""
     x = ts.zeros(3)
     assert mp.spawn(_number, (x,), nprocs=3) is None
     assert x.tolist() == [1, 2, 3]
 
 
 def test_spawn_without_waiting():
-    """Without join, the context reports when all processes ended."""
+    """`spawn(join=False)` returns a context that reports the end of all processes."""
     x = ts.zeros(2).share_memory_()
     context = mp.start_processes(_number, (x,), nprocs=2, join=False, start_method="fork")
     assert type(context) is mp.ProcessContext is mp.SpawnContext and len(set(context.pids())) == 2
@@ -369,7 +369,7 @@ def test_spawn_without_waiting():
 
 
 def test_other_start_methods_warn():
-    """A start method other than spawn gives a warning."""
+    """A start method other than spawn issues a warning."""
     with pytest.warns(FutureWarning, match="only supports start_method=spawn"):
         mp.spawn(_number, (ts.zeros(1),), start_method="fork")
 

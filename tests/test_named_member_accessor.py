@@ -15,7 +15,7 @@ def net():
 
 
 def test_tensors(net):
-    """Any tensor takes the place of a parameter, and the old one comes back."""
+    """A parameter can be swapped with any tensor and back."""
     accessor, old = NamedMemberAccessor(net), net[0].weight
     assert accessor.swap_tensor("0.weight", ts.ones(2, 2)) is old and type(net[0].weight) is ts.Tensor
     assert accessor.get_tensor("0.weight").tolist() == [[1.0, 1.0], [1.0, 1.0]]
@@ -28,7 +28,7 @@ def test_tensors(net):
 
 
 def test_missing_tensors(net):
-    """Missing names raise, and leave the module as it was; or are put back by what was returned for them."""
+    """Missing names raise and leave the module unchanged, or are restored from the returned values."""
     accessor = NamedMemberAccessor(net)
     with pytest.raises(RuntimeError, match=r"Missing key\(s\): '1.w'."):
         accessor.swap_tensors_dict({"1.weight": ts.zeros(2), "1.w": ts.zeros(2)})
@@ -63,7 +63,7 @@ def test_submodules(net):
 
 
 def test_stateless():
-    """The deprecated function warns; within a block, a module has other tensors."""
+    """The deprecated function warns; within the context, the module has other tensors."""
     layer, tensors = nn.Linear(2, 2), {"weight": ts.ones(2, 2), "bias": ts.zeros(2)}
     with pytest.warns(FutureWarning, match="`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0"):
         assert stateless.functional_call(layer, tensors, ts.ones(1, 2)).tolist() == [[2.0, 2.0]]

@@ -12,7 +12,7 @@ from ts.utils.file_baton import FileBaton
 
 
 def test_from_file(tmp_path):
-    """A tensor over a file; shared ones write to it, and create or extend it."""
+    """`from_file` maps a file; shared mappings write to it and create or extend it."""
     path = str(tmp_path / "data")
     ts.arange(5.0).numpy().tofile(path)
     assert ts.from_file(path, size=5).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0] and ts.from_file(path).shape == (0,)

@@ -143,7 +143,7 @@ CALLS = {
 @needs_llvm
 @pytest.mark.parametrize("path", PROGRAMS, ids=[str(path.relative_to(FOLDER)) for path in PROGRAMS])
 def test_reference_programs_with_machine_code(path, at_once, capsys):
-    """As `test_programs`, with machine code for all loops that can be compiled."""
+    """Reference programs behave identically with machine code for all compilable loops."""
     at_once()
     program = read(path)
     main = program.load()
@@ -438,7 +438,7 @@ def test_reasons_against_compilation():
 
 
 def test_without_llvm_loops_are_interpreted():
-    """Without llvmlite, or with TS_NATIVE=0, loops stay interpreted without a message."""
+    """Without llvmlite, or with TS_NATIVE=0, loops are interpreted without a message."""
     program = (
         "import sys, threading\n"
         "sys.modules.update(dict.fromkeys(['llvmlite', 'llvmlite.binding'])) if {block} else None\n"

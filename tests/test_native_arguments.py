@@ -1,4 +1,4 @@
-"""Operators written in C check what Python gives them: a wrong type is a TypeError, never a crash."""
+"""Native operators validate Python arguments: wrong types raise TypeError."""
 
 import enum
 import itertools
@@ -37,7 +37,7 @@ def by_key(key):
 
 
 def call_all(operator):
-    """Call an operator with every value at every place, the others being what fits: count what it took."""
+    """Call an operator with every value at every position and return the number of accepted calls."""
     parameters = signature(operator.schema_text).parameters
     fitting = [[value for value in VALUES if accepted(parameter, value)][:2] or [None] for parameter in parameters]
     taken = 0
@@ -117,7 +117,7 @@ def test_valid_types_are_accepted():
 
 
 def test_lists_of_another_length():
-    """`call_list` takes one value a parameter: fewer would be read beyond their end, more left out."""
+    """`call_list` requires one value per parameter."""
     for operator in [*operators(), *map(samples.operator, registry.records())]:
         count = operator.nargs
         for given in ([], [ts.ones(2)] * (count - 1), [ts.ones(2)] * (count + 1)):

@@ -77,7 +77,7 @@ def where_even(xs: List[int], n: int) -> int:
 
 
 def chosen(xs: List[int], n: int, far: int) -> int:
-    """Index by one of two affine expressions."""
+    """Index by either of two affine expressions."""
     s = 0
     for i in range(n):
         k = i

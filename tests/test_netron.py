@@ -1,4 +1,4 @@
-"""Netron opens what `ts.jit.save` writes: its own reader, in node, sees the operators, weights and shapes."""
+"""Netron reads archives of `ts.jit.save` with their operators, weights and shapes."""
 
 import json
 import shutil

@@ -30,7 +30,8 @@ def test_labels_out_of_range_are_refused():
 
 
 def test_ctc_sums_over_all_alignments():
-    """Of two steps over two equal labels, three of the four paths say `1`; `1 1` needs three steps."""
+    """CTC loss sums over all alignments: three of four paths of two steps give `1`, and `1 1` needs three
+    steps."""
     logs = ts.full((2, 1, 2), math.log(0.5))
     one = F.ctc_loss(logs, ts.tensor([[1]]), ts.tensor([2]), ts.tensor([1]), reduction="none")
     assert one.tolist() == pytest.approx([-math.log(0.75)])
@@ -52,7 +53,7 @@ def test_bags():
 
 
 def test_grids():
-    """The grid of the identity gives the image back; beyond the border there is nothing, or the border."""
+    """An identity grid returns the image; outside of the border, samples are zero or the border."""
     image = ts.arange(6.0).reshape(1, 1, 2, 3)
     grid = F.affine_grid(ts.tensor([[[1.0, 0, 0], [0, 1, 0]]]), [1, 1, 2, 3], align_corners=False)
     for mode in ("bilinear", "nearest"):

@@ -1,4 +1,4 @@
-"""`nn.grad`, and what paddings, windows and cells refuse before anything is computed."""
+"""`nn.grad`, and errors of paddings, windows and cells before any computation."""
 
 import re
 

@@ -12,7 +12,7 @@ from ts.nn.utils import parametrizations, parametrize
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("normed", [utils.weight_norm, parametrizations.weight_norm])
 def test_weight_norm_keeps_the_function(normed):
-    """Lengths times directions is the weight, until one of them changes."""
+    """Weight norm preserves the function until length or direction changes."""
     layer = ts.nn.Linear(2, 3)
     x, before = ts.ones(1, 2), layer.weight.detach().clone()
     y = layer(x)
@@ -78,7 +78,7 @@ def test_clipped_gradients():
 
 
 def test_functional_call_puts_back():
-    """Also where the module raises."""
+    """`functional_call` restores parameters, even after an error."""
     layer = ts.nn.Linear(2, 2)
     weight = layer.weight
     assert ts.func.functional_call(layer, {"weight": ts.zeros(2, 2)}, ts.ones(1, 2)).tolist() == [layer.bias.tolist()]

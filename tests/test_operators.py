@@ -113,7 +113,7 @@ def called(record, args):
 
 
 def taken(record):
-    """(dtype, result) for each dtype that the record takes."""
+    """Yield (dtype, result) for each dtype that the record accepts."""
     for dtype in samples.DTYPES:
         args = samples.arguments(record, dtype)
         try:
@@ -172,7 +172,7 @@ def on_meta(record, dtype, result, where):
 
 
 def on_device(record, dtype, device, result, where):
-    """Other devices draw other numbers, and sum in another order."""
+    """Compare with another device, up to random numbers and summation order."""
     args = samples.arguments(record, dtype, device)
     got = called(record, args)
     assert described(got) == described(result), f"{where}: on {device}"
@@ -213,7 +213,7 @@ def form(record, variant, dtype, result, where):
 
 
 def spellings(record, dtype, result, where):
-    """`ts.name(...)` and `x.name(...)`, with as few arguments as it takes."""
+    """Check `ts.name(...)` and `x.name(...)` with the minimum number of arguments."""
     name = record.name.removeprefix("aten::")
     parameters = samples.operator(record).signature.parameters
     codes = any(p.kind in ("ScalarType", "Device", "Generator") and not p.has_default for p in parameters)
@@ -245,7 +245,7 @@ def spellings(record, dtype, result, where):
 
 
 def script(record):
-    """A scripted function that only applies the operator; None where its types have no text."""
+    """Return a scripted function of one operator, or None for types without text."""
     schema = record.schema
     if schema.is_vararg or "t[]" in record.schema_text or "Generator" in record.schema_text:
         return None
@@ -283,7 +283,7 @@ def strange(x):
 
 @pytest.mark.parametrize("profile", [(40, 70), *samples.PROFILES[:5]], ids=str)
 def test_bools_of_other_bytes(profile, monkeypatch):
-    """`x.view(ts.bool)` gives them, and files have them: whatever is not 0 is True."""
+    """Every nonzero byte in a bool tensor, from `x.view(ts.bool)` or files, is True."""
     monkeypatch.setattr(samples, "PROFILES", (profile,))
     for record in RECORDS:
         if short(record) in NO_SAMPLES or undefined(record) or "view" in short(record):  # which shows bytes

@@ -1,4 +1,4 @@
-"""docs/reference/operators and the directories of operators and kernels: made from the records as they are."""
+"""Generated operator pages and index files are current."""
 
 import json
 import subprocess
@@ -12,7 +12,8 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_the_pages_are_current():
-    """`python -m tests.generate_operator_index` writes it; in a process of its own, as families stand in the order in which they are imported."""
+    """The operator pages are current (`python -m tests.generate_operator_index`); checked in a new process
+    because the order of families depends on imports."""
     program = "import json; from tests import generate_operator_index as g; print(json.dumps({p.name: t for p, t in g.pages().items()}))"
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     assert {path.name: path.read_text() for path in generate_operator_index.FOLDER.glob("*.md")} == json.loads(done.stdout)
@@ -23,7 +24,7 @@ def test_missing_operators_have_no_record():
 
 
 def test_the_directory_is_current():
-    """`python -m tests.generate_operator_index` writes it, too."""
+    """The operator index is current (`python -m tests.generate_operator_index`)."""
     assert generate_operator_index.DIRECTORY.read_text() == generate_operator_index.directory()
 
 
@@ -33,7 +34,7 @@ def test_the_directory_of_the_language_is_current():
 
 
 def test_the_directory_of_kernels_is_current():
-    """So is this one."""
+    """The kernel index is current."""
     assert generate_operator_index.KERNELS.read_text() == generate_operator_index.kernel_directory()
 
 

@@ -36,7 +36,7 @@ def by_id(case):
 
 
 def called(record, *args):
-    """The record's result, or None where PyTorch has no kernel for the dtype or shape."""
+    """Return a record's result, or None for a dtype or shape without a PyTorch kernel."""
     operator = next(o for o in registry.lookup(record.name) if o.record is record)
     try:
         return operator(*args)
@@ -119,7 +119,7 @@ def test_narrowing_result_casts_are_rejected():
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 @pytest.mark.parametrize("dtype", [ts.int32, ts.bfloat16])
 def test_dtype_argument_with_out(name, dtype):
-    """`dtype=` of an operator that computes in it is not lost where the result goes into a tensor of it."""
+    """`dtype=` selects the compute dtype with `out=` too."""
     x, out = ts.arange(6).view(2, 3).to(dtype), ts.zeros(2, 3, dtype=ts.float64)
     function = getattr(ts, name)
     assert function(x, 0, dtype=ts.float64, out=out) is out
@@ -128,7 +128,7 @@ def test_dtype_argument_with_out(name, dtype):
 
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float32, ts.float64], ids=str)
 def test_nan_to_num(dtype):
-    """NaN is 0, infinities are the largest numbers of the dtype, where nothing else is said."""
+    """`nan_to_num` replaces NaN by 0 and infinities by the largest numbers of the dtype by default."""
     x = ts.tensor([float("nan"), float("inf"), -float("inf"), 1.5], dtype=dtype)
     largest = ts.finfo(dtype).max
     assert x.nan_to_num().tolist() == [0.0, largest, -largest, 1.5] and x.nan_to_num().dtype == dtype
@@ -136,7 +136,7 @@ def test_nan_to_num(dtype):
 
 
 def test_limits_of_python_types():
-    """`finfo` and `iinfo` take Python types as dtypes, and refuse other objects by their type."""
+    """`finfo` and `iinfo` accept Python types, and reject other objects by type."""
     assert ts.finfo(float).eps == ts.finfo(ts.float64).eps and ts.finfo(complex).dtype == "float64"
     assert ts.iinfo(int).max == 2**63 - 1 and ts.finfo().dtype == "float32"
     with pytest.raises(TypeError, match="requires a floating point input type"):

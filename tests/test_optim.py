@@ -16,7 +16,7 @@ def parameter(*values):
 
 
 def test_optimizer_defined_by_update():
-    """A class with `update` is an optimizer: groups, closures and states come with it."""
+    """A class with `update` is an optimizer with groups, closures and state."""
 
     class Halving(Optimizer):
         def __init__(self, params, share=0.5):
@@ -35,7 +35,7 @@ def test_optimizer_defined_by_update():
 
 
 def test_parameters_without_gradients_are_unchanged():
-    """`zero_grad` takes gradients away, or makes zeros of them; a step leaves alone what has none."""
+    """`zero_grad` removes or zeroes gradients; a step skips parameters without gradients."""
     x = parameter(1.0)
     optimizer = SGD([x], lr=1.0)
     optimizer.zero_grad(set_to_none=False)
@@ -47,7 +47,7 @@ def test_parameters_without_gradients_are_unchanged():
 
 
 def test_hooks_of_steps():
-    """Hooks run around a step, and may change its arguments, until they are removed."""
+    """Step hooks run before and after a step, may change its arguments, and can be removed."""
     seen = []
     x = parameter(1.0)
     optimizer = SGD([x])
@@ -65,7 +65,7 @@ def test_hooks_of_steps():
 
 
 def test_step_of_an_optimizer_without_base_initialization():
-    """A class that wraps another optimizer, and never calls `Optimizer.__init__`, has its own step."""
+    """A wrapper of an optimizer without `Optimizer.__init__` uses its own step."""
 
     class Wrapper(Optimizer):
         def __init__(self, optimizer):
@@ -81,7 +81,7 @@ def test_step_of_an_optimizer_without_base_initialization():
 
 
 def test_steps_get_hooks_with_the_first_optimizer_of_a_class():
-    """`step.hooked` says whether the class has run `Optimizer.__init__`, so that its steps run hooks."""
+    """`step.hooked` is set by the first `Optimizer.__init__` of a class."""
 
     class Halving(SGD):
         def step(self, closure=None):
@@ -97,7 +97,7 @@ def test_steps_get_hooks_with_the_first_optimizer_of_a_class():
 
 
 def test_hooks_of_states():
-    """Hooks see, and may replace, what is saved and what is loaded."""
+    """State hooks read and replace saved and loaded state."""
     optimizer = SGD([parameter(1.0)], lr=0.5)
     called = []
     optimizer.register_state_dict_pre_hook(lambda o: called.append("save"))
@@ -127,7 +127,7 @@ def test_copies(copied):
 
 
 def test_names_of_parameters():
-    """Parameters that come with names keep them in their group."""
+    """Named parameters keep their names in their group."""
     model = ts.nn.Linear(1, 1)
     optimizer = SGD(model.named_parameters())
     assert optimizer.state_dict()["param_groups"][0]["param_names"] == ["weight", "bias"]

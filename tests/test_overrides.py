@@ -1,4 +1,5 @@
-"""`__torch_function__`: classes of tensors, other classes, modes; what tests/pytorch_parity/test_overrides.py compares with PyTorch."""
+"""`__torch_function__` for tensor subclasses, other classes and modes, except comparisons in
+tests/pytorch_parity/test_overrides.py."""
 
 import copy
 import pickle

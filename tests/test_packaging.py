@@ -21,14 +21,15 @@ def folders(top: str, package: str) -> set[str]:
 
 
 def test_every_package_is_listed():
-    """pyproject.toml lists each package once, so that no wheel lacks one."""
+    """pyproject.toml lists each package once."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     listed = project["tool"]["setuptools"]["packages"]
     assert sorted(listed) == sorted(folders("ts", "ts") | folders("backends", "ts.backends"))
 
 
 def test_required_dependencies():
-    """NumPy and its small dtypes, and optree for trees, with what it requires itself; the rest is optional."""
+    """The required dependencies are NumPy, its small dtypes, and optree with its requirement; others are
+    optional."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert sorted(r.split(">")[0] for r in project["project"]["dependencies"]) == [
         "ml_dtypes", "numpy", "optree", "typing_extensions",
@@ -37,7 +38,8 @@ def test_required_dependencies():
 
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory):
-    """The files of a source distribution; one process at a time makes it, as setuptools collects them in a folder of the tree."""
+    """Return the files of a source distribution, built by one process at a time because setuptools writes to
+    the tree."""
     folder = tmp_path_factory.mktemp("sdist")
     command = [sys.executable, "setup.py", "-q", "egg_info", "-e", str(folder), "sdist", "-d", str(folder)]
     with (ROOT / "setup.py").open() as locked:
@@ -50,7 +52,8 @@ def shipped(tmp_path_factory):
 
 @pytest.mark.parametrize("folder", ["ts", "backends", "docs", "examples", "tests", "benchmarks"])
 def test_a_source_distribution_is_the_tree(shipped, folder):
-    """All but what is made: translated and compiled files, the generated enum of opcodes, pictures."""
+    """A source distribution contains the whole tree except generated files: compiled code, opcodes and
+    images."""
     made = {".c", ".so", ".pyc", ".png"}
     kept = {path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     kept = {path for path in kept if path.suffix not in made and path.name != "opcodes.pxd"}

@@ -32,7 +32,7 @@ block0 prim::If value :: Dict( Float( Union() NamedTuple( %1 %x.1 annotate( torc
 
 
 def mutated(random):
-    """TEXT with one to three changes: characters taken out, put in, copied from elsewhere, or cut off."""
+    """Return TEXT with one to three random changes: characters removed, inserted, copied or cut off."""
     text = TEXT
     for _ in range(random.randint(1, 3)):
         at = random.randrange(len(text))
@@ -82,7 +82,7 @@ def test_mutated(seed):
     ],
 )  # fmt: skip
 def test_wrong(text, message):
-    """Each wrong text names what is wrong."""
+    """Each wrong text raises an error with its cause and location."""
     with pytest.raises(ParseError) as error:
         parse_ir(text)
     assert error.value.message.startswith(message)

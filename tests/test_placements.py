@@ -1,4 +1,4 @@
-"""Placements of `torch.distributed.tensor` are values: libraries create, compare and hash them when they are imported."""
+"""Placements of `torch.distributed.tensor` can be created, compared and hashed."""
 
 import copy
 import pickle

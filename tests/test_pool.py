@@ -1,4 +1,4 @@
-"""Pooling: the CPU's kernels and the general ones give what the definition says, NaN and ties included."""
+"""Pooling: CPU and general kernels equal the definition, with NaN and ties."""
 
 import itertools
 import math

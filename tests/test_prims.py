@@ -1,4 +1,4 @@
-"""Scalar, list, dict and string operators against Python's own, and where they depart from it."""
+"""Scalar, list, dict and string operators compared with Python, and their differences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ int_lists = st.lists(st.integers(-5, 5), max_size=40)
 
 
 def call(key: str, *arguments: Any) -> Any:
-    """The operator's result, as Python sees it."""
+    """Return the operator's result converted to Python."""
     return from_core(BY_KEY[key](*arguments))
 
 
@@ -184,7 +184,7 @@ def test_a_step_without_a_negative() -> None:
 
 @given(int_lists, st.lists(st.tuples(st.integers(0, 8), st.integers(-6, 6)), max_size=30))
 def test_list_methods(values: list[int], steps: list[tuple[int, int]]) -> None:
-    """A random sequence of mutations does to a List what it does to Python's list."""
+    """Random mutations of a List equal those of a Python list."""
     values, mirror = list(values), core(values)
     for choice, x in steps:
         if choice == 0:
@@ -415,7 +415,7 @@ def test_lists_of_sizes_release_nothing() -> None:
 
 
 def test_statements_called_by_name(capsys) -> None:
-    """Instructions that PyTorch registers as operators: `raise`, and what a tuple is taken apart by."""
+    """Statements registered as operators, such as `raise` and tuple unpacking, can be called."""
     with pytest.raises(ValueError, match=r"^odd$"):
         ts.ops.prim.RaiseException("odd", "builtins.ValueError")
     with pytest.raises(RuntimeError, match=r"^odd$"):

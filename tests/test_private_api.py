@@ -1,4 +1,4 @@
-"""Names below the surface that programs use: counters, modules made by hand, files of records, what files may name."""
+"""Private names that programs use: counters, `create_script_module`, record files and safe globals."""
 
 import io
 import pickle
@@ -11,7 +11,8 @@ from ts.jit import logging
 
 
 def test_counters():
-    """Sums and means of what scripts and Python add; without a logger nothing is kept."""
+    """Counters return sums and means of values added by scripts and Python; without a logger nothing is
+    stored."""
 
     def count(x):
         for i in range(5):
@@ -146,7 +147,7 @@ def test_safe_globals():
 
 
 def test_parts_of_graphs():
-    """Types from tensors, blocks one by one, and who may share memory."""
+    """Graph functions return types from tensors, iterate over blocks, and query aliases."""
     graph = ts.jit.CompilationUnit("def f(x, n: int):\n    y = x.add_(n)\n    if n > 1:\n        y = y + 1\n    return y\n").f.graph
     node = graph.find_node("prim::If")
     blocks = node.blocks()

@@ -1,4 +1,4 @@
-"""Private names of PyTorch's modules that packages import: each does what it does there."""
+"""Private names of PyTorch that packages import have PyTorch's behaviour."""
 
 import pytest
 

@@ -71,7 +71,7 @@ def test_functions_and_their_operators():
 
 
 def test_group_without_fusion():
-    """It says so, and its operators follow."""
+    """An unfused group is an event with its operators."""
     f = ts.jit.script(fused)
     x = ts.rand(8, 8)
     f(x, x)
@@ -143,7 +143,7 @@ def test_stages_of_the_compiler():
 
 
 def test_labels():
-    """In Python as blocks and decorators, in scripts as blocks; what runs inside is theirs."""
+    """`record_function` is a context manager and a decorator in Python, and a context manager in scripts."""
 
     @record_function("decorated")
     def square(x):
@@ -390,7 +390,7 @@ def test_threads():
 
 
 def test_profilers_do_not_nest():
-    """Profilers do not nest, and the outer one goes on."""
+    """A nested profiler raises an error, and the outer profiler continues."""
     with profile() as prof:
         with pytest.raises(RuntimeError, match="cannot be nested"), profile():
             pass

@@ -1,4 +1,4 @@
-"""Language behaviour, by program files: each does what its comments say, scripted and as plain Python."""
+"""Program files behave as their comments say, scripted and as plain Python."""
 
 import re
 
@@ -83,7 +83,7 @@ def test_plain(path, capfd):
 
 @pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(FOLDER)) for path in FILES])
 def test_file(path, capfd):
-    """A file that scripts its functions itself prints what is expected, or fails where it is expected to."""
+    """A self-scripting file prints the expected output or fails at the expected line."""
     program = read(path)
     failing = program.compile_error or program.runtime_error
     if failing is None:

@@ -151,7 +151,8 @@ def test_schemas_of_python_functions():
 
 
 def test_overload_errors():
-    """Declarations with a body, without an implementation, with other names, called with other types."""
+    """Overload declarations with a body, without implementation, with other names, or called with other types
+    raise errors."""
     with pytest.raises(RuntimeError, match=r"Only `pass` statement or `...` can be the body of overload"):
 
         @ts.jit.overload
@@ -183,7 +184,7 @@ def test_overload_errors():
 
 
 def test_overloads_are_compiled_once():
-    """Asking again gives the same functions."""
+    """Overloads are compiled once."""
 
     @ts.jit.overload
     def same(x: int) -> int: ...
@@ -242,7 +243,7 @@ def test_errors_of_a_unit_are_reported_together():
 
 
 def test_switching_off():
-    """`disable` makes `script` give functions back."""
+    """`ts.jit.disable` makes `script` return functions unchanged."""
 
     def f(x: int):
         return {x}
@@ -283,7 +284,8 @@ def functions_of(error):
 
 
 def test_traceback():
-    """Python's traceback has the user's frames and the call into ts; what Python functions raised begins there."""
+    """A traceback contains the user's frames and the call into ts; errors of Python functions keep their
+    frames."""
 
     def f(n: int) -> int:
         return fails(n)
@@ -306,7 +308,7 @@ def test_traceback():
 
 
 def test_traceback_of_ts(monkeypatch):
-    """TS_SHOW_INTERNAL=1 shows all."""
+    """TS_SHOW_INTERNAL=1 shows internal frames."""
     monkeypatch.setenv("TS_SHOW_INTERNAL", "1")
 
     def divided(n: int) -> int:

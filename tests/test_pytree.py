@@ -25,7 +25,7 @@ class Pair:
 
 @pytest.fixture
 def registered():
-    """`Pair` is a node for one test."""
+    """Register `Pair` as a node for one test."""
     pytree.register_pytree_node(
         Pair,
         lambda pair: ([pair.left, pair.right], "context"),
@@ -37,7 +37,7 @@ def registered():
 
 
 def test_round_trip():
-    """Leaves stand in the order of the tree, and building gives the same types back."""
+    """Leaves are in tree order, and unflattening restores the types."""
     tree = {
         "b": [1, (2, None)],
         "a": OrderedDict(z=3, y=4),
@@ -85,7 +85,8 @@ def test_spec_by_hand(registered):
 
 
 def test_is_leaf():
-    """The rule is asked of nodes before their children, any true value counts, and its errors come through."""
+    """`is_leaf` is called on nodes before their children, accepts any true value, and its errors
+    propagate."""
     asked = []
     assert pytree.tree_leaves([1, (2,)], lambda x: asked.append(x) or isinstance(x, tuple)) == [1, (2,)]
     assert asked == [[1, (2,)], 1, (2,)]
@@ -95,7 +96,8 @@ def test_is_leaf():
 
 
 def test_struct_sequences_of_python_are_leaves():
-    """But results of operators are nodes, of their own class, and sizes become tuples."""
+    """Python's struct sequences are leaves; operator results are nodes of their class, and sizes become
+    tuples."""
     now = time.gmtime(0)
     assert pytree.tree_leaves([now]) == [now] == list(pytree.tree_iter([now]))
     assert pytree.is_structseq(now) and not pytree.is_namedtuple(now)
@@ -107,7 +109,7 @@ def test_struct_sequences_of_python_are_leaves():
 
 
 def test_results_of_operators_met_on_threads():
-    """Threads that meet a class of results first at the same time all see nodes."""
+    """Result classes first seen by concurrent threads are nodes in all of them."""
     results = [ts.sort(ts.ones(2)), ts.topk(ts.ones(2), 1), ts.kthvalue(ts.ones(2), 1), ts.mode(ts.ones(2))]
     counts = []
     start = threading.Barrier(4)
@@ -153,7 +155,7 @@ def test_several_trees():
 
 
 def test_broadcast():
-    """A leaf counts for a branch; what does not fit gives None."""
+    """`_broadcast_to_and_flatten` repeats leaves, and returns None for a mismatch."""
     spec = pytree.tree_structure([(1, 2), {"a": 3}])
     assert pytree._broadcast_to_and_flatten(0, spec) == [0, 0, 0]
     assert pytree._broadcast_to_and_flatten([0, None], spec) == [0, 0, None]
@@ -205,7 +207,7 @@ def test_dataclasses_and_constants():
 
 
 def test_supported_nodes_is_the_registry():
-    """A class is a node as long as it stands in `SUPPORTED_NODES`, however it came there; built-in ones stay."""
+    """A class is a node while it is in `SUPPORTED_NODES`; built-in nodes cannot be removed."""
 
     class Box(list):
         pass
@@ -235,7 +237,7 @@ def test_deep_trees():
 
 
 def test_optree_is_loaded_on_use():
-    """Neither `import ts` nor other helpers load optree."""
+    """optree is imported only by pytree functions."""
     code = "import sys, ts; ts.utils.checkpoint, ts.func.vmap(lambda x: x)(ts.ones(2)); print('optree' in sys.modules)\nts.utils._pytree\nprint('optree' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]

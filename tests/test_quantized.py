@@ -251,7 +251,7 @@ def test_without_state():
 
 
 def test_another_class():
-    """An attribute of one class holds no object of another."""
+    """An attribute rejects objects of another class."""
     source = LINEAR.replace("Linear", "Embedding", 1).replace("return ops.quantized.linear(x, self.p, 0.5, 3)", "return x")
     with pytest.raises(ArchiveError, match="does not fit its class"):
         load(linear_archive(source=source))

@@ -1,4 +1,4 @@
-"""Random numbers: what must hold without PyTorch at hand (its numbers, recorded)."""
+"""Random numbers compared with recorded PyTorch numbers."""
 
 import pickle
 
@@ -107,7 +107,7 @@ def test_numbers_are_drawn_in_memory_order():
 
 
 def test_nan_parameters_terminate():
-    """Rejection loops must end whatever they are given."""
+    """Rejection loops terminate for any parameters."""
     odd = ts.tensor([float("nan"), float("inf"), 0.0, 1e300, 1e-300], dtype=ts.float64)
     ts.manual_seed(0)
     assert ts._standard_gamma(odd)[2] >= 0

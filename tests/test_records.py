@@ -75,7 +75,7 @@ def test_orders_are_needed():
 
 
 def test_aliases_refer_to_an_operator():
-    """`same_as` names an operator, which is no other name itself."""
+    """`same_as` refers to an operator that is not an alias."""
     for record in RECORDS:
         if record.same_as:
             assert registry.records(record.same_as) and registry.canonical(record.same_as) == record.same_as, record.key
@@ -84,7 +84,7 @@ def test_aliases_refer_to_an_operator():
 
 
 def test_operator_flags_override_kernel_facts():
-    """`facts` holds for all records of a kernel, unless `op` says otherwise."""
+    """`facts` apply to all records of a kernel unless `op` overrides them."""
     cond, of_text = registry.find("aten::linalg_cond"), registry.find("aten::linalg_cond.p_str")
     assert cond.kernel is of_text.kernel and cond.layout == of_text.layout == ("contiguous",)
     assert cond.refuses != of_text.refuses

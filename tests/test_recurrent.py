@@ -1,4 +1,4 @@
-"""Recurrent networks in C: what the record's own kernel gives, which steps in Python, and what is left to it."""
+"""Native recurrent networks equal the records' Python kernels, with fallbacks."""
 
 import copy
 import itertools

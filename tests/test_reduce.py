@@ -83,7 +83,7 @@ def test_lengths_around_the_blocks(n):
 
 
 def test_methods_are_called_like_functions():
-    """By position, by name, by PyTorch's other names; from the class as well."""
+    """Methods accept positional arguments, keywords and NumPy's names, also through the class."""
     x = ts.ones(2, 3)
     assert x.sum(dim=1).tolist() == x.sum(axis=1).tolist() == ts.sum(input=x, dim=1).tolist() == [3.0, 3.0]
     assert ts.Tensor.sum(x, 0).tolist() == [2.0, 2.0, 2.0]

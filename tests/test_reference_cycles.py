@@ -1,4 +1,4 @@
-"""Scripted things die with the Python objects that they were made of: nothing in ts keeps them alive."""
+"""Scripted objects are released with the Python objects that they were created from."""
 
 import gc
 import time
@@ -251,7 +251,7 @@ MAKERS = [
 
 
 def collect():
-    """Also what `typing` remembers of `List[Counter]`."""
+    """Collect garbage after clearing the caches of `typing`."""
     for clear in typing._cleanups:
         clear()
     gc.collect()
@@ -309,7 +309,7 @@ def test_copies_of_attributes():
 
 
 def test_class_after_failure():
-    """A class whose compilation failed is compiled anew when what was missing is there."""
+    """A class with a failed compilation is compiled again after the missing name exists."""
 
     class Late:
         def __init__(self, start: int):

@@ -57,7 +57,7 @@ class Point(NamedTuple):
 
 
 def test_isinstance_of_any_at_run_time():
-    """Containers know the types of what they hold; a NamedTuple is a tuple."""
+    """`isinstance` of Any uses the element types of containers; a NamedTuple is a tuple."""
 
     @ts.jit.script
     def f(x: Any):

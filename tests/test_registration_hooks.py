@@ -1,4 +1,4 @@
-"""Hooks that all modules call when they register a parameter, buffer or submodule."""
+"""Global hooks for registration of parameters, buffers and submodules."""
 
 import ts
 from ts import nn
@@ -6,7 +6,7 @@ from ts.nn.modules import module
 
 
 def test_hooks():
-    """They see what constructors and assignments register, in order, until they are removed."""
+    """Registration hooks see constructors and assignments in order, until they are removed."""
     seen = []
     handles = [
         module.register_module_parameter_registration_hook(lambda m, name, p: seen.append(("p", name))),
@@ -25,7 +25,7 @@ def test_hooks():
 
 
 def test_replacement():
-    """A result takes the place of what is registered."""
+    """The result of a registration hook replaces the registered object."""
     handle = module.register_module_parameter_registration_hook(lambda m, name, p: nn.Parameter(p * 0 + 3))
     try:
         net = nn.Module()

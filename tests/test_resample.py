@@ -1,4 +1,4 @@
-"""The kernels of resampling: the sums of every namespace, and nothing read beyond what was given."""
+"""Resampling kernels equal the general kernels without out-of-bounds reads."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_picks_equal_the_general_kernel(dtype):
 
 
 def test_samples_outside_of_the_input_are_zero():
-    """Also where the first cell is infinite, which a weight of zero would make NaN."""
+    """Samples outside of the input are zero even if the first pixel is infinite."""
     image = ts.full((1, 1, 2, 2), float("inf"))
     away = ts.full((1, 1, 1, 2), 9.0)
     assert ts.nn.functional.grid_sample(image, away, align_corners=False).item() == 0

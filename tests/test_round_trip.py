@@ -1,4 +1,4 @@
-"""Graph text and source text are formats: what they show reads back, for all that the programs compile."""
+"""Graph text and source text can be parsed back for all compiled programs."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def printed(text, *functions):
 
 
 def uses_of(operator):
-    """Functions that call an operator with several results: one returns them, others take them apart."""
+    """Yield functions that call an operator with several results, returning or unpacking them."""
     arguments = [
         (a, f"{a.name}_") for a in operator.schema.arguments if not (a.kwarg_only and a.has_default)
     ]
@@ -88,6 +88,6 @@ def test_tasks_keep_their_order():
 
 
 def test_equal_default_of_another_type_is_printed():
-    """`1.0` for a Scalar whose default is 1 stays: the operator would get an int."""
+    """An explicit `1.0` equal to an int default is printed, because the operator would get an int."""
     (source,) = printed("def f(x):\n  return torch.softplus(x, 1.0, 20.0), torch.add(x, x, alpha=1)\n", "f")
     assert "torch.softplus(x, 1., 20.)" in source and "torch.add(x, x)" in source

@@ -17,7 +17,7 @@ def test_without_the_library(monkeypatch, tmp_path):
 
 
 class TestFiles:
-    """With the library."""
+    """Tests with the library installed."""
 
     @pytest.fixture(autouse=True)
     def library(self):
@@ -39,7 +39,7 @@ class TestFiles:
         assert load_file(path, "meta")["number"].is_meta
 
     def test_by_the_library(self, tmp_path, library):
-        """The library reads what was written."""
+        """The safetensors library reads files written by `ts`."""
         numpy = pytest.importorskip("safetensors.numpy")
         save_file({"x": ts.arange(3)}, tmp_path / "x.safetensors")
         assert numpy.load_file(tmp_path / "x.safetensors")["x"].tolist() == [0, 1, 2]

@@ -1,4 +1,4 @@
-"""Reading and writing by indices in C: what the record's own kernel gives, which goes through NumPy, and what is left to it."""
+"""Native gather and scatter kernels equal the NumPy kernels, with fallbacks."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,8 @@ def arrays(x):
 
 
 def agrees(name, *args, overload="", **options):
-    """The function, and its form in place, give what the record's kernel does; the arguments stay as they are."""
+    """Check that a function and its in-place variant equal the record's kernel and leave the arguments
+    unchanged."""
     wanted = find(f"aten::{name}" + (f".{overload}" if overload else "")).kernel(
         namespace, *map(arrays, args), **options
     )

@@ -1,4 +1,4 @@
-"""`ts.jit.script` and `ts.jit.CompilationUnit`: what can be compiled, how it is called, what it shows."""
+"""`ts.jit.script` and `ts.jit.CompilationUnit`: supported objects, calls and attributes."""
 
 import random
 import copy
@@ -116,7 +116,7 @@ def test_failed_compilation_can_be_repeated():
 
 
 def test_compilation_unit():
-    """Functions of a string see each other, also later ones, and names of the caller's scope."""
+    """Functions of a string can call each other, including later ones, and names of the caller's scope."""
     unit = ts.jit.CompilationUnit("""
 def f(x: int) -> int:
     return g(x) + LIMIT
@@ -152,7 +152,7 @@ def g(x: int) -> int:
     ],
 )
 def test_values_pass_through(annotation, value):
-    """A value of each type comes back as it went in, with its Python type."""
+    """A value of each type is returned with its Python type."""
     unit = ts.jit.CompilationUnit(f"def f(x: {annotation}) -> {annotation}:\n    return x\n")
     result = unit.f(value)
     assert result == value
@@ -195,7 +195,7 @@ def test_tensor_is_the_default_type():
 
 
 def test_module_named_torch():
-    """Source that says `torch` means `ts`, whether or not there is such a module."""
+    """`torch` in source text means `ts`, independent of an installed torch."""
     unit = ts.jit.CompilationUnit("def f(x: torch.Tensor):\n    return torch.relu(x)\n")
     assert unit.f(ts.tensor([-1.0, 2.0])).tolist() == [0.0, 2.0]
 
@@ -258,7 +258,7 @@ def test_multiple_results():
 
 
 def test_threads():
-    """One function runs in several threads at once."""
+    """A function can run in several threads concurrently."""
 
     @ts.jit.script
     def f(n: int) -> int:
@@ -277,7 +277,7 @@ def test_threads():
 
 
 def test_limits():
-    """Fuel, time and depth end a program with an error that says which limit it was."""
+    """Fuel, time and depth limits end a program with an error that names the limit."""
     unit = ts.jit.CompilationUnit("""
 def forever() -> int:
     i = 0
@@ -320,7 +320,7 @@ def run_python(code, **environment):
 
 
 def test_switched_off(tmp_path):
-    """TS_JIT=0 gives the function itself."""
+    """TS_JIT=0 makes `script` return the function."""
     (tmp_path / "m.py").write_text("import ts\n@ts.jit.script\ndef f(x: int) -> int:\n    return x\n")
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import m; print(type(m.f).__name__, m.f(2))"
     for name in ("TS_JIT", "PYTORCH_JIT"):
@@ -517,7 +517,8 @@ def of_a_module(x: ts.Tensor, n: int = 3) -> int:
 
 
 def test_scripted_function_has_the_original_attributes():
-    """Its name, place, text, parameters, annotations, and the function itself."""
+    """A scripted function has the name, location, docstring, parameters and annotations of the original, and
+    `__wrapped__`."""
     f = ts.jit.script(of_a_module)
     for name in ("__doc__", "__name__", "__qualname__", "__module__", "__annotations__"):
         assert getattr(f, name) == getattr(of_a_module, name), name
@@ -545,7 +546,7 @@ def test_a_function_of_text_has_a_signature():
 
 
 def test_scripted_methods_have_the_original_attributes(tmp_path):
-    """`forward` and what is exported; a loaded module has signatures."""
+    """`forward` and exported methods have the original attributes; loaded modules have signatures."""
 
     class Net(ts.nn.Module):
         def forward(self, x: ts.Tensor, k: int = 2) -> ts.Tensor:

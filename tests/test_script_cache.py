@@ -149,7 +149,7 @@ def test_hits():
     ],
 )
 def test_misses(old, new):
-    """Whatever the code follows from is another."""
+    """A changed source or global changes the cache key."""
 
     class ts_math:
         pi = 3.0
@@ -169,7 +169,7 @@ def test_misses(old, new):
 
 
 def test_a_file_of_another_name():
-    """Errors name it."""
+    """A file name is part of the cache key, because errors contain it."""
     assert not was_kept(PROGRAM)
     run(PROGRAM, "<other>")
     assert run(PROGRAM, "<other>")["f"].cached_code is None
@@ -195,7 +195,7 @@ def test_a_file_of_another_name():
 )
 @pytest.mark.filterwarnings("ignore")
 def test_uncacheable_code(text):
-    """Code that follows from more than a digest says is compiled each time."""
+    """Code that depends on more than the cache key is compiled each time."""
     before = "import ts\nfrom enum import Enum\nfrom typing import NamedTuple\n"
     for _ in range(2):
         try:
@@ -270,7 +270,7 @@ def test_switches(monkeypatch):
 
 
 def test_cached_code_in_other_callers(folder):
-    """Kept code serves those who call it in their own, trace it, save it."""
+    """Cached code can be called by other scripts, traced and saved."""
     run(PROGRAM)["f"](ts.ones(2))
     scope = run(PROGRAM)
     f = scope["f"]

@@ -1,4 +1,4 @@
-"""Layers in scripts: recurrent layers, transformers and norms compile, and give what they give outside."""
+"""Layers in scripts: recurrent layers, transformers and norms compile with eager results."""
 
 import pytest
 

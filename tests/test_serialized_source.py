@@ -1,4 +1,4 @@
-"""Files of printed source, whose definitions are parsed one by one (`frontend/serialized_source`)."""
+"""Files of printed source, with separately parsed definitions (`frontend/serialized_source`)."""
 
 import ast
 

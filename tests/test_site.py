@@ -1,4 +1,4 @@
-"""The site as a reader has it, in Chromium: search, dark mode, a phone's width, no errors, nothing from other hosts."""
+"""The documentation site in Chromium: search, dark mode, phone width, no errors, no external requests."""
 
 import http.server
 import subprocess
@@ -45,12 +45,12 @@ def site():
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *args):
-        """Nothing."""
+        """Suppress log output."""
 
 
 @pytest.fixture
 def visit(browser, site):
-    """Open a page; at the end nothing has gone wrong, and nothing was asked of another host."""
+    """Open pages in the browser and check for errors and external requests at the end."""
     wrong, contexts = [], []
 
     def open(page, **options):
@@ -113,7 +113,7 @@ def test_dark_mode(visit, scheme):
 
 
 def test_every_page_fits(visit, site):
-    """No page scrolls sideways on a phone or a screen, and none has an error."""
+    """No page scrolls horizontally on a phone or a screen, and no page has an error."""
     tab = visit("index.html", viewport=PHONE)
     too_wide = {}
     for page in pages():

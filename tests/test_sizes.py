@@ -203,7 +203,7 @@ def test_joins():
 
 
 def test_convolutions():
-    """Of any number of images, of any size."""
+    """Symbolic sizes of convolutions for any number and size of images."""
     args = [1, 1], [1, 1], [1, 1], 1
     assert shape(run("conv2d", array(N, 3, 8, 8), array(5, 3, 3, 3), array(5), *args)) == "[n, 5, 8, 8]"
     assert shape(run("conv2d", array(N, 3, M, 8), array(5, 3, 3, 3), None, *args)) == "[n, 5, m, 8]"

@@ -53,7 +53,7 @@ def test_coalesce_sums_equal_indices():
 
 
 def test_values_of_blocks():
-    """Dense dimensions follow the sparse ones."""
+    """Dense dimensions follow the sparse dimensions."""
     x = ts.sparse_coo_tensor([[0, 1]], [[1.0, 2.0], [3.0, 4.0]], (3, 2))
     assert (x.sparse_dim(), x.dense_dim()) == (1, 1)
     assert same(x, [[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]) and same(x[0], [1.0, 2.0])
@@ -186,7 +186,7 @@ def test_sums_and_softmax():
 
 
 def test_shapes():
-    """Transpose, select, concatenate."""
+    """Transpose, select and concatenate sparse tensors."""
     x = sparse()
     for turned in (x.t(), x.T, x.mT, x.transpose(0, 1), x.permute(1, 0)):
         assert same(turned, np.array(DENSE).T)
@@ -230,7 +230,7 @@ def test_compressed_rows():
 
 
 def test_repr():
-    """`repr` is PyTorch's."""
+    """`repr` of sparse tensors equals PyTorch's."""
     assert repr(sparse()) == (
         "tensor(indices=tensor([[0, 1, 1],\n"
         "                       [2, 0, 2]]),\n"
@@ -258,7 +258,7 @@ def test_repr():
     "make", [sparse, with_duplicate_index, lambda: sparse().coalesce(), lambda: sparse().to_sparse_csr()]
 )
 def test_pickles_and_files(make):
-    """Pickles and files of `ts.save` keep indices, values, size and whether it is coalesced."""
+    """Pickles and saved files preserve indices, values, size and the coalesced flag."""
     x = make()
     file = io.BytesIO()
     ts.save({"x": x}, file)
@@ -301,7 +301,7 @@ def test_gradient_of_values():
 
 
 def test_gradient_of_sparse_product():
-    """The sparse factor has a gradient on its pattern with `sparse.mm` and a dense one with `mm`."""
+    """The sparse factor has a sparse gradient with `sparse.mm` and a dense one with `mm`."""
     for product, is_sparse in ((ts.sparse.mm, True), (ts.mm, False)):
         x, d = sparse(requires_grad=True), other().t().requires_grad_()
         product(x, d).sum().backward()
@@ -344,7 +344,7 @@ def test_embedding_gradients():
 
 
 def test_embedding_bag_gradients():
-    """Sparse gradients of bags are scaled by the mode; padding has none."""
+    """Sparse gradients of embedding bags are scaled by the mode; padding has no gradient."""
     for mode, factor in (("sum", 1.0), ("mean", 0.5)):
         bag = ts.nn.EmbeddingBag(4, 2, mode=mode, sparse=True, padding_idx=3)
         bag(ts.tensor([1, 2, 3, 1]), ts.tensor([0, 2])).sum().backward()

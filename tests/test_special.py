@@ -26,7 +26,7 @@ def test_as_the_c_library(name, function, dtype):
 
 
 def test_inverse_error_function():
-    """It undoes erf, is odd, and is infinite at the ends."""
+    """`erfinv` inverts erf, is odd, and is infinite at the ends."""
     x = ts.linspace(-3, 3, 41, dtype=ts.float64)
     assert (x.erf().erfinv() - x).abs().max() < 1e-12
     assert ts.tensor([1.0, -1.0, 0.0]).erfinv().tolist() == [math.inf, -math.inf, 0.0]

@@ -166,7 +166,7 @@ def test_report_of_overloaded_forward():
 
 
 def test_specializations_are_released_with_their_function():
-    """They no longer count towards the limit of the process."""
+    """Released specializations no longer count towards the process limit."""
     for _ in range(600):
         f = unit("def f(x):\n  if x.dim() == 1:\n    return x + 1\n  return x\n")
         for rank in range(8):

@@ -189,7 +189,7 @@ def test_end_of_a_function_source(path):
 
 
 def test_frames_have_room():
-    """Wherever in the stack it is called, no call inside takes memory of the system and gives it back."""
+    """Calls at any stack depth do not allocate and release system memory."""
     resource = pytest.importorskip("resource")
 
     def nothing():

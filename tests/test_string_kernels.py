@@ -59,14 +59,14 @@ def texts() -> list[str]:
 
 @pytest.mark.parametrize("function", [words, fields, small, vowels])
 def test_scripts_equal_python(function: Callable[[str], object], texts: list[str]) -> None:
-    """Also the second time, when pieces are met again."""
+    """String functions equal Python's, also in repeated calls with cached pieces."""
     script = ts.jit.script(function)
     for text in [*texts, *texts]:
         assert script(text) == function(text), ascii(text)
 
 
 def test_ends_are_pythons(texts: list[str]) -> None:
-    """Whichever characters are asked for, and asked for before."""
+    """`strip` functions equal Python's for any characters."""
     script = ts.jit.script(ends)
     for text in texts:
         for chars in (",", "a ", "", "é", "\x00b", "K,"):
@@ -74,7 +74,7 @@ def test_ends_are_pythons(texts: list[str]) -> None:
 
 
 def test_each_character_has_its_lower_case() -> None:
-    """Alone, and where others decide how wide the text is."""
+    """`lower` equals Python's for each character, alone and in wider strings."""
     script = ts.jit.script(small)
     for code in [*range(0xD800), *range(0xE000, 0x20000)]:
         character = chr(code)
@@ -128,7 +128,7 @@ def torn(text: str) -> List[str]:
 
 
 def test_halves_of_surrogate_pairs(tmp_path):
-    """Scripts, their graphs, archives, pictures and pages take texts that no encoding has."""
+    """Unpaired surrogates are supported in scripts, graphs, archives, drawings and pages."""
     scripted = ts.jit.script(torn)
     assert scripted("a") == torn("a")
     assert '"\\ud800z\\udc80"' in str(scripted.graph) and str(ts.parse_ir(str(scripted.graph))) == str(

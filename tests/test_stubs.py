@@ -1,4 +1,4 @@
-"""Stubs say what there is: they are made from the records, hold every name, and results have the types that they promise."""
+"""Stubs are generated from the records, contain every name, and have the actual result types."""
 
 import ast
 import runpy
@@ -18,12 +18,12 @@ from ts.ops import registry
 
 
 def test_the_stubs_are_current():
-    """`python -m tests.regenerate` writes them; with --check it says what differs."""
+    """The stubs are current (`python -m tests.regenerate`; --check prints differences)."""
     assert regenerate.differences(stubs.stubs()) == ""
 
 
 def test_a_difference_is_shown(tmp_path, monkeypatch, capsys):
-    """--check writes nothing, fails with a diff and says what to run."""
+    """`--check` writes nothing, prints a diff and the command, and fails."""
     page = stubs.ROOT / "ts" / "special.pyi"
     old = page.read_text()
     monkeypatch.setattr(regenerate, "texts", lambda: {page: old.replace("def expit", "def expt")})
@@ -36,7 +36,7 @@ def test_a_difference_is_shown(tmp_path, monkeypatch, capsys):
 
 
 def names_of(path):
-    """The names that a stub gives, by the class they stand in: "" for the module."""
+    """Return the names in a stub by class, with "" for the module."""
     names: dict[str, set[str]] = {"": set()}
 
     def enter(body, where):
@@ -61,7 +61,7 @@ PACKAGES = ["ts", "ts.linalg", "ts.fft", "ts.special", "ts.nn", "ts.nn.modules",
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_packages_match_their_stubs(package):
-    """In both directions: what `dir` shows of the public names, and what may be asked for."""
+    """The names in a stub equal the public names of the package."""
     module = import_module(package)
     path = stubs.ROOT / package.replace(".", "/")
     stub = names_of(path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi"))[""]
@@ -118,7 +118,7 @@ KINDS = {
 
 
 def test_results_have_their_types():
-    """Operators that Python calls with samples give what the stubs say: a thousand of them."""
+    """Results of operator samples have the types of the stubs, for a thousand operators."""
     called = 0
     wrong = []
     registry.load()
@@ -152,19 +152,19 @@ def test_results_have_their_types():
 @pytest.mark.long
 @pytest.mark.parametrize("checker", type_checkers.CHECKERS)
 def test_type_checkers(checker):
-    """200 right uses pass, 200 wrong ones are found, each in its line; `make lint` asks that of both, too."""
+    """Type checkers accept 200 valid uses and reject 200 invalid ones at their lines."""
     if type_checkers.missing(checker):
         pytest.skip(f"{checker} is not installed (extra dev)")
     assert type_checkers.problems(checker) == []
 
 
 def test_number_of_uses():
-    """200 of each kind at least."""
+    """There are at least 200 uses of each kind."""
     right = [line for line in type_checkers.FILES["valid_uses"].read_text().split("\n") if line and not line.startswith((" ", "#", "@", "def", "class", "import", "from"))]
     assert len(right) >= 200 and len(type_checkers.mistakes()) >= 200
 
 
 def test_generated_as_a_command():
-    """--help says what it is for."""
+    """`--help` of `tests.regenerate` lists its options."""
     done = subprocess.run([sys.executable, "-m", "tests.regenerate", "--help"], capture_output=True, text=True, cwd=stubs.ROOT, check=True)
     assert "--check" in done.stdout

@@ -32,7 +32,7 @@ CHAIN = """graph(%x, %y, %z):
 
 
 def test_no_overlap():
-    """Of two occurrences that share a node the first is rewritten."""
+    """Of two overlapping occurrences, the first is rewritten."""
     assert kinds(CHAIN) == ["my::mulmul", "aten::mul"]
 
 

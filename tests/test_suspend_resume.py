@@ -71,7 +71,7 @@ def test_steps():
 
 
 def test_resume_on_other_threads():
-    """Each turn may be on another thread."""
+    """A program can be resumed on another thread each time."""
     program = count.start(5_000)
     threads = 0
     while not program.finished:
@@ -83,7 +83,7 @@ def test_resume_on_other_threads():
 
 
 def test_suspend_from_outside():
-    """A program that runs without the GIL stops soon after it was asked to."""
+    """A program without the GIL stops soon after a suspend request."""
     program = count.start(1 << 60)
     results = []
     thread = threading.Thread(target=lambda: results.append(program.run()))
@@ -202,7 +202,7 @@ def test_forks_without_memory_fail(more, tmp_path):
 
 
 def test_limits_hold_for_forked_programs():
-    """A forked program draws on the allowance of the program that forked it, wherever it runs."""
+    """A forked program shares the limits of its parent on any thread."""
 
     @ts.jit.script
     def forks(n: int) -> int:
@@ -222,7 +222,7 @@ def test_limits_hold_for_forked_programs():
 
 
 def test_wrong_arguments():
-    """They are those of a call."""
+    """`start` rejects invalid arguments with the errors of a call."""
     with pytest.raises(RuntimeError, match="missing value for argument"):
         count.start()
     with pytest.raises(RuntimeError, match="Expected a value of type 'int'"):

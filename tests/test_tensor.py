@@ -1,4 +1,4 @@
-"""Tensors without operators: what they hold, how they are made, indexed, copied and shared."""
+"""Tensors without operators: data, creation, indexing, copies and sharing."""
 
 import copy
 import math
@@ -35,7 +35,7 @@ tensor = factories.tensor
     ],
 )
 def test_inference(data, dtype, shape):
-    """dtype and shape follow from the data as PyTorch has it."""
+    """dtype and shape are inferred from data as in PyTorch."""
     x = tensor(data)
     assert (x.dtype, x.shape) == (dtype, shape)
 
@@ -199,7 +199,8 @@ def test_sequences_with_a_wrong_length():
 
 
 def test_copies():
-    """clone, deepcopy and pickle keep values, dtype and attributes; `to` gives itself where nothing changes."""
+    """clone, deepcopy and pickle keep values, dtype and attributes; `to` returns the tensor if nothing
+    changes."""
     x = tensor([1.0, 2.0], requires_grad=True)
     x.note = "kept"
     for y in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
@@ -214,7 +215,7 @@ def test_copies():
 
 
 def test_dtypes_and_devices():
-    """One object per dtype, PyTorch's names and codes; devices print as PyTorch's."""
+    """Each dtype is one object with PyTorch's name and code; devices print as PyTorch's."""
     assert repr(dtypes.float32) == "torch.float32" and dtypes.BY_CODE[11] is dtypes.bool_
     assert pickle.loads(pickle.dumps(dtypes.half)) is dtypes.float16
     assert dtypes.promote(dtypes.uint8, dtypes.int8) is dtypes.int16
@@ -284,7 +285,7 @@ def test_storages_of_no_arrays(other):
 
 
 def test_base_of_views():
-    """`_base` is the tensor whose memory a view shows, through views of views; what was detached stands for itself."""
+    """`_base` is the tensor that owns the memory, through nested views; a detached tensor has no base."""
     x = ts.ones(2, 3)
     for view in (x[0], x[0][1:], x.t(), x.T, x.view(6).view(3, 2), x.expand(4, 2, 3), next(iter(x)), x.unbind(1)[0]):
         assert view._is_view()
@@ -312,7 +313,7 @@ def test_out_of_range_values_become_infinity():
 
 @pytest.mark.parametrize("dtype", [ts.int64, ts.uint8, ts.int32])
 def test_long_lists_of_integers(dtype):
-    """All are looked at, wherever the one stands that does not fit; negative ones wrap where PyTorch wraps them."""
+    """Long integer lists are checked completely; negative numbers wrap as in PyTorch."""
     numbers = [i % 200 for i in range(70_000)]
     assert ts.tensor(numbers, dtype=dtype).tolist() == numbers
     assert ts.tensor([*numbers, True], dtype=dtype)[-1] == 1

@@ -86,7 +86,7 @@ def test_module_conversions_swap():
 
 
 def test_plain_tensors_are_not_dispatched():
-    """Operators on plain tensors are unchanged while there are tensors of such classes."""
+    """Operators on plain tensors are not dispatched to wrapper subclasses."""
     classes = tensor_subclasses.classes(ts, LOG)
     wrapper = classes.Logging(ts.ones(2))
     LOG.clear()

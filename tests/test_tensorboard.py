@@ -11,7 +11,7 @@ from ts.utils.tensorboard import SummaryWriter
 
 
 def test_the_package_is_named(monkeypatch, tmp_path):
-    """Without the package `tensorboard` the module imports and a writer raises ImportError."""
+    """Without `tensorboard`, the module can be imported and a writer raises ImportError."""
     real = builtins.__import__
 
     def refuse(name, *args):
@@ -61,7 +61,7 @@ def test_numbers(written):
 
 
 def test_numbers_of_one_chart(written):
-    """`add_scalars` writes each scalar to its own directory."""
+    """`add_scalars` writes each scalar to a separate directory."""
     ((event, value),) = written(lambda w: w.add_scalars("m/x", {"p": 1.0, "q": 2.0}, 4), "m_x_q")
     assert (event.step, value.tag, value.simple_value) == (4, "m/x", 2.0)
 
@@ -129,7 +129,7 @@ def test_curves_texts_and_sounds(written):
 
 
 def test_runs_with_hyperparameters(written):
-    """`add_hparams` writes to its own directory."""
+    """`add_hparams` writes to a separate directory."""
     values = written(lambda w: w.add_hparams({"lr": 0.1, "net": "s"}, {"acc": 0.5}, run_name="r"), "r")
     tags = [value.tag for _, value in values]
     assert tags == [

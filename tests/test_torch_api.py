@@ -1,4 +1,5 @@
-"""Every recorded name of PyTorch's modules is real or a placeholder, of the same kind; real functions take the same parameters."""
+"""Every recorded PyTorch name exists with its kind, as implementation or placeholder, and functions have
+equal parameters."""
 
 import importlib
 import inspect
@@ -106,7 +107,7 @@ def differences(path):
 
 
 def different_parameters():
-    """Yield functions and classes with other parameters than PyTorch's: the path, PyTorch's, those of `ts`."""
+    """Yield functions and classes with other parameters than PyTorch's, with both signatures."""
     for line in PARAMETERS_FILE.read_text().splitlines():
         path, _, text = line.partition(":")
         if line.startswith("#"):
@@ -119,7 +120,7 @@ def different_parameters():
 
 
 def walk():
-    """Print all differences; run in its own process, because resolved names stay in the modules."""
+    """Print all differences; run in a new process, because resolved names stay in the modules."""
     warnings.simplefilter("ignore")
     kinds = [found for path in sorted(api.paths()) for found in differences(path)]
     print(json.dumps([kinds, list(different_parameters())]))
@@ -136,7 +137,7 @@ def found():
 
 
 def test_names(found):
-    """Each name exists and has PyTorch's kind, except those in OTHER_KINDS."""
+    """Each name exists with PyTorch's kind, except those in OTHER_KINDS."""
     assert [each for each in found[0] if not any(fnmatch(each[0], p) for p in OTHER_KINDS)] == []
 
 

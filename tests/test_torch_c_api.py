@@ -28,7 +28,7 @@ PASSES = [name for name in dir(ts._C) if name.startswith("_jit_pass_")]
     ],
 )
 def test_every_pass_takes_a_graph(name):
-    """It leaves a valid graph, and says whether it changed it."""
+    """Passes of `ts._C` leave a valid graph and return True if they changed it."""
     graph = ts._C.parse_ir(TEXT)
     before = str(graph)
     changed = getattr(ts._C, name)(graph)
@@ -133,7 +133,7 @@ def test_state_of_the_thread(run, expected):
 
 @pytest.mark.parametrize("name", ["_nn", "_linalg", "_fft", "_special"])
 def test_modules_of_operators_are_imported_by_access(name):
-    """An unknown name of one is an AttributeError, however the module was reached."""
+    """Operator modules of `ts._C` are imported on access, and unknown names raise AttributeError."""
     module = getattr(ts._C, name)
     assert sys.modules[f"ts._C.{name}"] is module
     assert not hasattr(module, "_name")

@@ -224,7 +224,8 @@ def test_tests_of_the_library_tie_nothing():
 
 
 def test_scalar_window_lengths_are_recorded():
-    """PyTorch's trace keeps the example's length."""
+    """A scalar window length is recorded as a dynamic size, while PyTorch's trace keeps the example's
+    length."""
     pooled = traced(lambda x: ts.nn.functional.max_pool2d(x, x.size(2)), ts.rand(2, 3, 4, 4))
     x = ts.rand(1, 3, 6, 6)
     assert pooled(x).tolist() == x.amax((2, 3), True).tolist()
@@ -257,7 +258,7 @@ def test_number_of_rows_is_fixed_by_the_example():
 
 
 def test_a_trace_of_an_encoder_takes_another_mask():
-    """A mask that hides what comes later when it is traced is any mask later."""
+    """A traced encoder with a causal mask accepts any mask."""
     encoder = ts.nn.TransformerEncoder(ts.nn.TransformerEncoderLayer(4, 2, 8), 1).eval()
     x, causal = ts.rand(3, 1, 4), ts.nn.Transformer.generate_square_subsequent_mask(3)
     trace = ts.jit.trace(encoder, (x, causal))
@@ -499,7 +500,7 @@ def test_archives_keep_numbers_and_guards(tmp_path):
 
 
 def test_masks_in_brackets():
-    """A mask stands for as many dimensions as it has, none perhaps, and is computed anew when the trace runs."""
+    """An index mask covers its number of dimensions and is recomputed when the trace runs."""
 
     def parts(x):
         total = x.sum()
@@ -587,7 +588,7 @@ def test_split_into_sizes(sizes):
 
 
 def test_types_of_nested_tuples():
-    """Tensors in tuples keep their shapes; those in lists and dicts have none."""
+    """Tensors in tuples have shapes in the graph; tensors in lists and dicts have none."""
     x = ts.ones(2)
     graph = ts.jit.trace(lambda t: t[0] + t[1][0], ((x, (x, [x])),)).graph
     shaped = "Float(2, strides=[1], requires_grad=0, device=cpu)"

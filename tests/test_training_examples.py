@@ -1,4 +1,4 @@
-"""Each example of training is one command: it trains, draws its curve, and leaves what it says."""
+"""Each training example is one command that trains, draws its curve and writes its files."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ def run(example, out, *more):
 
 @pytest.mark.parametrize("example", WRITTEN)
 def test_a_few_steps(example, tmp_path):
-    """Are enough for a picture, and for all that the example leaves; seeds are taken."""
+    """A few steps write the curve and all files; the seed is used."""
     printed = run(example, tmp_path / "a", "--steps", "3", "--seed", "1")
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == WRITTEN[example]
     assert (tmp_path / "a" / WRITTEN[example][0]).read_bytes().startswith(b"\x89PNG")
@@ -47,7 +47,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 @pytest.mark.parametrize(("example", "needs"), [("char_lstm.py", "matplotlib"), ("finetune.py", "matplotlib and sklearn")])
 def test_missing_package_is_reported_in_one_line(example, needs, tmp_path):
-    """Before anything is trained or written."""
+    """A missing package is reported before training and writing."""
     command = [sys.executable, "-c", WITHOUT, ROOT / "examples" / example, "--out", tmp_path / "out"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 1 and not (tmp_path / "out").exists()
@@ -71,7 +71,7 @@ def test_digits_are_read(tmp_path):
 
 @pytest.mark.long
 def test_old_knowledge_helps(tmp_path):
-    """From 50 images, weights that know other digits learn most of the new ones."""
+    """Pretrained weights learn most of the new digits from 50 images."""
     printed = run("finetune.py", tmp_path)
     before, after = (float(line.partition(": ")[2].partition(" %")[0]) for line in printed.splitlines())
     assert before < 50 and after > 85

@@ -1,4 +1,4 @@
-"""`ts.save` and `ts.load` without PyTorch: what comes back, and what is refused."""
+"""`ts.save` and `ts.load` without PyTorch: restored values and errors."""
 
 import copy
 import io
@@ -11,7 +11,7 @@ import ts
 
 
 def test_round_trip_keeps_sharing(tmp_path):
-    """Two views of one storage are views of one storage again; a path is written whole."""
+    """Two views of one storage are restored as views of one storage; a path is written completely."""
     x = ts.arange(6.0).reshape(2, 3)
     path = tmp_path / "state.pt"
     ts.save({"x": x, "row": x[1], "note": "text", "n": (1, 2.5, None)}, path)
@@ -45,7 +45,7 @@ def test_buffers_and_arrays():
 
 
 def test_overlaps_versions_and_storages():
-    """Worked out by hand: who shares a version, what overlaps, what lies where."""
+    """Shared versions, overlaps and offsets of storages equal values computed by hand."""
     x = ts.arange(6.0)
     view = x.view(2, 3).t()
     view.add_(1)
@@ -62,7 +62,7 @@ def test_overlaps_versions_and_storages():
 
 
 def test_memory_formats():
-    """Channels last: the second dimension has stride 1, copies keep it, and `contiguous` undoes it."""
+    """Channels last: the second dimension has stride 1, copies preserve it, and `contiguous` reverts it."""
     x = ts.ones(2, 3, 4, 5).contiguous(memory_format=ts.channels_last)
     assert x.stride() == (60, 1, 15, 3) and x.is_contiguous(memory_format=ts.channels_last)
     assert x.double().stride() == ts.empty_like(x).stride() == x.clone().stride() == x.stride()
@@ -72,7 +72,7 @@ def test_memory_formats():
 @pytest.mark.parametrize("weights_only", [True, False])
 @pytest.mark.parametrize("zipped", [True, False])
 def test_storages_are_values_that_tensors_share(weights_only, zipped):
-    """Typed storages come back as storages of the same memory; one storage is one object."""
+    """Typed storages are restored on shared memory; one storage is one object."""
     x = ts.arange(6.0)
     file = io.BytesIO()
     ts.save([x, x.storage(), (x[2:].storage(), x[:1])], file, _use_new_zipfile_serialization=zipped)
@@ -88,7 +88,7 @@ def test_storages_are_values_that_tensors_share(weights_only, zipped):
 
 
 def test_storage_with_two_dtypes_is_rejected():
-    """A file says the dtype of each storage: with two of them one tensor would come back wrong."""
+    """A storage with two dtypes cannot be saved, because a file contains one dtype per storage."""
     x = ts.ones(3)
     for value in ([x, x.view(ts.int32)], [x, x.untyped_storage()]):
         with pytest.raises(RuntimeError, match="view the same data as different types"):
@@ -133,7 +133,7 @@ def test_files_with_read_or_readinto():
 
 
 def test_texts_of_python_2():
-    """Their encoding is the reader's to know: UTF-8 if nothing is said."""
+    """The encoding of Python 2 strings is an option of the reader, with default UTF-8."""
     with io.BytesIO() as file:
         ts.save(["abc", ts.ones(1)], file, _use_new_zipfile_serialization=False)
         data = file.getvalue().replace(b"X\x03\x00\x00\x00abc", b"U\x03a\xc3\xa9")
@@ -160,7 +160,7 @@ def test_tensors_of_cuda_devices_say_how_to_read_them():
 
 
 def test_default_restore_location():
-    """Functions that are given as `map_location` call it, with the device that they want."""
+    """`map_location` functions may call `default_restore_location` with a device."""
     from ts.serialization import default_restore_location as restore
 
     storage = ts.ones(2).untyped_storage()

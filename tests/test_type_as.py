@@ -18,7 +18,7 @@ import ts
     ids=["rows", "columns", "transposed", "sliced", "vector", "number"],
 )
 def test_strides(x, strides):
-    """Dense tensors keep their strides, others get the order in which they are written down."""
+    """Dense tensors keep their strides; others get row-major order of their dimensions."""
     like = ts.ones(1)
     assert (
         x.type_as(like).stride() == strides == x.to(ts.float32).stride()

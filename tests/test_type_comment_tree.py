@@ -6,7 +6,7 @@ from ts.jit import parse_type_comment
 
 
 def test_text():
-    """A tree whose line would be 40 characters or longer has one line for each part."""
+    """A tree line of 40 or more characters is split into a line per part."""
     assert str(parse_type_comment("# type: (Tensor, float, *int) -> Optional[Tensor]  # why")) == (
         "(decl\n"
         "  (list\n"

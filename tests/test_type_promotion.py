@@ -1,4 +1,4 @@
-"""Promotion, casts, broadcasting and dimensions, as PyTorch has them."""
+"""Promotion, casts, broadcasting and dimensions equal PyTorch's."""
 
 import numpy as np
 import pytest

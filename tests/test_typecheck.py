@@ -79,7 +79,7 @@ def test_none_of_an_optional(type):
 
 
 def test_cast_of_none_to_a_tensor():
-    """The cast fails when it runs."""
+    """A cast of None to a Tensor fails at run time."""
     cast = function("  %1 : Tensor? = prim::Constant()\n  %2 : Tensor = prim::unchecked_cast(%1)\n  return (%2)")
     with pytest.raises(RuntimeError, match=r"not of type|another type"):
         cast(1, "", [], ts.ones(1), [], (1, ""), True)

@@ -1,4 +1,4 @@
-"""Lists of ints, floats and bools hold plain numbers: to a program they are the lists that Python has."""
+"""Unboxed lists of ints, floats and bools behave as Python lists."""
 
 import copy
 import math

@@ -66,7 +66,7 @@ def test_equality_is_structural():
 
 
 def test_optional_and_union_are_normalised():
-    """Optionals flatten; a union of one type and None is an optional; members that unify merge."""
+    """Optionals flatten; a union of a type and None is an optional; unifiable members merge."""
     assert OptionalType(OptionalType(INT)) == OptionalType(INT)
     assert UnionType([INT, NONE]) == OptionalType(INT)
     assert UnionType([INT, NONE, FLOAT]).str() == "Union(float, int, NoneType)"
@@ -104,7 +104,8 @@ def test_unify():
 
 
 def test_type_variables():
-    """Variables bind on first sight; a second, other type is an error; unbound ones have no substitute."""
+    """Type variables bind at first use; a different second type is an error; unbound variables have no
+    substitution."""
     env = {}
     assert match_type_variables(ListType(VarType("t")), ListType(INT), env) is True
     assert env == {"t": INT}

@@ -1,4 +1,4 @@
-"""Operators that PyTorch calls unsafe, and their like: whatever arguments an archive gives them, they check what they read and write.
+"""Operators that PyTorch calls unsafe validate their memory accesses for any arguments.
 
 Each family of calls runs in a process of its own, so that an access outside of memory fails the test and not the run.
 """

@@ -25,7 +25,7 @@ def run(call, version):
     ],
 )
 def test_full_of_version_4(call, expected):
-    """Without a dtype the elements are of the default dtype, whatever the fill value is."""
+    """`full` of version 4 without a dtype uses the default dtype for any fill value."""
     result = run(call, 4)
     assert result.dtype == expected.dtype and result.tolist() == expected.tolist()
 

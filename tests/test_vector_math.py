@@ -1,4 +1,4 @@
-"""Elementary functions of our own: how far they may be from the truth, special values, and the same bits wherever an element stands.
+"""Elementary functions of the project: accuracy, special values, and bits independent of position.
 
 The truth is `mpmath`'s, and they are within one unit in the last place of it, powers within two: at every SIMD level (`tests/simd_levels.py`).
 """
@@ -146,7 +146,7 @@ def test_bits_do_not_depend_on_the_position(name, dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["exp", "exp2", "expm1", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "erf", "erfc", "sigmoid"])
 def test_all_calls_of_a_function_have_equal_bits(name, dtype):
-    """In place, `out=`, of integers, and from memory that is not aligned."""
+    """In-place calls, `out=`, integer arguments and unaligned memory have equal bits."""
     function = CASES[name][0]
     x = ts.from_numpy(np.arange(-20, 21).astype(dtype))
     wanted = function(x)

@@ -1,4 +1,4 @@
-"""The verifier of bytecode: whatever made it, no instruction is given an object of another kind than it reads."""
+"""The bytecode verifier rejects instructions whose operands have another type than they read."""
 
 import re
 
@@ -194,7 +194,7 @@ def test_merging_paths():
 
 
 def test_loops_are_verified_to_a_fixed_point():
-    """The second turn of a loop reads what the first has written."""
+    """A loop is verified until register types no longer change."""
     rows = [("LIST_LEN", 3, 2), ("COPY", 2, 1), ("LOOP_IF", 0, 0), ("RETURN", 3)]
     with pytest.raises(InternalError, match=re.escape("Dict[str, int]")):
         code([BOOL, TABLE, INTS], rows, "i")
@@ -231,7 +231,7 @@ def test_operands_match_schemas(key, parameters, local, message):
     ],
 )
 def test_calls(function, parameters, local, message):
-    """A function is given what it takes; what it gives fits the register."""
+    """Call arguments must match the parameters, and results the register."""
     with pytest.raises(InternalError, match=message):
         code(parameters, [("CALL", 1, 0, 0), ("RETURN", 1)], local, functions=[function], pool=[1, 0])
 
@@ -278,7 +278,7 @@ def test_operator_tables_are_verified(table):
 
 @pytest.mark.parametrize("cls", [CalleeBase, MethodBase])
 def test_function_classes_known_to_the_interpreter(cls):
-    """The verifier knows functions by what it reads of them; the loop reads more."""
+    """A function operand must be a class known to the interpreter."""
     with pytest.raises(InternalError, match=r"is none: (CalleeBase|MethodBase)"):
         Code("test", [(NUMBER["RETURN"], 0, 0, 0)], "i", [SPECS["int"]], functions=[cls()])
 

@@ -1,4 +1,4 @@
-"""`warnings.warn` in scripts: the place of the call, once in a run, and what filters make of it."""
+"""`warnings.warn` in scripts: location, once per run, and filters."""
 
 import warnings
 
@@ -40,13 +40,13 @@ def test_place():
 
 
 def test_again_in_the_next_run():
-    """Each call from Python warns anew."""
+    """Each call from Python warns again."""
     scripted = ts.jit.script(careful)
     assert len(given(scripted, 1)) == len(given(scripted, 1)) == 1
 
 
 def test_inlined_twice():
-    """The copies of one call are one."""
+    """Inlined copies of one call warn once."""
     assert len(given(ts.jit.script(twice), 1)) == 1
 
 
@@ -66,7 +66,7 @@ def test_as_error():
 
 
 def test_graph_read_from_text():
-    """A graph that was text knows no numbers of calls; it warns all the same."""
+    """A graph parsed from text has no call numbers and still warns."""
     graph = ts.parse_ir(str(ts.jit.script(careful).graph))
     assert [found[0] for found in given(ts.jit.create_function_from_graph("f", graph), 1)] == ["careful"]
 

@@ -18,7 +18,7 @@ from ts.utils.weak import (
 
 
 class Key:
-    """Object that equals every other one."""
+    """An object that equals every other object."""
 
     def __eq__(self, other):
         return True
@@ -76,7 +76,7 @@ def test_mapping_methods():
 
 
 def test_objects_without_weak_references():
-    """They are in no mapping; every other access raises."""
+    """Objects without weak references are not in the mapping; other accesses raise TypeError."""
     mapping = WeakIdKeyDictionary()
     assert 3 not in mapping
     for access in (lambda: mapping.get(3), lambda: mapping[3], lambda: mapping.__setitem__(3, 1)):

@@ -1,4 +1,4 @@
-"""mypy and pyright over `tests/typing`: what they must refuse, what they must let pass, what they must find.
+"""Run mypy and pyright on `tests/typing` and compare with the expected errors.
 
     python -m tests.type_checkers        with each of them that is installed; fails where one differs
 

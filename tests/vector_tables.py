@@ -1,4 +1,5 @@
-"""The tables of vector mathematics: `python -m tests.vector_tables` writes `simd_math_coefficients.h` anew; tests/test_vector_math.py holds that it is current.
+"""Generate tables of vector mathematics: `python -m tests.vector_tables` writes `simd_math_coefficients.h`,
+which tests/test_vector_math.py compares.
 
 A function is cut into intervals, named by the first bits of its argument (to which something was added, so that the intervals are finest where it
 changes most), and each has the polynomial that meets it at Chebyshev's points.  Computed in 60 digits, by `mpmath`, and rounded then.
@@ -41,7 +42,7 @@ class Doubles:
 
 
 def by_x(f: Function, limit: Callable[[], mpmath.mpf]) -> Function:
-    """f(x) / x"""
+    """Return the function f(x) / x."""
     return lambda x: f(x) / x if x else limit()
 
 
@@ -94,7 +95,7 @@ def interpolated(f: Function, low: mpmath.mpf, high: mpmath.mpf, degree: int) ->
 
 
 def table(kind: type, f: Function, octaves: int, first: int, added: int, degree: int) -> list[Column]:
-    """One column for each interval that occurs."""
+    """Return one column of coefficients per interval."""
     columns: list[Column] = [[number(0)] * (degree + 1) for _ in range(kind.count)]
     parts = 2 ** (3 if kind is Floats else 2)  # of a power of two
     for octave in range(octaves):
@@ -122,7 +123,8 @@ def erfinv_of_floats() -> list[Column]:
 
 
 def gelu_near() -> Iterable[list[float]]:
-    """Middles, values there and coefficients of erfc(x / sqrt(2)) * exp(x * x / 2) / 2, 5.75 intervals for 1: middles where values are nearly floats."""
+    """Return centres, values and coefficients of erfc(x / sqrt(2)) * exp(x * x / 2) / 2, with 5.75 intervals
+    per unit; values at the centres are close to floats."""
     f, columns = TABLES["GELU"][1], []
     for i in range(32):
         about = np.float32(i / 5.75)
@@ -157,7 +159,8 @@ def rows_of(columns: list[Column], kind: type) -> Iterable[list[float]]:
 
 
 def logarithms(kind: type, shift: int, bits_of_inverse: int, bits_of_log: int) -> Iterable[list[float]]:
-    """1 / c for the middle c of each interval; its logarithm to the bases e, 2 and 10 in a part of few bits and what is left."""
+    """Return 1 / c for the centre c of each interval, and its logarithms to the bases e, 2 and 10, each split
+    into a short part and a remainder."""
     step = 1 << (kind.mantissa - kind.bits)
     start = (kind.bias << kind.mantissa) - step * (kind.count // 2 - shift) - step // 2
     inverses, logs = [], []

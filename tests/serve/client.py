@@ -29,7 +29,7 @@ async def answer(reader):
 
 
 class Connection:
-    """Persistent connection."""
+    """A persistent connection."""
 
     def __init__(self, port):
         self.port = port

@@ -191,7 +191,7 @@ def playground(port, number):
 
 
 async def attack(port, hostile, numbers, callback=None, every=250):
-    """Send all requests and return the count of each status; `callback` runs after every `every`-th one."""
+    """Send all requests and return the count of each status; `callback` runs after every `every` requests."""
     numbers, statuses = iter(numbers), Counter()
 
     async def send_sequentially():

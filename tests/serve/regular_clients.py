@@ -25,7 +25,8 @@ OVERLOAD_STATUSES = {429, 503, 504}
 
 
 class Client:
-    """Client that sends requests at scheduled times, on one connection or on a new one each."""
+    """Client that sends requests at scheduled times, on a single connection or on a new connection per
+    request."""
 
     def __init__(self, port, kind, keeps):
         path, value, self.is_right = REQUESTS[kind]

@@ -110,7 +110,8 @@ def metrics_of(port):
 
 @pytest.mark.parametrize("batch", [1, 8])
 def test_hostile_requests_to_a_model(busy, batch):
-    """Hostile requests get the expected responses, regular clients stay fast, and nothing remains afterwards."""
+    """Hostile requests get the expected responses, regular clients stay fast, and no connection or file
+    remains."""
     words = ("--seconds", 1, "--bytes", "100M", "--max-answer", "4M", "--max-body", "256K", "--client-seconds", 5)
     with attacked(hostile_clients.model, ("model", 50), ("model", 5), busy, *words, "--batch", batch) as (process, kept, new):
         time.sleep(4)  # time for disconnected clients to be served

@@ -33,7 +33,7 @@ def test_int64_input_to_float_model(model):
 
 
 def test_errors_have_no_stack(model):
-    """The message has no stack and no file paths, and no dtype hint for errors of other kinds."""
+    """Error messages of a model contain no stack and no file paths, and dtype hints only for dtype errors."""
     assert run_request(model, [[1.0, 2.0]]) == (422, "RuntimeError: mat1 and mat2 shapes cannot be multiplied (1x2 and 4x16)")
 
 

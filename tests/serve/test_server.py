@@ -109,7 +109,7 @@ def test_uninterruptible_operator_is_killed(port):
 
 
 def test_failures_do_not_affect_other_requests_of_a_batch(port):
-    """Requests stacked with failing or endless ones get the responses that they get alone."""
+    """Requests in a batch with failing or endless requests get the same responses as single requests."""
 
     async def send_all():
         bodies = [{"inputs": [[float(i)], 3]} for i in range(20)]
@@ -185,7 +185,7 @@ def test_rejected_requests(port, method, path, headers, expected):
     ],
 )  # fmt: skip
 def test_host_header(port, playground, host, status):
-    """Other host names are rejected, also if they resolve to this machine (DNS rebinding)."""
+    """Other host names are rejected, even if they resolve to this machine (DNS rebinding)."""
     assert get(port, host=host)[0] == status and get(playground, host=host)[0] == status
 
 
@@ -276,7 +276,7 @@ def test_pipelined_requests(port):
     ids=range(14),
 )  # fmt: skip
 def test_unusual_requests(port, text, statuses):
-    """Each is parsed as the expected number of requests (no request smuggling)."""
+    """A request text is parsed as the expected number of requests (no request smuggling)."""
 
     async def sent():
         async with Connection(port) as connection:

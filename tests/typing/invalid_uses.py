@@ -1,4 +1,4 @@
-"""Uses that type checkers must refuse: each line below the names has one mistake; nothing here is run."""
+"""Invalid uses for type checkers: each line after the names has one error; the file is not run."""
 
 from typing import List
 

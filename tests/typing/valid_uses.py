@@ -1,4 +1,4 @@
-"""Uses that type checkers must let pass: 200 lines, each in a statement of its own; `tests/test_typing.py` runs them, too."""
+"""Valid uses for type checkers: 200 statements, also run by `tests/test_typing.py`."""
 
 import numpy as np
 

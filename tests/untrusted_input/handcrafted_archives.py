@@ -35,7 +35,7 @@ def module(body, definitions="", attributes="", parameters=""):
 
 
 def text(value):
-    """A string, as a pickle has it."""
+    """Return a string in pickle format."""
     return b"X" + len(value).to_bytes(4, "little") + value.encode()
 
 

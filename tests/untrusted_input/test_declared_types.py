@@ -113,7 +113,7 @@ def test_true_casts(type, value, expected):
     ],
 )
 def test_uninitialized(type, use, outcome):
-    """A value that was never assigned is blank, or says so where it is used."""
+    """An uninitialized value is blank or raises at its use."""
     body = f"x = uninitialized({type})\nreturn {use}"
     if not (isinstance(outcome, str) and outcome):
         assert run(body) == outcome
@@ -123,7 +123,7 @@ def test_uninitialized(type, use, outcome):
 
 
 def test_uninitialized_from_outside():
-    """Of some types only the program's surroundings have values."""
+    """Types without blank values cannot be left uninitialized."""
     with pytest.raises(CompilationError, match="cannot be left uninitialized"):
         run("x = uninitialized(Generator)\nreturn torch.rand([2], generator=x)")
 
@@ -195,7 +195,7 @@ def test_untrusted_state_methods():
 
 
 def test_strings():
-    """`CompilationUnit` and graphs as text say what they like, too."""
+    """Casts in `CompilationUnit` and graph text are checked too."""
     unit = ts.jit.CompilationUnit(f"def f():\n    l = unchecked_cast(List[str], [{ADDRESS}])\n    return torch.len(l[0])\n")
     with pytest.raises(RuntimeError, match="is not of type"):
         unit.f()

@@ -309,6 +309,6 @@ def test_python_blocks_in_text_are_rejected(name, capfd):
 
 @pytest.mark.parametrize("default", ["torch.hub.os.environ['HOME']", "torch.hub.os.getpid()", "torch.hub.sys.path[0]"])
 def test_defaults_in_text_read_no_process_state(default):
-    """A default is a constant, or what a name means; nothing is looked up in objects of Python's, or called."""
+    """A default in text must be a constant or a scripted name; Python objects are neither read nor called."""
     with pytest.raises(FrontendError, match="default value that is a constant"):
         ts.jit.CompilationUnit(f"def f(x: str = {default}) -> str:\n    return x\n")

@@ -95,7 +95,7 @@ def test_members_of_enumerations():
 
 
 def test_a_module_that_holds_itself():
-    """A class of modules is not known before its attributes are; an `Any` may hold whatever it likes."""
+    """A module attribute cannot have its own class as type; an `Any` attribute may refer to the module."""
     data = b"\x80\x02c__torch__\nM\n)\x81q\x01}" + text("a") + b"h\x01sb."
     with pytest.raises(ts.errors.CompilationError, match="Unknown type name"):
         load(archive(module("return 1", attributes="a : __torch__.M"), data))
@@ -181,7 +181,7 @@ def print_deep(n: int):
 
 
 def test_deep_values_of_programs():
-    """A program may nest as it likes; who follows the nest stops in time, and letting go of it always works."""
+    """Deeply nested values of programs raise an error in recursive operations and can always be released."""
     for run in (lambda: deep(200_000, 1), lambda: deep_dictionaries(200_000), lambda: hash_deep(200_000, 1)):
         with pytest.raises(RuntimeError):
             run()
