@@ -100,4 +100,4 @@ def cudagraph_mark_step_begin() -> None:
 
 
 def reset() -> None:
-    """Do nothing: no compiled code is cached here."""
+    """Do nothing: `ts.compile` caches no compiled code."""

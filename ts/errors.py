@@ -6,7 +6,7 @@ Three families:
 * run-time errors of the program: `ScriptRuntimeError`, `LimitExceeded`, located by the script-level stack;
 * bugs of ``ts``: `InternalError`, which contains the pass name and the graph text.
 
-All of them are subclasses of `RuntimeError`, as in PyTorch. Example of a message with a location::
+Most exceptions are subclasses of `RuntimeError`, as in PyTorch. Example of a message with a location::
 
     undefined value y:
       File "model.py", line 3

@@ -1,4 +1,4 @@
-"""Settings of TorchDynamo, which `ts` does not have: they can be set and read, without effect.
+"""Settings of TorchDynamo, stored and returned without effect, as `ts` has no such compiler.
 
 with ts._dynamo.config.patch(suppress_errors=True): ...        set within the block, also as a decorator
 """

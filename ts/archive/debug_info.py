@@ -1,6 +1,6 @@
 """Debug records of archives: map offsets in a source file to locations in the original program.
 
-In: (offset, range) pairs of a file in order. Out: the bytes of its record, and the inverse:
+In: sorted (offset, range) pairs of a file. Out: the bytes of its debug record, and the inverse:
 
     write_places([(192, range)])            b"..."
     read_places(data)(200)                  range with equal source text, or None

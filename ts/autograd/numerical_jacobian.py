@@ -1,7 +1,7 @@
 """Jacobian matrices by finite differences, by backward passes and by tangents.
 
-In: a function of tensors and its arguments; out: for each argument and result a matrix, with a row for each
-element of the argument and a column for each element of the result.
+In: a function of tensors and its arguments; out: a matrix per argument and result, whose rows are the
+argument's elements and whose columns are the result's elements.
 
     by_differences(f, (x,), 0, eps)      [(3, 2) matrix]      for a result of 2 elements, x of 3
     by_tape(result, (x,), ...)           the matrices of one result, by backward passes

@@ -134,7 +134,7 @@ def main() -> None:
         try:
             engine = engine or Engine(sys.argv[1])
             answer = getattr(engine, request.pop("do"))(**request)
-        except Exception as error:  # an error of the package or of the program
+        except Exception as error:  # raised by the package or the program
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)
 

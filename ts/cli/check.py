@@ -1,6 +1,6 @@
 """`ts check`: compile definitions in files, and report compile errors and certain run-time errors.
 
-In: Python files, folders of them, archives.  Of a file, each of these is compiled:
+In: Python files, folders, archives.  The following definitions of a file are compiled:
 
     def f(x: int): ...            the function                    ok  f(int x) -> int
     class Account: ...            all methods                     ok  class Account

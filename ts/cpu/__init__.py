@@ -35,7 +35,7 @@ def current_device() -> str:
 
 
 def set_device(device: Any) -> None:
-    """Do nothing: the CPU is a single device."""
+    """Ignore the device: the CPU is a single device."""
 
 
 def synchronize(device: Any = None) -> None:

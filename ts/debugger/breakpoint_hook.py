@@ -1,7 +1,7 @@
 """Default debugger of the process, for `breakpoint()` in a script that runs without another debugger.
 
-In: a function that calls `breakpoint`.  Out: its code, which stops there and calls the same hook as Python:
-an installed one or that of PYTHONBREAKPOINT, else the debugger on the terminal.
+In: a function that calls `breakpoint`.  Out: its debug code, which stops at the call and, like Python, calls
+an installed hook or the function in PYTHONBREAKPOINT, otherwise the debugger on the terminal.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ts.runtime.graph_variants import prepare_graph
 class ProcessDebugger(Debugger):
     """Default debugger of `breakpoint()` in a script, used when no other debugger is active.
 
-    As in Python, `PYTHONBREAKPOINT=0` disables breakpoints; an installed hook, or that of PYTHONBREAKPOINT,
-    is called; otherwise this debugger opens on the terminal, if there is one.
+    As in Python, `PYTHONBREAKPOINT=0` disables breakpoints.  An installed hook, or the function in
+    PYTHONBREAKPOINT, is called instead of this debugger, which requires a terminal.
     """
 
     def __init__(self) -> None:

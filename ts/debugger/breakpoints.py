@@ -3,7 +3,7 @@
 In: `12`, `file.py:12`, `helper` or `Class.method`.  Out: the numbers of stop points.
 
     b = Breakpoint(1, *file_and_line("model.py:12", None))
-    b.bind(places)                 b.places == {7, 9}: the line, or the next one of its function with code
+    b.bind(places)                 b.places == {7, 9}: stop points of the line, or of the next line with code
 """
 
 from __future__ import annotations

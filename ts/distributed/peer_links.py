@@ -8,9 +8,9 @@
 On the wire, a message is its tag, a byte count, and the bytes.  A message with a pending receive is read
 directly into the receive's memory; an early message is buffered until it is requested.
 
-Only waiting threads drive the connections: the first one does so for all others, and a single waiting call
-needs no further thread.  If requests are pending and no thread waits, a background thread starts after a
-short delay.
+The first waiting thread drives the connections for all waiting threads, so that a single waiting call needs
+no background thread.  If requests are pending and no thread waits, a background thread starts after a short
+delay.
 """
 
 from __future__ import annotations

@@ -122,7 +122,8 @@ def _given(variable: str, value: str | None) -> str:
 class Rendezvous:
     """Membership of this process in a rendezvous, from the arrival of all processes to `close`.
 
-    `address` may be a function, which is called with the credentials of the rendezvous and starts a listener.
+    `address` may be a function of the rendezvous credentials, which starts a listener and returns its
+    address.
     """
 
     def __init__(

@@ -163,7 +163,7 @@ class _OfParts(Transform):
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
-        """Whether all transforms are bijective."""
+        """True if all transforms are bijective."""
         return all(each.bijective for each in self.transforms)
 
     def _call(self, x: Any) -> Any:

@@ -205,7 +205,7 @@ class FxGraphBuilder:
     def _size_of_input(self, expression: Any) -> Node | None:
         """Return a `sym_size` node of an argument whose size equals an expression.
 
-        A plain symbol may also be the size of another tensor.
+        For a plain symbol, sizes of tensors other than arguments are also searched.
         """
         for x, node in list(self._tensors.values()):
             if node.op != "placeholder" and not expression.is_Symbol:

@@ -38,9 +38,9 @@ class ExplainedSymbol(NamedTuple):
 def explain_symbols(program: ExportedProgram) -> list[ExplainedSymbol]:
     """Return all symbols of a program, argument symbols first.
 
-    Conditions of programs exported by `ts` have the source line that required them; for other programs it is
-    the line of an operator that requires them, if any.  Raise ShapeError if recorded shapes differ from those
-    of the operators.
+    Conditions of programs exported by `ts` have the source line that required them; conditions of other
+    programs have the line of an operator that requires them, or None.  Raise ShapeError if recorded shapes
+    differ from the operators' results.
     """
     asked = check_shapes(program)
     symbols: dict[Any, list[str]] = {}

@@ -2,8 +2,8 @@
 
 Operators of the thread are dispatched to the tracer (`ts._core.thread.context`):
 
-    y = x + 1         operator(add, (x, 1)): node aten.add.Tensor(x, 1); y, fake, of its shape and dtype
-    n = x.shape[0]    the symbol of that size; a node for it when something is called with it
+    y = x + 1         operator(add, (x, 1)): node aten.add.Tensor(x, 1); y is a fake tensor
+    n = x.shape[0]    the symbol of the size; its first use as an argument creates a node
     y.item()          a data-dependent number: an unbacked symbol
 
 Real tensors of the program are parameters, buffers or constants; each has a node and a fake tensor.

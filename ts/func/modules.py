@@ -39,7 +39,7 @@ def replaced_members(
     if strict and set(names) != set(tensors):
         raise RuntimeError(_mismatch(module, tensors, names))
     places = dict(_members(module))
-    if tie_weights:  # a tensor that has several names is replaced under all of them
+    if tie_weights:  # replace tied tensors under all their names
         replaced = {id(places[name]): value for name, value in tensors.items() if name in places}
         tensors = {name: replaced[id(old)] for name, old in places.items() if id(old) in replaced} | tensors
     before = []

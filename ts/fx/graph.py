@@ -367,7 +367,7 @@ class Graph:
             hook(to_erase)
         self._find_nodes_lookup_table.remove(to_erase)
         to_erase._remove_from_list()
-        to_erase.__dict__["_erased"] = True  # iterators over the nodes may be at this node
+        to_erase.__dict__["_erased"] = True  # active iterators may point to this node
         self._len -= 1
         to_erase._update_args_kwargs(
             map_arg(to_erase.args, lambda n: None), map_arg(to_erase.kwargs, lambda n: None)

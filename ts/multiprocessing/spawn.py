@@ -119,10 +119,10 @@ class ProcessContext:
         return [int(process.pid or 0) for process in self.processes]
 
     def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
-        """Wait until a process ends; return whether all have. If one failed, terminate the others and raise.
+        """Wait until a process ends; return True if all have ended. After a failure, terminate all and raise.
 
-        With a timeout in seconds, return False if none ended in that time.  `grace_period` is the
-        time in seconds from SIGTERM to SIGKILL for the others.
+        With a timeout in seconds, return False if no process ended in that time.  `grace_period` is the
+        number of seconds between SIGTERM and SIGKILL for the terminated processes.
         """
         if not self.sentinels:
             return True

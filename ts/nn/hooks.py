@@ -95,7 +95,7 @@ def _add_backward_hook(hook: Callable[..., Any], full: bool) -> RemovableHandle:
 
 
 def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call `forward` with the hooks before and after it."""
+    """Call `forward`, with forward pre-hooks before and forward hooks after it."""
     for hook in (*_all_pre_hooks.values(), *module._forward_pre_hooks.values()):
         if hook.with_kwargs:
             changed = hook.function(module, args, kwargs)

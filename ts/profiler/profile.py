@@ -159,7 +159,7 @@ class profile:
             self._begin_step()
 
     def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
-        """Do nothing: traces of `ts` have no id."""
+        """Ignore the callback: traces of `ts` have no id."""
 
     def _action(self) -> ProfilerAction:
         return ProfilerAction.RECORD if self.schedule is None else self.schedule(self.step_num)

@@ -1,6 +1,6 @@
 """Code cache: compiled code of functions, stored on disk for later processes.
 
-In: a function of an archive that is called for the first time, or a Python function that is scripted.  Out:
+In: an archive function at its first call, or a Python function when it is scripted.  Out:
 its code, if an earlier process stored it:
 
     entry = entry_of(function)          None if the function is not cached
@@ -11,8 +11,8 @@ its code, if an earlier process stored it:
 
 The name of a file is the hash of all inputs of the compilation: the archive's source and constants, or the
 function's source and the meaning of its names (`surroundings`), this build of `ts`, the default dtype.  The
-content is untrusted: its own hash must match, names are resolved in the archive at hand, and `Code` verifies
-the instructions; files that fail a check are ignored.  The folder is used only if it belongs to the user.
+content is untrusted: its hash must match, names are resolved in the present archive, and `Code` verifies
+the instructions; files that fail a check are ignored.  Only a folder owned by the user is used.
 """
 
 from __future__ import annotations

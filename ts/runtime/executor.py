@@ -242,7 +242,7 @@ def cache_entry(function: ScriptFunction, form: GraphVariant = GraphVariant.OPTI
 def _compile_code(function: ScriptFunction, form: GraphVariant) -> CompiledCode:
     """Compile a function; return its code and, if serializable, the program.
 
-    The code may be only the entry to specializations.
+    If the function is specialized, the code only selects a specialization.
     """
     graph, name = function.as_compiled(), function.name
     if has_autocast(graph):  # the class of autocast objects exists only in this process

@@ -123,7 +123,7 @@ class ScriptFunction(Function):
 
     @property
     def is_compiled(self) -> bool:
-        """Whether the graph has been created."""
+        """True if the graph has been created."""
         return self._graph is not None
 
     # ---- stages --------------------------------------------------------------------------------------
@@ -324,7 +324,7 @@ class ScriptFunction(Function):
             arguments.append((a.name, spec, a.default) if a.has_default else (a.name, spec))
         by_name = sum(a.kwarg_only for a in schema.arguments)
         super().__init__(self.name, arguments, str(schema), by_name, type_spec(schema.returns[0].type))
-        self._graph = graph  # last, as other threads check it without a lock
+        self._graph = graph  # assigned last, as other threads check it without a lock
 
     def with_graph(self, graph: Graph, qualified_name: str, schema: FunctionSchema) -> ScriptFunction:
         """Return a function of the same name with another graph."""

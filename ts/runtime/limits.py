@@ -7,7 +7,7 @@
 operator on objects (tensors, lists, strings), 0 for arithmetic on numbers.  `seconds` is elapsed time; an
 operator whose estimated time exceeds the rest is not started.  `bytes` is the memory of lists, dicts, tuples,
 objects, strings and CPU tensors of the program, including temporaries of operators; the check precedes the
-allocation.  It may be a string with a unit, as on the command line: "64M".  `depth` is the number of nested
+allocation.  `bytes` may be a string with a unit: "64M".  `depth` is the number of nested
 calls, at most 65,536 even without a limit.
 
 Limits nest: an inner limit cannot exceed what an outer one has left.  They apply to the thread that entered

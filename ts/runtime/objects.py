@@ -89,7 +89,7 @@ def _object_with_interface(instance: Any, interface: InterfaceType) -> Object:
     type = handle.cls.type
     why_not = ""
     if type.is_module() and type.concrete is not None and type.concrete.compiled:
-        # Methods that were not compiled with the module are not compiled for the interface.
+        # An interface does not cause further methods of a module to be compiled.
         lacking = [method for method in interface.methods if method not in type.methods]
         why_not = "".join(
             f"Class '{handle.cls.name}' does not have method '{method}'.\n" for method in lacking

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-_FRAME_SIZE_WORDS: Final = 16_384  # size of the frame, which is not touched: the chunk has 256 KB
+_FRAME_SIZE_WORDS: Final = 16_384  # size of the unused large frame; its chunk has 256 KB
 
 
 def preallocate_frames(work: Callable[..., T], *args: Any) -> T:

@@ -1,14 +1,14 @@
 """Specialization of functions: code for one kind of arguments, compiled at the first such call.
 
 In: a function whose graph branches on properties of its arguments (`x.dim()`, `x.dtype == ...`, `b is None`).
-Out: its `Specializations`, which the instruction ENTER_PLAN selects from, and the code of each.
+Out: its `Specializations`, the table of the instruction ENTER_PLAN, and the code of each specialization.
 
     def f(x, b: Optional[Tensor]):          f(ones(2, 3), None)      compiles for (x float32[2], b None)
         if x.dim() == 1: ...                f(ones(4, 5), None)      runs that code
         if b is not None: ...               f(ones(3), None)         compiles another specialization
 
-General code is compiled only for arguments without a specialization: their number is limited (`Plans.made`),
-and there is none if the properties of the arguments do not simplify the graph.
+General code is compiled for arguments without a specialization: if the maximum number of specializations is
+reached, or if the properties of the arguments do not simplify the graph.
 """
 
 from __future__ import annotations

@@ -387,5 +387,5 @@ async def serve(options: Options, *, started: Callable[[str], None] | None = Non
 
 
 def is_local(host: str) -> bool:
-    """Whether only this machine can reach a server that listens on `host`."""
+    """Return True if a server that listens on `host` accepts only local connections."""
     return host in _LOOPBACK_HOSTS or host.startswith("127.")

@@ -31,7 +31,7 @@ class Client:
 
     @property
     def is_trusted(self) -> bool:
-        """Whether the latest requests of the client succeeded within the usual time."""
+        """True if the latest requests of the client succeeded within the usual time."""
         return self._success_count >= _TRUST_AFTER_SUCCESSES
 
     def record_success(self) -> None:

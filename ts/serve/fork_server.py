@@ -26,7 +26,7 @@ from ts.serve.ipc_protocol import pack, receive
 
 WorkerMain = Callable[[socket.socket], None]
 _ADDRESS_SPACE_HEADROOM_BYTES: Final = 256 << 20  # for Python itself, in addition to the program's limit
-_KILL_GRACE_SECONDS: Final = 0.5  # between the limit of a request and the signal of the kernel
+_KILL_GRACE_SECONDS: Final = 0.5  # from the limit of a request to the kernel's kill signal
 _WALL_CLOCK_FACTOR: Final = 3  # wall-clock limit as a multiple of the processor-time limit
 
 

@@ -54,7 +54,7 @@ class ForkServer:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs and can fork."""
+        """True if the fork server process is running."""
         return self._process is not None and self._process.poll() is None
 
     async def start(self) -> dict[str, Any]:

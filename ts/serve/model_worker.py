@@ -37,7 +37,7 @@ from ts.runtime.module import method_names
 from ts.serve.payload import InvalidInputError, ResponseTooLargeError, decode_inputs, encode_response
 
 TYPES: Final = {"json": "application/json", "npz": "application/x-npz"}
-_MAX_MEMORY_GROWTH_BYTES: Final = 256 << 20  # a worker that has grown more is replaced
+_MAX_MEMORY_GROWTH_BYTES: Final = 256 << 20  # a worker with more growth is replaced
 _MAX_ERROR_CHARS: Final = 2_000
 _DTYPE_ERROR_PATTERN: Final = re.compile(
     r"\bd(ata)?type|\bLong\b|LongTensor|long int|scalar type", re.IGNORECASE
@@ -112,7 +112,8 @@ class ServedModel:
         return {"model": self._name, "method": self._method, "inputs": inputs, "outputs": outputs}
 
     def has_grown(self) -> bool:
-        """Whether the peak memory of this process has grown by more than the allowed amount."""
+        """Return True if the process's peak memory exceeds its initial peak by more than the maximum
+        growth."""
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         self._initial_peak_bytes = self._initial_peak_bytes or peak
         return peak - self._initial_peak_bytes > _MAX_MEMORY_GROWTH_BYTES

@@ -74,12 +74,12 @@ class _PendingRequest:
 
     @property
     def is_slow(self) -> bool:
-        """Whether the request exceeded a short time limit and needs the full one."""
+        """True if the request exceeded a short time limit, so that it gets the full limit."""
         return self.attempts > 1
 
     @property
     def is_trusted(self) -> bool:
-        """Whether the request has the priority of trusted clients."""
+        """True if the request has the priority of trusted clients."""
         return self.client.is_trusted and not self.is_slow
 
     def enqueue(self, queue: FairQueue[_PendingRequest]) -> None:
@@ -139,7 +139,7 @@ class RequestScheduler:
 
     @property
     def is_ready(self) -> bool:
-        """Whether requests can be processed."""
+        """True if requests can be processed."""
         return self._pool.is_ready
 
     async def start(self) -> None:

@@ -6,11 +6,11 @@
     worker.request(message, on_response); pool.release(worker)    or pool.discard(worker)
 
 The three priority classes differ in their nice level.  A new worker has no class; its first request
-determines the class.  The pool keeps a few unassigned workers ready.  A class has one worker while that keeps
-up with the requests, otherwise as many as the machine has processors; UNTRUSTED has one more for each worker
-that has been busy with one message for `_STUCK_AFTER_SECONDS`.  The total is at most `limits.workers`, and
-one worker is reserved for each class.  With fewer than `_MIN_WORKERS_FOR_CLASSES` workers, all classes share
-all workers.
+determines the class.  The pool keeps a few unassigned workers ready.  A class has a single worker as long as
+that keeps up with the requests, otherwise at most as many as the machine has processors; UNTRUSTED gets
+another worker for each of its workers that has been busy with a message for `_STUCK_AFTER_SECONDS`.  The
+total is at most `limits.workers`, and one worker is reserved for each class.  With fewer than
+`_MIN_WORKERS_FOR_CLASSES` workers, all classes share all workers.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class WorkerPool:
 
     @property
     def is_ready(self) -> bool:
-        """Whether any worker process exists or the fork server is alive."""
+        """True if a worker process exists or the fork server is alive."""
         return bool(self._workers) or self._fork_server.is_alive
 
     async def start(self) -> None:

@@ -29,7 +29,7 @@ from ts.tracing.tracer import TracerWarning
 
 _MANGLED: Final = re.compile(
     r"___torch_mangle_[0-9]+\."
-)  # part of a class's name where it is not the only one
+)  # suffix of duplicate class names
 
 
 class TracingCheckError(Exception):

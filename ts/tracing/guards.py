@@ -58,7 +58,7 @@ def guarded(tracer: Tracer) -> bool:
 def guard(tracer: Tracer, value: Value, expected: Any, told: tuple[str, str] | None = None) -> None:
     """Insert a check into the trace that fails if `value` differs from its recorded value.
 
-    `told` has the descriptions of the recorded and the actual value for the message, if these are not
+    `told` contains descriptions of the recorded and the actual value for the message, for values other than
     numbers.
     """
     fail = FAILURES[tracer.options.guards]

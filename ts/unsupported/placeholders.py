@@ -105,7 +105,7 @@ def _resolve(path: str, entry: api.Entry) -> Any:
         return importlib.import_module(f"ts.{path}")
     if entry.kind == "alias":
         home, name = api.split(entry.detail)
-        other = api.entries(home).get(name)  # an alias refers to the function if a module has the same name
+        other = api.entries(home).get(name)  # prefer a function to a module of the same name
         if api.is_module(entry.detail) and (other is None or other.kind == "module"):
             return importlib.import_module(f"ts.{entry.detail}".rstrip("."))
         return getattr(importlib.import_module(f"ts.{home}".rstrip(".")), name)

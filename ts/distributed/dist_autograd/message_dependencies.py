@@ -3,8 +3,8 @@
     message_dependencies(context, roots) {ROOT_MESSAGE_INDEX: [message of worker1], 0: [message of worker2]}
     messages(agent, context, roots)      {1: [0], 2: [4, 7]}
 
-The first is computed by each process for its own messages; the second maps each sender to its messages that
-will have gradients.
+Each process computes `message_dependencies` of its sent messages; `messages` maps each sender to the messages
+that will have gradients.
 
 Each process reports the dependencies of its sent messages on received ones, once per pass: two round trips
 find all messages, independent of the number of nested calls.

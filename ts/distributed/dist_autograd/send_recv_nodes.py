@@ -4,8 +4,8 @@
     parcel                                              ((RECORDED, context, sender, 0, data), memory)
     value, context_id = unpack(parcel, agent)           in the receiver: x is a result of RecvRpcBackward
 
-Outside a context, values are encoded by `wire_values`.  Tensors that require grad and share memory get
-separate memory in the receiver: a write to one would change the others, but not their gradients.
+Outside a context, values are encoded by `wire_values`.  Tensors that require grad get separate memory in the
+receiver, even if they share memory here: a write to shared memory could not be differentiated.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ from ts.distributed.wire_values import Parcel, WireContext
 from ts.runtime.function import ScriptFunction
 
 _TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 0.02
-RECONNECT_TIMEOUT_SECONDS = 30.0  # after that long without a connection, the state of a worker is discarded
+RECONNECT_TIMEOUT_SECONDS = 30.0  # the state of a worker disconnected for longer is discarded
 _HELLO_RESPONSE: Final = ["value", None, ()]
 _MESSAGES_WITH_CALLEE: Final = ("call", "remote")  # the receiver may lack the callee's code
 
@@ -327,7 +327,7 @@ class RpcAgent:
                     process,
                 ) and self.directory.can_have_id(process):
                     if receiver != self.info.id:
-                        comm.abort()  # this address was used by another worker before
+                        comm.abort()  # another worker used this address previously
                         return
                     if caller < 0:
                         caller = process
@@ -379,7 +379,7 @@ class RpcAgent:
                     arguments = name, (data, memory), code
                     self.executor.keep(response, identity, fork, process, self.executor.run, *arguments)
                 case ("method", identity, str(name), data, memory):
-                    # Looked up here, as the value may be dropped before the call runs.
+                    # Look up the value now, as it may be dropped before the call runs.
                     owned = self.rref_context.owner_of(parse_id(identity))
                     self.executor.begin(self.executor.run_method, owned, name, (data, memory), response)
                 case ("remote_method", owner, str(name), data, memory, identity, fork, int(process)) if (

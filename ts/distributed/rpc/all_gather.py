@@ -79,8 +79,8 @@ def _all_gather(
 
     All workers of the group must call this function, in the same order.
 
-    worker_names    the group; default: all workers
-    timeout         seconds; RuntimeError if a value is missing by then
+    worker_names    names of the group's workers; default: all workers
+    timeout         seconds until a RuntimeError is raised for missing values
     """
     agent = current()
     if worker_names is None:

@@ -36,7 +36,7 @@ from ts.runtime.module import ScriptModule
 from ts.runtime.script_method import ScriptMethod
 
 ASYNC_FUNCTION_ATTRIBUTE: Final = "_wrapped_async_rpc_function"  # marks functions that return a future
-_MAX_CACHED_ARCHIVES: Final = 256  # in each of the sent and the received caches; LRU
+_MAX_CACHED_ARCHIVES: Final = 256  # size of the LRU caches of sent and of received archives
 
 Name = tuple[str, ...]
 

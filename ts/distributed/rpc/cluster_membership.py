@@ -168,7 +168,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 await self._query_comm.write(message)
                 return await self._query_comm.read()
             except BaseException:
-                self._query_comm.abort()  # its response would be read as that of the next query
+                self._query_comm.abort()  # a late response would be mistaken for that of the next query
                 raise
 
     # ---- membership

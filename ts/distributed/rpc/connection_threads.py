@@ -40,7 +40,7 @@ class ConnectionThreads:
 
     @property
     def full(self) -> bool:
-        """Whether the maximum number of server threads is reached."""
+        """True if the maximum number of server threads is reached."""
         return len(self._channels) >= self._max_threads
 
     def start(self, channel: BlockingConnection, greeting: Any, handle: Handle) -> Future[None]:

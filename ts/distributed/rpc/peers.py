@@ -42,7 +42,7 @@ class Peer:
         self, info: WorkerInfo, address: str, own_id: int, connection_arguments: ConnectionArguments
     ) -> None:
         self.info = info
-        self.codes: set[str] = set()  # digests of the code that it has received
+        self.codes: set[str] = set()  # digests of code sent to the peer
         self.address = address
         self._hello = ["hello", own_id, info.id]  # a different process at this address closes the connection
         self._connection_arguments = connection_arguments

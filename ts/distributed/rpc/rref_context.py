@@ -72,12 +72,12 @@ class RRefContext:
         self.travel = WireContext(RRef, self.pack, self.unpack)
         self._next_local_id = itertools.count()
         self._owners: dict[GloballyUniqueId, OwnerRRef] = {}
-        # Fork -> the RRef that it was created from, and the time until which that is retained.
+        # Fork -> source RRef of the fork, and end of its retention.
         self._pending_forks: dict[GloballyUniqueId, tuple[RRef, float]] = {}
         self._expiring = False
         # (identity, fork) of drops that arrived before the fork: messages may overtake on a new connection.
         self._early_drops: OrderedDict[tuple[GloballyUniqueId, GloballyUniqueId], None] = OrderedDict()
-        self._lock = threading.RLock()  # reentrant: a finalizer of an RRef may run under it
+        self._lock = threading.RLock()  # reentrant, as RRef finalizers may run while it is held
 
     def __len__(self) -> int:
         return len(self._owners)
@@ -116,7 +116,7 @@ class RRefContext:
     def begin(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int) -> OwnerRRef:
         """Create an owned value for another worker's call.
 
-        ValueError if its ids are not those of that worker, or the identity exists.
+        ValueError if the ids belong to another worker, or the identity exists.
         """
         if identity[0] != process or fork[0] != process or identity in self._owners:
             raise ValueError(f"process {process} may not create the value {identity}: foreign or existing id")

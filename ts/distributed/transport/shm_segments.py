@@ -39,7 +39,7 @@ from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError, create_seal
 CONNECTION_ID_SLICE: Final = slice(16, 32)  # connection id in the header of a segment
 MIN_SHARED_BYTES: Final = 1 << 18  # smaller parts are sent by the socket
 _MAX_PART_BYTES: Final = 1 << 40  # bytes of one, in a reference
-SHARED_MEMORY_FLAG: Final = 1 << 63  # no size of a part over the socket is as large as a reference
+SHARED_MEMORY_FLAG: Final = 1 << 63  # marks a reference, as sizes of parts are smaller
 _FILES: Final = 1 << 23
 
 _MAX_CACHED_SEGMENTS: Final = 16  # created by a process
@@ -48,7 +48,7 @@ _MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4  # maximum segment size as a multiple of
 _MAX_IN_FLIGHT_BYTES: Final = 1 << 25  # maximum of unreceived shared bytes per connection
 
 _FREE, _SENT, _TAKEN = range(3)
-# seconds until a segment may go for another
+# Seconds after which a segment may be released for another one.
 _RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _TAKEN: 10.0}
 
 _made: dict[int, int] = {}  # bytes of each segment of this process, by its file

@@ -2,7 +2,7 @@
 
 In: query (L, N, E), key (S, N, Ek), value (S, N, Ev), or without N, and the weights of a
 `MultiheadAttention`; out: (L, N, E), and optionally the attention weights (N, L, S).
-Masks exclude positions: bools that are True there, or floats that are added to the scores.
+Masks exclude positions: bool masks where they are True, float masks by addition to the scores.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ts._core.tensor.tensor import Tensor
 def additive_mask(
     mask: Tensor | None, name: str, other: Tensor | None, other_name: str, like: Tensor
 ) -> Tensor | None:
-    """Convert a mask to floats to add: -inf for True.  `other` should be a mask of the same type."""
+    """Convert a bool mask to floats, -inf for True; warn if the mask `other` has another type."""
     if mask is None:
         return None
     if mask.dtype != ts.bool and not mask.is_floating_point():

@@ -15,8 +15,7 @@ In: assignments to attributes.  Out: the tree of modules with its tensors by dot
     list(Net().state_dict())       ["scale", "steps", "linear.weight", "linear.bias"]
 
 Each kind has a separate table (`_parameters`, `_buffers`, `_modules`), whose order is the order of
-`state_dict`
-and of a scripted module's attributes.
+`state_dict` and of a scripted module's attributes.
 """
 
 from __future__ import annotations
@@ -465,7 +464,7 @@ class Module:
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Set the gradients of all parameters to None, or to zero."""
+        """Set the gradients of all parameters to None, or to zeros."""
         parameter: Any
         for parameter in self.parameters():
             gradient = parameter.grad

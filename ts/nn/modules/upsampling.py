@@ -10,7 +10,7 @@ from ts.nn.modules.module import Module
 
 
 class Upsample(Module):
-    """Resampling of the input to a size, or by a factor."""
+    """Resampling of inputs to a given size, or by a scale factor."""
 
     __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
 

@@ -47,7 +47,7 @@ class Header(NamedTuple):
     """Header of a message: its label, and the layout of its data."""
 
     label: Any
-    sizes: Sequence[int]  # bytes of the pickle, then of the arrays
+    sizes: Sequence[int]  # sizes of the pickle and of each array
     segment: int  # segment number; -1 if the data follows in the pipe
     new: int  # size of a new segment whose file descriptor follows in the pipe; 0 otherwise
     dropped: Sequence[int]  # numbers of deleted segments, which were too small

@@ -5,8 +5,8 @@ In: a pattern, and a graph.  Out: an `InternalMatch` for each occurrence.
     pattern = symbolic_trace(lambda x, y: ts.relu(x + y)).graph
     SubgraphMatcher(pattern).match(graph)[0].nodes_map          pattern node -> graph node
 
-Placeholders of a pattern match any node.  Inner nodes of a match must have no users outside of it; the nodes
-that the pattern returns may have.
+Placeholders of a pattern match any node.  Matched nodes must have no users outside of the match, except the
+nodes that the pattern returns.
 """
 
 from __future__ import annotations
