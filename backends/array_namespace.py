@@ -75,7 +75,7 @@ class Namespace:
 
     @property
     def transforms(self) -> Any:
-        """This device's equivalent of `scipy.fft`."""
+        """The device's equivalent of `scipy.fft`."""
         return self.scipy("fft")
 
     def products(self, a: Array, b: Array) -> Array:

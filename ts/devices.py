@@ -30,8 +30,7 @@ _SPELLING = r"([a-zA-Z_]+)(?::([1-9]\d*|0))?\Z"
 
 @final
 class device:
-    """Device of a tensor: `device("cuda:1")`, `device("cuda", 1)`, `device(0)` (accelerator),
-    `device(other)`."""
+    """Device of a tensor, from `"cuda:1"`, from `"cuda"` and 1, from an accelerator's index or a device."""
 
     __slots__ = ("index", "type")
 

@@ -191,8 +191,10 @@ def is_complex32(numpy_dtype: Any) -> bool:
 
 
 def with_borrowed(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
-    """Register `enter` for calls with each dtype of `ml_dtypes` and its NumPy dtype, before first use: for
-    lookup tables by NumPy dtype."""
+    """Register `enter` for calls with each dtype of `ml_dtypes` and its NumPy dtype, before first use.
+
+    Lookup tables with NumPy dtypes as keys add their entries in `enter`.
+    """
     _tables.append(enter)
     for d, found in _brought.items():
         enter(d, found)

@@ -25,9 +25,11 @@ from typing import Any, Protocol
 class Located(Protocol):
     """Protocol of source ranges in errors (`ts.ir.source.SourceRange`)."""
 
-    def highlight(self, function: str = "") -> str: ...
+    def highlight(self, function: str = "") -> str:
+        """Return the source lines with the range marked; `function` is the name of the function around it."""
 
-    def origin(self) -> Located | None: ...
+    def origin(self) -> Located | None:
+        """Return the range in the original program of printed source, or None if it is unknown."""
 
 
 class TsError(RuntimeError):

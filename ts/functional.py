@@ -154,8 +154,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Tensor, out: Tensor | None = None) -> 
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
-    """Contract dimensions of two tensors: the last `dims` of `a` with the first of `b`, or two dimension
-    lists."""
+    """Contract the last `dims` dimensions of `a` with the first of `b`, or two lists of dimensions."""
     if isinstance(dims, int):
         first, second = _last_and_first(a, b, dims)
     elif isinstance(dims, Tensor):

@@ -17,8 +17,10 @@ __all__ = ["Future", "collect_all", "wait_all"]
 
 
 def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
-    """Return a future that completes with the list of futures once all are finished; the first exception
-    propagates."""
+    """Return a future that completes with the list of futures once all are finished.
+
+    The first exception propagates.
+    """
     for future in futures:
         if not isinstance(future, Future):
             found = type(future).__name__

@@ -64,8 +64,10 @@ def _execute(execute: Callable[[ModuleType], None], module: ModuleType) -> None:
 
 
 def install_fallback(module: ModuleType) -> None:
-    """Set the `__getattr__` of an executed module to the `ts.unsupported` fallback; rename it if
-    installed."""
+    """Set the `__getattr__` of an executed module to the `ts.unsupported` fallback.
+
+    If the import hook is installed, the module also receives its PyTorch names.
+    """
     if module.__name__.split(".", 2)[1] not in _OWN:
         from ts.unsupported import names_for
 

@@ -488,6 +488,7 @@ class CustomOpDef:
         return self._packet.default  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the operator through the dispatcher."""
         return self._packet(*args, **kwargs)
 
     def __repr__(self) -> str:

@@ -44,14 +44,17 @@ class CpuBackend(Backend):
     run = staticmethod(python_kernels.run)
 
     def bind_kernel(self, operator: Operator) -> None:
+        """Set the operator's C kernel, unless `overrides` has a kernel for its record."""
         if not self.overridden(operator.record):
             import_module(f"{__name__}.kernels.kernel_binding").bind(operator)
 
     def bind(self, record: Any) -> Kernel:
+        """Return the bound kernel, with a check for dtypes unsupported by PyTorch's CPU kernel."""
         guarded: Kernel = record.guarded(super().bind(record))
         return guarded
 
     def own_kernel(self, record: Any) -> Kernel | None:
+        """Return the kernel of the module that `KERNELS` lists for a record; None for variants."""
         module = KERNELS.get(record.name)
         if module is None or record.variant:
             return None
@@ -59,12 +62,15 @@ class CpuBackend(Backend):
         return found
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> NDArray[Any]:
+        """Return a NumPy array with uninitialized elements."""
         return np.empty(shape, dtype)
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> NDArray[Any]:
+        """Copy a NumPy array, preserving its memory order."""
         return host.copy(order="K")
 
     def to_host(self, array: NDArray[Any], non_blocking: bool = False) -> NDArray[Any]:
+        """Return `array` itself."""
         return array
 
 

@@ -92,6 +92,7 @@ def specialize(group: OperatorGroup, inputs: Sequence[Any]) -> KernelRequirement
 
 
 def is_number(x: Any) -> bool:
+    """Return whether a kernel argument is a Python bool, int or float."""
     return isinstance(x, (bool, int, float))
 
 

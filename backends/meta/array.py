@@ -109,8 +109,10 @@ class MetaArray:
     # ---- views
 
     def _with(self, dims: Iterable[tuple[Any, Any]], offset: Any = 0) -> MetaArray:
-        """Return a view with the (length, stride) pairs `dims`, at a byte offset; None is the stride of a new
-        dimension."""
+        """Return a view with the (length, stride) pairs `dims`, at a byte offset.
+
+        The stride of a new dimension is None.
+        """
         pairs = list(dims)
         for i in reversed(range(len(pairs))):  # the stride of a new dimension spans the following dimension
             if pairs[i][1] is None:
@@ -306,8 +308,7 @@ class MetaArray:
         self._part(1)[...] = value
 
     def _part(self, which: int) -> MetaArray:
-        """Return a view of the real (0) or imaginary (1) parts; the array itself for real parts of a real
-        array."""
+        """Return a view of the real (0) or imaginary (1) parts; a real array is its own real part."""
         if self.dtype.kind != "c":
             return self if which == 0 else MetaArray(self.shape, self.dtype)
         half = np.dtype(f"f{self.dtype.itemsize // 2}")
@@ -428,8 +429,10 @@ def _range(part: slice, n: Any) -> tuple[Any, Any, int]:
 
 
 def _range_of_data(start: Any, stop: Any, n: Any) -> tuple[Any, Any, int]:
-    """Return the start, length and step of a slice with data-dependent ends; the length is a new symbol if
-    unprovable."""
+    """Return the start, length and step of a slice with data-dependent ends.
+
+    The length is a new symbol if it cannot be derived from the ends.
+    """
     start = 0 if start is None else start
     if stop is None or (not size_guards.is_symbol(stop) and stop >= sys.maxsize):
         stop = n

@@ -146,8 +146,9 @@ class CondOp(HigherOrderOperator):
         return (true_fn if pred else false_fn)(*operands)
 
     def previewed(self, preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
-        """Evaluate on meta tensors; raise DataDependentError if the branches' results differ in shape or
-        value.
+        """Evaluate on meta tensors.
+
+        Raise DataDependentError if the branches' results differ in shape or value.
         """
         first, second = _previewed(preview, pred, true_fn, false_fn, operands)
         for a, b in zip(first.leaves, second.leaves, strict=True):

@@ -107,8 +107,9 @@ def _check_written(values: list[Any], name: str) -> None:
 
 @cache
 def _runs_others(op: Any) -> bool:
-    """Return True if an operator calls other operators, which may create tensors on the device of its
-    arguments.
+    """Return True if an operator calls other operators.
+
+    These may create tensors on the device of the operator's arguments.
     """
     if op.record is None:  # such as `sym_size`
         return False
@@ -229,8 +230,10 @@ class FakeTensorMode(MetaTracer):
         return made
 
     def like(self, x: Any) -> Any:
-        """Return the fake tensor of a real tensor, connected to its autograd graph; other values
-        unchanged."""
+        """Return the fake tensor of a real tensor, connected to its autograd graph.
+
+        Other values are returned unchanged.
+        """
         if isinstance(x, list):
             return [self.like(y) for y in x]
         if not isinstance(x, Tensor) or x.is_meta:

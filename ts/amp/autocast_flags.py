@@ -93,36 +93,36 @@ def _warn(name: str, better: str) -> None:
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """Deprecated alias of `is_autocast_enabled("cpu")`."""
+    """Return `is_autocast_enabled("cpu")`; deprecated."""
     _warn("is_autocast_cpu_enabled()", "is_autocast_enabled('cpu')")
     return is_autocast_enabled("cpu")
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
-    """Deprecated alias of `set_autocast_enabled("cpu", enabled)`."""
+    """Call `set_autocast_enabled("cpu", enabled)`; deprecated."""
     _warn("set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)")
     set_autocast_enabled("cpu", enabled)
 
 
 def get_autocast_cpu_dtype() -> dtypes.dtype:
-    """Deprecated alias of `get_autocast_dtype("cpu")`."""
+    """Return `get_autocast_dtype("cpu")`; deprecated."""
     _warn("get_autocast_cpu_dtype()", "get_autocast_dtype('cpu')")
     return get_autocast_dtype("cpu")
 
 
 def set_autocast_cpu_dtype(dtype: dtypes.dtype) -> None:
-    """Deprecated alias of `set_autocast_dtype("cpu", dtype)`."""
+    """Call `set_autocast_dtype("cpu", dtype)`; deprecated."""
     _warn("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
     set_autocast_dtype("cpu", dtype)
 
 
 def get_autocast_gpu_dtype() -> dtypes.dtype:
-    """Deprecated alias of `get_autocast_dtype("cuda")`."""
+    """Return `get_autocast_dtype("cuda")`; deprecated."""
     _warn("get_autocast_gpu_dtype()", "get_autocast_dtype('cuda')")
     return get_autocast_dtype("cuda")
 
 
 def set_autocast_gpu_dtype(dtype: dtypes.dtype) -> None:
-    """Deprecated alias of `set_autocast_dtype("cuda", dtype)`."""
+    """Call `set_autocast_dtype("cuda", dtype)`; deprecated."""
     _warn("set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)")
     set_autocast_dtype("cuda", dtype)

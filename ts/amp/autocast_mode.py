@@ -129,6 +129,10 @@ class autocast:
         self._leave(self._before.pop())
 
     def __call__(self, function: F) -> F:
+        """Return a function that calls `function` under autocast; scripts reject it.
+
+        Raise TypeError if `function` is not callable.
+        """
         if not callable(function):
             raise TypeError(
                 f"autocast()(func) requires a callable, but got {type(function).__name__}. "

@@ -244,6 +244,10 @@ class BackwardGraphBuilder(GraphBuilder):
         self.reads: dict[tuple[int, int], Value] = {}  # by place in the forward graph
 
     def missing(self, x: Tensor) -> Value:
+        """Return the graph value of a forward tensor that the backward pass reads.
+
+        The value is recomputed if its forward node may run again; otherwise it becomes an input of the graph.
+        """
         place = self.trace.place.get(identity(x))
         if place is None:
             return super().missing(x)

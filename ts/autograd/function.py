@@ -148,6 +148,7 @@ class Function(_OneLevel):
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise RuntimeError: instances with a non-static `forward` are PyTorch's legacy interface."""
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
             "autograd function with static forward method. (Example: "

@@ -150,6 +150,7 @@ class set_grad_enabled(_Block, context.GradSwitch):
         super().__init__(mode)
 
     def __call__(self, function: F) -> F:
+        """Return a function that calls `function` in this mode; restore the mode before construction."""
         context.set_grad_enabled(self.prev)  # decorating a function does not change the current mode
         return super().__call__(function)
 
@@ -168,6 +169,7 @@ class inference_mode(_Block, context.InferenceMode):
     """
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
+        """Return a context manager, or a decorated function if `mode` is a function."""
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:

@@ -1,2 +1,1 @@
-"""The command line, also `python -m ts`: `ts run | debug | graph | code | bytecode | check | info | diff |
-convert`."""
+"""The command line `ts`, also `python -m ts`; see `ts.cli.main` for its commands."""

@@ -128,8 +128,10 @@ def read_input(name: str, text: str, expected: types.Type) -> Any:
 
 
 def random_tensor(dtype: ts.dtype, sizes: list[int]) -> ts.Tensor:
-    """Return a reproducible random tensor: normally distributed values, or integers 0 and 1, valid for most
-    index arguments."""
+    """Return a reproducible random tensor.
+
+    Floating-point values are normally distributed; integers are 0 or 1, valid for most index arguments.
+    """
     source = ts.Generator().manual_seed(0)
     if dtype.is_floating_point or dtype.is_complex:
         wide = ts.complex64 if dtype.is_complex else ts.float32

@@ -131,8 +131,10 @@ def files_of(found: Target) -> Iterator[Target]:
 
 
 def _is_meant(path: Path) -> bool:
-    """Return whether a file contains TorchScript: an archive, an exported program, or a Python file that
-    imports it."""
+    """Return whether a file contains TorchScript.
+
+    Such files are archives, exported programs and Python files that import TorchScript.
+    """
     if path.suffix != ".py":
         return is_archive(path) or is_exported(path)
     try:

@@ -152,10 +152,10 @@ _PROGRESS_DELAY_SECONDS = 1.0  # delay before a progress bar appears
 
 @contextmanager
 def progress(text: str, total: int | None = None) -> Iterator[Callable[[], None]]:
-    """Show a progress bar for operations longer than a second; yield a function to call after each of `total`
-    steps.
+    """Show a progress bar for operations longer than a second.
 
-    The bar is shown on standard error and removed at the end.
+    Yield a function to call after each of `total` steps.  The bar is shown on standard error and removed at
+    the end.
     """
     screen = console(sys.stderr)
     if screen is None:

@@ -1,5 +1,4 @@
-"""Input signature of an archive's `forward` for `ts info`: types, and tensor properties inferred from
-weights.
+"""Input signature of an archive's `forward` for `ts info`: types, and properties inferred from weights.
 
 In: a module.  Out: a line for each argument:
 

@@ -1,5 +1,7 @@
-"""The command line: `ts run | debug | graph | code | bytecode | check | info | bench | explain |
-explain-shapes | diff | serve | cluster | worker | launch | convert`, also `python -m ts`.
+"""The command line, also `python -m ts`.
+
+The commands are `ts run | debug | graph | code | bytecode | check | info | bench | explain |
+explain-shapes | diff | serve | cluster | worker | launch | convert`.
 
 In: a command and its arguments.  Out: its result on standard output, errors on standard error.  Exit codes: 0
 success, 1 the program or file is wrong or failed (`ts diff`: the files differ), 2 the command line is wrong

@@ -49,6 +49,7 @@ class ExportedFunction:
         self.schema = Schema([_argument(name, value) for name, value in self.inputs])
 
     def __call__(self, *positional: Any, **keywords: Any) -> Any:
+        """Run the exported program; inputs without a value use their defaults from the example inputs."""
         names = [name for name, _ in self.inputs]
         given = dict(zip(names, positional, strict=False)) | keywords
         leaves = [given.get(name, value) for name, value in self.inputs]

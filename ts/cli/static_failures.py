@@ -214,8 +214,10 @@ class _Search:
 
 
 def _asks_for_device(node: Node) -> bool:
-    """Return whether an operator's result depends on the device of a tensor; the meta device would give
-    another."""
+    """Return whether an operator's result depends on the device of a tensor.
+
+    The result on the meta device then differs from the result at run time.
+    """
     if not any(isinstance(value.type(), TensorType) for value in node.inputs()):
         return False
     types = [value.type() for value in node.outputs()]

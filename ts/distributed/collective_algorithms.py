@@ -87,8 +87,10 @@ def _send_pieces(call: CollectiveCall, parts: Sequence[Any]) -> list[Request]:
 
 
 def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
-    """Post receives for the other ranks' contributions; return one buffer row per rank and its requests per
-    piece."""
+    """Post receives for the contributions of the other ranks.
+
+    Return one buffer row per rank, and its requests per piece.
+    """
     rows = call.workspace(ours.size * (call.size - 1), ours.dtype).reshape(call.size - 1, -1)
     receives = [
         [call.receive(each, memory_of(piece)) for piece in _pieces(rows[at])]
@@ -175,8 +177,10 @@ def _copy(source: memoryview, target: memoryview) -> None:
 
 
 def monitored_barrier(call: CollectiveCall, all_of_them: bool) -> None:
-    """Run a barrier in which rank 0 waits for every rank and reports the missing ones, then releases the
-    rest."""
+    """Run a barrier in which rank 0 waits for every rank.
+
+    Rank 0 reports the missing ranks, then releases the others.
+    """
     if call.rank:
         call.wait([call.send(0, _NOTHING)])
         return call.wait([call.receive(0, _NOTHING)])

@@ -456,8 +456,10 @@ def all_to_all_single(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Exchange parts of one tensor, split along dimension 0, between all ranks. Without split sizes, parts
-    are equal."""
+    """Exchange parts of one tensor, split along dimension 0, between all ranks.
+
+    Without split sizes, all parts have equal size.
+    """
     check_tensor(output, "output")
     check_tensor(input, "input")
     _same_dtype(output, input)

@@ -66,4 +66,5 @@ class non_blocking:
         self._callback = callback
 
     def __call__(self, future: Any) -> None:
+        """Run the callback in the thread that completes the future."""
         self._callback(future)

@@ -168,8 +168,7 @@ class PeerConnections:
         self._attend.set()
 
     def give_up(self, label: MessageTag, ranks: Iterable[int], reason: str) -> None:
-        """Abort a collective: notify `ranks`, whose calls then fail with `reason`, and drop its local
-        messages."""
+        """Abort a collective, so that the calls of `ranks` fail with `reason`; drop its local messages."""
         text = memoryview(reason.encode())
         notice = label._replace(kind=FAILED)
         with self._lock:
@@ -483,8 +482,10 @@ class PeerConnections:
                 self._abandon(peer, error)
 
     def _drop(self, key: tuple[Any, ...]) -> None:
-        """Discard received and future messages of an aborted call; detach its outgoing messages from the
-        caller's memory."""
+        """Discard received and future messages of an aborted call.
+
+        The outgoing messages of the call no longer refer to the caller's memory.
+        """
         self._failed.setdefault(key, DistBackendError("the call was given up"))
         for peer in self._peers.values():
             peer.posted.pop(key, None)

@@ -68,8 +68,9 @@ class RendezvousError(RuntimeError):
 
 
 def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1) -> RendezvousAddress:
-    """Parse an init method: `env://`, `tcp://host:port?rank=&world_size=` or `file:///path`; raise ValueError
-    if a part is missing.
+    """Parse an init method; raise ValueError if a part is missing.
+
+    The forms are `env://`, `tcp://host:port?rank=&world_size=` and `file:///path`.
     """
     url = urlsplit(init_method or "env://")
     file: str | None = None
@@ -134,8 +135,10 @@ class Rendezvous:
         security: Credentials | None = None,
         timeout: float = 300.0,
     ) -> None:
-        """Join the rendezvous; `address` is this process's address, or a function that starts a listener and
-        returns it."""
+        """Join the rendezvous.
+
+        `address` is the address of this process, or a function that starts a listener and returns it.
+        """
         self.place = place
         self._host: _RendezvousServer | None = None
         self._calls: RequestMultiplexer | None = None

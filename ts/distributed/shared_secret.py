@@ -27,8 +27,10 @@ class MissingSecretError(RuntimeError):
 
 
 def new(host: str) -> bytes:
-    """Return a new shared secret for a rendezvous at `host`; raise MissingSecretError if peers could not
-    obtain it."""
+    """Return a new shared secret for a rendezvous at `host`.
+
+    Raise MissingSecretError if peers could not obtain it.
+    """
     given = _given()
     if given is not None:
         return given
@@ -46,8 +48,10 @@ def kept(port: int) -> bytes | None:
 
 
 def make_known(port: int, secret: bytes) -> None:
-    """Publish a secret for processes of this user that connect to a local port, unless it was configured
-    explicitly."""
+    """Publish a secret for processes of this user that connect to a local port.
+
+    Explicitly configured secrets are not published.
+    """
     if secret == _given():
         return
     path = _folder() / str(port)
@@ -86,8 +90,10 @@ def _given() -> bytes | None:
 
 
 def is_local(host: str) -> bool:
-    """Return whether a host name resolves to loopback addresses only; raise MissingSecretError if
-    unresolvable."""
+    """Return whether a host name resolves to loopback addresses only.
+
+    Raise MissingSecretError if it cannot be resolved.
+    """
     try:
         return all(ipaddress.ip_address(info[4][0]).is_loopback for info in socket.getaddrinfo(host, None))
     except OSError as error:

@@ -186,8 +186,10 @@ class _Serializer:
         return entry
 
     def memory(self) -> list[memoryview]:
-        """Return the memory buffers of all tensors and complete their entries with buffer index, offset and
-        strides."""
+        """Return the memory buffers of all tensors.
+
+        The entries of the tensors receive buffer index, offset and strides.
+        """
         found: list[Any] = []
         places: dict[str, int] = {}  # key -> index of storages that are sent completely
         for x, entry in self.tensors:

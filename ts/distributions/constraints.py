@@ -38,8 +38,10 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """Constraint that depends on a distribution's parameters; the class knows at most discreteness and event
-    dimensions."""
+    """Constraint that depends on a distribution's parameters.
+
+    The class of the distribution determines at most discreteness and event dimensions.
+    """
 
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
         self._is_discrete = is_discrete

@@ -23,8 +23,10 @@ class ByOdds(Distribution):
     """Base class of distributions parametrized by `probs` or `logits`; the other is computed lazily."""
 
     def _set(self, probs: Any, logits: Any, *others: Any) -> list[Any]:
-        """Store the given one of `probs` and `logits`, broadcast together with `others`; return the broadcast
-        `others`."""
+        """Store the given one of `probs` and `logits`, broadcast together with `others`.
+
+        Return the broadcast `others`.
+        """
         check_one(probs, logits)
         name, given = ("probs", probs) if logits is None else ("logits", logits)
         *rest, self.__dict__[name] = broadcast_all(*others, given)

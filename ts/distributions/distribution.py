@@ -88,8 +88,10 @@ class Distribution:
         return batch_shape
 
     def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:
-        """Return the instance for `expand` to fill: a new object of this class, or the subclass's
-        `_instance`."""
+        """Return the instance for `expand` to fill.
+
+        The instance is a new object of this class, or the `_instance` of a subclass.
+        """
         if _instance is None and type(self).__init__ is not cls.__init__:
             raise NotImplementedError(
                 f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method "

@@ -91,7 +91,7 @@ class LowRankMultivariateNormal(Centred):
         return self.loc + tied + self.cov_diag.sqrt() * many
 
     def log_det(self) -> Any:
-        """The logarithm of the covariance's determinant."""
+        """Return the logarithm of the covariance's determinant."""
         small = self._capacitance.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         return 2 * small + self.cov_diag.log().sum(-1)
 

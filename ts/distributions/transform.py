@@ -177,8 +177,10 @@ class ComposeTransform(Transform):
     __hash__ = object.__hash__
 
     def _end(self, parts: Sequence[Transform], into: str, out: str) -> Any:
-        """Return the constraint at one end of the composition, extended to the event dimensions that the
-        other parts require."""
+        """Return the constraint at one end of the composition.
+
+        The constraint is extended to the event dimensions that the other parts require.
+        """
         if not parts:
             return constraints.real
         constraint = getattr(parts[0], into)

@@ -1,5 +1,4 @@
-"""Utilities of distributions: parameter broadcasting, conversion of probabilities and logits, lazy
-properties."""
+"""Utilities of distributions: broadcast parameters, convert probabilities and logits, lazy properties."""
 
 from __future__ import annotations
 

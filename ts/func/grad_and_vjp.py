@@ -206,10 +206,10 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
 
 
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
-    """Return func(*primals), and a function from gradients of the results to a tuple of gradients of
-    `primals`.
+    """Return func(*primals), and a function that computes vector-Jacobian products.
 
-    With `has_aux`, `func` returns (results, aux), and `vjp` returns (results, function, aux).
+    The function maps gradients of the results to a tuple of gradients of `primals`.  With `has_aux`, `func`
+    returns (results, aux), and `vjp` returns (results, function, aux).
     RuntimeError if a result is not a floating-point tensor.
     """
     _, results, function, aux = recorded_vjp(func, primals, has_aux)

@@ -124,8 +124,9 @@ class BackwardHooks:
 def _through_node(
     values: tuple[Any, ...], hook: Callable[..., Any]
 ) -> tuple[tuple[Any, ...], list[int] | None]:
-    """Pass tensors through a node with a gradient hook; return the values, and tensor indices or None without
-    gradients.
+    """Pass tensors through a node with a gradient hook.
+
+    Return the values, and the indices of the tensors, or None without gradients.
     """
     places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
     if not is_grad_enabled() or not any(values[i].requires_grad for i in places):

@@ -37,6 +37,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     _is_param = True
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
+        """Return `data` as a parameter, in the same memory; without data, an empty tensor.
+
+        Data of another tensor class keeps its class; RuntimeError if its `detach` returns another class.
+        """
         given = ts.empty(0) if data is None else data
         if type(given) is Tensor or type(given) is Parameter:
             return cast(Self, Tensor._make_subclass(cls, given, requires_grad))
@@ -95,6 +99,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     _is_buffer = True
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Self:
+        """Return `data` as a buffer, in the same memory; without data, an empty tensor."""
         given = ts.empty(0) if data is None else data
         made: Any = given.detach().requires_grad_(given.requires_grad)
         made.persistent = persistent
@@ -169,6 +174,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """Parameter of unknown shape (`LazyLinear`)."""
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
+        """Return a parameter of unknown shape; `dtype` and `device` are the defaults of `materialize`."""
         made = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
         return cast(Self, made)
 
@@ -212,6 +218,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> Self:
+        """Return a buffer of unknown shape; `dtype` and `device` are the defaults of `materialize`."""
         made = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
         return cast(Self, made)
 

@@ -196,6 +196,10 @@ def _selu(xp: Any, self: Array) -> Array:
     since_forms="o",
 )
 def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
+    """Return x times the normal distribution function, exact or by the tanh approximation.
+
+    RuntimeError if `approximate` is neither "none" nor "tanh".
+    """
     x = common.cast(xp, _floating("gelu", self), common.opmath(self.dtype))
     own = in_one_piece(xp, {"none": "gelu", "tanh": "gelu_tanh"}.get(approximate, "gelu"), x)
     if own is not None and approximate in ("none", "tanh"):

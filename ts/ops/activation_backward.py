@@ -33,9 +33,9 @@ _ASK = (
 def backward(
     text: str, kernel: str, kinds: str = "bic", layout: str = "like_all", **fields: Any
 ) -> Callable[[Body], Body]:
-    """Declare backward operator `aten::text`: the body receives arrays in the computation dtype; error texts
-    name
-    `kernel` for unsupported dtype `kinds`.
+    """Declare the backward operator `aten::text`, whose body receives arrays in the computation dtype.
+
+    Error texts name `kernel` for unsupported dtype `kinds`.
     """
 
     def declare(body: Body) -> Body:

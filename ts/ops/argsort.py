@@ -39,8 +39,10 @@ def first_places(xp: Any, self: Array, axis: int, k: int, largest: bool, ordered
 
 
 def nth_place(xp: Any, self: Array, axis: int, k: Array) -> Array:
-    """Return indices of the k-th smallest elements (from 0) along `axis`; k and result have length 1
-    there."""
+    """Return indices of the k-th smallest elements (from 0) along `axis`.
+
+    `k` and the result have length 1 along `axis`.
+    """
     if xp.ranking is not None and self.size:
         return xp.ranking.nth_place(self, axis, k)
     return xp.take_along_axis(argsort(xp, self, axis, False, True), k, axis)

@@ -406,8 +406,9 @@ def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
 
 
 def settled(index: Array) -> Array:
-    """Return a private copy of indices, counts or a mask: NumPy reads them again after validation, and other
-    threads could change them in between.
+    """Return a private copy of indices, counts or a mask.
+
+    NumPy reads them again after validation, and other threads could change them in between.
     """
     return index.copy()
 

@@ -206,8 +206,10 @@ def products(*args: Any) -> float:
 
 
 def multiply(x: Tensor) -> float:
-    """Return nanoseconds per multiplication of a matrix product; integer products are slow,
-    single-threaded."""
+    """Return nanoseconds per multiplication of a matrix product.
+
+    Integer products are slow and single-threaded.
+    """
     if not x.is_floating_point() and not x.is_complex():
         return 0.25
     return float(_MULTIPLY_NS * max(x.element_size() / 4, 1) / thread_pool.count())

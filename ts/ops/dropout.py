@@ -47,10 +47,10 @@ def _step(xp: Any, ufunc: str, a: Any, b: Any, dtype: common.DType) -> Array:
 def dropped(
     xp: Any, input: Array, p: float, train: bool, channels: bool = False, alpha: bool = False
 ) -> Array:
-    """Apply dropout, or with `alpha` alpha dropout: dropped elements become SELU's limit, moments are
-    preserved.
+    """Apply dropout, or alpha dropout with `alpha`.
 
-    Return the input itself if nothing is dropped.
+    Alpha dropout replaces dropped elements by SELU's limit and preserves mean and variance.  Return the input
+    itself if nothing is dropped.
     """
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")

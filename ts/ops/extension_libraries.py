@@ -129,6 +129,7 @@ class UnavailableOperator:
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise NotImplementedError, with the library of the operator."""
         raise NotImplementedError(
             f"torch.ops.{self.namespace}.{self.__name__} is an operator in C++ of {self.library}, whose code "
             f"ts does not run: implement it in Python with torch.library (define, impl)"

@@ -28,8 +28,10 @@ _BYTES = STATE_BYTES + 512  # memory of a generator including its objects
 
 
 class CpuStream(MersenneTwister):  # type: ignore[misc]  # the stub has another module name
-    """Random stream of the CPU.  Streams of other devices have the same methods and return arrays of the
-    device."""
+    """Random stream of the CPU.
+
+    Streams of other devices have the same methods and return arrays of the device.
+    """
 
     def in_blocks(self, n: int, without_gaps: bool) -> bool:
         """Return whether `n` normal numbers are drawn in blocks, given contiguous memory or not."""

@@ -48,8 +48,10 @@ def _inside(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
 
 
 def _taps(xp: Any, at: Array, size: int, mode: int, padding: int, align: bool) -> tuple[Array, Array]:
-    """Return interpolation taps of coordinates (N, P): integral positions (taps, N, P) as floats, and
-    weights."""
+    """Return the interpolation taps of coordinates (N, P), and their weights.
+
+    Taps are integral positions (taps, N, P), stored as floats.
+    """
     if mode == BICUBIC:
         low = xp.floor(at)
         steps = xp.arange(-1, 3).astype(at.dtype)[:, None, None]

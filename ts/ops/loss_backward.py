@@ -126,8 +126,10 @@ def _multi_margin(
 def _multilabel_margin(
     xp: Any, grad_output: Array, self: Array, target: Array, reduction: int, is_target: Array
 ) -> Array:
-    """Return the gradient of multilabel margin loss: violating classes against targets; duplicates count
-    twice."""
+    """Return the gradient of the multilabel margin loss.
+
+    The gradient counts pairs of target and other classes within the margin; duplicate targets count twice.
+    """
     x = self if self.ndim == 2 else self.reshape(1, -1)
     labels, holds = target.reshape(x.shape), is_target.reshape(x.shape)
     listed = xp.cumsum(labels < 0, axis=1) == 0

@@ -31,6 +31,7 @@ class OpOverload:
         self.__module__ = f"torch.ops.{self.namespace}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call this overload; RuntimeError with its declaration if the arguments do not match."""
         try:
             return _in_lists(self._call(*args, **kwargs), [self.operator])
         except TypeError:
@@ -116,6 +117,7 @@ class Packet:
         self.__name__ = name.partition("::")[2]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the first overload that accepts the arguments."""
         found = _callable(self.qualified_name, registry.lookup)(*args, **kwargs)
         return _in_lists(found, registry.lookup(self.qualified_name)) if type(found) is tuple else found
 

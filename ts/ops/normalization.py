@@ -116,6 +116,7 @@ def layer_norm(
     eps: float = 1e-05,
     cudnn_enable: bool = True,
 ) -> Array:
+    """Return the input normalized over the last dimensions, scaled by `weight` and shifted by `bias`."""
     return _native_layer_norm(xp, input, normalized_shape, weight, bias, eps)[0]
 
 

@@ -120,8 +120,10 @@ def heaviside(xp: Any, x: Array, y: Array) -> Array:
 
 
 def shift(name: str) -> Callable[[Any, Array, Array], Array]:
-    """Return the bit shift kernel `name`; negative or oversized counts yield 0, or right_shift's sign
-    fill."""
+    """Return the bit shift kernel `name`.
+
+    Negative or oversized counts yield 0, or the sign fill of `right_shift`.
+    """
 
     def body(xp: Any, x: Array, y: Array) -> Array:
         bits = x.dtype.itemsize * 8

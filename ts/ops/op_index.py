@@ -429,7 +429,7 @@ NAMES: Final[dict[str, str]] = {
 
 
 def families_of(name: str) -> tuple[str, ...]:
-    """The families with overloads of `name` ("aten::add"), in the order in which they are declared."""
+    """Return the families with overloads of `name` ("aten::add"), in the order of their declaration."""
     return _families().get(name.removeprefix("aten::"), ())
 
 

@@ -56,6 +56,7 @@ class ComplexErrorMessage(str):
     of_complex: str
 
     def __new__(cls, text: str, of_complex: str) -> ComplexErrorMessage:
+        """Return the text `text`, with the text `of_complex` as attribute."""
         made = super().__new__(cls, text)
         made.of_complex = of_complex
         return made

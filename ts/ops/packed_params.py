@@ -119,6 +119,7 @@ class LinearParams(Packed, title="quantized.LinearPackedParamsBase"):
         return cls(weight, bias)
 
     def state(self) -> tuple[Any, ...]:
+        """Return the pair of weight and bias."""
         return self.weight, self.bias
 
 
@@ -174,15 +175,20 @@ class ConvParams(Packed):
         return cls(weight, bias, stride, padding, output_padding, dilation, groups, bool(transposed & 1))
 
     def state(self) -> tuple[Any, ...]:
+        """Return version 2 of PyTorch's format: ("2", [int16 tensor of the geometry, weight], [bias])."""
         numbers = [self.dims, *(n for each in self.window for n in each), self.groups, int(self.transposed)]
         return "2", [from_numpy(np.array(numbers, np.int16)), self.weight], [self.bias]
 
 
 class Conv2dParams(ConvParams, title="quantized.Conv2dPackedParamsBase"):
+    """Packed parameters of 2D convolutions, and of 1D convolutions with height 1."""
+
     dims = 2
 
 
 class Conv3dParams(ConvParams, title="quantized.Conv3dPackedParamsBase"):
+    """Packed parameters of 3D convolutions."""
+
     dims = 3
 
 
@@ -204,6 +210,7 @@ class EmbeddingParams(Packed, title="quantized.EmbeddingPackedParamsBase"):
         return cls(weight)
 
     def state(self) -> tuple[Any, ...]:
+        """Return PyTorch's format: (1, [weight], [], [bits per element]), with 8, 4 or 2 bits."""
         grid = grid_of(self.weight)
         bits = {QUINT4X2: 4, QUINT2X4: 2}.get(QUINT8 if grid is None else grid.dtype, 8)
         return 1, [self.weight], [], [bits]

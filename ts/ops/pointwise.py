@@ -39,8 +39,10 @@ def promote(xp: Any, promotion: str, *operands: Any) -> tuple[Array, ...]:
 def kernel_of(
     promotion: str, body: Body, refused: Mapping[str, str] = NOTHING, mixed: str = ""
 ) -> Callable[..., Array]:
-    """Return a binary kernel: promote, check dtypes, compute, cast; `mixed` is the error for unequal
-    dtypes."""
+    """Return a binary kernel, which promotes the operands, checks dtypes, computes and casts.
+
+    `mixed` is the error text for unequal dtypes.
+    """
 
     def kernel(xp: Any, a: Any, b: Any) -> Array:
         if mixed and a.dtype != b.dtype:

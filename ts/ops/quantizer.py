@@ -47,8 +47,7 @@ _SCRIPT: Final[dict[str, Any]] = {
 
 
 class QuantizationParams(NamedTuple):
-    """Quantization grid: numbers (n - zero_point) * scale for the n of a dtype, per tensor or per axis
-    index."""
+    """Quantization grid (n - zero_point) * scale for the n of a dtype, per tensor or per index of an axis."""
 
     scale: Any  # a float, or a tensor
     zero_point: Any  # an int, or a tensor

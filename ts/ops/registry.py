@@ -231,10 +231,12 @@ class OutRecord(OperatorRecord):
 
     @cached_property
     def schema_text(self) -> str:  # type: ignore[override]  # PyTorch's text, as of any record
+        """Schema text of the variant, derived from the schema of the base record."""
         return self.form.text
 
     @cached_property
     def kernel(self) -> Kernel:  # type: ignore[override]
+        """Kernel of the variant, which writes the results of the base record's kernel to `out`."""
         return self.derive(self.base.kernel)
 
     def derive(self, compute: Kernel) -> Kernel:  # type: ignore[override]

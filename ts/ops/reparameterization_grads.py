@@ -27,8 +27,10 @@ def _slope(xp: Any, function: Callable[[Array], Array], a: Array) -> Array:
 
 
 def _of_smaller(xp: Any, below: Callable[[Array], Array], above: Callable[[Array], Array], a: Array) -> Array:
-    """dF/da, from F or from 1 - F, whichever is smaller: logarithms of small numbers have all their "
-    "digits."""
+    """Return dF/da, from F or 1 - F.
+
+    The smaller of the two is differentiated, because logarithms of small numbers have all their digits.
+    """
     low, high = below(a), above(a)
     return xp.where(low < high, low * _slope(xp, below, a), -high * _slope(xp, above, a))
 
@@ -59,8 +61,9 @@ def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
     **COPIED,
 )
 def _dirichlet_gradient(xp: Any, x: Array, alpha: Array, total: Array) -> Array:
-    """Return gradients of Dirichlet components by alpha, from their beta marginals; the other components keep
-    their proportions.
+    """Return gradients of Dirichlet components by alpha, from their beta marginals.
+
+    The other components keep their proportions.
     """
     if alpha.dtype != x.dtype:
         raise RuntimeError(

@@ -40,6 +40,7 @@ def _sigmoid(xp: Any, x: Array) -> Array:
 
 
 def linear(xp: Any, x: Array, weight: Array, bias: Array | None) -> Array:
+    """Return x @ weight.T + bias, rounded once to the dtype of `x`."""
     product = xp.matmul(x, weight.T)  # of bfloat16 in float32, rounded below
     return (product if bias is None else product + bias).astype(x.dtype, copy=False)
 

@@ -17,8 +17,10 @@ Array = common.Array
 
 
 def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Array, tuple[Array, ...], Any]:
-    """Return a copy with at least one dimension, the key to write at, and the source cut to the index's
-    shape."""
+    """Return a copy of `self`, the key to write at, and the source cut to the index's shape.
+
+    The copy has at least one dimension.
+    """
     axis = common.wrap_dim(dim, self.ndim)
     if index.dtype not in (common.INT64, common.INT32):
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
@@ -161,8 +163,10 @@ def _along(
     *,
     negative: bool = False,
 ) -> tuple[Array, tuple[Any, ...]]:
-    """Return a copy of `self`, and the key of indices along `dim`; raise `beyond` for the first invalid
-    index."""
+    """Return a copy of `self`, and the key of indices along `dim`.
+
+    Raise `beyond` for the first invalid index.
+    """
     axis = common.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError("Index is supposed to be a vector")

@@ -58,6 +58,7 @@ class DataDependentShapeError:
         self.text, self.error, self.check, self.rule = text, error, check, rule
 
     def __call__(self, *args: Any) -> Any:
+        """Check the arguments and raise PyTorch's error; in export, return the sizes of `rule` instead."""
         if self.check is not None:
             self.check(*args)
         if self.rule is not None and get_ctx().new_size is not None:

@@ -153,8 +153,9 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
 
 
 def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
-    """Apply min or max with operands ordered such that ties of 0 and -0 keep the element: NumPy returns the
-    second operand, for float16 the first.
+    """Apply min or max with operands ordered such that ties of 0 and -0 keep the element.
+
+    NumPy returns the second operand of a tie, for float16 the first.
     """
     if x.dtype.name != "float16" and getattr(limit, "ndim", 0) == 0:
         return limit_by(limit, x)

@@ -590,6 +590,10 @@ def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array
 
 @op("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
 def diagonal_kernel(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
+    """Return a view of the diagonals of dimensions `dim1` and `dim2` as last dimension.
+
+    A positive offset selects a diagonal above the main diagonal.  RuntimeError if both dimensions are equal.
+    """
     a, b = common.wrap_dim(dim1, self.ndim), common.wrap_dim(dim2, self.ndim)
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")

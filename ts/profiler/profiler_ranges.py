@@ -73,6 +73,8 @@ class record_function:
         return label_until(label if isinstance(label, int) else label.label, fut)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Return a function whose calls are ranges with this label."""
+
         @functools.wraps(function)
         def inside(*args: P.args, **kwargs: P.kwargs) -> R:
             with record_function(self.name, self.args):

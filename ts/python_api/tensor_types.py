@@ -56,6 +56,10 @@ class TensorType:
         return instance.dtype is self.dtype and instance.device.type == self.place
 
     def __call__(self, *args: Any, **options: Any) -> Tensor:
+        """Return a tensor of this type from sizes or data, as PyTorch's legacy constructors.
+
+        TypeError if a given tensor has another type.
+        """
         device = options.pop("device", None)
         args = factories.positional_arguments(args, options)
         self.check_available()

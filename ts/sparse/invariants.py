@@ -52,6 +52,8 @@ class check_sparse_tensor_invariants:
         self.saved = None
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that calls `function` with this state of the check."""
+
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
             with type(self)(self.state):

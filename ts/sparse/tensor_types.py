@@ -30,6 +30,10 @@ class SparseTensorType(TensorType):
         return isinstance(instance, Tensor) and instance.is_sparse and instance.dtype is self.dtype
 
     def __call__(self, *args: Any, **options: Any) -> Tensor:
+        """Return a COO tensor from indices, values and size, or an empty COO tensor; deprecated in PyTorch.
+
+        TypeError for other arguments.
+        """
         factories.check_legacy_device(options.pop("device", None), self.place)
         given = ", ".join(["indices, values"] * (len(args) >= 2) + ["shape"] * (len(args) in (1, 3)))
         tensors = len(args) in (2, 3) and all(isinstance(x, Tensor) for x in args[:2])

@@ -36,6 +36,7 @@ class Placeholder(ABCMeta):
     __path: str
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Raise NotImplementedError, with the alternative to the missing class."""
         raise NotImplementedError(missing_message(cls.__path))
 
     def __getattr__(cls, name: str) -> Any:

@@ -360,6 +360,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        """Run the block without recording its operators; save its tensor arguments and the random state."""
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = random.get_rng_state() if preserve_rng_state else None
@@ -371,6 +372,10 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
+        """Recompute the block with the saved state and return the gradients of its tensor arguments.
+
+        RuntimeError for `torch.autograd.grad` and `inputs` of `backward`, and if no result requires grad.
+        """
         if not reaches_all_leaves():
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an "

@@ -230,4 +230,5 @@ class TensorWeakRef:
         self.ref = weakref.ref(tensor)
 
     def __call__(self) -> Tensor | None:
+        """Return the referenced tensor, or None after its release."""
         return self.ref()

@@ -34,8 +34,10 @@ _ROLES: Final = ("client", "scheduler", "worker")
 def security(
     folder: str | Path, *, secret: bytes | None = None, limits: TransportLimits | None = None
 ) -> Security:
-    """Return the TLS security settings of the certificates in `folder`; raise FileNotFoundError if a file is
-    missing."""
+    """Return the TLS security settings of the certificates in `folder`.
+
+    Raise FileNotFoundError if a file is missing.
+    """
     folder = Path(folder)
     for name in (AUTHORITY, CERTIFICATE, KEY):
         if not (folder / name).is_file():
@@ -47,8 +49,10 @@ def security(
 
 
 def make(folder: str | Path, hosts: Iterable[str] = ()) -> None:
-    """Create missing certificates for this machine and `hosts`; do nothing if the certificate, key and
-    authority exist."""
+    """Create missing certificates for this machine and `hosts`.
+
+    Do nothing if the certificate, its key and the authority's certificate exist.
+    """
     folder = Path(folder)
     if (folder / CERTIFICATE).exists() and (folder / KEY).exists() and (folder / AUTHORITY).exists():
         return

@@ -1,5 +1,4 @@
-"""Cluster on this machine for the duration of a `with` block, for notebooks, tests and single-machine
-programs.
+"""Cluster on this machine for the duration of a `with` block, for notebooks, tests and small programs.
 
     with LocalCluster(workers=4) as cluster:
         cluster.join("me")                              rpc.init_rpc, with the cluster's address

@@ -75,9 +75,12 @@ class NameService(Scheduler):
         names: Sequence[str] = (),
         dashboard: int | None = None,
     ) -> None:
-        """Initialize a scheduler. Workers named in `names` get the numbers from 0; `dashboard` is the port of
-        dask's web pages, or None. With an explicit port, workers of an earlier scheduler have one second to
-        rejoin before new workers get numbers."""
+        """Initialize a scheduler.
+
+        Workers named in `names` get the numbers from 0; `dashboard` is the port of dask's web pages, or None.
+        With an explicit port, workers of an earlier scheduler have one second to rejoin before new workers
+        get numbers.
+        """
         self._entries: dict[int, RegisteredWorker] = {}
         self._first = {name: number for number, name in enumerate(names)}
         self._next = len(names)

@@ -20,8 +20,10 @@ from ts.distributed.transport.dask_comm_backend import connect
 def members(
     address: str, security: Security | None = None, secret: bytes | None = None
 ) -> list[dict[str, Any]]:
-    """Return the scheduler's records of all processes, sorted by number; raise RuntimeError if no scheduler
-    answers."""
+    """Return the scheduler's records of all processes, sorted by number.
+
+    Raise RuntimeError if no scheduler answers.
+    """
     how = security_for(address, secret, security).get_connection_args("client")
 
     async def ask() -> Any:

@@ -42,10 +42,10 @@ def serve(
     patience: float = RECONNECT_TIMEOUT_SECONDS,
     joined: Callable[[str], None] = lambda name: None,
 ) -> None:
-    """Run a cluster worker until the cluster ends. `joined` is called with the worker's name after
-    registration.
+    """Run a cluster worker until the cluster ends.
 
-    Raise RuntimeError if the scheduler rejects the worker or is unavailable for more than `patience` seconds.
+    `joined` is called with the worker's name after registration.  Raise RuntimeError if the scheduler rejects
+    the worker or is unavailable for more than `patience` seconds.
     """
     members = join(address, name, options, patience)
     try:

@@ -1,4 +1,4 @@
-"""This process's part of a distributed backward pass.
+"""Local part of a distributed backward pass.
 
     part = context.pass_of(number)
     part.begin([0, 3], keep)            messages that will receive gradients
@@ -34,7 +34,7 @@ _thread = threading.local()  # `part`: the pass that this thread executes
 
 
 class BackwardPass:
-    """This process's part of a distributed backward pass; see the module."""
+    """Local part of a distributed backward pass; see the module."""
 
     def __init__(self, agent: RpcAgent, context: DistAutogradContext, number: int) -> None:
         self.done: Future[None] = Future()

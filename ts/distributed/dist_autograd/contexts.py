@@ -54,7 +54,7 @@ def entered_context(context_id: int | None) -> Iterator[None]:
 
 
 class DistAutogradContext:
-    """This process's part of a distributed autograd context."""
+    """Local part of a distributed autograd context."""
 
     def __init__(self, agent: RpcAgent, number: int) -> None:
         self.id = number
@@ -78,15 +78,19 @@ class DistAutogradContext:
             self.known.add(process)
 
     def sent(self, edges: list[GradientEdge]) -> int:
-        """Record the gradient edges of a sent message and return its number; the receiver will send their
-        gradients."""
+        """Record the gradient edges of a sent message and return its number.
+
+        The receiver of the message will send their gradients.
+        """
         number = next(self._numbers)
         self.sends[number] = edges
         return number
 
     def add(self, leaf: Tensor, gradient: Tensor, owned: bool) -> None:
-        """Accumulate a gradient of a leaf; `owned` states that no other code uses this tensor, so no copy is
-        needed."""
+        """Accumulate a gradient of a leaf.
+
+        With `owned`, no other code uses the gradient tensor, so that it is stored without a copy.
+        """
         with self._lock:
             before = self._gradients.get(leaf)
             if before is not None:

@@ -23,8 +23,10 @@ _one_at_a_time = threading.Lock()  # several optimizers may share parameters
 
 
 def named(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:
-    """Return the wire name of an optimizer class: `["optim", name]` for a class of `ts.optim`. Raise
-    TypeError for other classes, PermissionError for a user class that is not allowed."""
+    """Return the wire name of an optimizer class: `["optim", name]` for a class of `ts.optim`.
+
+    Raise TypeError for other classes, PermissionError for a user class that is not allowed.
+    """
     if not isinstance(optimizer_class, type) or not issubclass(optimizer_class, Optimizer):
         raise TypeError(f"a class of optimizers is wanted, got {optimizer_class!r}")
     name = optimizer_class.__name__

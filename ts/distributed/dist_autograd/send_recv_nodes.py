@@ -41,6 +41,10 @@ class RecvRpc(Function):
 
     @staticmethod
     def forward(ctx: Any, anchor: Tensor, origin: MessageOrigin, *tensors: Tensor) -> tuple[Tensor, ...]:
+        """Return the received tensors as results of this node; `origin` identifies the message.
+
+        `anchor` requires grad, so that the node is recorded.
+        """
         ctx.origin = origin
         ctx.set_materialize_grads(False)
         ctx.mark_dirty(*tensors)
@@ -48,6 +52,7 @@ class RecvRpc(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[None, ...]:
+        """Send the gradients of the received tensors to the sender; the inputs receive None."""
         backward_pass.send_back(ctx.origin, gradients)
         return None, None, *(None for _ in gradients)
 
@@ -89,8 +94,10 @@ def pack(
 
 
 def unpack(parcel: Any, agent: RpcAgent, travel: WireContext | None = None) -> tuple[Any, int | None]:
-    """Deserialize a value and return it with its context id, or None; raise MalformedValueError or ValueError
-    for bad data."""
+    """Deserialize a value and return it with its context id, or None without a context.
+
+    Raise MalformedValueError or ValueError for bad data.
+    """
     travel = travel or agent.rref_context.travel
     data, memory = parcel
     if not isinstance(data, tuple) or len(data) != 5 or data[0] != Tag.RECORDED:

@@ -1,5 +1,4 @@
-"""Bindings of the script operators `prim::rpc_async`, `rpc_sync` and `rpc_remote`
-(`ts.ops.rpc_ops.Calls`)."""
+"""Bindings of the script operators `prim::rpc_async`, `rpc_sync` and `rpc_remote` to `Calls`."""
 
 from __future__ import annotations
 

@@ -70,8 +70,10 @@ class AsyncConnection:
         return self._outgoing.size
 
     def send(self, message: Any) -> int:
-        """Send a message, or queue it until the socket accepts it; its memory must stay unchanged until then.
-        Return its size in bytes."""
+        """Send a message, or queue it until the socket accepts it; return its size in bytes.
+
+        The memory of the message must not change until it is sent.
+        """
         self._check()
         buffers = self._writer.pack(message)
         with self._lock:
@@ -159,8 +161,10 @@ class AsyncConnection:
         self._loop.call_soon_threadsafe(self._read_on)
 
     def detach(self) -> tuple[socket.socket, MessageDecoder, MessageEncoder]:
-        """Detach the socket with its reader and writer between two messages, for use by another connection
-        class."""
+        """Detach the socket with its decoder and encoder between two messages.
+
+        Another connection class can then use them.
+        """
         self._check()
         if self._outgoing or self._messages or not self._reader.between:
             raise RuntimeError("a message is on its way")
@@ -289,8 +293,10 @@ class AsyncConnection:
             self._look_again()
 
     def _look_again(self) -> None:
-        """Schedule another read for data that TLS has already buffered: the socket itself does not become
-        readable."""
+        """Schedule another read for data that TLS has already buffered.
+
+        The socket does not become readable for buffered data.
+        """
         if self._is_tls:
             self._loop.call_soon(self._readable)
 

@@ -20,11 +20,14 @@ from ts.distributed.transport.message_codec import TransportLimits
 class Credentials(Protocol):
     """Arguments of connections and listeners by role: "client", "scheduler" or "worker"."""
 
-    def scheme(self, role: str) -> str: ...
+    def scheme(self, role: str) -> str:
+        """Return the scheme of the addresses that `role` listens at, such as "tcp" or "tls"."""
 
-    def get_connection_args(self, role: str) -> dict[str, Any]: ...
+    def get_connection_args(self, role: str) -> dict[str, Any]:
+        """Return the keyword arguments of connections that `role` opens."""
 
-    def get_listen_args(self, role: str) -> dict[str, Any]: ...
+    def get_listen_args(self, role: str) -> dict[str, Any]:
+        """Return the keyword arguments of listeners of `role`."""
 
 
 class SharedSecret:

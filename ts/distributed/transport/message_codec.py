@@ -103,8 +103,10 @@ class MessageEncoder:
         self.lender = lender  # sender of shared memory segments
 
     def pack(self, message: Any) -> list[Buffer]:
-        """Encode a message as buffers: prelude and head, followed by each frame without a copy.  Raise
-        ValueError if it exceeds the limits."""
+        """Encode a message as buffers: prelude and head, followed by each frame without a copy.
+
+        Raise ValueError if the message exceeds the limits.
+        """
         frames: list[memoryview] = []
         try:
             head = encode(_without_frames(message, frames))
@@ -131,8 +133,10 @@ class MessageEncoder:
 
     @staticmethod
     def _lend(frames: list[memoryview], sizes: list[int], lender: SegmentSender) -> list[memoryview]:
-        """Lend frames as shared memory, store their references in `sizes`, and return the frames to send by
-        socket."""
+        """Copy frames to shared memory and store their references in `sizes`.
+
+        Return the frames to send by socket.
+        """
         left = []
         for place, frame in enumerate(frames):
             reference = lender.lend(frame)

@@ -1,5 +1,6 @@
-"""Shared-memory negotiation: detect two processes of one user on one machine that can open each other's
-files.
+"""Shared-memory negotiation of two processes of one user on one machine.
+
+It detects whether the processes can open each other's files.
 
     listener                                               connector
         process id, file descriptor, nonce      ──►

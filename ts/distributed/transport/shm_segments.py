@@ -82,8 +82,10 @@ class _Segment:
         return self.mapping[0]
 
     def begin(self, part: memoryview) -> int:
-        """Write the range without allocated pages through the file and return the offset of the rest; raise
-        OSError if out of memory: a store to the mapping would kill the process."""
+        """Write the range without allocated pages through the file and return the offset of the rest.
+
+        Raise OSError if out of memory, where a store to the mapping would kill the process.
+        """
         start = min(self._written, len(part))
         while self._written < len(part):
             self._written += os.pwrite(self.file, part[self._written :], PAGE_BYTES + self._written)
@@ -102,8 +104,10 @@ class SegmentSender:
     """Segments for the parts that a connection sends; thread-safe."""
 
     def __init__(self, most: int, mark: bytes) -> None:
-        """Initialize with a limit of `most` bytes for all segments of this process. `mark`: this end of this
-        connection."""
+        """Initialize with a limit of `most` bytes for all segments of this process.
+
+        `mark` is the nonce of this end of the connection.
+        """
         self._most, self._mark = most, mark
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
@@ -144,8 +148,10 @@ class SegmentSender:
             return any(each.state == _SENT for each in self._segments)
 
     def _is_behind(self) -> bool:
-        """Return whether unconsumed segments exceed the in-flight limit, so that the socket's backpressure
-        applies."""
+        """Return whether unconsumed segments exceed the in-flight limit.
+
+        Parts then use the socket, whose backpressure limits the sender.
+        """
         sent = [each.memory.size for each in self._segments if each.state == _SENT]
         return sum(sent) >= _MAX_IN_FLIGHT_BYTES
 
@@ -206,8 +212,10 @@ class SegmentReceiver:
     """Receiver of a connection's segments, owned by another process; for use by one thread."""
 
     def __init__(self, process: int, mark: bytes) -> None:
-        """Initialize for the authenticated process id `process`; `mark` is the peer's nonce for this
-        connection."""
+        """Initialize for the authenticated process id `process`.
+
+        `mark` is the peer's nonce for this connection.
+        """
         self._process, self._mark = process, mark
         self._mappings: dict[int, mmap.mmap] = {}  # by file number of the owner
 

@@ -20,8 +20,10 @@ _MAX_SYSCALL_BUFFERS: Final = 64
 
 
 def tune(sock: socket.socket) -> None:
-    """Set socket options: no delay for small messages, and keepalive that detects a dead peer within a
-    minute."""
+    """Set socket options: no delay for small messages, and keepalive.
+
+    Keepalive detects a dead peer within a minute.
+    """
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in _LIVENESS.items():

@@ -29,9 +29,7 @@ class SDPBackend(IntEnum):
 
 @contextmanager
 def sdpa_kernel(backends: SDPBackend | list[SDPBackend], set_priority: bool = False) -> Iterator[None]:
-    """Context manager that selects attention backends; it has no effect except checking the type of
-    `backends`.
-    """
+    """Check the type of `backends`, which otherwise has no effect on attention within the block."""
     if not isinstance(backends, (list, SDPBackend)):
         raise AssertionError(
             "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "

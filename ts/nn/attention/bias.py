@@ -31,6 +31,7 @@ class CausalBias(Tensor):
     """Causal mask of `seq_len_q` rows and `seq_len_kv` columns, as an argument of attention only."""
 
     def __new__(cls, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> CausalBias:
+        """Return a tensor of shape (2, seq_len_q, seq_len_kv) that occupies one element."""
         made: CausalBias = ts.zeros(1).expand(2, seq_len_q, seq_len_kv).as_subclass(cls)
         return made
 

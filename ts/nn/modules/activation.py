@@ -27,7 +27,7 @@ class _InPlace(Module):
 
 
 class ReLU(_InPlace):
-    """max(x, 0)"""
+    """Elementwise max(x, 0)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(input, self.inplace)
@@ -41,14 +41,14 @@ class SELU(_InPlace):
 
 
 class SiLU(_InPlace):
-    """x * sigmoid(x)"""
+    """Elementwise x * sigmoid(x)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.silu(input, self.inplace)
 
 
 class Mish(_InPlace):
-    """x * tanh(softplus(x))"""
+    """Elementwise x * tanh(softplus(x))."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.mish(input, self.inplace)
@@ -62,7 +62,7 @@ class Hardsigmoid(_InPlace):
 
 
 class Hardswish(_InPlace):
-    """x * hardsigmoid(x)"""
+    """Elementwise x * hardsigmoid(x)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardswish(input, self.inplace)
@@ -72,7 +72,7 @@ class Hardswish(_InPlace):
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x))"""
+    """Elementwise 1 / (1 + exp(-x))."""
 
     def forward(self, input: Tensor) -> Tensor:
         return ts.sigmoid(input)
@@ -86,21 +86,21 @@ class Tanh(Module):
 
 
 class Tanhshrink(Module):
-    """x - tanh(x)"""
+    """Elementwise x - tanh(x)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.tanhshrink(input)
 
 
 class Softsign(Module):
-    """x / (1 + |x|)"""
+    """Elementwise x / (1 + |x|)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softsign(input)
 
 
 class LogSigmoid(Module):
-    """log(sigmoid(x))"""
+    """Elementwise log(sigmoid(x))."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.logsigmoid(input)
@@ -279,7 +279,7 @@ class Softshrink(Module):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta x)) / beta"""
+    """Elementwise log(1 + exp(beta x)) / beta."""
 
     __constants__ = ["beta", "threshold"]
     beta: float
@@ -315,7 +315,7 @@ class Softmax(Module):
 
 
 class LogSoftmax(Module):
-    """log(softmax(x))"""
+    """Logarithm of the softmax over a dimension."""
 
     __constants__ = ["dim"]
     dim: int | None
@@ -332,7 +332,7 @@ class LogSoftmax(Module):
 
 
 class Softmin(Module):
-    """softmax(-x)"""
+    """Softmax of -x over a dimension."""
 
     __constants__ = ["dim"]
     dim: int | None
@@ -389,7 +389,7 @@ class Hardtanh(Module):
 
 
 class ReLU6(Hardtanh):
-    """min(max(x, 0), 6)"""
+    """Elementwise min(max(x, 0), 6)."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)

@@ -24,7 +24,7 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """x A^T + b"""
+    """Affine map x A^T + b of the last dimension."""
 
     __constants__ = ["in_features", "out_features"]
     in_features: int
@@ -65,7 +65,7 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """x1^T A x2 + b"""
+    """Bilinear map x1^T A x2 + b of the last dimensions."""
 
     __constants__ = ["in1_features", "in2_features", "out_features"]
     in1_features: int

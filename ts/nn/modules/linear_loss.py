@@ -17,8 +17,9 @@ _POLICIES = ("accurate", "balanced", "compact", "auto")
 
 @dataclass
 class LinearCrossEntropyOptions:
-    """Chunking options of PyTorch's `linear_cross_entropy`, validated but unused: `ts` computes one product.
-    Here it is one product: nothing changes.
+    """Chunking options of PyTorch's `linear_cross_entropy`, which are validated but unused.
+
+    The logits are computed by one matrix product, without chunks.
     """
 
     allow_retain_graph: bool = False

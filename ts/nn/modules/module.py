@@ -494,9 +494,7 @@ class Module:
         return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Call `ts.compile`, which leaves the module uncompiled; use `ts.jit.script` to compile.
-        `ts.jit.script` compiles.
-        """
+        """Call `ts.compile`, which leaves the module uncompiled; use `ts.jit.script` to compile."""
         compiler.compile(self, *args, **kwargs)
 
     def cpu(self) -> Self:

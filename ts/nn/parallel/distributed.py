@@ -138,8 +138,10 @@ class _Reducer:
 
 
 def _buckets(parameters: list[Tensor], most: int) -> list[_Bucket]:
-    """Group parameters, last to first and by dtype, into buckets of about `most` bytes; the first is
-    smaller."""
+    """Group parameters, last to first and by dtype, into buckets of about `most` bytes.
+
+    The first bucket is smaller.
+    """
     made: list[_Bucket] = []
     open_ones: dict[Any, list[Tensor]] = {}
     for each in reversed(parameters):

@@ -32,6 +32,7 @@ class BasePruningMethod(ABC):
     _tensor_name: str
 
     def __call__(self, module: Module, inputs: Any) -> None:
+        """Set the pruned tensor of `module` before each forward pass."""
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     @abstractmethod
@@ -170,6 +171,7 @@ class Identity(BasePruningMethod):
     PRUNING_TYPE = _UNSTRUCTURED
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """Return `default_mask`: no element is pruned."""
         return default_mask
 
 
@@ -183,6 +185,7 @@ class RandomUnstructured(BasePruningMethod):
         self.amount = amount
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """Return `default_mask` with zeros at the random elements to prune."""
         return self._without(t, default_mask, -ts.rand_like(t))
 
     def _without(self, t: Tensor, default_mask: Tensor, order: Tensor) -> Tensor:
@@ -198,6 +201,7 @@ class L1Unstructured(RandomUnstructured):
     """Pruning of the elements with the smallest absolute values."""
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """Return `default_mask` with zeros at the elements of smallest absolute value."""
         return self._without(t, default_mask, ts.abs(t))
 
 
@@ -271,6 +275,7 @@ class CustomFromMask(BasePruningMethod):
         self.mask = mask
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """Return the product of `default_mask` and the given mask, in the dtype of `default_mask`."""
         mask: Tensor = default_mask * self.mask.to(dtype=default_mask.dtype)
         return mask
 

@@ -42,6 +42,10 @@ class PackedSequence(PackedSequence_):
         sorted_indices: Tensor | None = None,
         unsorted_indices: Tensor | None = None,
     ) -> PackedSequence:
+        """Check the batch sizes, which must be on the CPU, and derive the inverse of `sorted_indices`.
+
+        `data` is the tensor, or a pair of the tensor and the batch sizes.
+        """
         if batch_sizes is None:
             if not isinstance(data, (list, tuple)) or len(data) != 2:
                 raise AssertionError("Expected data to be a list or tuple of length 2")

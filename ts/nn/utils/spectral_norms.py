@@ -50,6 +50,7 @@ class SpectralNorm:
         return result
 
     def __call__(self, module: Module, inputs: Any) -> None:
+        """Set the normalized weight of `module`; in training, after a step of the power iteration."""
         setattr(module, self.name, self.compute_weight(module, module.training))
 
 

@@ -31,6 +31,7 @@ class WeightNorm:
         return ts._weight_norm(v, g, self.dim)
 
     def __call__(self, module: Module, inputs: Any) -> None:
+        """Set the weight of `module` from its magnitude and direction."""
         setattr(module, self.name, self.compute_weight(module))
 
 

@@ -31,8 +31,7 @@ def dropped(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
 
 
 def limited(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
-    """Apply alpha dropout: replaces dropped elements by the SELU limit, then rescales to preserve mean and
-    variance."""
+    """Apply alpha dropout, which sets dropped elements to SELU's limit and preserves mean and variance."""
     if p < 0 or p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not train or input.numel() == 0:

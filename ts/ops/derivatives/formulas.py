@@ -81,7 +81,7 @@ class Formula(NamedTuple):
         return self.text.partition("(")[0].removeprefix("def ")
 
     def function(self) -> Any:
-        """The scripted function."""
+        """Return the scripted function."""
         return _compiled(self.name, self.text, self.namespace)
 
 

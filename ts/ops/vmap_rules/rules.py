@@ -91,8 +91,10 @@ def refuse_reading(call: Call, layer: Batched) -> None:
 
 
 def pointwise(call: Call) -> Any:
-    """Apply the batching rule of pointwise operators: align ranks after the batch dimension, then
-    broadcast."""
+    """Apply the batching rule of pointwise operators.
+
+    Ranks are aligned after the batch dimension, then broadcast.
+    """
     return call.run(aligned(call, range(len(call.values))))
 
 
@@ -246,8 +248,10 @@ def drawn(call: Call) -> tuple[Any, bool]:
 
 
 def _drawn_once(call: Call) -> tuple[Any, bool]:
-    """Draw random numbers once and share them across the batch; raise RuntimeError if they depend on batched
-    values."""
+    """Draw random numbers once and share them across the batch.
+
+    Raise RuntimeError if they depend on batched values.
+    """
     first = [one_of(x) if call.wholes[i] is True else x for i, x in enumerate(call.values)]
     if call.record.name.endswith("_like"):
         return call.run_as_called(first), False

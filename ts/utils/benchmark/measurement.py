@@ -109,8 +109,7 @@ class Measurement:
 
     @property
     def significant_figures(self) -> int:
-        """Return the number of significant decimal digits of the median, from 1 to 5, given the spread of the
-        times.
+        """Number of significant decimal digits of the median, from 1 to 5, given the spread of the times.
 
         The uncertainty is half the 90 % confidence interval of the mean, with the standard deviation
         estimated from the quartiles of a normal distribution.

@@ -88,8 +88,10 @@ class Timer:
     def blocked_autorange(
         self, callback: Callable[[int, float], NoReturn] | None = None, min_run_time: float = 0.2
     ) -> Measurement:
-        """Measure blocks of runs for at least `min_run_time` seconds in total; call `callback` after each
-        block."""
+        """Measure blocks of runs for at least `min_run_time` seconds in total.
+
+        `callback` is called after each block.
+        """
         with _Threads(self._task_spec.num_threads):
             number = self._block_size(min_run_time)
             times: list[float] = []
@@ -107,8 +109,10 @@ class Timer:
         max_run_time: float = 10.0,
         callback: Callable[[int, float], NoReturn] | None = None,
     ) -> Measurement:
-        """Measure until the interquartile range is below `threshold` times the median, or the time limit is
-        reached."""
+        """Measure until the interquartile range is below `threshold` times the median.
+
+        The measurement also ends at the time limit.
+        """
         with _Threads(self._task_spec.num_threads):
             number = self._block_size(min_run_time)
             times: list[float] = []

@@ -136,8 +136,10 @@ class BatchSender:
             os.close(descriptor)
 
     def _find(self, size: int) -> tuple[int, list[int]]:
-        """Return the smallest free segment of at least `size` bytes, or -1 and the smaller segments that were
-        closed."""
+        """Return the smallest free segment of at least `size` bytes, or -1, and the closed segments.
+
+        Smaller free segments are closed.
+        """
         fitting = [n for n in self._free if len(self._segments[n]) >= size]
         if fitting:
             best = min(fitting, key=lambda n: len(self._segments[n]))

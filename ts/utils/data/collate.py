@@ -18,10 +18,10 @@ REFUSED = "default_collate: batch must contain tensors, numpy arrays, numbers, d
 
 
 def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any]] | None = None) -> Any:
-    """Collate samples into one batch of the same structure; leaves are combined by the function of their
-    class.
+    """Collate samples into one batch of the same structure.
 
-    `collate_fn_map` maps a class, or a tuple of classes, to its collate function.
+    Leaves are combined by the function of their class: `collate_fn_map` maps a class, or a tuple of classes,
+    to its collate function.
     Raise RuntimeError for sequences of different lengths, TypeError for leaves of an unsupported class.
     """
     functions = collate_fn_map or {}

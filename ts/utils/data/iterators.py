@@ -34,8 +34,10 @@ from ts.utils.data.worker import EXHAUSTED, SHUTDOWN_TIMEOUT_SECONDS, Job, Task,
 
 
 class Batches(Iterator[Any]):
-    """Base class of single-process and multi-process batch iterators: index order, seeds, pinning and
-    warnings."""
+    """Base class of single-process and multi-process batch iterators.
+
+    It holds the index order, seeds, pinning and warnings.
+    """
 
     # The iterator holds no reference to the loader, which may store it (`persistent_workers`).
 
