@@ -175,9 +175,8 @@ def _let_see(recorder: Any) -> None:
 class FakeTensorMode(MetaTracer):
     """Context manager in which tensors are created without elements and operators compute only metadata.
 
-    allow_non_fake_inputs    whether real tensors may be arguments; they are converted to fake ones, and
-    cannot be
-                             written to
+    allow_non_fake_inputs    whether real tensors may be arguments; they are converted to fake tensors, and
+                             must not be written to
     """
 
     refuses_traces = (

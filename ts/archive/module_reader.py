@@ -95,7 +95,7 @@ def _methods(root: ClassType) -> Iterator[Any]:
 
 
 class Reader(TensorLoader):
-    """Reads the pickles of one archive."""
+    """Reader of the pickles of an archive."""
 
     def __init__(self, records: ZipRecords, map_location: Location, terms: LoadPolicy = ANY_TERMS) -> None:
         super().__init__(records, map_location)

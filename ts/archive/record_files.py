@@ -20,7 +20,7 @@ _VERSION = b"3\n"  # format version of these files
 
 
 class PyTorchFileWriter:
-    """Writes records one by one; the file is whole after `write_end_of_file`."""
+    """Writer of records; the file is complete after `write_end_of_file`."""
 
     def __init__(self, file: str | os.PathLike[str] | IO[bytes]) -> None:
         path = file if isinstance(file, (str, os.PathLike)) else None
@@ -55,7 +55,7 @@ class PyTorchFileWriter:
 
 
 class PyTorchFileReader:
-    """Reads records by their names."""
+    """Reader of records by name."""
 
     def __init__(self, file: str | os.PathLike[str] | IO[bytes]) -> None:
         try:

@@ -27,7 +27,7 @@ _STEPS: Final = 256  # accounted for together: 200 ns and 50 bytes each, at leas
 
 
 class Global:
-    """A resolved global of a pickle; `call`, `new` and `build` define the permitted operations."""
+    """Resolved global of a pickle; `call`, `new` and `build` define the permitted operations."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ def _ignore(made: Any, state: Any) -> None:
 
 
 class Unpickler:
-    """Runs one pickle."""
+    """Restricted interpreter of a pickle, which resolves globals through callbacks."""
 
     def __init__(
         self,

@@ -192,7 +192,7 @@ class ZipRecords:
 
 
 class TensorLoader:
-    """Makes the tensors that the pickles of one file speak of."""
+    """Loader of the tensors and storages referenced by a file's pickles."""
 
     def __init__(self, records: ZipRecords, map_location: Location) -> None:
         self.records = records

@@ -68,12 +68,12 @@ class GradScaler(amp.GradScaler):
 
 
 def custom_fwd(*args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """`ts.amp.custom_fwd` for CUDA devices."""
+    """Decorate a `forward` by `ts.amp.custom_fwd` for CUDA devices; deprecated."""
     _warn("custom_fwd", "custom_fwd(args..., device_type='cuda')")
     return amp.custom_fwd(*args, **kwargs, device_type="cuda")
 
 
 def custom_bwd(*args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """`ts.amp.custom_bwd` for CUDA devices."""
+    """Decorate a `backward` by `ts.amp.custom_bwd` for CUDA devices; deprecated."""
     _warn("custom_bwd", "custom_bwd(args..., device_type='cuda')")
     return amp.custom_bwd(*args, **kwargs, device_type="cuda")

@@ -2,7 +2,7 @@
 
 run(connect("ts://127.0.0.1:4711"))         call from any other thread; returns the result
 inside()                                    whether this is the loop's thread
-at_once(callback)                           one that may be called in it
+at_once(callback)                           wrap a callback for calls within the loop
 """
 
 from __future__ import annotations

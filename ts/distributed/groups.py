@@ -54,7 +54,7 @@ class Backend(str):
 
 
 class ProcessGroup:
-    """Some of the processes, in order."""
+    """Group of ranks that run collectives together."""
 
     def __init__(self, links: PeerConnections, number: int, ranks: Sequence[int], timeout: float) -> None:
         self.links, self.number, self.ranks, self.timeout = links, number, tuple(ranks), timeout

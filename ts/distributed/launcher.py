@@ -53,7 +53,7 @@ class ProcessLaunch:
 
 
 class ChildFailedError(Exception):
-    """A process failed and no restarts are left."""
+    """Error of a failed process when no restarts are left."""
 
     def __init__(self, command: list[str], rank: int, local_rank: int, pid: int, code: int) -> None:
         self.rank, self.local_rank, self.pid, self.exitcode = rank, local_rank, pid, code
@@ -64,7 +64,7 @@ class ChildFailedError(Exception):
 
 
 class SignalException(Exception):
-    """The launcher received the termination signal `sigval`."""
+    """Error raised when the launcher receives the termination signal `sigval`."""
 
     def __init__(self, sigval: int) -> None:
         super().__init__(f"Process {os.getpid()} got signal: {_signal_name(sigval)}")

@@ -69,7 +69,7 @@ class _Acceptor:
         return self.listener.listen_address
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self.is_open:
             run(self._close())
 

@@ -50,7 +50,7 @@ class Request:
 
 
 class _Connection:
-    """One connection."""
+    """Connection to a peer rank, with its queues and partially transferred messages."""
 
     def __init__(self, rank: int, sock: socket.socket) -> None:
         self.rank, self.socket = rank, sock

@@ -142,7 +142,7 @@ def recv(
 
 
 class P2POp:
-    """One of the transfers of `batch_isend_irecv`."""
+    """Send or receive for `batch_isend_irecv`."""
 
     def __init__(
         self,

@@ -56,7 +56,7 @@ class RendezvousAddress(NamedTuple):
 
 
 class Participant(NamedTuple):
-    """One of the processes."""
+    """Member of a rendezvous: rank, name and address."""
 
     rank: int
     name: str
@@ -231,7 +231,7 @@ class _RendezvousServer:
         return self.place.host, self.place.port
 
     async def start(self, security: Credentials | None) -> None:
-        """Listen."""
+        """Start listening."""
         how = security or SharedSecret(self.secret or b"")
         address = _address(self.place, security)
         self.listener = Listener(address, self._serve, **how.get_listen_args("scheduler"))
@@ -242,7 +242,7 @@ class _RendezvousServer:
             file_rendezvous.publish_address(self.place.file, self._listens)
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self.listener.stop()
         if self.place.file is not None:
             file_rendezvous.withdraw(self.place.file, self._listens)

@@ -98,17 +98,17 @@ class _OfCategorical(Distribution):
 
     @property
     def probs(self) -> Any:
-        """The probabilities."""
+        """Normalized probabilities."""
         return self._categorical.probs
 
     @property
     def logits(self) -> Any:
-        """Their logarithms."""
+        """Normalized log-probabilities."""
         return self._categorical.logits
 
     @property
     def param_shape(self) -> Any:
-        """The shape of `probs` and `logits`."""
+        """Shape of `probs` and `logits`."""
         return self._categorical.param_shape
 
 

@@ -99,7 +99,7 @@ class Real(Constraint):
 
 
 class GreaterThan(Constraint):
-    """Above a bound."""
+    """Numbers greater than a bound."""
 
     def __init__(self, lower_bound: Any) -> None:
         self.lower_bound = lower_bound
@@ -118,7 +118,7 @@ class GreaterThanEq(GreaterThan):
 
 
 class LessThan(Constraint):
-    """Below a bound."""
+    """Numbers less than a bound."""
 
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
@@ -179,7 +179,7 @@ class IntegerLessThan(LessThan):
 
 
 class Boolean(Constraint):
-    """0 or 1."""
+    """The numbers 0 and 1."""
 
     is_discrete = True
 
@@ -199,7 +199,7 @@ class Simplex(Constraint):
 
 
 class OneHot(Constraint):
-    """One 1 among 0s."""
+    """One-hot vectors."""
 
     is_discrete = True
     event_dim = 1

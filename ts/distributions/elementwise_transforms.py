@@ -27,7 +27,7 @@ class _OfNumbers(Transform):
 
 
 class ExpTransform(_OfNumbers):
-    """exp(x)."""
+    """Transform x -> exp(x)."""
 
     codomain = constraints.positive
 
@@ -59,7 +59,7 @@ class SigmoidTransform(_OfNumbers):
 
 
 class SoftplusTransform(_OfNumbers):
-    """log(1 + exp(x))."""
+    """Transform x -> log(1 + exp(x))."""
 
     codomain = constraints.positive
 
@@ -74,7 +74,7 @@ class SoftplusTransform(_OfNumbers):
 
 
 class TanhTransform(_OfNumbers):
-    """tanh(x)."""
+    """Transform x -> tanh(x)."""
 
     codomain = constraints.interval(-1.0, 1.0)
 

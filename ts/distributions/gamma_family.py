@@ -82,7 +82,7 @@ class Chi2(Gamma):
 
     @property
     def df(self) -> Any:
-        """How many."""
+        """Degrees of freedom."""
         return self.concentration * 2
 
 

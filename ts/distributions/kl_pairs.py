@@ -1,7 +1,6 @@
 """KL divergences between distributions of different families.
 
-The divergence of p from q is -H(p) - E[log q(x)], with the expectation over p.  It requires these moments of
-p:
+The divergence of p from q is -H(p) - E[log q(x)], with the expectation over p.  It requires moments of p:
 
     q Normal                  mean and variance of x
     q Exponential             mean

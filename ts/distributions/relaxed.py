@@ -68,7 +68,7 @@ class ExpRelaxedCategorical(Distribution):
 
     @property
     def logits(self) -> Any:
-        """Their logarithms."""
+        """Normalized log-probabilities."""
         return self._categorical.logits
 
     @property
@@ -110,7 +110,7 @@ class _Relaxed(TransformedDistribution):
 
     @property
     def probs(self) -> Any:
-        """The probabilities."""
+        """Normalized probabilities."""
         return self.base_dist.probs
 
 

@@ -171,12 +171,12 @@ class LogisticNormal(TransformedDistribution):
 
     @property
     def loc(self) -> Any:
-        """The means of the normal variables."""
+        """Means of the normal variables."""
         return self.base_dist.base_dist.loc  # type: ignore[attr-defined]
 
     @property
     def scale(self) -> Any:
-        """Their standard deviations."""
+        """Standard deviations of the normal variables."""
         return self.base_dist.base_dist.scale  # type: ignore[attr-defined]
 
 

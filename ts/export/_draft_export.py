@@ -359,7 +359,7 @@ class _DraftRecorder(ExportTracer):
 
 
 class _Draft(Export):
-    """One draft."""
+    """Export that records failures and continues."""
 
     def __init__(
         self,

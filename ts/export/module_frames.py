@@ -218,7 +218,7 @@ class Frame:
 
 
 class Unflattening:
-    """One program becoming modules."""
+    """Conversion of a program to a module hierarchy."""
 
     def __init__(self, program: ExportedProgram, module: InterpreterModule) -> None:
         self.program = program
@@ -253,7 +253,7 @@ class Unflattening:
         return made
 
     def run(self) -> None:
-        """Fill the module."""
+        """Create the submodules and graphs of the module."""
         program = self.program
         for entry in program.module_call_graph:
             if entry.fqn and "@" not in entry.fqn:

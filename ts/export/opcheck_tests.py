@@ -144,7 +144,7 @@ def _exported(case: _Case) -> None:
     constants = [None if i in places else x for i, x in enumerate(leaves)]
 
     class Call(ts.nn.Module):
-        """The operator, on its tensors."""
+        """Module that calls the operator on its tensor arguments."""
 
         def forward(self, *tensors: Tensor) -> Any:
             given = list(constants)

@@ -276,7 +276,7 @@ class ExportedProgram:
         return self._update(module, signature)
 
     def parameters(self) -> Any:
-        """Return the parameters."""
+        """Return an iterator over the parameters."""
         return (p for _, p in self.named_parameters())
 
     def named_parameters(self) -> Any:
@@ -285,7 +285,7 @@ class ExportedProgram:
             yield name, self.state_dict[name]
 
     def buffers(self) -> Any:
-        """Return the buffers."""
+        """Return an iterator over the buffers."""
         return (b for _, b in self.named_buffers())
 
     def named_buffers(self) -> Any:

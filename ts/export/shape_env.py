@@ -664,7 +664,7 @@ class ShapeEnv:
                     self._learn_least(sympy.expand(sign * expression), end)
 
     def merge(self, conditions: Iterable[Any]) -> None:
-        """Learn several conditions."""
+        """Learn several conditions that hold."""
         for condition in conditions:
             self.learn(condition)
 

@@ -161,7 +161,7 @@ class Mod(sympy.Function):
 
 
 class ToFloat(sympy.Function):
-    """float(a)"""
+    """Conversion of an integer expression to float."""
 
     nargs = (1,)
     is_real = True

@@ -62,7 +62,7 @@ class _DataNumbers(NamedTuple):
 
 
 class ExportTracer(FxGraphBuilder):
-    """One recording: operators on fake tensors, methods of theirs, functions on functions."""
+    """Tracer of a program on fake tensors: records operators, tensor methods and higher-order operators."""
 
     def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         super().__init__(environment, graph)

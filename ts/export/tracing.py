@@ -88,7 +88,7 @@ def export(
 
 
 class Export:
-    """One export."""
+    """State of an export, from the arguments to the program."""
 
     def __init__(
         self, mod: Module, args: Any, kwargs: Any, dynamic_shapes: Any, preserved: Iterable[str]

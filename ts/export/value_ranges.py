@@ -88,7 +88,7 @@ def _end(x: Any, is_int: bool) -> Any:
 
 
 class ValueRange(NamedTuple):
-    """From `low` to `high`, both among them."""
+    """Inclusive range of values from `low` to `high`."""
 
     low: Any = -math.inf
     high: Any = math.inf

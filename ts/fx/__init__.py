@@ -10,8 +10,7 @@
     module.recompile()
 
 `node`, `graph` and `graph_module` represent graphs; `tracer` and `proxy` record them, `code_generation`
-generates
-Python code, `interpreter` executes them, `subgraph_rewriter` and `passes` transform them.
+generates Python code, `interpreter` executes them, `subgraph_rewriter` and `passes` transform them.
 """
 
 from __future__ import annotations

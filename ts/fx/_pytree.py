@@ -4,8 +4,7 @@
     tree_flatten_spec({"b": [5, 6], "a": 4}, spec)              [4, 5, 6]
 
 Generated code uses it to flatten its arguments to placeholders.  Classes registered in `ts.utils._pytree`
-need
-not be registered here.
+need not be registered here.
 """
 
 from __future__ import annotations

@@ -6,8 +6,7 @@
     module.recompile()
 
 The module has the submodules, parameters and buffers of the root that the graph refers to.  Each instance has
-a
-separate class with its `forward`; scripting, copying and pickling use its code.
+a separate class with its `forward`; scripting, copying and pickling use its code.
 """
 
 from __future__ import annotations

@@ -416,7 +416,7 @@ class Tracer(TracerBase):
         return self.graph
 
     def _find_tensors(self, module: Module, prefix: str) -> None:
-        """Enter the tensors that are attributes of modules but neither parameters nor buffers."""
+        """Record tensor attributes of modules that are neither parameters nor buffers."""
         for name, value in module.__dict__.items():
             if isinstance(value, _constant_types):
                 self.tensor_attrs[value] = prefix + name

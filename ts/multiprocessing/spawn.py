@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 class ProcessException(Exception):
-    """A process of a context failed; has its index, process id and message."""
+    """Error of a failed process, with its index, process id and message."""
 
     __slots__ = ["error_index", "error_pid"]
 
@@ -57,11 +57,11 @@ class ProcessException(Exception):
 
 
 class ProcessRaisedException(ProcessException):
-    """The function raised an exception in a process; the message contains its traceback."""
+    """Error of a process whose function raised an exception; the message contains the traceback."""
 
 
 class ProcessExitedException(ProcessException):
-    """A process was terminated by a signal or exited with a nonzero code."""
+    """Error of a process terminated by a signal, or with a nonzero exit code."""
 
     __slots__ = ["exit_code"]
 

@@ -34,7 +34,7 @@ class FunctionEventAvg:
 
     @property
     def cpu_time(self) -> float:
-        """Of one event, on average."""
+        """Mean time per event in microseconds."""
         return self.cpu_time_total / self.count if self.count else 0.0
 
     device_time = device_time_total = self_device_time_total = property(lambda self: 0.0)

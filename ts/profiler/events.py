@@ -44,7 +44,7 @@ class Interval:
 
 @dataclass(eq=False)
 class FunctionEvent:
-    """One event, with PyTorch's names; times are microseconds, memory is bytes."""
+    """Profiler event with PyTorch's attribute names; times in microseconds, memory in bytes."""
 
     id: int
     name: str

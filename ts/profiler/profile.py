@@ -48,7 +48,7 @@ def kineto_available() -> bool:
 
 
 class ProfileWindow:
-    """One recorded time window, and its events."""
+    """Recorded time window with its events."""
 
     def __init__(self, record_shapes: bool, profile_memory: bool, with_stack: bool) -> None:
         self.profile_memory = profile_memory
@@ -58,7 +58,7 @@ class ProfileWindow:
         self._recorder.start()
 
     def stop(self) -> None:
-        """End it."""
+        """End the recording."""
         if self._recorder.at_work:
             self._recorder.stop()
 

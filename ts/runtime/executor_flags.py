@@ -91,10 +91,10 @@ class strict_fusion:
             warnings.warn("Only works in script mode", stacklevel=2)
 
     def __enter__(self) -> None:
-        """Change nothing."""
+        """Do nothing: provided for compatibility."""
 
     def __exit__(self, type: Any, value: Any, tb: Any) -> None:
-        """Change nothing."""
+        """Do nothing: provided for compatibility."""
 
 
 def enable_onednn_fusion(enabled: bool) -> None:

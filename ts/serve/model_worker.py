@@ -48,7 +48,7 @@ Inputs = dict[str, Any] | Exception  # arguments by name, or the error of decodi
 
 
 class CannotBatchError(Exception):
-    """The result of a stacked call cannot be split into results of its requests."""
+    """Error of a stacked call whose result cannot be split by request."""
 
 
 def error_body(status: int, code: str, message: str) -> bytes:
@@ -112,8 +112,7 @@ class ServedModel:
         return {"model": self._name, "method": self._method, "inputs": inputs, "outputs": outputs}
 
     def has_grown(self) -> bool:
-        """Return True if the process's peak memory exceeds its initial peak by more than the maximum
-        growth."""
+        """Return True if the peak memory exceeds the initial peak by more than the maximum growth."""
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         self._initial_peak_bytes = self._initial_peak_bytes or peak
         return peak - self._initial_peak_bytes > _MAX_MEMORY_GROWTH_BYTES

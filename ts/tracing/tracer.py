@@ -118,7 +118,7 @@ class TracedFuture(Future[Any]):
 
 
 class Tracer:
-    """Records one trace."""
+    """Tracer of a function or module call."""
 
     is_trace = True
     records_slots = True  # record `x & y` as aten::__and__

@@ -32,7 +32,7 @@ DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL = 1
 
 
 class EnumEncoder(json.JSONEncoder):
-    """Writes members of enums by module, class and name."""
+    """JSON encoder of enum members by module, class and name."""
 
     def default(self, obj: object) -> Any:
         if not isinstance(obj, Enum):

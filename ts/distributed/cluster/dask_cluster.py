@@ -63,7 +63,7 @@ class DaskCluster:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop the agents."""
+        """Stop the agents in the workers and shut down RPC in this process."""
         self.close()
 
 

@@ -122,7 +122,7 @@ class LocalCluster:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End it."""
+        """Close the cluster."""
         self.close()
 
 

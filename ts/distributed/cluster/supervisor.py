@@ -65,7 +65,7 @@ class ClusterSupervisor:
         return str(self._scheduler.address)
 
     async def __aenter__(self) -> Self:
-        """Start everything."""
+        """Start the scheduler and the workers."""
         wanted = self.wanted
         logging.getLogger("distributed").setLevel(logging.WARNING)  # dask logs every connection
         security = self._security()

@@ -56,11 +56,11 @@ Message = dict[str, Any]
 
 
 class JoinError(RuntimeError):
-    """The scheduler rejected this process, or could not be reached in time."""
+    """Error of a process that the scheduler rejects, or that cannot reach the scheduler in time."""
 
 
 class ClusterShutdownError(Exception):
-    """The scheduler has shut the cluster down."""
+    """Error raised after the scheduler has shut the cluster down."""
 
 
 class ClusterWorkerDirectory(WorkerDirectory):

@@ -36,7 +36,7 @@ ConnectionArguments = Callable[[], dict[str, Any]]  # returns the keyword argume
 
 
 class Peer:
-    """A worker of this RPC group, which may be this process: its address, connections and outbox."""
+    """Worker of this RPC group, possibly this process: its address, connections and outbox."""
 
     def __init__(
         self, info: WorkerInfo, address: str, own_id: int, connection_arguments: ConnectionArguments
@@ -100,7 +100,7 @@ class Peer:
         loop().call_later(_RECONNECT_BACKOFF_SECONDS[0], self._reconnect, 0)
 
     def _reconnect(self, attempt: int) -> None:
-        """Re-establish a broken connection unless that has happened, or the connection was refused."""
+        """Re-establish a broken connection, unless it is established already or was refused."""
 
         def done(answered: Any, error: Exception | None) -> None:
             if (

@@ -34,7 +34,7 @@ StartCall = Callable[[float], Future[Any]]  # (timeout in seconds) -> future of 
 
 
 class RetryingCall:
-    """A call that is repeated until it receives a response or times out; `future` has its result."""
+    """Call that is repeated until it receives a response or times out; `future` is its result."""
 
     def __init__(self, agent: RpcAgent, start_call: StartCall, timeout: float) -> None:
         self.future = RpcFuture(agent)

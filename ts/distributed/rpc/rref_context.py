@@ -37,7 +37,7 @@ GloballyUniqueId = tuple[int, int]  # (id of the worker that created it, counter
 
 
 class OwnerRRef:
-    """A value that this process owns, with the forks that keep it alive."""
+    """Value owned by this process, with the forks that keep it alive."""
 
     context_id: int | None = None  # distributed autograd context of the call that computes it
 
@@ -50,7 +50,7 @@ class OwnerRRef:
         """Ignore the start of the computation, which `ResponseWriter` records."""
 
     def result(self, value: Any) -> None:
-        """Set the value."""
+        """Set the value of the finished call."""
         self.value.set_result(value)
 
     def failed(self, error: BaseException, info: Any = None) -> None:

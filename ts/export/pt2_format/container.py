@@ -99,7 +99,7 @@ def open_container(f: str | os.PathLike[str] | IO[bytes], read: Callable[[Contai
 
 
 class ContainerWriter:
-    """Writes the records of a `.pt2` file."""
+    """Writer of the records of a `.pt2` file."""
 
     def __init__(self, file: zipfile.ZipFile, root: str) -> None:
         self.file = file

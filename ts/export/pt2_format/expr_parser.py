@@ -51,7 +51,7 @@ class Call:
 
 @dataclass(slots=True, frozen=True)
 class Subscript:
-    """x[key]"""
+    """Subscript expression x[key]."""
 
     of: Formula
     key: Formula
@@ -59,7 +59,7 @@ class Subscript:
 
 @dataclass(slots=True, frozen=True)
 class Attribute:
-    """x.name"""
+    """Attribute expression x.name."""
 
     of: Formula
     name: str

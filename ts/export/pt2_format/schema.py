@@ -385,7 +385,7 @@ class Version:
 
 @dataclass(slots=True)
 class Program:
-    """All of `models/model.json`."""
+    """Contents of `models/model.json`."""
 
     graph_module: GraphModule
     opset_version: dict[str, int]

@@ -31,7 +31,7 @@ _SYMBOL: Final = re.compile(r"_?[a-z]+\d+|[A-Za-z_]\w{0,80}", re.ASCII)
 
 
 class MissingSympyError(ImportError):
-    """sympy is not installed."""
+    """Error of a program with symbols if sympy is not installed."""
 
 
 def require_sympy() -> None:

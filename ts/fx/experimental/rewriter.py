@@ -24,7 +24,7 @@ __all__ = ["AST_Rewriter", "RewritingTracer"]
 
 
 class AST_Rewriter(ast.NodeTransformer):
-    """Makes calls of statements that would not be traced."""
+    """Rewriter of statements that cannot be traced to function calls."""
 
     def rewrite(self, fn: FunctionType) -> FunctionType:
         """Rewrite a function's statements, keeping its globals."""
@@ -45,14 +45,14 @@ class AST_Rewriter(ast.NodeTransformer):
         return result
 
     def visit_Assert(self, node: ast.Assert) -> Any:
-        """`torch._assert(test, message)`"""
+        """Convert `assert` to a call `torch._assert(test, message)`."""
         call = ast.parse("torch._assert()", mode="eval").body
         assert isinstance(call, ast.Call)
         call.args = [node.test, node.msg or ast.Constant(value="")]
         return ast.copy_location(ast.Expr(call), node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
-        """`target = annotate(value, annotation)`"""
+        """Convert an annotated assignment to `target = annotate(value, annotation)`."""
         call = ast.Call(ast.Name("annotate", ast.Load()), [node.value, node.annotation], [])  # type: ignore[list-item]
         return ast.copy_location(ast.Assign([node.target], call), node)
 

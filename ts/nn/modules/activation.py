@@ -34,7 +34,7 @@ class ReLU(_InPlace):
 
 
 class SELU(_InPlace):
-    """The scaled exponential linear unit."""
+    """Scaled exponential linear unit."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.selu(input, self.inplace)
@@ -79,7 +79,7 @@ class Sigmoid(Module):
 
 
 class Tanh(Module):
-    """The hyperbolic tangent."""
+    """Hyperbolic tangent."""
 
     def forward(self, input: Tensor) -> Tensor:
         return ts.tanh(input)
@@ -107,7 +107,7 @@ class LogSigmoid(Module):
 
 
 class CELU(Module):
-    """The continuously differentiable exponential linear unit."""
+    """Continuously differentiable exponential linear unit."""
 
     __constants__ = ["alpha", "inplace"]
     alpha: float
@@ -127,7 +127,7 @@ class CELU(Module):
 
 
 class ELU(Module):
-    """The exponential linear unit."""
+    """Exponential linear unit."""
 
     __constants__ = ["alpha", "inplace"]
     alpha: float
@@ -358,7 +358,7 @@ class Softmax2d(Module):
 
 
 class Hardtanh(Module):
-    """x, clamped."""
+    """Clamp to [min_val, max_val]."""
 
     __constants__ = ["min_val", "max_val", "inplace"]
     min_val: float

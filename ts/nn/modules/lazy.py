@@ -4,8 +4,7 @@
     layer(ts.ones(2, 4))           becomes Linear(in_features=4, out_features=3, bias=True)
 
 Until then their parameters are uninitialized and have only a device and a dtype.  The first call, or loading
-a
-state, materializes them as in the ordinary class; the call also changes the class.
+a state, materializes them as in the ordinary class; the call also changes the class.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """The negative log likelihood of the target classes."""
+    """Negative log likelihood of the target classes."""
 
     __constants__ = ["ignore_index", "reduction"]
     ignore_index: int
@@ -126,7 +126,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class PoissonNLLLoss(_Loss):
-    """The negative log likelihood of Poisson distributed targets."""
+    """Negative log likelihood of Poisson distributed targets."""
 
     __constants__ = ["log_input", "full", "eps", "reduction"]
     log_input: bool
@@ -159,7 +159,7 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """The negative log likelihood of normally distributed targets."""
+    """Negative log likelihood of normally distributed targets."""
 
     __constants__ = ["full", "eps", "reduction"]
     full: bool
@@ -181,7 +181,7 @@ class GaussianNLLLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """The Kullback-Leibler divergence."""
+    """Kullback-Leibler divergence."""
 
     __constants__ = ["log_target", "reduction"]
     log_target: bool
@@ -201,14 +201,14 @@ class KLDivLoss(_Loss):
 
 
 class BCELoss(_WeightedLoss):
-    """The binary cross entropy of probabilities."""
+    """Binary cross entropy of probabilities."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
-    """The binary cross entropy of logits."""
+    """Binary cross entropy of logits."""
 
     def __init__(
         self,
@@ -231,7 +231,7 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The binary cross entropy of logits, averaged over the classes."""
+    """Binary cross entropy of logits, averaged over the classes."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
@@ -278,7 +278,7 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """`delta` times SmoothL1Loss."""
+    """Huber loss: `delta` times SmoothL1Loss with `beta=delta`."""
 
     __constants__ = ["delta", "reduction"]
     delta: float
@@ -316,7 +316,7 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """Of pairs in the wrong order."""
+    """Margin ranking loss of pairs: max(0, -y (x1 - x2) + margin)."""
 
     __constants__ = ["margin", "reduction"]
     margin: float
@@ -436,7 +436,7 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class CTCLoss(_Loss):
-    """Of a sequence without alignment."""
+    """Connectionist temporal classification loss of unaligned sequences."""
 
     __constants__ = ["blank", "zero_infinity", "reduction"]
     blank: int

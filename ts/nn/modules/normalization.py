@@ -70,7 +70,7 @@ class LayerNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Scale 1, shift 0."""
+        """Set the scale to 1 and the shift to 0."""
         if self.elementwise_affine:
             init.ones_(self.weight)
             if self.bias is not None:
@@ -158,7 +158,7 @@ class RMSNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Scale 1."""
+        """Set the scale to 1."""
         if self.elementwise_affine:
             init.ones_(self.weight)
 

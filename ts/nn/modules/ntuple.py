@@ -12,5 +12,5 @@ def spread(value: Any, n: int) -> tuple[Any, ...]:
 
 
 def constructor_text(module: Any, *names: str) -> str:
-    """`extra_repr` that lists attributes by name."""
+    """Return a text for `extra_repr` that lists attributes by name."""
     return ", ".join(f"{name}={getattr(module, name)}" for name in names)

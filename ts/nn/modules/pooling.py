@@ -37,7 +37,7 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The maximum of every window over one dimension."""
+    """Maximum of every window over one dimension."""
 
     def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
         return F.max_pool1d(
@@ -52,7 +52,7 @@ class MaxPool1d(_MaxPoolNd):
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The maximum of every window over two dimensions."""
+    """Maximum of every window over two dimensions."""
 
     def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
         return F.max_pool2d(
@@ -67,7 +67,7 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The maximum of every window over three dimensions."""
+    """Maximum of every window over three dimensions."""
 
     def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
         return F.max_pool3d(
@@ -122,7 +122,7 @@ class MaxUnpool3d(_MaxUnpoolNd):
 
 
 class AvgPool1d(Module):
-    """The mean of every window over one dimension."""
+    """Mean of every window over one dimension."""
 
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
     ceil_mode: bool
@@ -181,7 +181,7 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool2d(_AvgPoolNd):
-    """The mean of every window over two dimensions."""
+    """Mean of every window over two dimensions."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool2d(
@@ -196,7 +196,7 @@ class AvgPool2d(_AvgPoolNd):
 
 
 class AvgPool3d(_AvgPoolNd):
-    """The mean of every window over three dimensions."""
+    """Mean of every window over three dimensions."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool3d(
@@ -229,21 +229,21 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """The p-norm of every window over one dimension."""
+    """p-norm of every window over one dimension."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
 class LPPool2d(_LPPoolNd):
-    """The p-norm of every window over two dimensions."""
+    """p-norm of every window over two dimensions."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
 class LPPool3d(_LPPoolNd):
-    """The p-norm of every window over three dimensions."""
+    """p-norm of every window over three dimensions."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)

@@ -323,7 +323,7 @@ class GRU(_OneState):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory."""
+    """Long short-term memory network."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
@@ -470,7 +470,7 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """One step of the plain recurrent network."""
+    """Single step of an Elman recurrent network."""
 
     __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
     nonlinearity: str
@@ -509,7 +509,7 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM."""
+    """Single step of an LSTM."""
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
@@ -533,7 +533,7 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of a GRU."""
+    """Single step of a GRU."""
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None

@@ -92,7 +92,7 @@ class Scatter(Function):
 
     @staticmethod
     def forward(ctx: Any, target_gpus: Any, chunk_sizes: Any, dim: int, input: Tensor) -> Any:
-        """Return the parts."""
+        """Split the input into parts on the target GPUs."""
         target_gpus = [gpu_index(x) for x in target_gpus]
         ctx.dim = dim
         ctx.input_device = input.get_device() if input.device.type != "cpu" else -1

@@ -150,11 +150,9 @@ def orthogonal(
     """Parametrize a parameter as an orthogonal (unitary) matrix: orthonormal columns, or rows if wide.
 
     The parameter is a real or complex matrix, or a batch (..., n, k).  `orthogonal_map` is "matrix_exp"
-    (default
-    for square and complex matrices), "cayley" or "householder".  With `use_trivialization`, and for
-    householder,
-    the initial matrix is the orthogonalized previous value.
-    ValueError for an unknown name or map, for vectors, and for householder with complex numbers.
+    (default for square and complex matrices), "cayley" or "householder".  With `use_trivialization`, and for
+    householder, the initial matrix is the orthogonalized previous value. ValueError for an unknown name or
+    map, for vectors, and for householder with complex numbers.
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):

@@ -28,11 +28,9 @@ class PackedSequence(PackedSequence_):
     """Sequences of different lengths in a single tensor.
 
     `data` (rows, features...) contains the elements of all sequences time step by time step; `batch_sizes`
-    (int64,
-    on the CPU) is the number of sequences at each step. The sequences are sorted by decreasing length:
-    `sorted_indices` are their original indices, `unsorted_indices` the inverse permutation; both are None if
-    the
-    order is unchanged.
+    (int64, on the CPU) is the number of sequences at each step. The sequences are sorted by decreasing
+    length: `sorted_indices` are their original indices, `unsorted_indices` the inverse permutation; both are
+    None if the order is unchanged.
     """
 
     def __new__(

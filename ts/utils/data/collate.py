@@ -114,7 +114,7 @@ def mapped(function: Callable[[Any], Any], data: Any) -> Any:
 def _mapping(like: Any, values: dict[Any, Any]) -> Any:
     try:
         return type(like)(values)
-    except TypeError:  # a mapping that is made otherwise
+    except TypeError:  # the mapping's constructor requires other arguments
         return values
 
 

@@ -135,7 +135,7 @@ class SummaryWriter:
         self, tag: str, scalar_value: Any, global_step: Any = None, walltime: float | None = None,
         new_style: bool = False, double_precision: bool = False,
     ) -> None:  # fmt: skip
-        """Write a number."""
+        """Write a number for a step."""
         self._add(
             "scalar", tag, scalar_value, new_style, double_precision, step=global_step, walltime=walltime
         )

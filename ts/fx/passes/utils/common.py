@@ -25,7 +25,7 @@ class HolderModule(Module):
 def lift_subgraph_as_module(
     gm: GraphModule, subgraph: Graph, comp_name: str = "", class_name: str = "GraphModule"
 ) -> tuple[GraphModule, dict[str, str]]:
-    """Return a module for a graph that refers to submodules and parameters of another module.
+    """Create a module for a graph that refers to submodules and parameters of another module.
 
     Return the module, and a map from dotted names in `gm` to names in the module, prefixed by `comp_name`.
     """
