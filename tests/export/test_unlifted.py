@@ -224,7 +224,7 @@ def test_buffers_are_written_at_the_end():
         assert module.weight.tolist() == [2**k] * 2 and module.weight.is_leaf
 
 
-def test_names_that_are_no_words():
+def test_generated_code_of_invalid_identifiers():
     program = export(ts.nn.Sequential(ts.nn.Linear(2, 2)), (ts.ones(1, 2),))
     assert 'getattr(self, "0").weight' in program.module().code
     assert ts.fx.graph._format_target("self", 'a"+x') == "getattr(self, 'a\"+x')"
@@ -247,7 +247,7 @@ class OddNames(nn.Module):
         return x + shifts["u-v"] - shifts["u_v"] * shifts["class"] + self.constants["c-c"]
 
 
-def test_names_that_are_no_words(tmp_path):
+def test_export_of_invalid_identifiers(tmp_path):
     model = OddNames()
     x, shifts = ts.rand(2, 3), {name: ts.rand(3) for name in ("u-v", "u_v", "class")}
     program = export(model, (x, shifts))
