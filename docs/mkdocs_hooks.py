@@ -84,13 +84,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _source(page: str, link: str) -> str:
-    """The file of the tree that a link means, which stands on a page of the site."""
+    """Return the path in the repository of the file to which `link`, on page `page` of the site, refers."""
     home = next((source for source, name in PAGES.items() if name == page), f"docs/{page}")
     return posixpath.normpath(posixpath.join(posixpath.dirname(home), link))
 
 
 def _target(source: str) -> str | None:
-    """Where a file of the tree is on the site, if it is a page, or a file of this folder."""
+    """Return the path on the site of a file of the repository; None if the site does not contain it."""
     if source in PAGES or source in _ELSEWHERE:
         return PAGES.get(source) or _ELSEWHERE[source]
     return source.removeprefix("docs/") if source.startswith("docs/") else None
