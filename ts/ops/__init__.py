@@ -1,4 +1,4 @@
-"""Operator records, by family; and `ts.ops.aten`, the operators by their full names."""
+"""Operator records by family, and operator namespaces such as `ts.ops.aten`."""
 
 import importlib.util
 from typing import Any

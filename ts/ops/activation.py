@@ -351,7 +351,7 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     out="out",
     where="f",
     refuses={"c": "threshold_cpu"},
-    overlap=2,  # doing it twice changes nothing
+    overlap=2,  # the operator is idempotent
 )
 def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
     if self.dtype == common.BOOL:

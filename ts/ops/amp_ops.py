@@ -3,10 +3,10 @@
 In: gradients and the scale of the loss; out: the unscaled gradients, a flag for inf or nan, and the scale of
 the next step.
 
-    _amp_foreach_non_finite_check_and_unscale_([g], found, tensor([0.5]))   g *= 0.5; found = 1: it has inf
+    _amp_foreach_non_finite_check_and_unscale_([g], found, tensor([0.5]))   g *= 0.5; found = 1 if g has inf
     _amp_update_scale_(scale, steps, found, 2.0, 0.5, 2000)
 
-Nothing is read to decide: on a device, the flag and the scale stay there.
+No element is read on the host, so the flag and the scale remain on the device.
 """
 
 from __future__ import annotations

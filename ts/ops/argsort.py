@@ -23,10 +23,10 @@ def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> 
         return xp.ranking.argsort(self, axis, descending)
     x = common.cast(xp, self, common.FLOAT) if dtypes.is_bfloat16(self.dtype) else self
     if x.dtype == common.BOOL:
-        x = common.cast(xp, self, common.UINT8)  # a True may be any byte but 0
+        x = common.cast(xp, self, common.UINT8)  # True may be any nonzero byte
     if not descending:
         return xp.argsort(x, axis=axis, kind="stable")
-    # Sorted backwards from the end: equal elements keep their order.
+    # The reversed array is sorted and the result reversed, so that equal elements keep their order.
     turned = xp.argsort(xp.flip(x, axis), axis=axis, kind="stable")
     return self.shape[axis] - 1 - xp.flip(turned, axis)
 

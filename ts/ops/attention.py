@@ -69,7 +69,7 @@ def _scaled_dot_product_attention(
     factor = 1.0
     if not xp.shapes_only:
         factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    weight = xp.products(q, k.swapaxes(-1, -2))  # scores, which become the weights in place
+    weight = xp.products(q, k.swapaxes(-1, -2))  # scores, converted to weights in place
     weight *= wide.type(factor)
     if is_causal:
         attn_mask = xp.tril(xp.ones(weight.shape[-2:], dtype=common.BOOL))
@@ -78,7 +78,7 @@ def _scaled_dot_product_attention(
     elif attn_mask is not None:
         weight = weight + attn_mask
     peak = weight.max(axis=-1, keepdims=True) if weight.size else 0
-    if attn_mask is not None:  # a row of -inf attends to nothing: its weights are 0, not NaN
+    if attn_mask is not None:  # the weights of a fully masked row are 0, not NaN
         peak = xp.where(peak == -math.inf, 0, peak)
     weight -= peak
     xp.exp(weight, out=weight)
@@ -115,8 +115,8 @@ def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tup
 
 # ---------------------------------------------------------------------------------------- whole layers
 #
-# PyTorch's attention layers use these as the fast path without gradients:
-# archives of transformers call them.
+# Operators of the fast path of PyTorch's attention layers without gradients; archives of transformers call
+# them.
 
 SOURCE_MASK, PADDING_MASK, FULL_MASK = 0, 1, 2
 

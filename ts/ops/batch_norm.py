@@ -1,7 +1,7 @@
-"""Batch normalisation kernels and their steps: statistics, gathering, elementwise part.
+"""Batch norm kernels, and their steps: statistics, combination of statistics, elementwise part.
 
 In: arrays (N, C, ...), weights, running moments; out: an array, and the moments if the operator returns
-them. Statistics of batch parts, computed by other devices, are combined to those of the whole batch:
+them. Statistics of parts of a batch, computed on several devices, are combined to those of the batch:
 
     mean, invstd = batch_norm_stats(x, eps)                 of each part
     batch_norm_gather_stats_with_counts(x, means, invstds, ..., counts)

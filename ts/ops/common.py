@@ -1,4 +1,4 @@
-"""The rules that all operators share: promotion, broadcasting, dimensions, reductions, casts.
+"""Rules shared by all operators: promotion, broadcasting, dimensions, reductions, casts.
 
 In: arrays of any backend (`shape`, `ndim`, `dtype`), Python numbers, dimensions as written by the
 user.  Out: NumPy dtypes, shapes and wrapped dimensions, or the error that PyTorch raises.
@@ -24,7 +24,7 @@ import numpy as np
 from ts import dtypes
 from ts._core.tensor import factories, size_guards
 
-Array = Any  # numpy.ndarray, cupy.ndarray or a meta array: what the backend's namespace makes
+Array = Any  # array class of the backend: numpy.ndarray, cupy.ndarray or MetaArray
 DType = np.dtype[Any]
 Shape = tuple[int, ...]
 
@@ -39,7 +39,7 @@ DOUBLE: DType = dtypes.float64.numpy_dtype
 CFLOAT: DType = dtypes.complex64.numpy_dtype
 CDOUBLE: DType = dtypes.complex128.numpy_dtype
 
-# The facts of `ts.dtypes`, by the NumPy dtypes that kernels see.
+# Properties of `ts.dtypes`, by NumPy dtype.
 CODE_OF: dict[DType, int] = {d.numpy_dtype: d.code for d in dtypes.OF_NUMPY}
 NAME_OF: dict[DType, str] = {d.numpy_dtype: d.type_name for d in dtypes.OF_NUMPY}
 CPP_NAME_OF: dict[DType, str] = {  # C++ type names in kernel messages
@@ -122,7 +122,7 @@ def complex_dtype(dtype: DType) -> DType:
     if dtype in _REAL_OF:
         return dtype
     if dtype == HALF or dtypes.is_float8(dtype):
-        return dtypes.from_numpy_dtype(dtype).to_complex().numpy_dtype  # which those of 8 bits have none of
+        return dtypes.from_numpy_dtype(dtype).to_complex().numpy_dtype  # an error for 8-bit floats
     return _COMPLEX_OF.get(dtype) or complex_dtype(default_dtype())
 
 

@@ -1,8 +1,7 @@
 """Operator support and computation rules of complex32, complex numbers of two float16 parts.
 
-In: an operator's record, its kernel and its arguments; an argument or the result is complex32.  Out: a
-kernel,
-or PyTorch's error:
+In: an operator's record, kernel and arguments, of which one (or the result) is complex32.  Out: a kernel, or
+PyTorch's error:
 
     x * 2       a kernel that computes in complex64 and rounds the result
     x / 2       NotImplementedError: "div_cpu" not implemented for 'ComplexHalf'
@@ -136,7 +135,7 @@ def _is_there(record: OperatorRecord, args: Sequence[Any]) -> bool:
     """Return whether PyTorch has a complex32 kernel for the call."""
     base, overload = float8.names(record)
     name = base.removesuffix("_")
-    if name.endswith("_copy"):  # of a view
+    if name.endswith("_copy"):  # copy of a view
         return True
     if _is_moved(record, base) or name in _COMPUTED or f"{name}.{overload}" in _COMPUTED or name in _STEPWISE:
         return True

@@ -1,7 +1,7 @@
 """Convolutions: windows times weight, as one batched matrix product.
 
-In: input (N, C, *spatial) or without N, weight, bias and per-dimension stride, padding, dilation; out:
-the convolution (a cross-correlation, as in PyTorch) or, transposed, the sum of weighted windows.
+In: input (N, C, *spatial) or (C, *spatial), weight, bias and per-dimension stride, padding, dilation; out:
+the convolution (a cross-correlation, as in PyTorch), or its transpose, the sum of weighted windows.
 
 Arguments are checked once per combination of sizes: `described` returns a Geometry (cached), which `compute`
 receives with the arrays.  A faster backend passes another `compute` to the same kernels:
@@ -48,7 +48,7 @@ class Geometry:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The output's shape without the number of images."""
+        """Shape of the output without the batch size."""
         return (self.filters, *self.places)
 
 
@@ -175,7 +175,7 @@ def _describe(
             for m, s, (a, b), d, k, o in zip(given, steps, pads, gaps, kernel, more, strict=True)
         )
         if min(places) < 1:
-            one = (1,) * (n == 1)  # PyTorch computes one dimension as two
+            one = (1,) * (n == 1)  # PyTorch computes 1-d convolutions as 2-d ones
             lengths, counts = (" x ".join(map(str, (*one, *v))) for v in (given, places))
             raise RuntimeError(
                 f"Given input size per channel: ({lengths}). Calculated output size per channel: ({counts}). "
@@ -267,7 +267,7 @@ def backwards(g: Geometry, input: Array) -> Geometry:
 def weight_gradient(xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
     """Return the weight gradient (filters, channels per group, *kernel), computed in image batches.
 
-    `g` is no transposed convolution: `seen` is what its windows go over, and `other` has its result's shape.
+    `g` is not transposed: its windows slide over `seen`, and `other` has the shape of its result.
     """
     images, lead, places = other.shape[0], other.shape[1], other.shape[2:]
     area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)

@@ -141,7 +141,7 @@ def fewest(*args: Any) -> float:
 
 
 def search_nonzero(x: Tensor) -> float:
-    """Return nanoseconds: elements are counted, then looked for."""
+    """Return nanoseconds of `nonzero`: elements are counted, then their indices are collected."""
     return x.numel() * (0.1 if x.dtype in _MASKS else 1.5)
 
 
@@ -154,7 +154,7 @@ def picked(x: Tensor, indices: Any, *rest: Any) -> float:
     """Return the byte size of an advanced indexing result: `x[i, :, j]`."""
     found = [y for y in indices if y is not None and y.dtype not in _MASKS]
     if len(found) < sum(y is not None for y in indices):
-        return 0  # how many elements masks name, only they know
+        return 0  # the number of selected elements depends on the mask's values
     kept = [n for d, n in enumerate(x.shape) if d >= len(indices) or indices[d] is None]
     shapes = [y.shape for y in found]
     return float(_together(shapes) * math.prod(kept) * x.element_size())
@@ -200,7 +200,7 @@ def products(*args: Any) -> float:
     if any(x.ndim == 1 for x in found):
         count = elements(*found)
         reading = count * (_UNCACHED_READ_NS if count > _CACHE_ELEMENTS else _CACHED_READ_NS)
-        if found[-1].dtype in _READ:  # converted first
+        if found[-1].dtype in _READ:  # 16-bit floats are converted first
             reading *= 4
     return max(multiply(found[-1]) * multiplications(*args), reading)
 

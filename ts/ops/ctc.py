@@ -129,7 +129,7 @@ def likelihood(
     never = logs.dtype.type(-math.inf)
     lengths = xp.asarray(np.asarray(input_lengths, dtype=np.int64).reshape(batch))
     alpha = xp.full((batch, steps, width), never, dtype=logs.dtype)
-    last = xp.full((batch, width), never, dtype=logs.dtype)  # alpha after each sequence's own last step
+    last = xp.full((batch, width), never, dtype=logs.dtype)  # alpha after the last step of each sequence
     now = last
     for t in cost_model.steps(range(steps)):
         said = xp.take_along_axis(logs[t], states, 1)
@@ -285,7 +285,7 @@ def _ctc_loss_backward(
     ends = (place == last) | (place == last - 1)
     names = (states[:, :, None] == xp.arange(labels)).astype(logs.dtype)
     never = logs.dtype.type(-math.inf)
-    beta = xp.full(states.shape, never, dtype=logs.dtype)  # log probability of all ways to go on from a state
+    beta = xp.full(states.shape, never, dtype=logs.dtype)  # log probability of all continuations of a state
     made = xp.zeros(logs.shape, dtype=logs.dtype)
     for t in cost_model.steps(range(steps - 1, -1, -1)):
         said = xp.take_along_axis(logs[t], states, 1)

@@ -81,7 +81,7 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
 
 def _by_products(x1: Array, x2: Array) -> bool:
     """Return whether PyTorch uses matrix products here; symbolic sizes are guarded by the decision."""
-    return evaluate_guard(x1.shape[-2] > 25) | evaluate_guard(x2.shape[-2] > 25)  # both are asked
+    return evaluate_guard(x1.shape[-2] > 25) | evaluate_guard(x2.shape[-2] > 25)  # both guards are recorded
 
 
 @op(

@@ -7,9 +7,9 @@ In: name and overloads.  Out: call signature, summary, shape, dtypes, errors, an
     Exponentials of the elements divided by their sum along `dim`: positive numbers that add up to 1.
     ...
 
-Summaries and examples are in `doc_summaries`; their results and the accepted dtypes were determined by
-running
-the operators (`doc_data`, written by `python -m tests.regenerate`).  The rest is in the records.
+Summaries and examples are in `doc_summaries`.  Results of examples and accepted dtypes were determined by
+running the operators (`doc_data`, written by `python -m tests.regenerate`).  Other facts are from the
+records.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Dropout of elements and channels, and leaky units with random slopes.
+"""Dropout of elements and channels, and rrelu (leaky units with random slopes).
 
 In: a tensor, a probability and the training flag; out: the tensor with elements dropped, the rest scaled.
 
-    noise = empty_like(x).bernoulli_(1 - p) / (1 - p)       then x * noise; each step is rounded to the dtype
+    noise = empty_like(x).bernoulli_(1 - p) / (1 - p)       x * noise; each step is rounded to the dtype
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _SELU_LIMIT = 1.7580993408473766
 
 
 def _forms(name: str, **how: bool) -> Callable[..., Array]:
-    """Declare the function and the form that overwrites its input."""
+    """Declare the functional and the in-place variant."""
 
     def kernel(xp: Any, input: Array, p: float, train: bool) -> Array:
         return dropped(xp, input, p, train, **how)

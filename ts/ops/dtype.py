@@ -1,4 +1,4 @@
-"""Copies, conversions of dtype, and facts about a tensor.
+"""Copies, dtype conversions, and queries of dtype properties.
 
 In: an array and the target dtype; out: the array itself if nothing changes, else a copy.
 """

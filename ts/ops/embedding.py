@@ -1,7 +1,7 @@
 """Embedding lookup: table rows by index, or reduced over bags of indices.
 
-In: a table (rows, width) and indices; for bags also their offsets.  Out: rows, or
-ones at the indices.
+In: a table (rows, width) and indices; for bags also their offsets.  Out: rows; for `one_hot`, ones at the
+indices.
 """
 
 from __future__ import annotations
@@ -319,7 +319,7 @@ def _embedding_bag(
         raise RuntimeError(
             f"Index {at} of input takes value {int(index[at])} which is not in the valid range [0, {rows})"
         )
-    every = xp.searchsorted(starts, xp.arange(index.size), side="right") - 1  # the bag of each index
+    every = xp.searchsorted(starts, xp.arange(index.size), side="right") - 1  # bag number of each index
     kept = xp.arange(index.size) < end
     if padding_idx >= 0:
         kept &= index != padding_idx

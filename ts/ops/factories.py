@@ -45,7 +45,7 @@ Array = common.Array
     sparse="conversions.zeros_of_layout",
 )
 def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any) -> Array:
-    if len(options) == 4 and options[3]:  # of `empty`: the memory format
+    if len(options) == 4 and options[3]:  # the memory format of `empty`
         return storage_ops.formatted(xp, common.check_sizes(size), common.dtype_from(dtype), options[3])
     return xp.zeros(common.check_sizes(size), dtype=common.dtype_from(dtype))
 
@@ -289,7 +289,7 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
             raise ValueError("step must be nonzero")
         if whole or target == common.INT64:
             count = _steps(first, end if whole else int(end), stride)
-        else:  # as many as the numbers say before they become integers
+        else:  # the number of steps is computed before the conversion to integers
             count = max(math.ceil((end - start) / step), 0)
         return (first + xp.arange(count, dtype=common.INT64) * stride).astype(target)
     count = _steps(start, end, step) if whole else max(math.ceil((end - start) / step), 0)
@@ -403,7 +403,7 @@ def _line(
     wide = common.CDOUBLE if target.kind == "c" else common.DOUBLE
     if steps == 1:
         return xp.full(1, a, dtype=wide), target
-    # From both ends towards the middle, so that both ends are exact.
+    # Each half is computed from its end, so that both ends are exact.
     at = xp.arange(steps)
     single = target.kind in "iu"
     step = (b - a) / (steps - 1) if steps > 1 else 0

@@ -1,7 +1,7 @@
-"""Matrix factorisations and solvers of `ts.linalg`.
+"""Matrix factorizations and solvers of `ts.linalg`.
 
 In: (batches of) matrices in a floating or complex dtype; out: factors, solutions, invariants.
-NumPy's batched LAPACK routines do the work.
+The kernels call NumPy's batched LAPACK routines.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In: an array, lengths, dimensions and a normalisation ("forward", "backward", "ortho" or None);
 out: the transform.
-The work does `xp.transforms`, which has the names of scipy.fft.
+The transforms are computed by `xp.transforms`, which has the interface of scipy.fft.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NO_HALF = {"h": "Unsupported dtype {dtype}"}
 Ints = Sequence[int] | None
 
 _SMALL_TRANSFORM_LENGTH = 50
-# Nanoseconds of an element for each doubling of a length below the first number, which has a large factor.
+# (limit, nanoseconds per element and doubling) for lengths below `limit` with a large prime factor.
 _LEVELS = ((1 << 16, 0.6), (1 << 19, 1.5), (math.inf, 3.5))
 
 

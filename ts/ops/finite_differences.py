@@ -1,8 +1,9 @@
 """Finite differences of samples: `torch.gradient`.
 
-In: samples along dimensions, and how far apart they are: a number, a number for each dimension, or each
-dimension's coordinates.  Out: the derivative along each dimension; central differences inside, one-sided ones
-of first or second order at both ends.
+In: samples along dimensions, and their spacing: one number, one number per dimension, or the coordinates of
+each dimension.  Out: the derivative along each dimension: central differences inside, one-sided differences
+of
+first or second order at both ends.
 
     gradient([1, 2, 4, 7])      [1.0, 1.5, 2.5, 3.0]
 """

@@ -3,7 +3,7 @@
 In: an operator's record and arguments with an 8-bit argument or result; out: nothing, or PyTorch's error:
 
     x + 1       NotImplementedError: "add_stub" not implemented for 'Float8_e4m3fn'
-    x + y       RuntimeError: Promotion for Float8 Types is not supported, ..., where y has another dtype
+    x + y       RuntimeError: Promotion for Float8 Types is not supported, ..., if y has another dtype
 
 These dtypes support storage, conversion, data movement and comparison.  The C kernels move elements as bytes,
 so operators that only move data, such as `gather` and `flip`, work although PyTorch has no kernel for them.
@@ -21,7 +21,7 @@ from ts.ops import common
 if TYPE_CHECKING:
     from ts.ops.registry import OperatorRecord
 
-FAMILIES: Final = ("view", "view_backward", "transpose", "storage_ops")  # of which all work
+FAMILIES: Final = ("view", "view_backward", "transpose", "storage_ops")  # all operators are supported
 _NAMES: Final = """
     zeros ones full empty eye zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty
     new_empty_strided empty_strided empty_permuted zero fill fill_diagonal copy scalar_tensor

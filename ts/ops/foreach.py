@@ -4,9 +4,9 @@
     ts._foreach_add_(moments, gradients, alpha=0.1)
     ts._foreach_add_(moments, [1.0, 2.0])               a number for each element
 
-A row has the parameters after `self`, and the operator for the elements (`ts._core.dispatch.foreach`); so
-values, dtypes, gradients and errors are that operator's, on any device.  In-place variants return nothing, as
-in PyTorch's schemas.
+A row of the tables has the parameters after `self`, and the operator for the elements
+(`ts._core.dispatch.foreach`), which determines values, dtypes, gradients and errors on any device.  In-place
+variants return None, as in PyTorch's schemas.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _by_many(schema: str, base: str) -> None:
                 f"Expected length of scalars to match input of length {len(self)} but got {len(scalars)} "
                 "instead."
             )
-        numbers = [1.0] * len(self) if scalars.is_meta else scalars.tolist()  # without elements, any
+        numbers = [1.0] * len(self) if scalars.is_meta else scalars.tolist()  # meta: any numbers
         return compute(self, tensor1, tensor2, numbers)
 
     _declare(schema, kernel)

@@ -29,7 +29,7 @@ def _starts(xp: Any, sample: Array, n: int, m: int, kernel: int) -> Array:
     step = sample.dtype.type((n - kernel) / (m - 1))
     place = xp.arange(m - 1).astype(sample.dtype)
     start = xp.trunc((sample[:, None] + place) * step) - xp.trunc(sample * step)[:, None]
-    start = xp.clip(xp.nan_to_num(start), 0, n - kernel)  # samples beyond [0, 1) must not lead outside
+    start = xp.clip(xp.nan_to_num(start), 0, n - kernel)  # samples outside [0, 1) must stay in range
     return xp.concatenate([start.astype(common.INT64), last], 1)
 
 
@@ -67,7 +67,7 @@ def _pooled(
     samples = common.cast(xp, random_samples[:batch], common.opmath(self.dtype)).reshape(planes, n)
     index: Any = 0
     for d, (size, k, m) in enumerate(zip(sizes, kernel, places, strict=True)):
-        # The samples of an image stand width first, those of a volume time first.
+        # Samples of images are in the order (width, height), those of volumes begin with time.
         start = (
             _starts(xp, samples[:, 1 - d if n == 2 else d], size, m, k)
             if m

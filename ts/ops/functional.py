@@ -1,7 +1,7 @@
-"""Functions with Python signatures that no schema has: variadic tensors, flags that select results.
+"""Functions whose Python signatures no schema can express: variadic tensors, flags that select results.
 
-In: arguments of PyTorch's Python functions; out: calls of the operators.  `torch_functions()` belong to the
-package itself; every other function is its operator.
+In: arguments of PyTorch's Python functions; out: calls of the operators.  `torch_functions()` returns the
+functions of the package `ts`; all other functions of the package are operators.
 
     ts.broadcast_tensors(a, b)                           ->  aten::broadcast_tensors([a, b])
     ts.meshgrid(a, b, indexing="xy")                     ->  aten::meshgrid.indexing([a, b], "xy")
@@ -131,11 +131,11 @@ _TORCH: tuple[Function, ...] = (
 
 
 _BY_NAME: dict[str, Function] = {f.__name__: Overridable(f) for f in _TORCH}
-globals().update(_BY_NAME)  # where pickles look for them
+globals().update(_BY_NAME)  # pickle finds functions by module attribute
 
 
 def torch_functions() -> dict[str, Function]:
-    """Return the functions of the package itself by name."""
+    """Return the package's functions by name."""
     return _BY_NAME
 
 
@@ -155,6 +155,6 @@ _METHODS = ("lu", "norm", "stft", "unique", "unique_consecutive")
 
 
 def tensor_methods() -> dict[str, Function]:
-    """Return the tensor methods with signatures that no schema has."""
+    """Return the tensor methods whose signatures no schema can express."""
     methods = {"nonzero": nonzero} | {name: _over(name) for name in _METHODS}
     return {name: Overridable(method) for name, method in methods.items()}

@@ -1,9 +1,9 @@
-"""Generators: the streams that random operators draw from, and the class that users hold.
+"""Random generators: the streams of random operators, and the class `Generator`.
 
-In: a seed.  Out: uniform and normal numbers, the same as PyTorch's on the CPU:
+In: a seed.  Out: uniform and normal numbers, equal to PyTorch's on the CPU:
 
     float32 in [0, 1)   24 low bits of one word       float64   53 low bits of two words
-    randn               Box-Muller: blocks of 16 for 16 elements and more, else pairs in float64
+    randn               Box-Muller: blocks of 16 for 16 or more elements, else pairs in float64
 
 The words come from `ts.backends.cpu.kernels.mt19937`.
 """
@@ -76,7 +76,7 @@ def on_host(stream: Any) -> CpuStream:
 
 
 class Generator:
-    """A stream of random numbers, as `torch.Generator`."""
+    """Random number generator with the interface of `torch.Generator`."""
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = Device(device)
@@ -108,7 +108,7 @@ class Generator:
     def get_state(self) -> Any:
         """Return the stream's state as a byte tensor in PyTorch's layout."""
         from ts._core.tensor.tensor import (
-            wrap_array,  # tensors are made with operators, which draw from here
+            wrap_array,  # imported here, because operators import this module
         )
 
         return wrap_array(self.stream.get_state())

@@ -2,8 +2,9 @@
 
 In: input (N, C, *spatial) and a grid (N, *places, n) with coordinates from -1 to 1, x first; out:
 (N, C, *places).
-The mode determines the cells that a point reads, with their weights; the padding mode, values outside.
-Everything is computed in the dtype of the input, also 16-bit floats: other rounding would shift the points.
+The mode determines the cells that a point reads and their weights, the padding mode the values outside.
+All steps are computed in the dtype of the input, including 16-bit floats, as other rounding would shift the
+points.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def _corners(
     xp: Any, sizes: Sequence[int], points: Array, mode: int, padding: int, align: bool
 ) -> tuple[Array, list[Array]]:
     """Return flat cell indices (taps, N, P) read by the points, -1 outside, and weights per dimension."""
-    cells: Any = None  # of all dimensions so far; the first one changes slowest
+    cells: Any = None  # cells of all dimensions so far; the first dimension varies slowest
     valid: Any = True
     weights = []
     for d, size in enumerate(sizes):
@@ -164,7 +165,7 @@ def _gradients(
         made[0] = common.cast(xp, found, input.dtype).reshape(input.shape)
     if output_mask[1]:
         flat = input.reshape(*lead, plane)
-        seen = []  # the elements of each corner, times the gradient, of all channels
+        seen = []  # sum over channels of element * gradient, for each corner
         for cell in cells:
             found = xp.take_along_axis(flat, xp.maximum(cell, 0)[:, None], 2)
             seen.append(xp.where(cell >= 0, (found * grad).sum(axis=1), 0))

@@ -1,7 +1,7 @@
 """Histograms in one and several dimensions.
 
 In: points (the last dimension holds a point's coordinates), bins as counts or as edges, weights.  Out: the
-weight per bin, and the edges.  A bin includes its lower edge, the last one both; points outside and NaN are
+weight per bin, and the edges.  A bin includes its lower edge, the last bin both; points outside and NaN are
 ignored.
 
     histogram([1, 2, 1, 4, 5], bins=3)      [3, 0, 2], edges [1, 2.33, 3.67, 5]
@@ -23,7 +23,7 @@ Floats = Sequence[float] | None
 
 
 def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | None]:
-    """Points in rows and their weights in a row, both checked."""
+    """Return checked points (rows) and their weights (vector)."""
     if self.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
     if weight is not None and weight.dtype != self.dtype:

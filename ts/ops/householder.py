@@ -1,4 +1,4 @@
-"""Householder reflectors in LAPACK's packed form: the factorisation, Q itself, and products with Q.
+"""Householder reflectors in LAPACK's packed form: the QR factorization, Q, and products with Q.
 
 In: (batches of) matrices, or reflectors below a diagonal with their scales `tau`; out: reflectors, or
 matrices.

@@ -1,6 +1,6 @@
 """Reading and writing by index: indexing with tensors, gather, select, take, masks.
 
-In: an array and index arrays (int64, or bool masks); out: the elements found, or `self` written.
+In: an array and index arrays (int64, or bool masks); out: the selected elements, or the written array.
 """
 
 from __future__ import annotations
@@ -164,13 +164,13 @@ def _write_at(
         masks = [(dim, i) for dim, i in enumerate(indices) if i is not None and i.dtype in _MASKS]
         for dim, i in masks:
             _check_mask(target, i, dim)
-        if masks or values.ndim == 0:  # it fits, however many places masks name
+        if masks or values.ndim == 0:  # broadcasts to any number of masked elements
             return
     arrays = index_arrays(target, indices)
     key = _key(arrays)
     try:
         if accumulate:
-            # NumPy's `add.at` does not check the number of dimensions, and writes beyond its buffers.
+            # NumPy's `add.at` does not check the number of dimensions, and would write beyond its buffers.
             if values.ndim > _indexed_ndim(target, arrays):
                 raise _mismatch(values, target[key].shape)
             xp.add.at(target, key, values)
@@ -568,7 +568,7 @@ _COPIES: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True}
     "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     variant="inplace",
     where="m",
-    whole=True,  # from any device to any
+    whole=True,  # copies between any two devices
     loop="copy",
     wraps_numbers=True,
 )

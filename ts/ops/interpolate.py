@@ -20,7 +20,7 @@ Array = common.Array
 _Sizes = int | Sequence[int] | None
 _Factors = float | Sequence[float] | None
 
-# mode and number of dimensions: the operator, which takes a list of factors
+# (mode, number of dimensions) -> operator, which accepts a list of factors
 _PLAIN: Final = {
     ("nearest", 3): "upsample_nearest1d",
     ("nearest", 4): "upsample_nearest2d",
@@ -46,7 +46,7 @@ def _for_each(given: Any, n: int) -> list[Any]:
 
 
 def _size_of(x: Array, size: _Sizes, factors: _Factors) -> list[int]:
-    """Return the output's lengths: those given, or the input's times the factors."""
+    """Return the output sizes: `size`, or the input sizes times the factors."""
     n = x.ndim - 2
     if size is not None:
         lengths = _for_each(size, n)

@@ -1,9 +1,9 @@
-"""Least squares, and LDL factorisation of symmetric indefinite matrices.
+"""Least squares, and LDL factorization of symmetric indefinite matrices.
 
-In: (batches of) matrices and right sides; out: solutions with the least error, the factors of L D L^T.
+In: (batches of) matrices and right-hand sides; out: solutions with the least error, the factors of L D L^T.
 
-All drivers of `lstsq` use the SVD: its solution is unique, so drivers differ only in the further results.
-L D L^T is LAPACK's, through SciPy.
+All drivers of `lstsq` use the SVD: its solution is unique, so drivers differ only in the additional results.
+L D L^T is computed by LAPACK, through SciPy.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _lstsq(
     if rcond is None or driver == "gels":
         cut = eps * max(m, n)
     elif rcond < 0 or (driver == "gelsd" and not 0 < rcond < 1):
-        cut = eps  # as LAPACK reads those
+        cut = eps  # LAPACK's default for negative values
     else:
         cut = rcond
     kept = s > cut * s[..., :1]

@@ -1,7 +1,7 @@
 """Internal steps of `linalg` functions: results with the factors that backward needs.
 
 In: (batches of) matrices; out: the result, then packed L and U, LAPACK's pivots and one error code per matrix
-(`info`, 0 for success). A real row-major matrix is factorised as its column-major transpose, which needs no
+(`info`, 0 for success). A real row-major matrix is factorized as its column-major transpose, which needs no
 copy.
 
     _linalg_det(A)                                      det, LU, pivots
@@ -193,7 +193,7 @@ _CONVERGE = (
     "{} (error "
     "code: {{info}})."
 )
-# part of the function name: error text for the first failed matrix
+# part of the function name -> error text for the first failed matrix
 _MESSAGES = {
     "inv": "The diagonal element {info} is zero, the inversion could not be completed because the input "
     "matrix is "

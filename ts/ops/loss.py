@@ -1,4 +1,4 @@
-"""Losses of one element against another.
+"""Elementwise losses.
 
 In: arrays, a reduction (0 none, 1 mean, 2 sum); out: an array.  16-bit floats are computed in 32 bits;
 each element's loss is rounded to the result's dtype before the reduction, as PyTorch does.
@@ -145,7 +145,7 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     common.check_cast(common.float_dtype(common.result_type(self, target)), self.dtype)
     _check_output_shape(self.shape, target.shape)
-    x, y = same(xp, self, target)  # every step is rounded, as PyTorch does: 16-bit floats overflow
+    x, y = same(xp, self, target)  # each step is rounded, as in PyTorch, so 16-bit floats may overflow
     return reduced(xp, common.cast(xp, xp.log1p(xp.exp(-y * x)), self.dtype), reduction)
 
 
@@ -160,7 +160,7 @@ def _hinge_embedding_loss(
     if self.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
     refuse_bools(self, self)
-    zero = xp.zeros((), dtype=self.dtype)  # the margin, too, takes the input's dtype
+    zero = xp.zeros((), dtype=self.dtype)  # the margin is converted to the input's dtype
     apart = xp.maximum(common.cast(xp, margin, self.dtype) - self, zero)
     loss = xp.where(target != 1, apart, zero) + xp.where(target != -1, self, zero)
     return reduced(xp, loss, reduction)
@@ -182,7 +182,7 @@ def _margin_ranking_loss(
     for a, b in ((input1, input2), (input1, target)):
         common.broadcast_shapes(a.shape, b.shape)
     refuse_bools(target, target)
-    gap = xp.subtract(*same(xp, input1, input2))  # of integers, in integers: unsigned ones wrap
+    gap = xp.subtract(*same(xp, input1, input2))  # integers are not converted; unsigned ones wrap
     gap = xp.multiply(*same(xp, -target, gap))
     loss = xp.maximum(wide(xp, common.cast(xp, gap, dtype)) + margin, 0)
     return reduced(xp, common.cast(xp, loss, dtype), reduction)

@@ -209,7 +209,7 @@ def _backward(
 
 
 def _product(xp: Any, x: Array, y: Array) -> Array:
-    return xp.matmul(x, y).astype(x.dtype, copy=False)  # of bfloat16 it is in float32
+    return xp.matmul(x, y).astype(x.dtype, copy=False)  # matmul of bfloat16 returns float32
 
 
 def _kept(xp: Any, workspace: Array, output: Array) -> tuple[Array, Array]:

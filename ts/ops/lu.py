@@ -1,6 +1,6 @@
-"""Batched LU factorisation with partial pivoting, and LU solvers.
+"""Batched LU factorization with partial pivoting, and LU solvers.
 
-In: (batches of) matrices; out: L and U packed in one matrix with LAPACK's pivots, or apart; solutions.
+In: (batches of) matrices; out: L and U, packed in one matrix with LAPACK's pivots or separate; solutions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Products of vectors and matrices.
 
-In: arrays with matching inner dimensions; out: their product.  BLAS computes it through `matmul`;
-so do integers, which wrap; 16-bit floats are multiplied in 32 bits.
+In: arrays with matching inner dimensions; out: their product, computed by `xp.matmul`.  Integer products
+wrap;
+16-bit floats are multiplied in 32 bits.
 """
 
 from __future__ import annotations
@@ -373,7 +374,7 @@ def _tensordot(
     first = [common.wrap_dim(d, self.ndim) for d in dims_self]
     second = [common.wrap_dim(d, other.ndim) for d in dims_other]
     x, y = self, other
-    for a, b in zip(first, second, strict=True):  # a summed dimension of size 1 stands for any size
+    for a, b in zip(first, second, strict=True):  # a summed dimension of size 1 broadcasts
         if x.shape[a] != y.shape[b]:
             if 1 not in (x.shape[a], y.shape[b]):
                 raise RuntimeError(
@@ -551,7 +552,7 @@ def _check_equation(text: str, tensors: Sequence[Array]) -> None:
     autocast="lower",
 )
 def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None) -> Array:
-    # Small letters first: NumPy orders the result of an implicit equation by letter, PyTorch the same way.
+    # Lower-case letters first: both NumPy and PyTorch sort the result of an implicit equation by letter.
     text = equation.replace(" ", "")
     if any(c not in string.ascii_letters + ",.->" for c in text):
         raise RuntimeError(f"einsum(): invalid subscript given in the equation string: {equation}")

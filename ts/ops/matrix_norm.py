@@ -1,6 +1,6 @@
-"""Norms of matrices: Frobenius, nuclear, by sums of rows and columns, by singular values.
+"""Matrix norms: Frobenius, nuclear, maximum row and column sums, singular values.
 
-In: an array, the norm's order, the two dimensions of its matrices, keepdim; out: an array without them.
+In: an array, the norm's order, the two matrix dimensions, keepdim; out: the reduced array.
 `linalg.norm` is the matrix or the vector norm, depending on its arguments.
 """
 

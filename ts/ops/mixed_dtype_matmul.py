@@ -214,7 +214,7 @@ def _trilinear(
     sumdim: Sequence[int],
     unroll_dim: int = 1,
 ) -> Array:
-    """Return the sum of products of three arrays, each with new dimensions."""
+    """Return the sum over `sumdim` of the product of three arrays, with new dimensions `expand*`."""
     rank = i1.ndim + len(expand1)
     dtype = common.result_type(i1, i2, i3)
     if dtype == common.BOOL and (expand1 or expand2 or expand3):

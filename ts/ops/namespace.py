@@ -1,7 +1,7 @@
-"""Operators by their full names: `torch.ops.aten.add.Tensor`.
+"""Operator namespaces: `torch.ops.aten.add.Tensor`.
 
-ts.ops.aten.add(x, 1)              the overload that takes the arguments
-ts.ops.aten.add.Scalar(x, 1)       this one; `default` is the one without a name
+ts.ops.aten.add(x, 1)              the overload that accepts the arguments
+ts.ops.aten.add.Scalar(x, 1)       this overload; `default` has no overload name
 ts.ops.aten.add.overloads()        ['Tensor', 'Scalar', ...]
 """
 
@@ -91,7 +91,7 @@ class OpOverload:
 
 
 def overload_of_call(function: Any) -> Any:
-    """Return the overload whose call handed this function to `__torch_function__`; other functions as is."""
+    """Return the overload of a function passed to `__torch_function__`; other functions unchanged."""
     found = _overloads_by_call.get(id(function))
     return function if found is None or found._call is not function else found
 
@@ -110,7 +110,7 @@ def namespaces(name: str) -> Namespace:
 
 
 class Packet:
-    """All overloads of one operator."""
+    """Operator with all its overloads."""
 
     def __init__(self, name: str) -> None:
         self.qualified_name = name
@@ -157,7 +157,7 @@ def _callable(name: str, lookup: Any) -> Any:
 
 
 class Namespace:
-    """The operators `name::…`."""
+    """Namespace of the operators `name::…`."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -50,7 +50,7 @@ def _takes(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:
                 return False
             bound = substitute(formal, bindings)
             if bound is None and isinstance(actual, NoneType):
-                continue  # None fits an optional of any type
+                continue  # None matches an optional of any type
             if bound is None:
                 return False
             formal = bound

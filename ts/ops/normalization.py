@@ -1,4 +1,4 @@
-"""Normalisation: by the moments of dimensions, of groups of channels, or by the root mean square.
+"""Layer norm, group norm and RMS norm.
 
 In: arrays, weights, running moments; out: an array, and the moments if the operator returns them.
 16-bit floats are computed in 32 bits and rounded once.

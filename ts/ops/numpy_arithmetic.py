@@ -1,6 +1,6 @@
 """Binary pointwise kernels for functions that NumPy lacks or defines differently from PyTorch.
 
-In: the array namespace and arrays of one dtype; out: an array of their common shape, before its last cast.
+In: the array namespace and arrays of one dtype; out: an array of the broadcast shape, before the final cast.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def remainder(xp: Any, x: Array, y: Array) -> Array:
 def lcm(xp: Any, x: Array, y: Array) -> Array:
     """Return the least common multiple."""
     multiple = xp.lcm(x, y)
-    return xp.abs(multiple) if x.dtype.itemsize >= 4 else multiple  # PyTorch computes shorter ones in 32 bits
+    return xp.abs(multiple) if x.dtype.itemsize >= 4 else multiple  # PyTorch: short integers in 32 bits
 
 
 def fmod(xp: Any, x: Array, y: Array) -> Array:
@@ -77,7 +77,7 @@ def power(xp: Any, x: Array, y: Array) -> Array:
     return xp.power(x, y)
 
 
-# Powers that PyTorch computes without a power function, rounding at each step.
+# Exponents for which PyTorch computes products and roots, rounding at each step.
 PRODUCTS: dict[float, Callable[[Any, Array], Array]] = {
     3: lambda xp, x: x * x * x,
     -1: lambda xp, x: 1 / x,

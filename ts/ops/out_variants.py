@@ -2,8 +2,9 @@
 
 In: a target and a result; out: the target with the result written to it, cast to its dtype, which must have
 the same or a higher category; if the shapes differ, a new array, which replaces the tensor's.  Some operators
-reject an `out=` whose dtype differs
-from the result's; the error text is part of their record (`out_refused`), with placeholders for both dtypes:
+reject an `out=` whose dtype differs from the result's; the error text is part of their record
+(`out_refused`),
+with placeholders for both dtypes:
 
     write_out(np, np.zeros(2), np.array([1, 2]))                array([1., 2.])
     write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED)      RuntimeError: Expected out tensor to have ...
@@ -24,7 +25,7 @@ from ts._core.tensor import storage, strides
 from ts._core.thread.warnings import warn
 from ts.ops import common
 
-# The two texts that many operators share.
+# Error texts shared by many operators.
 EXPECTED: Final = "Expected out tensor to have dtype {want_cpp}, but got {got_cpp} instead"
 FOUND: Final = "Found dtype {got} but expected {want}"
 SCALAR: Final = "expected scalar type {want} but found {got}"
@@ -66,16 +67,16 @@ class DtypeErrorUnlessUint8(str):
     """Error text for mismatched output dtypes except uint8, which is accepted for bool."""
 
 
-# How an output of another shape gets the result's.
+# Rules for outputs whose shape differs from the result's.
 LIKE_RESULT: Final = ""  # the result's memory order, and a warning if the output was not empty
-IN_ORDER: Final = "in order"  # its elements in a row, and a warning
-SILENTLY: Final = "silently"  # its elements in a row
-BY_COUNT: Final = "by count"  # as `SILENTLY`; but with as many elements it keeps its own shape
-COUNTED: Final = "counted"  # as `BY_COUNT`, and a warning if the counts differ
-NEVER: Final = "never"  # it does not: it is written as `copy_` writes, in its own shape and dtype
+IN_ORDER: Final = "in order"  # row-major order, and a warning
+SILENTLY: Final = "silently"  # row-major order
+BY_COUNT: Final = "by count"  # like `SILENTLY`, but the shape is kept if the element counts are equal
+COUNTED: Final = "counted"  # like `BY_COUNT`, and a warning if the counts differ
+NEVER: Final = "never"  # no resize: written like `copy_`, in its own shape and dtype
 
 
-Said = str | tuple[str, ...]  # of all outputs, or of each
+Said = str | tuple[str, ...]  # one text for all outputs, or one per output
 
 
 class Rule:
@@ -117,7 +118,7 @@ def write(xp: Any, target: Any, result: Any, refused: str = "") -> Any:
 
 
 def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
-    """Copy `result` into `target`; a new array, for the tensor to take over, when the shape differs."""
+    """Copy `result` into `target`; if the shapes differ, return a new array for the tensor."""
     result = xp.asarray(result)
     if rule.resized == NEVER:
         if common.broadcast_shapes(target.shape, result.shape) != target.shape:
@@ -213,7 +214,7 @@ class OutputForm:
 
     def __init__(self, text: str, outputs: int, listed: bool, options_at: int, dtype_at: int) -> None:
         self.text = text
-        self.outputs = outputs  # how many there are
+        self.outputs = outputs  # number of outputs
         self.listed = listed  # the output is a list of tensors
         self.options_at = options_at  # position of the factory options, or -1
         self.dtype_at = dtype_at  # position of `dtype=`, or -1

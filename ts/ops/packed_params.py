@@ -4,7 +4,7 @@ In: a quantized weight, a bias, window parameters; or the serialized state of su
 immutable object with the dequantized weight:
 
     linear_prepack(weight, bias)                      LinearParams
-    Conv2dParams.from_state(("2", [...], [...]))      a file's state, checked
+    Conv2dParams.from_state(("2", [...], [...]))      from a checked state
 
 Their types have PyTorch's names (`ts.ir.types.CUSTOM_CLASSES`); `CLASSES` maps them to classes.
 """
@@ -47,9 +47,9 @@ P = TypeVar("P", bound="Packed")
 class Packed:
     """Base class of packed parameters; immutable, so copying returns the object itself."""
 
-    title: ClassVar[str]  # its type name without the common prefix
-    state_type: ClassVar[Type]  # the type of its state
-    __ts_type__: ClassVar[Type]  # its type, for annotations
+    title: ClassVar[str]  # type name without the common prefix
+    state_type: ClassVar[Type]  # type of the state
+    __ts_type__: ClassVar[Type]  # script type, for annotations
 
     def __init_subclass__(cls, /, title: str = "", **fields: Any) -> None:
         super().__init_subclass__(**fields)
@@ -106,7 +106,7 @@ def _integers(x: Any) -> list[int]:
 
 
 class LinearParams(Packed, title="quantized.LinearPackedParamsBase"):
-    """The weight (outputs, inputs) and bias of a linear layer."""
+    """Packed weight (outputs, inputs) and bias of a linear layer."""
 
     def __init__(self, weight: Any, bias: Any) -> None:
         say_once()
@@ -224,7 +224,7 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
 
     def __init__(self, *layers: LinearParams, reduce_range: bool = False) -> None:
         self.layers = layers
-        self.reduce_range = reduce_range  # PyTorch then quantizes to half the range
+        self.reduce_range = reduce_range  # if True, PyTorch quantizes to half the range
         rows = layers[0].weight.shape[0]
         if layers[1].weight.shape[0] != rows:
             raise ValueError("its layers have different numbers of outputs")
@@ -234,7 +234,7 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
     @classmethod
     def _read(cls, state: Any) -> CellParams:
         """Read state (kind, tensors, floats, ints, linear layers); kinds are those of PyTorch's CPU cells."""
-        kind, _, _, numbers, layers = state  # the biases stand in the layers, too
+        kind, _, _, numbers, layers = state  # the tensors repeat the biases of the layers
         if kind == "quantized":  # w_ih, w_hh; older versions packed further tensors before the biases
             raise ValueError("its kind is 'quantized', of which PyTorch writes no more than this name")
         if kind not in ("quantized_dynamic", "quantized_fp16"):

@@ -1,11 +1,11 @@
-"""Packed sequences: sequences of several lengths in one tensor, without padding.
+"""Packed sequences: sequences of different lengths in one tensor, without padding.
 
-    padded (time, batch)       packed, with the number of sequences that still run at each time
+    padded (time, batch)       packed rows, and the batch size of each time step
     a b c
     d e .               <=>    a b c d e f    [3, 2, 1]
     f . .
 
-The sequences stand in order of falling length.
+The sequences are sorted by decreasing length.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
                 "which is invalid."
             )
     result = padded(xp, self, pairs, common.cast_checked(xp, value, self.dtype))
-    return result.copy() if all(a <= 0 and b <= 0 for a, b in pairs) else result  # a view then
+    return result.copy() if all(a <= 0 and b <= 0 for a, b in pairs) else result  # cropping makes a view
 
 
 def _unsupported(x: Array, pad: Sizes) -> NotImplementedError:

@@ -85,7 +85,7 @@ def binary(
     overloads       a row of `OVERLOADS`; "": name(Tensor self, Tensor other)
     mixed           error text for arguments of different dtypes, if they are not promoted
     numbers_first   in-place and out= variants are declared in the order Scalar, Tensor
-    fields          more of the records'; `order` and `since` are this name's only
+    fields          further record fields; `order` and `since` do not apply to aliases
     """
     kernel = kernel_of(promotion, body, refused_by(name, no), mixed)
     if isinstance(body, str):
@@ -105,7 +105,7 @@ def binary(
                 types=types,
                 cuda=cuda,
                 layout=layout,
-                since_forms="io" if kind == "Tensor" else "i",  # the others came later
+                since_forms="io" if kind == "Tensor" else "i",  # other `out=` variants are newer
                 **{**fields, **own, **(COPIED if out.endswith("=") else {})},
             )
             made.append((add(record), out.rstrip("=")))
@@ -130,7 +130,7 @@ def number_first(name: str, body: Body, cuda: str, no: Refused) -> None:
     add(out_of(record, "Scalar_Tensor_out"))
 
 
-#                       overload, kind of the second argument, of the out= form; "=": copied to
+# kind -> (overload, type of the second argument, overload of the out= variant; "=": copies the result)
 OVERLOADS = {
     "": (("", "Tensor", "out"),),
     "compare": (("Tensor", "Tensor", "Tensor_out"), ("Scalar", "Scalar", "Scalar_out")),

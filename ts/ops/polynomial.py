@@ -23,10 +23,10 @@ from ts.ops.registry import OperatorRecord, add, out_of
 from ts.ops.shape_functions import broadcast_float
 
 Array = common.Array
-Closed = Callable[[Any, Array, Array], tuple[Array, Any]]  # (xp, x, n) -> values, where they hold
+Closed = Callable[[Any, Array, Array], tuple[Array, Any]]  # (xp, x, n) -> values, validity mask
 
-STEPS = 1 << 16  # of a recurrence, before the second closed form
-OVERFLOW_CHECK_INTERVAL = 256  # steps between two looks at whether all values have overflowed
+STEPS = 1 << 16  # recurrence steps before the second closed form is used
+OVERFLOW_CHECK_INTERVAL = 256  # recurrence steps between two checks for overflow of all values
 
 
 class Row(NamedTuple):
@@ -119,7 +119,7 @@ def _laguerre_high(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
     special = xp.scipy("special")
     nu = 4 * n.astype(x.dtype) + 2
     y = xp.abs(x) / nu
-    below = xp.minimum(y, 0.5)  # of larger ones the recurrence has overflowed
+    below = xp.minimum(y, 0.5)  # for larger y, the recurrence has overflowed
     circular = (xp.sqrt(below - below * below) + xp.arcsin(xp.sqrt(below))) / 2
     hyperbolic = (xp.sqrt(y + y * y) + xp.arcsinh(xp.sqrt(y))) / 2
     right = special.j0(nu * circular) * xp.sqrt(circular) / (below * (1 - below)) ** 0.25
@@ -184,7 +184,7 @@ def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array)
     if row.high is None:
         return xp.where(later, xp.nan, result)
     values = row.high(xp, x, n)[0]
-    # An overflow in the middle of a recurrence leaves infinities whose difference is no number.
+    # An overflow in the middle of a recurrence yields infinities, whose difference is NaN.
     values = xp.where(xp.isnan(now) | ~xp.isfinite(values), xp.nan, values)
     return xp.where(later, values, result).astype(x.dtype)
 

@@ -1,4 +1,4 @@
-"""Pooling: the largest or mean element of windows, fixed or adaptive, and its reverse.
+"""Pooling: maxima and means of windows, fixed or adaptive, and their backward operators.
 
 In: an array (N, C, *spatial) or (C, *spatial); out: an array with smaller spatial dimensions, and for maxima
 their indices in the flattened plane.
@@ -155,7 +155,7 @@ def avg_pool(
 def _divisor(w: Windows, sizes: Sizes, count_include_pad: bool, divisor_override: int | None) -> Any:
     if divisor_override is not None:
         return divisor_override
-    if any(map(is_symbol, sizes)):  # only the shape is asked for
+    if any(map(is_symbol, sizes)):  # only the shape is needed
         return 1
     return w.counts_with_padding(sizes) if count_include_pad else w.counts
 
@@ -166,7 +166,7 @@ def _divisor(w: Windows, sizes: Sizes, count_include_pad: bool, divisor_override
 def _parts(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
     name = f"adaptive_{kind}_pool{n}d"
     if kind == AVG and n == 1:
-        name = "adaptive_avg_pool2d"  # which PyTorch computes it as
+        name = "adaptive_avg_pool2d"  # PyTorch computes 1-d pooling by this operator
     if len(output_size) not in (1, n):
         if n == 1:
             raise RuntimeError(
@@ -322,7 +322,7 @@ def spread(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute:
     wide = common.opmath(grad.dtype)
     share = common.cast(xp, grad, wide) / common.cast(xp, xp.asarray(divisor), wide)
     if math.prod(w.places) == 1 and int(w.counts.item()) == math.prod(self.shape[self.ndim - n :]):
-        return xp.broadcast_to(common.cast(xp, share, grad.dtype), self.shape).copy()  # one window sees all
+        return xp.broadcast_to(common.cast(xp, share, grad.dtype), self.shape).copy()  # a single window
     return common.cast(xp, compute(xp, share, w.seers(self.shape[self.ndim - n :]), 1), grad.dtype)
 
 

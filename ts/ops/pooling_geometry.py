@@ -25,8 +25,8 @@ from ts._core.tensor.size_guards import evaluate_guard, is_symbol
 from ts.ops.unfold import out_size
 
 Sizes = Sequence[int]
-MAX_CACHED_SIZE = 1 << 12  # counts of windows
-MAX, AVG, MAX_VALUES = "max", "avg", "max values"  # the last: max_pool1d, which has words of its own
+MAX_CACHED_SIZE = 1 << 12  # windows of a cached geometry
+MAX, AVG, MAX_VALUES = "max", "avg", "max values"  # MAX_VALUES: max_pool1d, which has other errors
 
 
 @dataclass(eq=False)
@@ -37,7 +37,7 @@ class Windows:
     stride: tuple[int, ...]
     padding: tuple[int, ...]
     dilation: tuple[int, ...]
-    places: tuple[int, ...]  # how many windows along each dimension
+    places: tuple[int, ...]  # number of windows along each dimension
     begin: tuple[NDArray[Any], ...]
     stop: tuple[NDArray[Any], ...]
     plan: Any = None  # cached execution plan of a backend
@@ -56,7 +56,7 @@ class Windows:
 
     @property
     def counts(self) -> NDArray[Any]:
-        """Element counts of the windows (undilated only)."""
+        """Return the element counts of the windows (undilated only)."""
         if self.kept_counts is not None:
             return self.kept_counts
         if not self.begin:
@@ -122,7 +122,7 @@ def _fixed(
     sizes = shape[len(shape) - n :]
     places = _places(sizes, kernel, stride, padding, dilation, ceil)
     begins, stops = [], []
-    if any(map(is_symbol, places)):  # of these there are only the counts
+    if any(map(is_symbol, places)):  # symbolic: only the numbers of windows are known
         return Windows(kernel, stride, padding, dilation, places, (), ())
     for size, k, s, p, d, m in zip(sizes, kernel, stride, padding, dilation, places, strict=True):
         if kind == MAX_VALUES and m < 1:
@@ -138,7 +138,7 @@ _kept = lru_cache(maxsize=512)(_fixed)
 
 def parts(sizes: tuple[int, ...], places: tuple[int, ...]) -> Windows:
     """Return the windows that divide each dimension into nearly equal parts."""
-    if any(map(is_symbol, (*sizes, *places))):  # of these there are only the counts
+    if any(map(is_symbol, (*sizes, *places))):  # symbolic: only the numbers of windows are known
         one = (1,) * len(sizes)
         return Windows(one, one, one, one, places, (), ())
     return _kept_parts(sizes, places)

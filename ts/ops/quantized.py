@@ -1,4 +1,4 @@
-"""Operators on quantized tensors, `quantized::…`: computed in float32, and rounded to the grid of the result.
+"""Quantized operators, `quantized::…`: computed in float32, then rounded to the result's quantization grid.
 
 In: tensors on grids (`ts.ops.quantizer`), packed parameters (`ts.ops.packed_params`), and mostly the scale
 and zero point of the result.  Out: a tensor on that grid:
@@ -34,7 +34,7 @@ _OUTPUT: Final = "float output_scale, int output_zero_point"
 
 
 def enter(schema: str, kernel: Compute, **fields: Any) -> None:
-    """Register a `quantized::` record, which archives use but Python has no binding for."""
+    """Register a `quantized::` record, used by archives, without a Python binding."""
     add(OperatorRecord(f"quantized::{schema}", kernel, "quantized", "", whole=True, **fields))
 
 
@@ -380,7 +380,7 @@ enter(f"group_norm(Tensor input, int num_groups, {_AFFINE}", _rounding(_named("g
 enter(f"instance_norm(Tensor input, {_AFFINE}", _rounding(_instance_norm))
 
 
-# ---- tables ----------------------------------------------------------------------------------------
+# ---- embedding tables ------------------------------------------------------------------------------
 
 _TABLE = f"{CUSTOM_CLASS_PREFIX}{EmbeddingParams.title} weight, Tensor indices"
 _BAGS = (

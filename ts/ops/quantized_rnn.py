@@ -1,4 +1,4 @@
-"""Recurrent networks with quantized weights: dequantised, they are those of `ts.ops.rnn`.
+"""Recurrent networks with quantized weights, computed by `ts.ops.rnn` with dequantized weights.
 
 In: a sequence, the states, packed cells (`CellParams`), options.  Out: the results of `lstm` and `gru` for
 equal weights; PyTorch also rounds the multiplicands:

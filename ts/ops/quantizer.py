@@ -1,14 +1,14 @@
 """Quantized tensors, emulated by float32 numbers on a quantization grid.
 
 In: a tensor, a scale and a zero point.  Out: a float32 tensor of the nearest numbers that the quantized dtype
-has, which remembers its `QuantizationParams`:
+can represent, with its `QuantizationParams` as an attribute:
 
     quantize_per_tensor(x, 0.5, 10, quint8)     (n - 10) * 0.5, n from 0 to 255
     dequantize(q)                               the same numbers, without a grid
     q_scale(q), int_repr(q)                     0.5, n
 
-There are no quantized dtypes: operators compute with the numbers in float32, and round their results to the
-given grid.  Results of operators without grid support have none.
+`ts` has no quantized dtypes: operators compute in float32 and round their results to the given grid.  Results
+of operators without grid support have no grid.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ATTRIBUTE: Final = "_grid"  # tensor attribute with the grid
 _SCRIPT: Final[dict[str, Any]] = {
     "where": "",
     "whole": True,
-}  # archives have these; Python has no dtypes for them
+}  # used in archives; `ts` has no Python dtypes for them
 
 
 class QuantizationParams(NamedTuple):
@@ -56,7 +56,7 @@ class QuantizationParams(NamedTuple):
 
     @property
     def range(self) -> tuple[int, int]:
-        """Minimum and maximum n."""
+        """Return the minimum and maximum of n."""
         return RANGES[self.dtype]
 
 
@@ -172,7 +172,7 @@ def _fake_quantize_channels(
     return _rounded(xp, self, scale.reshape(along), zero_point.reshape(along), low, high)
 
 
-# ---- to a grid and off it --------------------------------------------------------------------------
+# ---- quantization and dequantization ---------------------------------------------------------------
 
 
 def _number(x: Any) -> Any:
@@ -264,7 +264,7 @@ def _dequantize_inside(tensors: Any) -> Any:
     return tensors
 
 
-# ---- what is known of a grid -----------------------------------------------------------------------
+# ---- queries of the grid ---------------------------------------------------------------------------
 
 
 @op("prim::is_quantized(Tensor a) -> bool", **_SCRIPT)
@@ -319,7 +319,7 @@ def _int_repr(self: Tensor) -> Any:
     return to_integers(self, grid_of(self) or _grid(self, False))
 
 
-# ---- what files hold -------------------------------------------------------------------------------
+# ---- conversion from and to stored integers --------------------------------------------------------
 
 
 def to_integers(x: Tensor, grid: QuantizationParams) -> Any:

@@ -2,7 +2,7 @@
 
 In: a Generator (None is the default one) and a shape; out: samples.
 
-    randint             one word (two when the range needs 28 bits or more) modulo the range
+    randint             one word (two if the range needs 28 bits or more) modulo the range
     randperm            a Fisher-Yates shuffle from the front
     rand, randn         see `ts.ops.generator`; 16-bit floats are rounded float32 numbers
 
@@ -65,7 +65,7 @@ def normal_samples(
 ) -> Array:
     """Return normal samples; complex parts have half the variance each, and both have the mean.
 
-    Memory without gaps is filled in blocks, if it is large enough; everything else number by number.
+    Contiguous memory of 16 or more elements is filled in blocks; other memory number by number.
     """
     if common.is_complex(dtype):
         parts = normal_samples(stream, 2 * n, common.real_dtype(dtype), mean, std * math.sqrt(0.5), blocks)
@@ -258,8 +258,8 @@ def creation(
 ) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Declare the four forms of an operator that makes random numbers: plain, generator, out, both.
 
-    The decorated function gets the arguments, then `dtype=`, `generator=` and, where a tensor is among the
-    arguments, `memory_format=`.
+    The decorated function gets the arguments, then `dtype=`, `generator=` and, if an argument is a tensor,
+    `memory_format=`.
     """
     count = arguments.count(",") + 1
     like = "Tensor self" in arguments
@@ -413,4 +413,4 @@ def _seed(xp: Any, self: Generator) -> int:
 @op("aten::initial_seed(Generator self) -> int", where="", nondeterministic=True)
 def _initial_seed(xp: Any, self: Generator) -> int:
     number = self.initial_seed()
-    return number - (1 << 64) if number >> 63 else number  # a script's int has 64 bits with the sign
+    return number - (1 << 64) if number >> 63 else number  # as a signed 64-bit int

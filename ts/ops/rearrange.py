@@ -1,6 +1,6 @@
 """Operators that rearrange elements into a new array: joining, repeating, flipping, triangles.
 
-In: one or several arrays; out: a fresh array.
+In: one or several arrays; out: a new array.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ts.ops.view import expand_kernel, unsqueezed
 
 Array = common.Array
 _CAT_INTO = TypeErrorMessage("torch.cat(): input types can't be cast to the desired output type {got}")
-_CHUNK_ELEMENTS: Final = 1 << 16  # numbers that are made without looking at the clock
+_CHUNK_ELEMENTS: Final = 1 << 16  # elements created between two checks of the deadline
 
 
 def together(xp: Any, tensors: Sequence[Array]) -> list[Array]:
@@ -505,7 +505,7 @@ def _rot90(xp: Any, self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Ar
         return result_strides.with_result_strides(
             xp, "like_first" if k % 4 else "contiguous", turned.copy(), [self]
         )
-    a, b = dims  # PyTorch flips, which keeps the order in memory, and transposes what came out
+    a, b = dims  # PyTorch flips, which preserves the memory order, and transposes the result
     flipped = turned.swapaxes(a, b).copy()
     return result_strides.with_result_strides(xp, "like_first", flipped, [self]).swapaxes(a, b)
 

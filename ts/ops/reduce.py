@@ -25,7 +25,7 @@ _UNCAST = (
     "but got false.  (Could this error message be improved?  If so, please report an enhancement request to "
     "PyTorch.)"
 )
-_DECIDED = cost_model.of(cost_model.elements, 0.0005)  # of `any` and `all`: the first element may decide
+_DECIDED = cost_model.of(cost_model.elements, 0.0005)  # for `any` and `all`, which may stop early
 Dims = Sequence[int] | int | None
 
 

@@ -71,8 +71,8 @@ FAMILIES = (
     "rpc_ops", "sparse",
 )  # fmt: skip
 
-OVERLAP_RAISES_CODE = 3  # `overlap` of operators that write elements in another order than they read them
-OVERLAP_WARNS_CODE = 1  # `overlap` of operators that warn when elements of the written tensor share memory
+OVERLAP_RAISES_CODE = 3  # `overlap` of operators that read and write elements in different orders
+OVERLAP_WARNS_CODE = 1  # `overlap` of operators that warn if elements of the written tensor share memory
 
 NAMESPACES = ("linalg", "special", "fft")
 
@@ -154,9 +154,9 @@ class OperatorRecord:
             raise TypeError(
                 f"records have no {sorted(fields.keys() - OperatorRecord.__annotations__.keys())}"
             )
-        self.schema_text = schema_text  # PyTorch's text, with alias annotations
+        self.schema_text = schema_text  # PyTorch's schema text, with alias annotations
         self.kernel = kernel  # kernel(xp, *arguments)
-        self.family = family  # the module that declares it: its shape and sample rules
+        self.family = family  # the module that declares it
         self.where = where
         self.key = schema_text.partition("(")[0]  # the name with the overload: "aten::add.Tensor"
         self.name, _, self.overload = self.key.partition(".")
@@ -247,7 +247,7 @@ class OutRecord(OperatorRecord):
 
 
 def _parse_schema(text: str) -> FunctionSchema:
-    from ts.ir.schema import parse_schema  # here: calling operators eagerly needs nothing of the compiler
+    from ts.ir.schema import parse_schema  # here, because eager calls do not need the compiler
 
     return parse_schema(text)
 
@@ -258,7 +258,7 @@ _shared: dict[Kernel, dict[str, Any]] = {}  # fields set by `shared_fields`, by 
 _orders: dict[str, str] = {}  # by operator name: the overloads to try first
 _same: dict[str, str] = {}  # alias -> operator name
 _operators: dict[str, tuple[Any, ...]] = {}
-_named: set[str] = set()  # names whose families are imported
+_named: set[str] = set()  # operator names whose families are imported
 _loading = _loaded = False
 
 
@@ -353,7 +353,7 @@ def inplace_of(
                 return write_changes(xp, self, compute(xp, self, *args))
             return write(xp, self, compute(xp, self, *args), record.self_refused)
 
-        return compute if kind == "Tensor(a)" else kernel  # of a view: the tensor takes it over
+        return compute if kind == "Tensor(a)" else kernel  # for a view operator, the tensor adopts the view
 
     overlap = record.overlap or (OVERLAP_RAISES_CODE if record.family == "scatter" else 0)
     return OperatorRecord(
@@ -382,7 +382,7 @@ def out_of(
 
 
 def load() -> None:
-    """Import the family modules: all records exist afterwards, and tensors have their methods."""
+    """Import all family modules, which creates all records and tensor methods."""
     if not _loaded:
         with build_lock():
             _load()
@@ -420,8 +420,8 @@ def _importing(families: Sequence[str]) -> Iterator[None]:
         for family in families:
             importlib.import_module(f"ts.ops.{family}")
         yield
-    except BaseException:  # Ctrl-C, say: the next call starts with the families that are not whole
-        for family in FAMILIES:  # they import each other
+    except BaseException:  # for example KeyboardInterrupt: the next call imports incomplete families again
+        for family in FAMILIES:  # families import each other
             if f"ts.ops.{family}" not in sys.modules:
                 _forget(family)
         raise
@@ -588,7 +588,7 @@ def namespace(name: str) -> dict[str, str]:
     return {n[6 + len(prefix) :]: n for n in _records if n.startswith(f"aten::{prefix}")}
 
 
-def _check_narrow(record: Any, dtype: Any, args: Any) -> None:  # of few programs
+def _check_narrow(record: Any, dtype: Any, args: Any) -> None:  # imports rarely needed modules
     from ts.ops import complex32, float8
 
     (complex32 if dtype.is_complex else float8).check(record, dtype, args)
@@ -600,7 +600,7 @@ def _narrow_kernel(record: Any, kernel: Any, args: Any) -> Any:
     return complex32.kernel(record, kernel, args)
 
 
-def _documentation(name: str, operators: Sequence[Any]) -> str:  # for who asks
+def _documentation(name: str, operators: Sequence[Any]) -> str:  # imports at the first `help`
     from ts.ops import documentation
 
     return documentation.text(name, operators)

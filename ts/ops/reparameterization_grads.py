@@ -16,7 +16,7 @@ from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
 
 Array = common.Array
-_RELATIVE_STEP_SIZE: Final = 1e-3  # of the finite difference, relative to the parameter
+_RELATIVE_STEP_SIZE: Final = 1e-3  # step of the finite difference, relative to the parameter
 
 
 def _slope(xp: Any, function: Callable[[Array], Array], a: Array) -> Array:

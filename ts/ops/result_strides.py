@@ -1,4 +1,4 @@
-"""Memory order of operator results if kernels produce a different one than PyTorch.
+"""Strides of operator results, if a kernel's strides differ from PyTorch's.
 
 In: the rules named by an operator's record, one per result, and the kernel's results; out: the results in the
 required memory order.  A rule returns the order of a result's dimensions in memory, from its shape and the
@@ -199,7 +199,7 @@ def with_result_strides(xp: Any, rule: str, x: Array, given: Sequence[Array]) ->
         return x
     shape = tuple(x.shape)
     order = RULES[rule](shape, given)
-    all_count = len(order) > 3 and order[-1] == 1  # channels-last strides say it also of a single pixel
+    all_count = len(order) > 3 and order[-1] == 1  # channels-last: strides of size-1 dimensions matter
     step = x.dtype.itemsize
     for d in reversed(order):
         if all_count or not size_guards.known_one(shape[d]):

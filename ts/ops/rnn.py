@@ -1,9 +1,8 @@
 """Recurrent networks: cells, and stacks of layers over sequences.
 
 The weights of a stack are one list: for each layer and direction w_ih, w_hh, then b_ih, b_hh if it has
-biases,
-then w_hr if the hidden state of an LSTM is projected. The input is padded (time, batch, features), or packed
-(`ts.ops.packed_sequence`): the rows of all time steps, with the number of rows of each time step.
+biases, then w_hr if the hidden state of an LSTM is projected. The input is padded (time, batch, features), or
+packed (`ts.ops.packed_sequence`): the rows of all time steps, with the number of rows of each time step.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ts.ops.registry import find, op
 from ts.ops.shape_functions import ITEM
 
 State = tuple[Array, ...]
-Step = Callable[[Any, Array, State, "_Weights"], State]  # (xp, input's share of the gates, state, weights)
+Step = Callable[[Any, Array, State, "_Weights"], State]  # (xp, input projection of gates, state, weights)
 
 
 class _Weights:
@@ -41,7 +40,7 @@ def _sigmoid(xp: Any, x: Array) -> Array:
 
 def linear(xp: Any, x: Array, weight: Array, bias: Array | None) -> Array:
     """Return x @ weight.T + bias, rounded once to the dtype of `x`."""
-    product = xp.matmul(x, weight.T)  # of bfloat16 in float32, rounded below
+    product = xp.matmul(x, weight.T)  # float32 for bfloat16, rounded below
     return (product if bias is None else product + bias).astype(x.dtype, copy=False)
 
 

@@ -23,7 +23,7 @@ FORMS: Final = (
     "rpc_sync",
     "rpc_async",
     "rpc_remote",
-)  # of calls; the kinds of their nodes are prim::rpc_sync ...
+)  # call forms; their node kinds are prim::rpc_sync ...
 SYNC, ASYNC, REMOTE = (f"prim::{form}" for form in FORMS)
 NOT_INITIALIZED: Final = "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first."
 _UNSET_TIMEOUT_SECONDS: Final = -1.0  # the timeout of the process is used
@@ -45,7 +45,7 @@ WORKER_INFO: Final = CUSTOM_CLASSES["__torch__.torch.classes.dist_rpc.WorkerInfo
 class RRefValue:
     """Base class of remote references (`RRef[T]`) to a value in its owner process."""
 
-    type_hint: Any = None  # the type that it was made with
+    type_hint: Any = None  # the type given at its creation
 
     def is_owner(self) -> bool:
         """Return whether this process owns the value."""

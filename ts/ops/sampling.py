@@ -3,8 +3,8 @@
 In: a tensor to fill or parameters, a Generator; out: samples, in the order of memory (see `ts.ops.random`).
 
     x.exponential_(2.0)                  continuous: computed in float64 from one uniform number each
-    poisson, binomial, _standard_gamma   as many numbers as the element needs to be accepted
-    multinomial                          without replacement: the largest of weight / exponential
+    poisson, binomial, _standard_gamma   rejection sampling
+    multinomial                          without replacement: largest weight / exponential sample
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writing by index into copies: scatter, index_add and their reductions.
+"""Scatter operators: scatter, index_add and their reductions, on copies.
 
 In: an array, a dimension, an index array, a source; out: the array with the source written or reduced in.
 """

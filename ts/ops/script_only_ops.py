@@ -181,7 +181,7 @@ def _autocast_dtype(xp: Any, device_type: str) -> int:
 
 @op("prim::EnterAutocast(str device, ScalarType dtype, bool enabled) -> int[]", where="", side_effect=True)
 def _enter_autocast(xp: Any, device: str, dtype: int, enabled: bool) -> list[int]:
-    """Begin a block of autocast; what `prim::ExitAutocast` puts back comes back."""
+    """Begin an autocast block; return the previous state, which `prim::ExitAutocast` restores."""
     is_cached = autocast.is_cache_enabled()
     return autocast.enter(autocast.place_of(device), dtypes.BY_CODE[dtype], enabled, is_cached)
 
@@ -197,7 +197,7 @@ def _cpu_capability(xp: Any) -> str:
     return str(get_cpu_capability())
 
 
-# Operators written in C with a different overload order in PyTorch than that of their rows.
+# C operators whose overload order in PyTorch differs from the declaration order.
 order("aten::__contains__", "int_list str_list str int bool float complex Tensor")
 order("aten::__getitem__", "t str")
 order("aten::Complex", "Scalar Tensor_Tensor")

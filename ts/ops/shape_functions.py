@@ -1,13 +1,13 @@
 """Shape rules: result shapes and dtypes of operators with kernels that need elements.
 
-In: an operator's arguments as its kernel gets them, arrays of the meta device, whose sizes may be symbols.
-Out: (shape, dtype) of each result, or a mutated argument itself.  A rule raises the errors that the kernel
-raises before it reads elements.
+In: the arguments of the operator's kernel, with arrays of the meta device, whose sizes may be symbols.  Out:
+(shape, dtype) of each result, or a mutated argument itself.  A rule raises the errors that the kernel raises
+before it reads elements.
 
     broadcast_float(x of (3, 1) ints, n of (4,))      ((3, 4), float32)
     like_first(x, indices)                            (x.shape, x.dtype)
 
-A record names its rule (`shape=`).  Most have none: their kernels run with the meta device's namespace,
+A record names its rule (`shape=`).  Most records have none: their kernels run with the meta namespace,
 whose functions compute shapes.  Rules of one family are in its module, shared rules are here.
 """
 
@@ -143,6 +143,6 @@ def float_like(x: Array) -> Made:
 
 
 def broadcast_float(*operands: Any) -> Made:
-    """Return the shape that operands have together, in a floating dtype."""
+    """Return the broadcast shape of the operands, and their float-promoted dtype."""
     shape = common.broadcast_shapes(*map(common.shape_of, operands))
     return shape, common.float_dtype(common.result_type(*operands))

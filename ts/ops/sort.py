@@ -1,4 +1,4 @@
-"""Order: sorting, selection, ranks, distinct values, histograms.
+"""Sorting, selection, order statistics, and histograms.
 
 In: an array and a dimension; out: sorted values and their indices.  NaN counts as the largest.
 """
@@ -26,7 +26,7 @@ _MEDIAN = (
     "Expected tensor for argument #1 'indices' to have scalar type Long; but got torch.{got}Tensor instead "
     "(while checking arguments for median)",
 )
-_SOUGHT = cost_model.of(cost_model.elements, 0.002)  # of one number: steps of a search, and conversions
+_SOUGHT = cost_model.of(cost_model.elements, 0.002)  # for one number: search and conversions
 
 
 def argsort_kernel(xp: Any, self: Array, dim: int, descending: bool, stable: bool = False) -> Array:
@@ -162,7 +162,7 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
     missing = xp.sum(nan, axis=axis, keepdims=True)
     middle = xp.maximum((n - (missing if skip_nan else missing * 0) - 1) // 2, 0)
     index = argsort.nth_place_in_order(xp, self, axis, middle)
-    if not skip_nan:  # the first NaN, where there is one
+    if not skip_nan:  # the first NaN, if any
         index = xp.where(missing > 0, xp.argmax(nan, axis=axis, keepdims=True), index)
     return _taken(xp, self, index, axis, keepdim)
 
@@ -468,7 +468,7 @@ def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int
     if weights is not None and self.size and not size_guards.same(weights.shape, self.shape):
         raise RuntimeError("weights should be 1-d and have the same length as input")
     largest = int(self.max()) if self.size else 0
-    if largest == common.INT64_MAX:  # NumPy's count of bins would overflow
+    if largest == common.INT64_MAX:  # the number of bins would overflow in NumPy
         raise RuntimeError(
             f"maximum value of input overflowed, it should be < {common.INT64_MAX} but got {largest}"
         )

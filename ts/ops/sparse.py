@@ -1,4 +1,4 @@
-"""Operators of sparse tensors: construction, their parts, conversions, products, sums and softmax.
+"""Operators of sparse tensors: construction, accessors, conversions, products, sums and softmax.
 
 In: dense and sparse arrays; out: dense and sparse arrays.  The dense kernel of a record here runs if
 all tensors are dense: it constructs a sparse array or raises an error.  `sparse=` names the kernel for sparse

@@ -1,8 +1,7 @@
 """Short-time Fourier transform and its inverse.
 
 In: signals (one or a batch), transform length, hop between frames, window.  Out: frequencies in rows, frames
-in
-columns; the inverse reconstructs the signals by adding overlapping windowed frames.
+in columns; the inverse reconstructs the signals by adding overlapping windowed frames.
 
     stft(signal of 20 samples, n_fft=8, center=True)      (5 frequencies, 11 frames), hop 2
 """
@@ -136,7 +135,7 @@ def _stft(
     if onesided and is_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     half = not is_complex if onesided is None else onesided
-    hop = min(hop, count)  # a longer one makes one frame as well
+    hop = min(hop, count)  # a longer hop also yields one frame
     if align_to_window:
         x = x[:, (n_fft - length) // 2 :]
         count = x.shape[1] - (n_fft - length) // 2
@@ -242,11 +241,11 @@ def _istft(
 
 
 def _added(xp: Any, frames: Array, hop: int) -> Array:
-    """Return the sum of frames (batch, count, width), each `hop` samples after the one before."""
+    """Add overlapping frames (batch, count, width); each starts `hop` samples after its predecessor."""
     batch, count, width = frames.shape
     pieces = -(-width // hop)
     total = xp.zeros((batch, count - 1 + pieces, hop), dtype=frames.dtype)
-    for i in cost_model.steps(range(pieces)):  # the i-th piece of all frames at once
+    for i in cost_model.steps(range(pieces)):  # piece i of all frames at once
         piece = frames[..., i * hop : (i + 1) * hop]
         total[:, i : i + count, : piece.shape[-1]] += piece
     return total.reshape(batch, -1)[:, : (count - 1) * hop + width]

@@ -1,10 +1,10 @@
 """Storage and stride operators: resizing, `set_`, `as_strided`, copies and memory formats.
 
-In: an array; out: another view of its memory, or a copy laid out as a memory format says.  The in-place
+In: an array; out: another view of its memory, or a copy in a memory format.  The in-place
 operators return the array that the tensor adopts.
 
     x.resize_(3, 2)         the first six elements of the storage, or more memory
-    x.set_(y)               x is the view that y is
+    x.set_(y)               x becomes the same view as y
     x.contiguous(memory_format=ts.channels_last)
 """
 
@@ -159,7 +159,7 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
         raise RuntimeError("Unsupported memory formatPreserve")
     same = len(size) == self.ndim and all(map(size_guards.known_equal, size, self.shape))
     if same and not memory_format:
-        return None  # nothing is written
+        return None  # no write
     item = self.dtype.itemsize
     steps = strides.of_format(size, format_of(memory_format))
     return storage.resized(self, tuple(size), [step * item for step in steps])
@@ -198,7 +198,7 @@ def _resize_as(xp: Any, self: Array, the_template: Array, memory_format: int | N
 
 
 def as_strided_kernel(self: Array, size: Sequence[int], stride: Sequence[int], offset: int | None) -> Array:
-    """Another view of the storage of `self`: strides and offset in elements."""
+    """Return a view of the storage of `self`; strides and offset are in elements."""
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):

@@ -37,7 +37,7 @@ def singular_values(xp: Any, A: Array) -> Array:
 
 
 def apply_to_finite(xp: Any, function: Callable[[Array], Array], A: Array) -> Array:
-    """Return a number of each matrix that follows from its singular values; NaN if an element is infinite."""
+    """Return a number per matrix computed from its singular values; NaN if an element is infinite."""
     finite, infinite = replace_infinite(xp, A)
     result = xp.asarray(function(finite))
     return result if infinite is None else xp.where(infinite, result.dtype.type(xp.nan), result)

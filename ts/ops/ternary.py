@@ -1,4 +1,4 @@
-"""Pointwise operators of three arguments, with options, or with more than one result.
+"""Pointwise operators with three arguments, options, or several results.
 
 In: arrays and numbers that broadcast; out: arrays of the broadcast shape.
 """
@@ -406,7 +406,7 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
     result = xp.empty(shape, dtype=common.complex_dtype(real.dtype))
     if result.dtype.kind == "c":
         result.real, result.imag = real, imag
-    else:  # complex32, which NumPy does not know
+    else:  # complex32, which is not a NumPy dtype
         parts = result.reshape(*shape, 1).view(real.dtype)
         parts[..., 0], parts[..., 1] = real, imag
     return result

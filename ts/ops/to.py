@@ -82,7 +82,7 @@ def _copied_sparse(self: Tensor, dtype: int | None, layout: int | None, device: 
 
 
 def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:
-    """Return the copy that goes into an output, which has the device already."""
+    """Return a copy for an output, which determines the device."""
     return clone_kernel(xp, common.cast(xp, self, common.dtype_from(dtype)), options[-1])
 
 

@@ -1,7 +1,7 @@
 """Views with permuted dimensions.
 
-In: an array and the dimensions to permute; out: a view.  Attributes (`x.mT`) exist as two operators,
-because scripts read them as attributes and archives contain both.
+In: an array and the dimensions to permute; out: a view.  For attributes such as `x.mT` there are two
+operators, as in PyTorch; archives contain both.
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ def _spherical_j0(xp: Any, a: Array) -> Array:
 
 
 def _airy(xp: Any, a: Array) -> Array:
-    return xp.where(a > 105, 0, xp.scipy("special").airy(a)[0])  # less than the least double
+    return xp.where(a > 105, 0, xp.scipy("special").airy(a)[0])  # underflows beyond 105
 
 
 _NEGATED = (
@@ -203,7 +203,7 @@ def _whole(name: str) -> dict[str, str]:
 
 
 # arithmetic                    promotion  ufunc or body               CUDA
-_ON_CUDA: Final = {"cuda": "float32"}  # autocast dtype of these
+_ON_CUDA: Final = {"cuda": "float32"}  # functions that autocast computes in float32
 unary(
     "abs",
     REAL,
@@ -427,7 +427,7 @@ for _name, _cuda in (("isposinf", "isinf(a) && a > 0"), ("isneginf", "isinf(a) &
     )  # fmt: skip
 unary("isreal", BOOLEAN, _isreal, forms="", layout="like_first")
 
-# special functions without an older name
+# special functions without a name outside `special`
 unary("special_i0e", FLOAT, special("i0e"), no="c")
 unary("special_i1", FLOAT, special("i1"), no="c")
 unary("special_i1e", FLOAT, special("i1e"), no="c")
@@ -445,7 +445,7 @@ unary("special_modified_bessel_i1", FLOAT, special("i1"), no="ch")
 unary("special_modified_bessel_k0", FLOAT, special("k0"), no="ch")
 unary("special_modified_bessel_k1", FLOAT, special("k1"), no="ch")
 
-# PyTorch names the argument of these, and only these, `x`.
+# Operators whose argument is called `x` in PyTorch.
 for _name, _body in (
     ("special_airy_ai", _airy),
     ("special_scaled_modified_bessel_k0", special("k0e")),

@@ -1,7 +1,8 @@
-"""Sliding windows: the one view that convolutions, pooling and `unfold` are written with.
+"""Sliding windows: the strided view used by convolutions, pooling and `unfold`.
 
 In: an array whose last n dimensions are spatial, and per dimension a kernel size, stride, padding and
-dilation; out: a view with n window dimensions after n kernel dimensions, or the sum back over them.
+dilation; out: a view with dimensions for window positions and kernel elements, or the sum over overlapping
+windows.
 
     windows(xp, x, (3, 3), (1, 1), (1, 1))      (N, C, H, W) -> (N, C, H-2, W-2, 3, 3), no copy
 """

@@ -1,6 +1,6 @@
 """Distinct values: of all elements, of slices, of runs of equal neighbours.
 
-In: an array, and flags of requested results; out: the unique values, the inverse indices, the counts. Their
+In: an array, and flags that request results; out: the unique values, the inverse indices, the counts, whose
 lengths depend on the elements.
 """
 
@@ -164,5 +164,5 @@ def _unique_dim_consecutive(
     """Return unique consecutive slices along `dim`, always with inverse and counts."""
     values, inverse, counts = _unique_consecutive(xp, self, True, True, dim)
     axis = common.wrap_dim(dim, self.ndim)
-    slices = xp.ascontiguousarray(xp.moveaxis(values, axis, 0))  # one after the other in memory
+    slices = xp.ascontiguousarray(xp.moveaxis(values, axis, 0))  # consecutive in memory
     return xp.moveaxis(slices, 0, axis), inverse, counts

@@ -1,6 +1,6 @@
 """Indexing operators of compiled graphs, unchecked in PyTorch, checked here.
 
-In: an array, index arrays, and a mask of the places that count; out: the elements found, or a copy with
+In: an array, index arrays, and a mask of valid positions; out: the selected elements, or a copy with
 values written.
 
     _unsafe_masked_index(x, mask, [i], 9)       where(mask, x[i clipped into x], 9)

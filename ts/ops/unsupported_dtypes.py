@@ -6,9 +6,9 @@ dtype:
     guarded({"b": "addmm_impl_cpu_"}, kernel)(np, a, b)
     NotImplementedError: "addmm_impl_cpu_" not implemented for 'Bool'
 
-Kinds of dtypes are b bool, i integers, h 16-bit floats, n 8-bit floats (`float8` refuses most of those by
-itself), f other floats, c complex.  A message of one word is the name of PyTorch's kernel; a sentence is the
-error text, with `{dtype}` for the dtype.
+Dtype kinds are b bool, i integers, h 16-bit floats, n 8-bit floats (most operators are rejected by `float8`),
+f other floats, c complex.  A message of one word is the name of PyTorch's kernel; a sentence is the error
+text, with `{dtype}` for the dtype.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ts.ops import common
 
 Kernel = Callable[..., Any]
 
-# How many sentences go on after the operator's name.
+# Error texts that follow the operator's name.
 LOW_PRECISION: Final = "Low precision dtypes not supported. Got {dtype}"
 INEXACT: Final = "Expected a floating point or complex tensor as input. Got {dtype}"
 

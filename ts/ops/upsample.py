@@ -1,4 +1,4 @@
-"""Resampling: `interpolate` in every mode, one dimension after the other.
+"""Resampling: `interpolate` in all modes, one dimension at a time.
 
 In: (N, C, *spatial), the output size, optional scales; out: (N, C, *output size).
 A mode determines the source positions (taps) and weights of each output position along one dimension.
@@ -89,7 +89,7 @@ def _lanczos_filter(xp: Any, x: Array) -> Array:
 
 def _cubic_filter(xp: Any, x: Array) -> Array:
     x = xp.abs(x)
-    a = -0.5  # not `CUBIC_COEFFICIENT`: as image libraries have it
+    a = -0.5  # the coefficient of image libraries, not `CUBIC_COEFFICIENT`
     near, far = ((a + 2) * x - (a + 3)) * x * x + 1, ((x - 5) * x + 8) * x * a - 4 * a
     return xp.where(x < 1, near, xp.where(x < 2, far, 0))
 
@@ -102,7 +102,7 @@ def _antialiased(weigh: Callable[[Any, Array], Array], radius: int) -> Callable[
     """Return a tap function of an antialiasing filter, which is stretched by the downscaling factor."""
 
     def taps(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
-        if xp.shapes_only:  # however many there are
+        if xp.shapes_only:  # the number of taps does not matter
             return xp.empty((m, 1), dtype=common.INT64), xp.empty((m, 1), dtype=common.DOUBLE)
         step = _step(n, m, scale)
         if align:
@@ -243,7 +243,7 @@ def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *
 def _in_integers(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
     """Return uint8 interpolation weights as 16-bit fixed-point integers, and their fractional bit count."""
     weight = weight.copy()
-    for t in range(1, index.shape[1]):  # an element that is read twice, at the border, has one weight
+    for t in range(1, index.shape[1]):  # merge the weights of border elements that are read twice
         again = index[:, t] == index[:, t - 1]
         weight[:, t] += xp.where(again, weight[:, t - 1], 0)
         weight[:, t - 1] = xp.where(again, 0, weight[:, t - 1])
@@ -262,7 +262,7 @@ def _kept_integers(xp: Any, taps: Callable[..., Taps], *key: Any) -> tuple[Array
 
 
 def output_size(x: Array, size: Sizes | None, factors: Sequence[float] | None) -> list[int]:
-    """Return the size asked for: given, or the input's times the factors."""
+    """Return the output size: `size`, or the input sizes times the factors."""
     if (size is None) == (factors is None):
         raise RuntimeError("Must specify exactly one of output_size and scale_factors")
     if size is not None:
@@ -313,7 +313,7 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
         )
         if kernel is by_size:
             add(out_of(record, "out"))
-        elif name in ("upsample_nearest2d", "upsample_bilinear2d"):  # the two that PyTorch has
+        elif name in ("upsample_nearest2d", "upsample_bilinear2d"):  # PyTorch has only these overloads
             add(out_of(record, "vec_out"))
 
 

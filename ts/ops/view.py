@@ -1,6 +1,6 @@
 """View operators: results share memory with their argument if strides allow.
 
-In: an array and a shape, dimensions or a range; out: the array seen differently.  NumPy's views
+In: an array and a shape, dimensions or a range; out: a view of the array.  NumPy's views
 implement them, so strided sharing is exact; `reshape` copies if necessary and `view` raises instead.
 """
 
@@ -23,7 +23,7 @@ _NARROWED = (
     "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be "
     "improved?  If so, please report an enhancement request to PyTorch.)"
 )
-TENSOR_BYTES = 128  # that a tensor of a list takes, about
+TENSOR_BYTES = 128  # approximate size of a tensor object
 
 
 def view_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
@@ -619,10 +619,10 @@ def _real(xp: Any, self: Array) -> Array:
 
 
 def _part(x: Array, number: int) -> Array:
-    """Return the real or the imaginary parts."""
+    """Return a view of the real (0) or imaginary (1) parts."""
     if x.dtype.kind == "c":
         return x.imag if number else x.real
-    part = common.real_dtype(x.dtype)  # of complex32, which NumPy does not know
+    part = common.real_dtype(x.dtype)  # complex32, which is not a NumPy dtype
     return storage.strided(x, x.shape, x.strides, storage.offset(x) + number * part.itemsize, part)
 
 

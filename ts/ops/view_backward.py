@@ -1,8 +1,8 @@
 """Backward operators of views and selections: zeros with the gradient at the selected elements.
 
-In: the gradient of a view, the shape of the tensor that it is a view of, and the arguments of `select`,
-`slice`, `diagonal` or `unfold`; out: the gradient of that tensor.  Elements that were read several times get
-the sum.
+In: the gradient of a view, the shape of its base, and the arguments of `select`, `slice`, `diagonal` or
+`unfold`; out: the gradient of the base.  Gradients of elements that occur several times in the view are
+summed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kernels of operators for sparse operands.
 
-In: the dense kernel of the record, the array namespace, and the schema's arguments, of which tensors are
-arrays of NumPy, `CooArray` or `CompressedArray`.  Out: an array of any of these classes.
+In: the dense kernel of the record, the array namespace, and the schema's arguments; tensors are NumPy arrays,
+`CooArray` or `CompressedArray`.  Out: an array of any of these classes.
 
     accessors.py     construction from indices and values, and access to them
     elementwise.py   values of the pattern; sums and products of two arrays
@@ -37,7 +37,7 @@ def sparse_kernel_of(record: Any) -> Kernel:
 
 
 def _run(key: str, kernel: Kernel, xp: Any, *args: Any) -> Any:
-    """Call a kernel; refuse operands of whose layout it needs what they do not have."""
+    """Call a kernel; raise NotImplementedError for operands of an unsupported layout."""
     try:
         return kernel(xp, *args)
     except AttributeError as error:

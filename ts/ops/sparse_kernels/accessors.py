@@ -1,4 +1,4 @@
-"""Kernels that construct sparse arrays from indices, values and pointers, and that read these parts."""
+"""Kernels that construct sparse arrays from indices, values and pointers, and accessors of these."""
 
 from __future__ import annotations
 

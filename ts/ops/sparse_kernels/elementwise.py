@@ -2,7 +2,7 @@
 
 on_values(sin)      sin of the values, after coalescing: sin(a + b) is not sin(a) + sin(b)
 add(coo, coo)       the union of both patterns       add(dense, coo)   dense
-multiply(coo, x)    the pattern of the first, where x is dense; the intersection where it is sparse
+multiply(coo, x)    the pattern of `coo` for dense x; the intersection of patterns for sparse x
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def broadcast(x: CooArray, shape: tuple[int, ...]) -> CooArray:
                 f"dimension {d}"
             )
         count = indices.shape[1]
-        common.check_storage((len(indices), count * want), indices.dtype)  # NumPy does not
+        common.check_storage((len(indices), count * want), indices.dtype)  # NumPy does not check it
         indices = np.repeat(indices, want, axis=1)
         indices[d] = np.tile(np.arange(want, dtype=np.int64), count)
         values = np.repeat(values, want, axis=0)
