@@ -140,7 +140,7 @@ class Backend:
         return False
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return a kernel that the backend generates for a record, or None; see `bind`."""
+        """Return the kernel generated for a record by this backend, or None; used by `bind`."""
         return None
 
     def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Array] | None] | None:

@@ -37,7 +37,7 @@ class ConvAxis(NamedTuple):
 
     taps: list[tuple[int, int]]  # (index into the weight, offset)
     step: int
-    number: int  # of t
+    number: int  # number of values of t
     first: int = 0
     apart: int = 1
 

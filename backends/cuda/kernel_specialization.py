@@ -114,7 +114,7 @@ def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[An
     if record.promotion is None:
         dtype = next(iter(dtypes))
         if len(dtypes) > 1 or any(common.category(x) > common.CATEGORY_OF[dtype] for x in numbers):
-            return None  # its kernel promotes or raises
+            return None  # the operator's kernel promotes the operands or raises an error
     else:
         dtype = common.result_type(*promoted)
         if record.promotion == "float":

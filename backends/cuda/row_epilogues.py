@@ -33,7 +33,7 @@ MAX_SMALL_BLOCK_ROW_ELEMENTS: Final = 1 << 13  # longer rows take MAX_BLOCK_THRE
 MAX_BLOCK_THREADS: Final = 1 << 10
 MAX_SINGLE_BLOCK_ROW_ELEMENTS: Final = 1 << 17  # if there are fewer rows than MIN_LONG_ROWS
 MIN_LONG_ROWS: Final = 32
-MAX_SHARED_MEMORY_BYTES: Final = 44 << 10  # of the 48 KiB that a block has by default
+MAX_SHARED_MEMORY_BYTES: Final = 44 << 10  # per block; CUDA's default limit is 48 KiB
 
 
 class NotFusibleError(Exception):

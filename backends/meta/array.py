@@ -42,7 +42,7 @@ class MetaArray:
     """Array with shape, strides and dtype, without elements."""
 
     __slots__ = ("dtype", "offset", "shape", "strides")
-    base = None  # as in NumPy for an array that is no view
+    base = None  # `numpy.ndarray.base` of an array that is not a view
 
     def __init__(
         self, shape: Iterable[Any], dtype: Any, strides: Iterable[Any] | None = None, offset: Any = 0

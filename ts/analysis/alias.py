@@ -80,7 +80,7 @@ class AliasDb:
 
     def _analyse(self) -> None:
         self._points: dict[Value, int] = {}  # locations that a value may point to
-        self._contents: list[int] = []  # by location: the locations that it may contain
+        self._contents: list[int] = []  # location -> locations that it may contain
         self._containers = 0  # locations with contents; tensors have none
         self._fresh: dict[Value, int] = {}  # the location created for an output
         self._unaliased: set[Value] = set()  # new memory without aliases so far, which needs no location

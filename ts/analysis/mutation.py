@@ -41,7 +41,7 @@ def writes_to_inputs(node: Node) -> bool:
 
 
 def is_written_by(value: Value, use: Use) -> bool:
-    """Return whether a use is by an operator that writes to the value."""
+    """Return whether the operator of a use writes to the value."""
     node = use.user
     return writes_to_inputs(node) and any(value is written for written in written_inputs(node))
 

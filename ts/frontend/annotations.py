@@ -40,7 +40,7 @@ _T = TypeVar("_T")
 SizedType = tuple[Type, int | None]
 _BROADCASTING: Final = "BroadcastingList"
 _SIZE_DIGITS: Final = 4  # maximum number of digits of N in BroadcastingListN
-_SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}  # of `ts.nn.common_types`: one number, or n of them
+_SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}  # `ts.nn.common_types`: one number or n
 IMMUTABLE_TYPE_FLAG: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 # Classes whose instances cannot be script objects, in addition to modules: their contents would be lost.
 _NEVER_SCRIPTED: Final = (list, tuple, BaseException)

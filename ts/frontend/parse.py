@@ -471,7 +471,7 @@ def _in_brackets(node: ast.Tuple) -> bool:
 
 _PARTS: Final = (ast.expr, ast.stmt)
 _WITHOUT_PARTS: Final = frozenset({"arg", "attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
-_fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}  # by class: those that may have parts
+_fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}  # class -> fields that may contain nodes
 _GROUPS: Final = (ast.keyword, ast.comprehension, ast.withitem)
 
 

@@ -1,4 +1,4 @@
-"""Python's parser behind a lock.
+"""Python's parser, protected by a lock.
 
 In: text.  Out: the tree, or the SyntaxError that `ast.parse` raises.
 

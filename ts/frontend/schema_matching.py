@@ -299,7 +299,7 @@ def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:
         isinstance(formal.type, ListType)
         and formal.size is None
         and not isinstance(formal.type.elem, VarType)
-        and formal.type.elem is not ANY  # of a list of anything, `len(x)` would make one of x
+        and formal.type.elem is not ANY  # else `len(x)` would put x into a list
     )
 
 

@@ -52,8 +52,8 @@ from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleTy
 from ts.ir.value import Value
 
 Find = Callable[[str], Any]
-"""From `__torch__.…` to a function, a type or a class; None for the name of a namespace.
-From `^name` to a function of Python."""
+"""Function that returns the function, type or class called `__torch__.…`, or None for a namespace, and the
+Python function for `^name`."""
 
 
 def printed_defs(

@@ -76,5 +76,5 @@ def _is_default(value: Value, default: Any) -> bool:
         return False
     constant = value.to_ivalue()
     if isinstance(constant, float) is not isinstance(default, float):
-        return False  # as a Scalar, 1.0 is not 1
+        return False  # for a Scalar, 1.0 differs from 1
     return bool(constant == default and (constant is None) == (default is None))

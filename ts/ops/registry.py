@@ -126,7 +126,7 @@ class OperatorRecord:
     overlap: int = 0  # treatment of mutated tensors with overlapping elements: a code of `overlap.pxd`
     assignment: str = "tensor[indices] = tensor"  # alternative named by the warning about such a tensor
     unsized: Callable[..., tuple[Any, int]] | None = None  # dtype and rank of a data-dependent result
-    filled_like: str = ""  # of fill operators: the `*_like` operator with an equal result
+    filled_like: str = ""  # for fill operators, the `*_like` operator with an equal result
     layout: tuple[str, ...] = ()  # a rule of `result_strides` per result; (): the kernel's strides
     out_refused: Said = ""  # error text for an `out=` dtype other than the result's; "": cast
     out_uncast: Said = ""  # special error text for an `out=` dtype to which the result cannot be cast
@@ -252,7 +252,7 @@ def _parse_schema(text: str) -> FunctionSchema:
     return parse_schema(text)
 
 
-_records: dict[str, list[OperatorRecord]] = {}  # by name, in declaration order
+_records: dict[str, list[OperatorRecord]] = {}  # operator name -> records in declaration order
 _by_key: dict[str, OperatorRecord] = {}
 _shared: dict[Kernel, dict[str, Any]] = {}  # fields set by `shared_fields`, by kernel
 _orders: dict[str, str] = {}  # by operator name: the overloads to try first
@@ -390,7 +390,7 @@ def load() -> None:
 
 def _load() -> None:
     global _loaded
-    if _loading:  # by this thread: modules being imported use the operators loaded so far
+    if _loading:  # this thread is importing: modules being imported use the operators loaded so far
         return
     with _importing(FAMILIES):
         import ts._core.autograd.tensor_methods  # noqa: F401  adds methods to the type

@@ -34,7 +34,7 @@ def eliminate_unfailing_dead_code(graph: Graph) -> bool:
 
 
 def _is_endless(loop: Node) -> bool:
-    """Return whether a loop is a `while True` without exit, so that code after it must not run."""
+    """Return whether a loop is an infinite `while True`; code after it never runs."""
     values = loop.inputs()[0], loop.inputs()[1], loop.blocks()[0].outputs()[0]
     if any(value.node().kind() != "prim::Constant" for value in values):
         return False

@@ -24,7 +24,7 @@ _OF_SHAPES: Final = frozenset({"aten::dim", "aten::size", "prim::device", "prim:
 _WEIGHT, _BIAS = 1, 2  # argument positions
 
 Fold = Callable[[Node, Any, Any, Node], "tuple[Any, Any] | None"]
-"""Convolution, its weight and bias (or None), what follows it: the new weight and bias; None: they stay."""
+"""(convolution, weight, bias or None, next node) -> (new weight, new bias); None if folding is impossible."""
 
 
 def fold_frozen_conv_bn(graph: Graph) -> bool:

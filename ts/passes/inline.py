@@ -64,7 +64,7 @@ def get_inline_everything_mode() -> bool:
 
 
 def inline_if_everything(graph: Graph) -> bool:
-    """Inline, including forked tasks, if `set_inline_everything_mode` is enabled."""
+    """Inline all calls, including those in forked tasks, if `set_inline_everything_mode` is enabled."""
     if not _everything:
         return False
     started = [inline_if_everything(fork.get("Subgraph")) for fork in graph.find_all_nodes("prim::fork")]

@@ -25,7 +25,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import NONE, TupleType, Type, unshaped
 
 Declare = Callable[[str, Graph], tuple[str, Type]]
-"""Enters the graph of a method of the module at a path; gives the method's name and its result's type."""
+"""Declares the graph of a method of the module at a path; returns the method's name and result type."""
 
 _BLOCKS: Final = ("prim::TracedModuleForward", "prim::TracedFork")
 

@@ -303,7 +303,7 @@ cdef int softplus(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, SOFTPLUS, parameters[0], parameters[1], 0)
 
 cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
-    if float_array(&r[at[0]]) == NULL:  # its result is always C-contiguous
+    if float_array(&r[at[0]]) == NULL:  # the result is always C-contiguous
         return run_upcast_to_float32(op, r, at)
     return run_formula(op, r, at, LOG_SIGMOID, 0, 0, 0)
 

@@ -40,7 +40,7 @@ cdef extern from "arithmetic.h" nogil:
     void simd_clamp_row(const float *x, npy_intp n, float low, float high, float *out)
     void simd_clamp_min_row(const float *x, npy_intp n, float low, float *out)
     void simd_clamp_max_row(const float *x, npy_intp n, float high, float *out)
-    void int_quotient_row(const int64_t *x, npy_intp n, int64_t scalar, int64_t *out)  # by > 1
+    void int_quotient_row(const int64_t *x, npy_intp n, int64_t scalar, int64_t *out)  # scalar > 1
     void int_rest_row(const int64_t *x, npy_intp n, int64_t scalar, int64_t *out)
 
 ctypedef fused number:

@@ -60,7 +60,7 @@ cdef bint are_heads(PyArrayObject *a, PyArrayObject *query) noexcept:
 
 
 cdef object with_query_strides(object result, object query, object key, object value, object mask):
-    """Give the result the query's strides in the cases in which PyTorch's fused kernel does (rule `like_query`)."""
+    """Convert the result to the query's strides if PyTorch's fused kernel does so (rule `like_query`)."""
     cdef PyArrayObject *q = <PyArrayObject *>query
     if flags_of(q) & cnp.NPY_ARRAY_C_CONTIGUOUS or not are_heads(q, q):
         return result
@@ -229,7 +229,7 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef object run_encoder_layer(object x, int heads, list weights, list panels, object hidden, bint use_gelu, bint norm_first, double eps):
-    """Return the output of an encoder layer, or None if the shapes of its weights do not match."""
+    """Compute a transformer encoder layer; return None if its weights have mismatched shapes."""
     cdef object part = self_attention(layer_norm_rows(x, weights[4], weights[5], eps) if norm_first else x, heads, weights, panels, hidden)
     if part is None or not same_shape(<PyArrayObject *>part, <PyArrayObject *>x):
         return None

@@ -42,10 +42,10 @@ cdef int64_t MIN_WORK_PER_THREAD = thread_pool.MIN_WORK_PER_THREAD              
 cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16  # work units below which the GIL is kept: getting it back takes longer
 
 cdef enum:
-    DEPTH_BLOCK = 128                  # of a block, whose panel has 24 KiB
-    MAX_PANELS_PER_TASK = 4            # computed in turn, to read a weight larger than the L2 cache less often
-    MAX_UNPACKED_TILES = 8             # of filters; up to this number, they read the source in place if it has
-    MIN_UNPACKED_TAPS = 4              # at least this number of taps per channel, which are on one memory page
+    DEPTH_BLOCK = 128                  # depth of a block, whose panel has 24 KiB
+    MAX_PANELS_PER_TASK = 4            # panels per task; reduces reads of weights beyond the L2 cache
+    MAX_UNPACKED_TILES = 8             # up to this number of filter tiles, the source is read in place,
+    MIN_UNPACKED_TAPS = 4              # if it has this number of taps per channel, on one memory page
     LARGE_WEIGHT_BYTES = 1 << 19       # bytes
     DEPTHWISE_BLOCK = 2048             # positions that a depthwise convolution computes at a time
 
@@ -146,11 +146,11 @@ cdef struct Job:
     int64_t out_plane
     int64_t images
     int64_t groups
-    int64_t channels                   # of a group
-    int64_t filters                    # of a group
+    int64_t channels                   # channels per group
+    int64_t filters                    # filters per group
     int64_t depth                      # channels * taps
     int64_t *offset                    # `depth` offsets in the source
-    int64_t furthest                   # their maximum
+    int64_t furthest                   # maximum of these offsets
     int64_t panels                     # computed by a task
 
 
@@ -387,7 +387,7 @@ cdef class Run:
     cdef SubConvolution phase
     cdef bint double_
     cdef int64_t plane
-    cdef int64_t channels              # of an image
+    cdef int64_t channels              # channels of an image
     cdef bint prepared                 # the buffers exist; the methods are called only by the thread pool
 
     def __dealloc__(self):

@@ -35,7 +35,7 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     MAX_CACHED_PLANS = 1024
-    MAX_KEY_NUMBERS = 48               # of a cache key
+    MAX_KEY_NUMBERS = 48               # maximum length of a cache key
     ABSENT = -1
 
 
@@ -50,7 +50,7 @@ cdef class ConvPlan:
     cdef bint complete                 # whether the phases write every element of the output
     cdef int64_t groups
     cdef bint transposed
-    cdef npy_intp shape[5]             # of the output
+    cdef npy_intp shape[5]             # shape of the output
 
 
 seal(ConvPlan)

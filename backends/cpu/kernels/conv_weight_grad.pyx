@@ -62,8 +62,8 @@ cdef class Weights:
     cdef int64_t axes[3]               # strides of the window's dimensions
     cdef int64_t images
     cdef int64_t groups
-    cdef int64_t channels              # of a group
-    cdef int64_t filters               # of a group
+    cdef int64_t channels              # channels per group
+    cdef int64_t filters               # filters per group
     cdef int64_t panels                # number of panels of filters, and vectors of each
     cdef int64_t vectors
     cdef int64_t blocks                # number of blocks of channels

@@ -2,7 +2,7 @@
 
 from numpy cimport npy_intp
 
-# Whether there is a conversion loop between two dtypes.
+# Return whether a conversion loop exists between two dtypes.
 cdef bint has_conversion(int source, int target) noexcept nogil
 # Conversion loop over contiguous elements; `conversion_data` encodes the two dtypes in its data.
 cdef void convert_tile(char **args, const npy_intp *count, const npy_intp *steps, void *data) noexcept nogil

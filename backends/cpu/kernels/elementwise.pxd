@@ -21,14 +21,14 @@ cdef enum:
     SCALAR_TYPES = 16                  # bool, integers, floats, complex
 
 
-cdef int scalar_type_of_character(str character) except -2  # of NumPy's type characters
+cdef int scalar_type_of_character(str character) except -2  # NumPy type character -> ScalarType
 
 
 @cython.final
 cdef class Loops:
     cdef Loop function[SCALAR_TYPES]
     cdef void *data[SCALAR_TYPES]
-    cdef Plane plane[SCALAR_TYPES]     # of binary float arithmetic, else NULL
+    cdef Plane plane[SCALAR_TYPES]     # two-dimensional loops of binary float arithmetic, else NULL
     cdef int result_type[SCALAR_TYPES]
     cdef int arity
     cdef Widened half_data[2]          # data of the loops for float16 and bfloat16, if `add_half_loops` has set them

@@ -66,7 +66,7 @@ cdef class Loops:
         return 0 <= scalar_type < SCALAR_TYPES and self.function[scalar_type] != NULL
 
 
-cdef str TYPE_CHARACTERS = "?bBhHiIlLqQfdgFDGOSUVMme"    # by NumPy's type number
+cdef str TYPE_CHARACTERS = "?bBhHiIlLqQfdgFDGOSUVMme"    # indexed by NumPy type number
 
 
 cdef int scalar_type_of_character(str character) except -2:
@@ -493,7 +493,7 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
 
 
 cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1:
-    """Only contiguous tensors are supported; an operand may be the output itself."""
+    """Compute into `out`; False unless all tensors are contiguous. An operand may be `out` itself."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b = NULL
     cdef PyArrayObject *result

@@ -5,10 +5,10 @@ from libc.stdint cimport int64_t
 from ts.backends.cpu.kernels.gemm_tiles cimport Panels
 from ts.backends.cpu.kernels.blas_matrix cimport Matrix
 
-# Whether this algorithm is the fastest for a floating product; depends on shapes and strides only.
+# Return whether this algorithm is the fastest for a floating product; depends on shapes and strides only.
 cdef bint can_use_few_rows(bint double_, Matrix *a, Matrix *b) noexcept nogil
 
-# Whether the product is faster with packed panels of b, not counting the packing.
+# Return whether the product is faster with packed panels of b, not counting the time of packing.
 cdef bint few_rows_use_panels(bint double_, Matrix *a, Matrix *b) noexcept nogil
 
 # Compute out[r, c] = alpha * (a @ b)[r, c] + bias[c] for all rows and the columns [column, column_end), at

@@ -61,7 +61,7 @@ cdef enum:
     PARAMETERS = 0                     # argument positions of lists
     GRADIENTS = 1
     MAX_LISTS = 5
-    ELEMENT_COST = 4                   # of an element, relative to a copy; decides when to release the GIL
+    ELEMENT_COST = 4                   # cost per element relative to a copy; decides when to release the GIL
 
 
 ctypedef struct Part:                  # a parameter with its gradient and state
@@ -74,10 +74,10 @@ cdef struct Work:
     Part *parts
     Py_ssize_t count
     npy_intp total                     # elements
-    int floats                         # whether the dtype is float32, else float64
-    double scale                       # of the gradients; 1 without a scaler
+    int floats                         # 1 for float32, 0 for float64
+    double scale                       # scale of the gradients; 1 without a scaler
     bint scaled
-    bint skipped                       # the scaler has found infinite gradients
+    bint skipped                       # True if the scaler found infinite gradients
 
 
 # ---------------------------------------------------------------- arguments

@@ -144,7 +144,7 @@ cdef object linear_with_epilogue(object x, object weight, object bias, Packed pa
 
 
 cdef bint same_batch(PyArrayObject *x, PyArrayObject *y, int nd) noexcept:
-    """Return whether both are matrices (`nd` 2), or stacks of equally many (`nd` 3)."""
+    """Return whether both operands are matrices (`nd` 2), or stacks of equal length (`nd` 3)."""
     return ndim_of(x) == ndim_of(y) == nd and (nd == 2 or dims_of(x)[0] == dims_of(y)[0])
 
 

@@ -5,11 +5,11 @@ from libc.stdint cimport int64_t
 from ts.backends.cpu.kernels.blas_matrix cimport GemmEpilogue, Matrix
 
 cdef enum:
-    BLOCK_ROWS = 256                   # of a block of the product; 256 x 256 and 256 x 192
+    BLOCK_ROWS = 256                   # rows of a product block; the 256 x 256 and 256 x 192
     BLOCK_COLUMNS = 192                # blocks of the operands fit the L2 cache
     BLOCK_DEPTH = 256
 
-# Whether vectors have 256 bits or more; the tiles then take 50 to 90 % of OpenBLAS's time.
+# Return whether vectors have 256 bits or more; the tiles then need 50 to 90 % of OpenBLAS's time.
 cdef bint has_fast_tiles() noexcept nogil
 
 # Return the columns of a panel for tiles, or for few rows; blocks of tasks should begin at multiples of them.
@@ -17,9 +17,8 @@ cdef int64_t panel_columns(bint double_) noexcept nogil
 cdef int64_t narrow_columns(bint double_) noexcept nogil
 
 # Compute out[r, c] = alpha * (a @ b)[r, c] + beta * out[r, c] for the rows [row, row_end) and columns
-# [column, column_end), with scale,
-# bias and epilogue from `finish`. If beta is not 0, alpha must be 1 and there is no bias or epilogue. Return
-# -1 without memory.
+# [column, column_end); `finish` has scale, bias and epilogue. If beta is not 0, alpha must be 1, without bias
+# and epilogue. Return -1 if memory allocation fails.
 cdef int tiled_block(
     bint double_, Matrix *a, Matrix *b, int64_t row, int64_t row_end, int64_t column, int64_t column_end,
     char *out, int64_t pitch, double beta, GemmEpilogue *finish,
@@ -28,7 +27,7 @@ cdef int tiled_block(
 
 cdef struct Panels:                    # packed columns of a matrix
     void *memory                       # vectors are aligned to cache lines if it is
-    int64_t rows                       # of the matrix
+    int64_t rows                       # size of the matrix
     int64_t columns
     int64_t wide                       # columns of a panel
     bint double_
@@ -43,7 +42,7 @@ cdef class Packed:
 cdef int64_t panel_bytes(bint double_, Matrix *b) noexcept nogil
 cdef void pack_panels(bint double_, Matrix *b, int64_t wide, void *memory, Panels *panels) noexcept nogil
 
-# Pack a floating matrix; None without memory.
+# Pack a floating matrix; None if memory allocation fails.
 cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide)
 
 # Like `tiled_block` for a packed right operand with beta 0; `column` begins a panel.

@@ -42,7 +42,7 @@ cnp.import_array()
 
 cdef enum:
     MAX_BLOCK_SCORES = 1 << 16         # maximum number of scores computed at a time
-    MIN_BLOCK_ROWS = 8                 # of a block, however many scores a row has
+    MIN_BLOCK_ROWS = 8                 # minimum rows of a block, for any number of scores per row
 
 
 # ---------------------------------------------------------------- scores
@@ -106,8 +106,8 @@ cdef class Heads:
     """Operands of all heads, and their division into tasks of some rows of one head each."""
 
     cdef int kind                      # FLOAT or DOUBLE
-    cdef int64_t size                  # of an element
-    cdef Matrix query                  # of the first head; keys transposed, as right operand
+    cdef int64_t size                  # bytes of an element
+    cdef Matrix query                  # matrices of the first head; keys are transposed, as right operand
     cdef Matrix keys
     cdef Matrix values
     cdef char *mask
@@ -121,11 +121,11 @@ cdef class Heads:
     cdef Masking masking
     cdef bint causal
     cdef double scale
-    cdef int64_t rows                  # rows of a task, and of a block
+    cdef int64_t rows                  # rows per task; `block_rows` are rows per block
     cdef int64_t block_rows
     cdef int64_t row_tasks
     cdef int64_t next                  # next task to be started
-    cdef bint few_scores               # whether the products use `few_rows`
+    cdef bint few_scores               # True if the products use `few_rows`
     cdef bint few_sums
 
     cdef double work(self) noexcept nogil:

@@ -19,7 +19,7 @@ from ts.backends.cpu.kernels.walk cimport contiguous_copy
 cnp.import_array()
 
 cdef enum:
-    MAX_REGISTERS = 24                  # of the operators that use this fallback
+    MAX_REGISTERS = 24                  # maximum number of registers of operators that use this fallback
     MAX_OVERLAPPING_ELEMENTS = 1 << 16  # elements to copy if several of them share memory (expanded tensors)
 
 
@@ -54,7 +54,7 @@ cdef ArgumentContiguity worst_contiguity(ArgumentContiguity contiguity, IValue *
 
 
 cdef bint has_layout_rule(Operator op):
-    """Return whether the record allows result strides that depend on the arguments' strides."""
+    """Return whether the record's layout rules let result strides depend on argument strides."""
     for rule in op.record.layout:
         if rule != "contiguous":
             return True

@@ -31,7 +31,7 @@ cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed)
 # Like `cached_panels_for`, for a left operand with `rows` rows.
 cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed)
 
-# Whether an array is a contiguous, aligned row of `columns` elements with NumPy type number `number`.
+# Return whether an array is a contiguous, aligned row of `columns` elements with NumPy type number `number`.
 cdef bint is_row(object array, npy_intp columns, int number) noexcept
 
 # Return the index of an array's dtype in `gemm_of` (float32, float64, complex64, complex128); -1 for another
@@ -42,11 +42,11 @@ ctypedef enum GemmAlgorithm:
     BY_ROWS                            # few rows: `few_rows.pyx`
     BY_TILES
     BY_BLAS
-    BY_LOOP                            # of np.matmul
+    BY_LOOP                            # inner loop of np.matmul
 
 
 cdef class Job:
-    cdef object left_array             # references, since other threads may drop theirs
+    cdef object left_array             # references, because other threads may release the arrays
     cdef object right_array
     cdef object out_array
     cdef GemmAlgorithm way
@@ -72,7 +72,7 @@ cdef class Job:
     cdef int64_t row_tasks
     cdef int64_t column_tasks
     cdef Py_ssize_t parts              # number of threads
-    cdef bint limited                  # whether BLAS is limited to one thread during the run
+    cdef bint limited                  # True if BLAS is limited to one thread during the run
     cdef int64_t next                  # next task to be started
 
     cdef void set_panels(self, Packed packed) noexcept

@@ -83,8 +83,8 @@ cdef enum:
     MIN_MULTIPLICATIONS_TILED = 1 << 15       # multiplications from which packing the operands pays
 
 cdef void *gemm_of[4]                  # float32, float64, complex64, complex128
-cdef int library_bits = UNKNOWN        # width of its integers; 0: no library
-cdef bint tiled = False                # whether the tiles of this package are faster than BLAS
+cdef int library_bits = UNKNOWN        # integer width of the BLAS library; 0: no library
+cdef bint tiled = False                # True if the tiles of this package are faster than BLAS
 
 
 cdef int find_library() except -1:
@@ -151,7 +151,7 @@ cdef void gemm(int kind, Matrix *a, Matrix *b, void *c, int64_t pitch, double al
 
 # ---------------------------------------------------------------- NumPy's loop
 
-cdef Loop matmul_loop[2]               # of np.matmul, for float32 and float64: NumPy's call of BLAS, or plain loops
+cdef Loop matmul_loop[2]               # inner loops of np.matmul for float32 and float64
 
 
 cdef int _find_matmul() except -1:
@@ -768,7 +768,7 @@ cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed):
 cdef int run_matrix_product(
     object x, object y, object result, object bias, Packed packed, GemmAlgorithm way, int kind, int inner, Matrix *left, Matrix *right
 ) except -1:
-    """Compute one product as a job: it is large, or its strides need np.matmul's loop."""
+    """Compute a product as a job, for large products and strides that need np.matmul's loop."""
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef PyArrayObject *b = <PyArrayObject *>y
     cdef Job job = Job.__new__(Job)

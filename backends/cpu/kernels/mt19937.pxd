@@ -28,7 +28,7 @@ cdef class MersenneTwister:
     cdef uint32_t word(self) noexcept
     cdef uint64_t two_words(self) noexcept
     cdef double uniform_double(self) noexcept  # in [0, 1), from two words
-    cdef float uniform_float(self) noexcept  # from one word
+    cdef float uniform_float(self) noexcept  # in [0, 1), from one word
     cdef double normal(self) noexcept
     cdef double sample_poisson(self, double rate) noexcept
     cdef double sample_binomial(self, double count, double prob) noexcept

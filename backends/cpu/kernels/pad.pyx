@@ -44,9 +44,9 @@ ctypedef struct Plan:
     int nd
     int first                          # the first dimension that is padded
     npy_intp before[MAX_DIMS]          # padding before each dimension; negative: elements cut off
-    npy_intp size[MAX_DIMS]            # of the source
+    npy_intp size[MAX_DIMS]            # sizes of the source
     npy_intp new[MAX_DIMS]
-    npy_intp step[MAX_DIMS]            # of the source, in bytes
+    npy_intp step[MAX_DIMS]            # strides of the source, in bytes
     npy_intp width
     char fill[MAX_ELEMENT_BYTES]
 

@@ -61,7 +61,7 @@ cdef inline void add_dimension(IndexIterator *walk, npy_intp n, npy_intp array, 
 # Run the operation; return False if an index is not in [0, n), which ends the iteration there. `kind` is the
 # ScalarType of the elements; arithmetic requires a dtype for which `supports_arithmetic` is True.
 cdef bint iterate_indices(IndexIterator *walk, IndexOp way, int kind, char *array, const char *index, char *other) noexcept nogil
-# Whether elements of a ScalarType support arithmetic here.
+# Return whether this module supports arithmetic on elements of a ScalarType.
 cdef bint supports_arithmetic(int kind) noexcept nogil
 # Return the array of an aligned int32 or int64 CPU tensor with any strides; NULL for anything else.
 cdef PyArrayObject *read_indices(IValue *x) noexcept

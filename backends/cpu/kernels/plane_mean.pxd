@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport IValue
 
-# Whether a list of one or two sizes contains only ones.
+# Return whether a list of one or two sizes contains only ones.
 cdef bint are_ones(IValue *x) noexcept
 # Kernel for such sizes.
 cdef int mean_of_planes(Operator op, IValue *r, const int32_t *at) except -1

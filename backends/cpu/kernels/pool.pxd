@@ -12,8 +12,8 @@ ctypedef fused real:
     double
 
 cdef struct Windows:
-    int64_t size[3]                    # of a plane
-    int64_t places[3]                  # of the result
+    int64_t size[3]                    # sizes of a plane
+    int64_t places[3]                  # sizes of the result
     int64_t *begin[3]
     int64_t *stop[3]
     int64_t dilation[3]

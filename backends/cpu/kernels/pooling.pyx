@@ -51,8 +51,8 @@ ctypedef struct Plan:
     int64_t padding[3]
     int64_t planes
     Windows windows
-    int64_t *memory                    # of `windows`; NULL before it is allocated
-    npy_intp shape[5]                  # of the result
+    int64_t *memory                    # memory of `windows`; NULL before its allocation
+    npy_intp shape[5]                  # shape of the result
     int nd
 
 
@@ -154,7 +154,7 @@ cdef bint set_adaptive_windows(Plan *p) except -1:
 
 
 cdef bint uses_threads(PyArrayObject *a, Plan *p):
-    """Return whether the input is large enough for several threads, which the record's kernel uses."""
+    """Return whether the input is large enough for the record's kernel, which uses several threads."""
     cdef int64_t work = size_of(a) + p.planes * p.windows.places[0] * p.windows.places[1] * p.windows.places[2]
     return work > MAX_SINGLE_THREAD_ELEMENTS and thread_pool.parts(2 * work) > 1
 

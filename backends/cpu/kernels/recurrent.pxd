@@ -45,7 +45,7 @@ cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased)
 cdef Packed cached_panels_of(IValue *x, npy_intp rows)
 # Return a copy of a state of `nd` dimensions; None if it has another rank, dtype or device.
 cdef object copy_state(object tensor, int dtype, int nd)
-# Whether an array is (rows, columns), or with `columns` 0 a vector of `rows` elements; True for None.
+# Return whether an array has shape (rows, columns), or (rows,) with `columns` 0; True for None.
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept
 # Return the batch size of each time step: that of `packed`, or of the whole batch if NULL; None if they do
 # not match.

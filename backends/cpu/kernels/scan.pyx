@@ -27,7 +27,7 @@ from ts.backends.cpu.kernels.kernel cimport (
 cnp.import_array()
 
 cdef enum:
-    COLUMNS = 256                      # whose totals are on the stack
+    COLUMNS = 256                      # columns per block; their running totals are on the stack
 
 ctypedef fused scanned:
     float

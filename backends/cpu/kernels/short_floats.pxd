@@ -26,10 +26,10 @@ ctypedef struct Widened:               # a float32 loop that `run_half_tiles` ru
 # Loop that converts operands tile by tile to float32, runs the float32 loop and rounds its results once.
 cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil
 
-# Whether a number is exactly representable in a half-precision ScalarType; then early rounding does not
-# change results.
+# Return whether a number is exactly representable in a half-precision ScalarType. Early rounding of such a
+# number does not change results.
 cdef bint is_exact_half(double x, int kind) noexcept nogil
-# Whether a NumPy type number is that of float16 or bfloat16.
+# Return whether a NumPy type number is that of float16 or bfloat16.
 cdef bint is_half_number(int number) noexcept
 # Convert an array to float32 in the same dimension order; and back, to NumPy type `number`.
 cdef object to_float32(PyArrayObject *a)

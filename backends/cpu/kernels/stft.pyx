@@ -40,7 +40,7 @@ ctypedef fused floating:
 ctypedef struct Frames:
     npy_intp batch
     npy_intp count                     # frames of a signal
-    npy_intp samples                   # of a signal before padding
+    npy_intp samples                   # length of a signal before padding
     npy_intp pad                       # reflected samples on each side
     npy_intp n                         # length of a frame
     npy_intp hop
@@ -49,7 +49,7 @@ ctypedef struct Frames:
 
 
 cdef bint is_none_or(IValue *x, int64_t value) noexcept:
-    """Return whether an optional bool is None or equal to `value`."""
+    """Return whether an optional bool argument is None or `value`."""
     return x.tag == TAG_NONE or x.v.i == value
 
 

@@ -22,7 +22,7 @@ cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept
 cdef int add_epilogue(
     FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list held
 ) except -1
-# Whether all epilogues that read a slot are part of the run, so that the slot needs no array.
+# Return whether all epilogues that read a slot are part of the run, so that the slot needs no array.
 cdef bint is_fully_fused(FusedGroup g, FusedPlan plan, Run *run, int slot) noexcept
 # Set the memory of the epilogues' rows: an array that exists, or an offset in a thread's memory.
 cdef void assign_row_memory(FusedPlan plan, Run *run) noexcept

@@ -58,7 +58,7 @@ ctypedef struct EndPlace:              # an epilogue
     EpilogueArgs end
     int slot                           # the rows that it reads
     npy_intp memory                    # offset of the rows after a thread's buffers; NO_INDEX: they are in an array
-    char *out                          # its result
+    char *out                          # result of the epilogue
     double *totals                     # partial sums of blocks, if a row is split into chunks
 
 
@@ -70,7 +70,7 @@ ctypedef struct Ends:
     npy_intp chunks_of_row             # 1, unless rows are split
     npy_intp bytes                     # memory for rows
     EndPlace each[MAX_EPILOGUES]
-    PyObject *result[MAX_EPILOGUES]    # of each epilogue: an array, the tensor of one that ran on its own, or NULL
+    PyObject *result[MAX_EPILOGUES]    # epilogue -> array, tensor (if it ran separately) or NULL
 
 
 ctypedef struct Run:                   # state of a stage
@@ -83,9 +83,9 @@ ctypedef struct Run:                   # state of a stage
     Gather gather[MAX_BUFFERS]
     double numbers[MAX_SLOTS]
     Tile tile[MAX_SCALAR_LOOPS]
-    PyObject *array[MAX_SLOTS]         # of results, and of epilogue inputs that are materialized
+    PyObject *array[MAX_SLOTS]         # arrays of results and of materialized epilogue inputs
     Ends ends
-    PyArrayObject *input[MAX_INPUTS]   # of inputs that are tensors
+    PyArrayObject *input[MAX_INPUTS]   # arrays of inputs that are tensors
     BorrowedArray viewed[MAX_VIEWS]
 
 
@@ -93,11 +93,11 @@ ctypedef struct Layout:
     int ndim
     npy_intp shape[MAX_RANK]           # common broadcast shape
     npy_intp size
-    bint in_c_order                    # whether all inputs, and so the results, have their dimensions in C order
+    bint in_c_order                    # True if all inputs, and therefore results, are in C order
     int rank[MAX_SLOTS]
     uint32_t longs[MAX_SLOTS]          # bit set of the dimensions that are not 1
     bint is_flat[MAX_SLOTS]
-    char *data[MAX_SLOTS]              # of inputs and materialized results
+    char *data[MAX_SLOTS]              # addresses of inputs and materialized results
     npy_intp strides[MAX_SLOTS][MAX_RANK]
 
 

@@ -182,7 +182,7 @@ cdef bint same_trailing_shape(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 
 
 cdef bint all_have_rank(FusedGroup g, FusedPlan plan, Run *run, int rank) noexcept:
-    """Return whether all kept slots have rank `rank`, although some inputs have a lower one."""
+    """Return whether all required slots have rank `rank`; inputs may have a lower rank."""
     cdef int ranks[MAX_SLOTS]
     cdef int i, k
     cdef Step *step

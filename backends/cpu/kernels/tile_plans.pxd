@@ -21,26 +21,26 @@ from ts.backends.cpu.kernels.walk cimport Loop
 
 cdef enum:
     TILE_BYTES = 8192                  # bytes of a tile: 2,048 float32 elements
-    MAX_BUFFERS = 12                   # that fit the L1 cache together
+    MAX_BUFFERS = 12                   # tile buffers that fit the L1 cache together
     MAX_PLANS = 6                      # cached plans of a group
     MAX_SLOTS = 128                    # inputs, results and scalars of a group
     MAX_INPUTS = 32
     MAX_STAGES = 8
     MAX_OPERANDS = 3
-    MAX_ARGUMENTS = 4                  # of a row: operands and scalar parameters
+    MAX_ARGUMENTS = 4                  # maximum number of arguments of a row: operands and scalar parameters
     MAX_EPILOGUES = 4                  # epilogues
-    MAX_EPILOGUE_ARGUMENTS = 9         # of an epilogue, and of a row with per-channel vectors
+    MAX_EPILOGUE_ARGUMENTS = 9         # maximum for an epilogue, or a row with per-channel vectors
     MAX_VIEWS = 16                     # inputs that are views of the group's inputs
     MAX_SCALAR_LOOPS = 24              # rows with scalar parameters
     NO_INDEX = -1
 
 cdef enum GuardWord:                        # guard of one input of a plan, in one word
     UNSUPPORTED = 0                    # unsupported value
-    A_NUMBER = 1 << 8                  # and its tag
-    A_TENSOR = 1 << 9                  # and its ScalarType
-    AN_ELEMENT = 1 << 10               # 0-dim tensor, and its ScalarType
+    A_NUMBER = 1 << 8                  # Python number; the low bits are its IValue tag
+    A_TENSOR = 1 << 9                  # tensor; the low bits are its ScalarType
+    AN_ELEMENT = 1 << 10               # 0-dim tensor; the low bits are its ScalarType
     OTHER_VALUE = 1 << 11              # None, a bool, a string, or an argument of an epilogue: read when the group runs
-    A_DTYPE = 1 << 12                  # and its ScalarType: a number that stands for a dtype
+    A_DTYPE = 1 << 12                  # number that stands for a dtype; the low bits are its ScalarType
 
 ctypedef struct Step:
     Loop function
@@ -62,9 +62,9 @@ ctypedef struct ViewInput:                  # an input that is a view of another
 
 ctypedef struct Schedule:              # order of execution of the steps, and their buffers
     int stages
-    int end[MAX_STAGES]                # of each stage: index in `steps` after its last step
+    int end[MAX_STAGES]                # stage -> index in `steps` after its last step
     int steps[MAX_SLOTS]
-    int buffer[MAX_SLOTS]              # of a slot: its buffer; NO_INDEX: it is written to an array, since others read it
+    int buffer[MAX_SLOTS]              # slot -> buffer; NO_INDEX: written to an array for later stages
     int buffers                        # maximum over the stages
 
 
@@ -77,12 +77,12 @@ cdef class FusedPlan:
     cdef list loops                    # owners of the memory that the steps' data points to
     cdef int slots
     cdef int kind[MAX_SLOTS]           # ScalarType of a slot
-    cdef int at[MAX_SLOTS]             # of an input or a row: the slot that holds its elements
-    cdef int source[MAX_SLOTS]         # of a scalar or conversion: the slot that it converts
-    cdef int producer[MAX_SLOTS]       # of a slot: the step that writes it, or NO_INDEX
-    cdef bint is_result[MAX_SLOTS]     # whether a slot is a result of the group
-    cdef bint is_required[MAX_SLOTS]   # whether it is a result or the input of an epilogue
-    cdef int required_count            # number of kept slots, and their indices
+    cdef int at[MAX_SLOTS]             # input or row -> slot with its elements
+    cdef int source[MAX_SLOTS]         # scalar or conversion -> slot that it converts
+    cdef int producer[MAX_SLOTS]       # slot -> step that writes it, or NO_INDEX
+    cdef bint is_result[MAX_SLOTS]     # True for slots that are results of the group
+    cdef bint is_required[MAX_SLOTS]   # True for results and inputs of epilogues
+    cdef int required_count            # number of required slots; `required_slots` are their indices
     cdef int required_slots[MAX_SLOTS]
     cdef int out_at[MAX_SLOTS]         # slots of the results; NO_INDEX: result of an epilogue
     cdef int end_slot[MAX_EPILOGUES]   # input slot of each epilogue
@@ -101,7 +101,7 @@ cdef class FusedPlan:
 @cython.final
 cdef class FusedGroup:
     cdef readonly object program
-    cdef list operators                # of the rows
+    cdef list operators                # operators of the rows
     cdef readonly list plans
     cdef readonly int64_t left_to_limits     # runs that were refused: `ts.limits` are active
     cdef readonly int64_t left_for_inputs    # ... because of a device, dtype or number

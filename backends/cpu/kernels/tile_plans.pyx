@@ -473,7 +473,7 @@ cdef class FusedGroup:
         return ""
 
     cdef bint assign_buffers(self, FusedPlan plan, const int *stage, int stages, Schedule *schedule) noexcept:
-        cdef int last[MAX_SLOTS]       # of a slot: position in the schedule of its last read
+        cdef int last[MAX_SLOTS]       # slot -> position of its last read in the schedule
         cdef bint whole[MAX_SLOTS]
         cdef bint in_use[MAX_BUFFERS]
         cdef int i, k, b, s, slot, n = 0

@@ -70,7 +70,7 @@ class FormulaParameter(NamedTuple):
 class Formula(NamedTuple):
     """Compiled formula: a function of saved values."""
 
-    reads: tuple[FormulaParameter, ...]  # its parameters
+    reads: tuple[FormulaParameter, ...]  # parameters of the function
     gives: tuple[str, ...]  # names of the arguments of the returned gradients, in order
     text: str
     namespace: dict[str, Any]

@@ -94,7 +94,7 @@ def heights(y: Tensor, dim: int) -> Tensor:
 
 def areas(y: Tensor, x: Tensor, dim: int) -> Tensor:
     """Return twice the areas of the trapezoids between neighbours."""
-    at = dim - y.dim() if dim >= 0 else dim  # from the end
+    at = dim - y.dim() if dim >= 0 else dim  # dimension counted from the end
     if x.dim() == 1:
         return heights(y, dim) * x.diff().reshape([-1] + [1] * (-1 - at))
     return heights(y, dim) * x.diff(dim=at)
