@@ -4,7 +4,6 @@
     ts._C._jit_pass_cse(graph)                  a pass of `ts.passes`: logged and limited as in a pipeline
     ts._C._jit_set_fusion_strategy([("STATIC", 2)])
 
-A pass says whether it changed the graph, where PyTorch's mostly say nothing. Names are looked up on first
 A pass returns whether it changed the graph; most of PyTorch's return None. Names are resolved on first use.
 """
 

@@ -36,7 +36,7 @@ class TsError(RuntimeError):
     """Base class of the exceptions of ``ts``."""
 
 
-# --- the user's program is wrong -------------------------------------------------------------------
+# --- compile-time errors ---------------------------------------------------------------------------
 
 
 class FrontendError(TsError):
@@ -136,7 +136,7 @@ class ParseError(TsError):
         return f"{self.message}:\n{line}\n{' ' * (self.position - begin)}~ <--- HERE\n"
 
 
-# --- the program failed while running --------------------------------------------------------------
+# --- run-time errors -------------------------------------------------------------------------------
 
 
 _FAILED = "The following operation failed in the TorchScript interpreter."
@@ -306,7 +306,7 @@ class ArchiveError(TsError):
     """Error of an archive that is damaged or contains forbidden data."""
 
 
-# --- ts itself is wrong ----------------------------------------------------------------------------
+# --- bugs of ts ------------------------------------------------------------------------------------
 
 
 class InternalError(TsError):
@@ -336,7 +336,7 @@ class GradcheckError(RuntimeError):
     """Error of `ts.autograd.gradcheck`: a gradient differs from finite differences or has a wrong form."""
 
 
-# --- the program cannot be exported ----------------------------------------------------------------
+# --- export errors ---------------------------------------------------------------------------------
 
 
 class GuardOnDataDependentSymNode(TsError):

@@ -234,7 +234,7 @@ unique = boolean_dispatch(
     __name__,
     "unique",
 )
-unique.__doc__ = """The distinct elements, and on request where each went and how often it occurs."""
+unique.__doc__ = """Return the distinct elements, and optionally the inverse indices and the counts."""
 
 
 def _consecutive_return_inverse_and_counts(
@@ -289,7 +289,7 @@ unique_consecutive = boolean_dispatch(
     __name__,
     "unique_consecutive",
 )
-unique_consecutive.__doc__ = """The elements without repetitions of the one before."""
+unique_consecutive.__doc__ = """Return elements without consecutive repetitions, optionally with counts."""
 
 
 # ---------------------------------------------------------------------------------------- matrices, spectra

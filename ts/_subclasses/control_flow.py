@@ -3,8 +3,7 @@
     cond           both branches run; the result has their common shape and the gradients of either
     while_loop     the body runs once; carried values keep their shapes
 
-Functions that PyTorch refuses are refused, as in eager code and in exports.  `map` and `scan` run as they
-Functions that PyTorch rejects are rejected, as in eager code and in exports.  `map` and `scan` need no rule.
+Functions that PyTorch rejects raise an error, as in eager code and exports.  `map` and `scan` need no rule.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ _BUILDERS: Final[dict[Type, str]] = {
 
 
 def check_state_methods(type: ClassType) -> None:
-    """Raise RuntimeError if `__setstate__` of a class does not take what its `__getstate__` returns."""
+    """Raise RuntimeError if `__setstate__` of a class does not accept the result of `__getstate__`."""
     given = type.methods["__getstate__"].schema.returns[0].type
     expected = type.methods["__setstate__"].schema.arguments[-1].type
     if not given.is_subtype_of(expected):

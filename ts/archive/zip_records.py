@@ -40,7 +40,7 @@ _CHUNK_BYTES: Final = 1 << 20  # bytes that are read without looking at the cloc
 _MIN_MAPPED_BYTES: Final = 1 << 16  # smaller records are read, which is as fast as mapping
 _ALIGNMENT: Final = 64  # of mappable records: kernels require aligned elements
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # before the name and the extra field of a record
-_MAX_SOURCE_BYTES: Final = 1 << 30  # of one source file or pickle; larger records are refused
+_MAX_SOURCE_BYTES: Final = 1 << 30  # maximum size of a source file or pickle
 _ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
 _DAMAGED: Final = (
     "PytorchStreamReader failed reading zip archive: {}. The file is corrupted, or it is no archive of a "

@@ -94,7 +94,7 @@ def _random_gradient(y: Tensor, spread: bool) -> Tensor:
     return (made[..., 0] if spread and y.numel() > 1 else made).detach().requires_grad_()
 
 
-# ---------------------------------------------------------------- what is compared
+# ---------------------------------------------------------------- comparison
 
 
 def check(func: Function, arguments: Any, options: Options) -> None:
@@ -326,7 +326,7 @@ def _in_detail(part: Part, options: Options, i: int, result: int, place: int) ->
     return text
 
 
-# ---------------------------------------------------------------- what is not there
+# ---------------------------------------------------------------- undefined gradients
 
 
 def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bool) -> None:
@@ -414,7 +414,7 @@ def _check_absent_tangents(part: Part) -> None:
                     )  # fmt: skip
 
 
-# ---------------------------------------------------------------- several at once
+# ---------------------------------------------------------------- batched gradients
 
 _FAILED: Final = "gradcheck or gradgradcheck failed while testing batched gradient computation."
 _FAILED_FORWARD: Final = "gradcheck failed while testing batched gradient computation with forward-mode AD."

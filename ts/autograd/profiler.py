@@ -82,7 +82,7 @@ class profile:
         self.function_events.export_chrome_trace(path)
 
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
-        """Write stacks with their time, as `flamegraph.pl` takes them."""
+        """Write stacks with their time, in the input format of `flamegraph.pl`."""
         self.function_events.export_stacks(path, metric)
 
 

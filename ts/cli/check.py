@@ -186,7 +186,7 @@ def _check_call(
     return "  (ran)", []
 
 
-# ---- what is checked ---------------------------------------------------------------------------------
+# ---- checks of definitions ---------------------------------------------------------------------------
 
 
 def _check_file(found: Target, inputs: _Inputs, whole: bool) -> int:

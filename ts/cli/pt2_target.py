@@ -121,7 +121,7 @@ def _argument(name: str, value: Any) -> Argument:
     return Argument(name, kind, value, True)
 
 
-# ---- what `ts info` and `ts check` say ---------------------------------------------------------------
+# ---- summaries for `ts info` and `ts check` ----------------------------------------------------------
 
 
 def described(value: Any) -> str:

@@ -34,7 +34,7 @@ from ts.ir.types import DEVICE, BoolType, ClassType, StringType, TensorType
 from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
 
 _CONTAINERS: Final = (list, tuple, dict)
-_MODE: Final = "training"  # a module is made for both values of it
+_MODE: Final = "training"  # analysed with both values
 
 
 class Failure(NamedTuple):

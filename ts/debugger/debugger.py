@@ -223,7 +223,7 @@ class Debugger:
         assert self._stopped is not None
         return self._stopped.depth - self._frame.level
 
-    # ---- where the program is --------------------------------------------------------------------------
+    # ---- frames ----------------------------------------------------------------------------------------
 
     def _where(self, rest: str) -> None:
         """the calls under way, the innermost last"""

@@ -1,17 +1,23 @@
 """Process groups, collectives and remote calls: `torch.distributed`, over `ts.distributed.transport`.
 
     init_process_group("gloo", rank=0, world_size=2)
-    all_reduce(x)                          x is the sum over the processes, with the same bits in each
+    all_reduce(x)                          x is the sum over the processes, bitwise equal in each
 
-    groups           who is there      joining      how they met          links      what they talk over
-    collectives      what all do       exchanges    who sends what        calls      one call of all
-    point_to_point   what two do       objects      values, no pickles    work       what goes on meanwhile
+    groups                 process groups
+    mesh_connect           connection setup between the ranks
+    peer_links             connections of a rank to all others
+    collectives            collective functions on tensors
+    collective_algorithms  messages of each collective
+    collective_call        a call of a collective by the ranks of a group
+    point_to_point         send and receive
+    object_collectives     collectives of plain values, without pickles
+    work                   handles of asynchronous operations
 
-`rpc` has calls between processes, and `map` gives a function's batches to them.  `cluster` has processes that
-come and go: `LocalCluster` on this machine, `on_dask` in a cluster of dask.
+`rpc` provides calls between processes, `map` applies a function to batches on RPC workers, and `cluster`
+manages dynamic sets of processes: `LocalCluster` on this machine, `on_dask` in a dask cluster.
 
-Process groups need no other package; `rpc`, `map` and `cluster` need dask.distributed (the extra rpc).
-docs/how-to/train-on-several-processes.md says what differs from PyTorch.
+Process groups have no further dependencies; `rpc`, `map` and `cluster` require dask.distributed (the extra
+rpc).  docs/how-to/train-on-several-processes.md describes the differences from PyTorch.
 """
 
 from __future__ import annotations

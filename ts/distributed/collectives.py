@@ -369,7 +369,7 @@ def reduce_scatter(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Reduce a list of tensors, a result for each process."""
+    """Reduce lists of tensors across all ranks; rank i receives the i-th result."""
     check_tensor(output, "output")
     check_tensors(input_list, "input_list")
     _same_dtype(output, *input_list)

@@ -429,7 +429,7 @@ class PeerConnections:
             np.copyto(np.frombuffer(request.memory, np.uint8), np.frombuffer(memory, np.uint8))
         self._done(request, error)
 
-    # ---- ends, with the lock held --------------------------------------------------------------------
+    # ---- disconnection, with the lock held -----------------------------------------------------------
 
     def _done(self, request: Request, error: Exception | None = None) -> None:
         request.error = error

@@ -211,7 +211,7 @@ class _Serializer:
 
 
 def unpack(parcel: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Any:
-    """Decode a value, with tensors on the memory of the parcel. MalformedValueError for invalid data.
+    """Decode a value, with tensors on the received memory. MalformedValueError for invalid data.
 
     `recorded` is a list to which tensors with gradients in the sender are appended.
     """

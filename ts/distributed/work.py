@@ -168,7 +168,7 @@ class CollectiveQueue:
         return future
 
     def close(self) -> None:
-        """Let the thread end."""
+        """Shut down the thread."""
         if self._thread is not None:
             self._thread.shutdown(wait=False, cancel_futures=True)
 

@@ -1,4 +1,4 @@
-"""Distributions made of gamma variables: Gamma, Chi2, FisherSnedecor, StudentT, Beta, Dirichlet."""
+"""Distributions based on gamma variables: Gamma, Chi2, FisherSnedecor, StudentT, Beta, Dirichlet."""
 
 from __future__ import annotations
 

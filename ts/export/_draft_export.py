@@ -239,7 +239,7 @@ class _DraftRecorder(ExportTracer):
             return self.environment.in_example(x.node.expression)
         return [self._real(y) for y in x] if isinstance(x, list) else x
 
-    # ---- running
+    # ---- execution
 
     def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
         try:
@@ -321,7 +321,7 @@ class _DraftRecorder(ExportTracer):
         if expression.is_Symbol and expression not in environment.hints:
             environment.examples.setdefault(expression, real)
 
-    # ---- operators of the program whose fake says too little
+    # ---- custom operators with insufficient fake kernels
 
     def _of_any_size(self, real: Any) -> Any:
         """Create fake tensors for real results, with unbacked sizes."""

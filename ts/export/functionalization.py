@@ -103,7 +103,7 @@ class FunctionalizingTracer(ExportTracer):
         return found
 
     def node_of(self, x: Any) -> Any:
-        """Return the node of a tensor or symbol; an exported node's number has a node of its own."""
+        """Return the node of a tensor or symbol; a number of an exported node has a separate node."""
         found = self.number_nodes.get(id(x)) if isinstance(x, SymNumber) else None
         return super().node_of(x) if found is None else found[1]
 

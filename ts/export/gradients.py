@@ -260,7 +260,7 @@ class ExportTape:
     def _through_parts(
         self, step: Step, parts: Any, sums: dict[int, Tensor], on_the_way: set[int]
     ) -> list[tuple[Tensor, Tensor]]:
-        """Backpropagate through an operator's decomposition, recorded anew for this purpose."""
+        """Backpropagate through an operator's decomposition, which is recorded again for this purpose."""
         first = len(self.steps)
         with GradMode(True):
             again = parts(step.values)

@@ -118,7 +118,7 @@ class Frame:
         self.nodes.append(node)
         return made
 
-    # ---- the trees of preserved calls
+    # ---- pytrees of preserved calls
 
     def open(self) -> None:
         """Flatten the inputs of a call whose signature is preserved."""
@@ -151,7 +151,7 @@ class Frame:
             return argument.value
         return self.value(self.work.node(argument.name))
 
-    # ---- its call
+    # ---- module call
 
     def close(self) -> None:
         """Finish the frame: create its module and the call node in the parent frame."""

@@ -277,7 +277,7 @@ class _Check:
         strides = [self._again(_step(s // array.itemsize)) for s in array.strides]
         return fake_for(fake_array(shape, array.dtype, strides), device_of(value))
 
-    # ---- comparing
+    # ---- comparison
 
     def _compare(self, node: Node, made: Any, said: Any, fresh: dict[Any, Any]) -> None:
         if isinstance(made, Tensor) and isinstance(said, Tensor):

@@ -146,7 +146,7 @@ class ShapeEnv:
         self.ranges[symbol] = ValueRange()
         return symbol
 
-    # ---- questions
+    # ---- queries
 
     def simplify(self, expression: Any) -> Any:
         """Replace symbols by the expressions they equal."""

@@ -6,7 +6,7 @@
     print(graph)                graph():
                                     %x : [num_users=1] = placeholder[target=x]
                                     %relu : [num_users=1] = call_function[target=torch.relu](args = (%x,),
-                                    kwargs = {})
+                                    ...)
                                     return relu
 
 `GraphModule` makes a module of a graph; `Tracer` makes a graph of a module.
@@ -136,9 +136,8 @@ class Graph:
     """List of nodes; see the module.
 
     owning_module     GraphModule that executes the graph
-    tracer_cls        class of the tracer that recorded it, stored in pickles; `tracer_extras` are arguments
-    of its
-                      `trace`
+    tracer_cls        class of the tracer that recorded the graph, stored in pickles
+    tracer_extras     arguments of the tracer's `trace`
     """
 
     def __init__(
@@ -167,7 +166,7 @@ class Graph:
     def owning_module(self, mod: Any) -> None:
         self._owning_module = mod
 
-    # ---- looking -------------------------------------------------------------------------------------
+    # ---- queries -------------------------------------------------------------------------------------
 
     @property
     def nodes(self) -> _NodeList:
@@ -297,7 +296,7 @@ class Graph:
             raise AssertionError(f"Expected target to be str, got {type(target)}")
         return snake_case(name)
 
-    # ---- where they go -------------------------------------------------------------------------------
+    # ---- insertion point -----------------------------------------------------------------------------
 
     def inserting_before(self, n: Node | None = None) -> _InsertPoint:
         """Insert new nodes before `n` or at the beginning, within a `with` block or from now on."""
@@ -480,7 +479,7 @@ class Graph:
         rows = [[n.op, n.name, n.target, n.args, n.kwargs] for n in self.nodes]
         print(tabulate(rows, headers=["opcode", "name", "target", "args", "kwargs"]))
 
-    # ---- the check -----------------------------------------------------------------------------------
+    # ---- validation ----------------------------------------------------------------------------------
 
     def lint(self) -> None:
         """Raise RuntimeError or ValueError for an invalid graph: order, owners, names, targets."""

@@ -104,7 +104,7 @@ class Interpreter:
             args, kwargs = self.fetch_args_kwargs_from_env(n)
             return getattr(self, n.op)(n.target, args, kwargs)
 
-    # ---- the kinds -----------------------------------------------------------------------------------
+    # ---- kinds of nodes ------------------------------------------------------------------------------
 
     def placeholder(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the next argument of `run`, or the default."""

@@ -252,7 +252,7 @@ class Node:
             user._replace_input_with(self, replace_with)
         return changed
 
-    # ---- its place -----------------------------------------------------------------------------------
+    # ---- position in the graph -----------------------------------------------------------------------
 
     @property
     def next(self) -> Node:

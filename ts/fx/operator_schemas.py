@@ -191,7 +191,7 @@ def type_matches(signature_type: Any, argument_type: Any) -> bool:
     return False
 
 
-# ---------------------------------------------------------------- one form
+# ---------------------------------------------------------------- normalization
 
 
 def normalize_function(

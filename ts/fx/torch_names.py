@@ -1,6 +1,6 @@
-"""Names under which PyTorch's users know functions, classes and types.
+"""PyTorch's qualified names of functions, classes and types.
 
-In: an object that a graph mentions.  Out: its name, as PyTorch prints it.
+In: an object referred to by a graph.  Out: its name in PyTorch's format.
 
     qualified_name(ts.relu)                     "torch.relu"
     qualified_name(ts.nn.functional.linear)     "torch._C._nn.linear"

@@ -454,7 +454,7 @@ class Tracer(TracerBase):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
         copied = Tracer.__new__(Tracer)
-        for name, value in self.__dict__.items():  # modules of Python cannot be copied deeply
+        for name, value in self.__dict__.items():  # Python modules cannot be deep-copied
             copied.__dict__[name] = (
                 copy.copy(value) if name == "_autowrap_search" else copy.deepcopy(value, memo)
             )

@@ -7,8 +7,7 @@ In: annotations as objects, functions.  Out: types of `ts.types`.
     @ts.jit.script
     def pad(x, by: BroadcastingList2[int]): ...      pad(x, 1) is pad(x, [1, 1])
 
-    try_ann_to_type(List[int])                       List[int] of `ts.types`; None for an unsupported
-    annotation
+    try_ann_to_type(List[int])                       List[int] of `ts.types`; None if unsupported
     get_signature(f)                                 ([types of arguments], return type)
 """
 

@@ -252,7 +252,7 @@ def std(
     return ts.sqrt(_variance(input, dim, unbiased, correction, keepdim, dtype, mask))
 
 
-# ---------------------------------------------------------------------------------------- of the same shape
+# ---------------------------------------------------------------------------------------- elementwise results
 
 
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:

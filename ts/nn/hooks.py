@@ -32,7 +32,7 @@ _all_pre_hooks: Hooks = OrderedDict()
 _all_hooks: Hooks = OrderedDict()
 _all_backward_pre_hooks: Hooks = OrderedDict()
 _all_backward_hooks: Hooks = OrderedDict()
-_all_are_full = True  # the hooks of gradients, or of the older kind
+_all_are_full = True  # False if a global backward hook is non-full
 anywhere: tuple[Any, ...] = ()
 
 

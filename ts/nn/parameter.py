@@ -194,7 +194,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         _refuse_sharing()
 
     def become(self, tensor: Tensor) -> None:
-        """Take over the memory of `tensor` and become an ordinary parameter."""
+        """Use the memory of `tensor` and become an ordinary parameter."""
         rebind_array(self, tensor.array)
         self.__class__ = Parameter  # type: ignore[assignment]
 
@@ -238,7 +238,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         _refuse_sharing()
 
     def become(self, tensor: Tensor) -> None:
-        """Take over the memory of `tensor` and become an ordinary buffer."""
+        """Use the memory of `tensor` and become an ordinary buffer."""
         rebind_array(self, tensor.array)
         self.__class__ = Buffer  # type: ignore[assignment]
 

@@ -1,4 +1,4 @@
-"""Adagrad: steps over the root of the sum of all squares.
+"""Adagrad: gradients divided by the root of the sum of all past squared gradients.
 
 Adagrad(model.parameters(), lr=0.01).step()
 """

@@ -1,4 +1,4 @@
-"""Adam: steps of the mean gradient over the root of the mean square.
+"""Adam: mean gradients divided by the root of the mean squared gradients.
 
 Adam(model.parameters(), lr=1e-3).step()
 """

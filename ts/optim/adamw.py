@@ -1,4 +1,4 @@
-"""AdamW: Adam with parameters that decay by themselves, not through their gradients.
+"""AdamW: Adam with weight decay applied to the parameters instead of the gradients.
 
 AdamW(model.parameters(), lr=1e-3, weight_decay=0.01).step()
 """

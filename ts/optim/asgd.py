@@ -1,4 +1,4 @@
-"""ASGD: steps that become shorter, and the mean of all places.
+"""ASGD: averaged SGD with decreasing steps.
 
 ASGD(model.parameters(), lr=0.01).step()         the mean of x is state[x]["ax"]
 """

@@ -235,7 +235,7 @@ class Optimizer:
                     x.grad.detach_() if x.grad.grad_fn is not None else x.grad.requires_grad_(False)
                     x.grad.zero_()
 
-    # ---- a step
+    # ---- step
 
     def step(self, closure: Closure | None = None) -> Any:
         """Update every parameter that has a gradient; return the loss of `closure`, if given."""
@@ -254,7 +254,7 @@ class Optimizer:
         return loss
 
     def _check_layouts(self, params: list[Tensor]) -> None:
-        """Raise a RuntimeError for sparse gradients if the rule does not take them."""
+        """Raise a RuntimeError for sparse gradients if the rule does not support them."""
         if self.takes_sparse_gradients:
             return
         if all(getattr(x.grad, "layout", ts.strided) is ts.strided for x in params):
@@ -288,7 +288,7 @@ class Optimizer:
         """Update one parameter; `state` holds its optimizer state."""
         raise NotImplementedError
 
-    # ---- its state
+    # ---- state
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state and group options, with parameters replaced by indices."""

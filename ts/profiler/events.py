@@ -32,7 +32,7 @@ class DeviceType(Enum):
 
 @dataclass
 class Interval:
-    """Microseconds since the recording began."""
+    """Time interval in microseconds since the start of the recording."""
 
     start: float
     end: float
@@ -54,7 +54,7 @@ class FunctionEvent:
     overload_name: str = ""
     input_shapes: list[Any] = field(default_factory=list)
     input_types: list[str] = field(default_factory=list)
-    stack: list[str] = field(default_factory=list)  # innermost first: of the script, then of Python
+    stack: list[str] = field(default_factory=list)  # innermost first: script frames, then Python frames
     detail: str = ""
     kernel: str = ""  # implementation: a kernel module such as `kernels.reduce`, or `numpy`
     source: str = ""  # the script's line that called for it

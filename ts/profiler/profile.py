@@ -115,7 +115,7 @@ class profile:
         self._recording: ProfileWindow | None = None
         self._label = -1  # label of the current step
 
-    # ---- the block ----------------------------------------------------------------------------------
+    # ---- start and stop -----------------------------------------------------------------------------
 
     def __enter__(self) -> profile:
         self.start()
@@ -186,7 +186,7 @@ class profile:
         if self.on_trace_ready is not None:
             self.on_trace_ready(self)
 
-    # ---- what there is to see -----------------------------------------------------------------------
+    # ---- results ------------------------------------------------------------------------------------
 
     def _recorded(self) -> ProfileWindow:
         if self._recording is None:
@@ -221,7 +221,7 @@ class profile:
         chrome.write(path, chrome.trace(self.events(), {**facts, **self._metadata}))
 
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
-        """Write stacks with their time, as `flamegraph.pl` takes them."""
+        """Write stacks with their time, in the input format of `flamegraph.pl`."""
         self.events().export_stacks(path, metric)
 
     def add_metadata(self, key: str, value: str) -> None:

@@ -53,7 +53,7 @@ def from_file(
 
 
 def get_device_module(device: Any = None) -> ModuleType:
-    """Return the module of a type of device: `ts.cuda`, `ts.cpu`; without a device that of the accelerator.
+    """Return the module of a device type: `ts.cuda` or `ts.cpu`; by default of the accelerator.
 
     RuntimeError for other values, and for devices without a module.
     """

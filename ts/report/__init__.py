@@ -1,7 +1,7 @@
 """HTML report of a function or model: source, graph, fusion groups and line timings.
 
     facts = collect(model.forward, (x,))         the report as data
-    text = page(facts)                           the same as HTML
+    text = page(facts)                           the report as HTML
 
 `report_data` collects and `html_report` formats; they are independent of each other.
 """

@@ -234,7 +234,7 @@ def _module(name: str, module: ScriptModule, numbers: Mapping[Any, int]) -> Modu
     return Module(name, kind, count, parts, children)
 
 
-# ---- time --------------------------------------------------------------------------------------------
+# ---- timings -----------------------------------------------------------------------------------------
 
 
 class _Measurements:

@@ -10,9 +10,9 @@ its code, if an earlier process stored it:
     ~/.cache/ts/1f/9a…c3.json           the path, see `bytecode/disk_cache`
 
 The name of a file is the hash of all inputs of the compilation: the archive's source and constants, or the
-function's source and the meaning of its names (`surroundings`), this build of `ts`, the default dtype.  The
-content is untrusted: its hash must match, names are resolved in the present archive, and `Code` verifies
-the instructions; files that fail a check are ignored.  Only a folder owned by the user is used.
+function's source and the values of its globals (`function_fingerprint`), this build of `ts`, the default
+dtype. The content is untrusted: its hash must match, names are resolved in the present archive, and `Code`
+verifies the instructions; files that fail a check are ignored.  Only a folder owned by the user is used.
 """
 
 from __future__ import annotations

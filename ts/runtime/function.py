@@ -472,7 +472,7 @@ register_interface_test(_lazy_object_function("has_interface"))
 register_object_order(_lazy_object_function("order_of"))
 
 
-# ---- functions of Python -----------------------------------------------------------------------------
+# ---- Python functions --------------------------------------------------------------------------------
 
 
 def compile_function(
@@ -585,7 +585,7 @@ def _with_unique_name(function: Callable[..., Any], script: ScriptFunction) -> S
 naming.install(ScriptFunction)
 
 
-# ---- functions of strings and graphs -----------------------------------------------------------------
+# ---- functions from strings and graphs ---------------------------------------------------------------
 
 
 def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, ScriptFunction]:

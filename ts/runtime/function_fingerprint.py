@@ -1,6 +1,6 @@
 """Fingerprint of a Python function: a digest of its source and of the globals that it uses.
 
-    fingerprint = surroundings_of(function)       None if a name cannot be encoded
+    fingerprint = fingerprint_of(function)        None if a name cannot be encoded
     fingerprint.digest                            equal in another process only for equal contents
     fingerprint.frozen                            copy of the function with its current globals
     fingerprint.source                            its current source

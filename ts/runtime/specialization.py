@@ -47,7 +47,7 @@ _ALL: Final = "all"  # cache key of the general code
 
 
 class Specializer:
-    """Compiles the specializations of a function."""
+    """Compiler of the specializations of a function."""
 
     def __init__(self, function: ScriptFunction, form: GraphVariant, graph: Graph | None = None) -> None:
         self._function = function

@@ -3,7 +3,7 @@
     body = validate_program(b'{"source": "def f() -> int: ...", "call": "f()"}')      HTTPError if invalid
     report = killed_report()              JSON in the format of `ts.serve.sandboxed_program.report`
 
-Each program runs in a worker process of its own, which exits after it.
+Each program runs in a separate worker process, which exits afterwards.
 """
 
 from __future__ import annotations

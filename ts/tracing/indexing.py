@@ -38,8 +38,7 @@ def get_index(
     """Return x[index], computed by operators.
 
     skip_whole    whether slices `:` within a tuple record no operator
-    number        converts a 0-dimensional tensor to a number; omitted bounds of a symbolic slice are then
-    None
+    number        converts a 0-dimensional tensor to a number; omitted bounds of symbolic slices become None
     several       whether a 0-dimensional tensor has a different value per batch element and stays a tensor
     """
     skip = skip_whole and isinstance(index, tuple)

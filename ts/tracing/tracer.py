@@ -132,9 +132,9 @@ class Tracer:
         self._places: dict[tuple[str, int], SourceRange] = {}
         self._assigns_items = False  # `x[i] = y` writes to a view, also with `force_outplace`
         self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that runs of the trace share
-        self._caller = id(program_frame())  # frame of the tracing call, whose variables give no names
+        self._caller = id(program_frame())  # frame of the tracing call; its variables are not used as names
 
-    # ---- on and off ----------------------------------------------------------------------------------
+    # ---- recording contexts --------------------------------------------------------------------------
 
     def recording(self) -> TracingScope:
         """Return a context manager in which the operations of this thread are recorded."""
@@ -152,7 +152,7 @@ class Tracer:
         with self.paused():
             return function(*args)
 
-    # ---- where the program is ------------------------------------------------------------------------
+    # ---- source locations ----------------------------------------------------------------------------
 
     def place(self) -> SourceRange:
         """Return the source range of the executing program line."""
@@ -334,7 +334,7 @@ class Tracer:
             self.bind(node.add_output(), x)
 
     def _name(self, op: Any) -> str:
-        """Return the operator name to record, out-of-place where the options or the record require it."""
+        """Return the operator name to record, out-of-place if required by the options or the record."""
         name: str = op.name if op.record is None else op.record.traced_as or op.name
         if self.options.force_outplace and name.endswith("_") and name not in _WRITING:
             outplace = name.removesuffix("_")

@@ -141,7 +141,7 @@ class _OperatorTracer(MetaTracer):
         return ts.ops.aten.lift_fresh(x)  # type: ignore[no-any-return]
 
     def literal(self, x: Tensor) -> Tensor:
-        """Run `aten.lift_fresh` on a tensor made of Python numbers in an index or assignment."""
+        """Run `aten.lift_fresh` on a tensor created from Python numbers in an index or assignment."""
         return ts.ops.aten.lift_fresh(x)  # type: ignore[no-any-return]
 
     def listed(self, x: Tensor) -> Any:

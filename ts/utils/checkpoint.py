@@ -167,7 +167,7 @@ def _chain(functions: list[Callable[..., Any]]) -> Callable[[Any], Any]:
     return run
 
 
-# ---------------------------------------------------------------- places
+# ---------------------------------------------------------------- placeholders
 
 
 class _SavedTensorHandle:
@@ -325,7 +325,7 @@ def _drawn_from(state: Tensor | None) -> Iterator[None]:
         yield
 
 
-# ---------------------------------------------------------------- a pass in a pass
+# ---------------------------------------------------------------- reentrant checkpoints
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:

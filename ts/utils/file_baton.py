@@ -36,7 +36,7 @@ class FileBaton:
         self.fd: int | None = None
 
     def try_acquire(self) -> bool:
-        """Create the file; return False if it is there already."""
+        """Create the file; return False if it exists."""
         try:
             self.fd = os.open(self.lock_file_path, os.O_CREAT | os.O_EXCL)
         except FileExistsError:

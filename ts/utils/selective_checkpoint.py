@@ -167,9 +167,9 @@ def create_selective_checkpoint_contexts(
 ) -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
     """Return the contexts of the forward and recomputation runs, for `context_fn` of `checkpoint`.
 
-    policy_fn_or_list           policy(context, operator, *arguments) returns a `CheckpointPolicy`, or True
-    for
-                                MUST_SAVE and False for PREFER_RECOMPUTE; or a list of operators to cache
+    policy_fn_or_list           a function policy(context, operator, *arguments) that returns a
+                                `CheckpointPolicy`, or True for MUST_SAVE and False for PREFER_RECOMPUTE; or a
+                                list of operators to cache
     allow_cache_entry_mutation  permit writes to cached results
 
     TypeError for another policy; ValueError for a list with items other than operators

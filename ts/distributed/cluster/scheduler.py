@@ -107,7 +107,7 @@ class NameService(Scheduler):
         if self._shows:
             super().start_http_server(*arguments, **more)
 
-    # ---- what it may be asked
+    # ---- handlers
 
     async def join(
         self,
@@ -172,7 +172,7 @@ class NameService(Scheduler):
                 case _:
                     raise TypeError(f"no call: {call!r:.100}")
 
-    # ---- who is there
+    # ---- members
 
     def _check(self, name: Any, address: Any, kind: Any, number: Any, pid: Any) -> None:
         if not isinstance(name, str) or (name and not _NAME.fullmatch(name)):

@@ -3,8 +3,7 @@
     part = context.pass_of(number)
     part.begin([0, 3], keep)            messages that will receive gradients
     part.deliver(3, gradients)          runs the nodes that need no further messages
-    part.deliver(0, gradients)          runs the rest; `part.done` completes once all sent gradients have
-    arrived
+    part.deliver(0, gradients)          runs the rest; `part.done` completes after all gradients have arrived
 
 Each node of the graph runs once (`ts._core.autograd.partial_backward`), in the thread that delivers its last
 missing gradient.  Gradients of received messages are forwarded to their senders.

@@ -118,7 +118,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         return self.add(*row)
 
     def peer_from_card(self, card: Any) -> Peer:
-        """Return the peer that a card describes, registering it by id; ValueError for a malformed card."""
+        """Return the peer described by (id, name, address), registered by id; ValueError if malformed."""
         match card:
             case (int(number), str(name), str(address)):
                 if parse_address(address)[0] != parse_address(self.address)[0]:

@@ -33,7 +33,7 @@ class RpcBackendOptions:
                           or on one machine "file:///path"; or the address of a cluster, "ts://host:port" or
                           "ts+tls://host:port"
     num_worker_threads    size of the thread pool that executes incoming calls; if above 1, also the maximum
-                          number of blocked caller threads that are served by a thread of their own
+                          number of threads that each serve one blocked caller thread
     secret                shared secret of all processes; default: TS_RPC_SECRET, or, on one machine, the
                           contents of a file that only their user may read
     security              certificates and secret together: `ts.distributed.transport.Security`

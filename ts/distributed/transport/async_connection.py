@@ -203,7 +203,7 @@ class AsyncConnection:
         if not self.closed and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.close)
 
-    # ---- what the loop calls -------------------------------------------------------------------------
+    # ---- callbacks of the event loop -----------------------------------------------------------------
 
     def _readable(self) -> None:
         if not self._reading or self.closed:

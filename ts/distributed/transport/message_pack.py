@@ -70,7 +70,7 @@ def _refuse_extension(code: int, data: bytes) -> Any:
     raise ValueError(f"extension type {code}")
 
 
-# ---- without the package ---------------------------------------------------------------------------------
+# ---- implementation without `msgpack` --------------------------------------------------------------------
 
 _INT_FORMATS: Final = {
     0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q", 0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q",

@@ -84,7 +84,7 @@ class _Segment:
     def begin(self, part: memoryview) -> int:
         """Write the range without allocated pages through the file and return the offset of the rest.
 
-        Raise OSError if out of memory, where a store to the mapping would kill the process.
+        Raise OSError if out of memory: a store to the mapping would kill the process.
         """
         start = min(self._written, len(part))
         while self._written < len(part):

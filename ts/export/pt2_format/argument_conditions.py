@@ -186,7 +186,7 @@ class Conditions:
         relation = "is" if value is None else "=="
         return Check(f"{self.names[leaf]} {relation} {value!r}", holds)
 
-    # ---- conditions in words
+    # ---- conditions as text
 
     def _of_guard(self, text: str) -> Check:
         compute = self._computed(expr_parser.parse(text), text)

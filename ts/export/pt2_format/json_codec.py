@@ -138,7 +138,7 @@ def _dict_reader(kind: Any) -> _Reads:
     def read_dict(value: Any, where: str) -> dict[str, Any]:
         if type(value) is not dict:
             raise _wrong(where, "an object")
-        item = _reader(kind)  # now, as an argument may hold arguments
+        item = _reader(kind)  # created on use, as types may be recursive
         return {name: item(x, f"{where}: {name}") for name, x in value.items()}
 
     return read_dict

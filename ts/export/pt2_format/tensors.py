@@ -1,7 +1,7 @@
 """Tensors of `.pt2` archives: strided views of byte records, which several tensors may share.
 
-Payloads.read("weights")          {"l.weight": a Parameter, ...}
-Written().payload(x, ...)         its storage reference, and the bytes of a new storage
+TensorFolder(container, "weights").read()          {"l.weight": a Parameter, ...}
+WrittenFolder(writer, "weights").add(name, x)      records the layout of x, and writes a new storage
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class CallMethodKey:
         return getattr(o, self.name)()
 
 
-# ---- truths
+# ---- conditions
 
 
 def _truth_or(a: Any, otherwise: bool) -> bool:

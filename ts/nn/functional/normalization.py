@@ -85,7 +85,7 @@ def normalize(
 
 
 def _has_no_elements(input: Tensor) -> bool:
-    """Return whether a tensor is empty; False while operators are recorded, as sizes may be others later."""
+    """Return whether a tensor is empty; False while operators are recorded, as sizes may vary later."""
     if not ts.jit.is_scripting():  # an `and` would compile both of its operands
         if current_tracer() is not None:
             return False

@@ -73,7 +73,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             )
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
+        """Reinitialize the parameters with random numbers."""
         self.head.reset_parameters()
         for cluster in self.tail:
             layer: Any

@@ -84,7 +84,7 @@ class MultiheadAttention(Module):
         self._reset_parameters()
 
     def _reset_parameters(self) -> None:
-        """Draw the parameters anew."""
+        """Reinitialize the parameters with random numbers."""
         if self._qkv_same_embed_dim:
             init.xavier_uniform_(self.in_proj_weight)
         else:

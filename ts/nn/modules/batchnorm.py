@@ -13,7 +13,7 @@ from ts.nn.parameter import Parameter
 
 
 class _NormBase(Module):
-    """Scale, shift and running moments by channel."""
+    """Base of normalizations with scale, shift and running moments per channel."""
 
     _version = 2  # version 2 adds the number of batches to the state
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
@@ -100,7 +100,7 @@ class _NormBase(Module):
 
 
 class _BatchNorm(_NormBase):
-    """Every channel normalised by the moments of the batch, or by the running ones."""
+    """Base of batch normalizations: by the moments of the batch, or by running moments."""
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)

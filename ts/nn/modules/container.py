@@ -102,7 +102,7 @@ class _Indexed(Module):
         return self
 
     def pop(self, key: int | slice) -> Module:
-        """Take the module at `key` out."""
+        """Remove and return the module at `key`."""
         module = self[key]
         del self[key]
         return module

@@ -102,7 +102,7 @@ class _ConvNd(Module):
         return ends
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
+        """Reinitialize the parameters with random numbers."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             fan_in = math.prod(self.weight.shape[1:])

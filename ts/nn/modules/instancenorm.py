@@ -1,4 +1,4 @@
-"""Instance normalisation: every channel of every sample by its own moments."""
+"""Instance normalization: every channel of every sample is normalized by its moments."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class _LazyLayer(LazyModuleMixin):
             super().reset_running_stats()  # type: ignore[misc]
 
     def initialize_parameters(self, input: Tensor) -> None:
-        """Have the parameters of the ordinary layer for inputs like this one."""
+        """Materialize the parameters for the width of an input."""
         if getattr(self, self._width_name) == 0:
             self._widen(self._width_of(input))
 

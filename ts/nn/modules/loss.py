@@ -95,7 +95,7 @@ class NLLLoss2d(NLLLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """log_softmax followed by NLLLoss."""
+    """Cross entropy of logits: log_softmax followed by NLLLoss."""
 
     __constants__ = ["ignore_index", "label_smoothing", "reduction"]
     ignore_index: int

@@ -135,7 +135,7 @@ class Module:
                 return hooks.call_forward(self, args, kwargs)
             return self.forward(*args, **kwargs)
 
-    # ---- registering ---------------------------------------------------------------------------------
+    # ---- registration --------------------------------------------------------------------------------
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Register a parameter; None registers the name without a tensor."""
@@ -270,7 +270,7 @@ class Module:
             self.__dict__.setdefault(name, OrderedDict())
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
 
-    # ---- the tree ------------------------------------------------------------------------------------
+    # ---- module tree ---------------------------------------------------------------------------------
 
     def children(self) -> Iterator[Module]:
         """Return the submodules, each once."""
@@ -387,7 +387,7 @@ class Module:
             raise AttributeError(f"`{name}` is not {kind}")
         return module.__dict__[table][name]
 
-    # ---- changes to all of the tree ------------------------------------------------------------------
+    # ---- conversions of the whole tree ---------------------------------------------------------------
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
         """Call `fn` with every descendant, and then with this module."""
@@ -464,7 +464,7 @@ class Module:
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Set the gradients of all parameters to None, or to zeros."""
+        """Set the parameters' gradients to None, or to zeros."""
         parameter: Any
         for parameter in self.parameters():
             gradient = parameter.grad

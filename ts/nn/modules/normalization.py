@@ -1,4 +1,4 @@
-"""Normalisation over the last dimensions, over groups of channels, over neighbouring channels."""
+"""Layer normalization, RMS normalization, group normalization and local response normalization."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ts.nn.parameter import Parameter
 
 
 class LocalResponseNorm(Module):
-    """x divided by a power of the mean square over `size` neighbouring channels."""
+    """Division of x by a power of the mean square over `size` neighbouring channels."""
 
     __constants__ = ["size", "alpha", "beta", "k"]
 
@@ -41,7 +41,7 @@ class CrossMapLRN2d(LocalResponseNorm):
 
 
 class LayerNorm(Module):
-    """Normalisation over the last dimensions, of shape `normalized_shape`."""
+    """Layer normalization over the last dimensions, of shape `normalized_shape`."""
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
     normalized_shape: tuple[int, ...]
@@ -70,7 +70,7 @@ class LayerNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Set the scale to 1 and the shift to 0."""
+        """Reset scale to 1 and shift to 0."""
         if self.elementwise_affine:
             init.ones_(self.weight)
             if self.bias is not None:
@@ -85,7 +85,7 @@ class LayerNorm(Module):
 
 
 class GroupNorm(Module):
-    """Normalisation over groups of channels."""
+    """Group normalization over groups of channels."""
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
     num_groups: int
@@ -117,7 +117,7 @@ class GroupNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Scale 1, shift 0."""
+        """Reset scale to 1 and shift to 0 for each channel."""
         if self.affine:
             init.ones_(self.weight)
             if self.bias is not None:
@@ -132,7 +132,7 @@ class GroupNorm(Module):
 
 
 class RMSNorm(Module):
-    """x divided by its root mean square over the last dimensions."""
+    """Division of x by its root mean square over the last dimensions."""
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
     normalized_shape: tuple[int, ...]

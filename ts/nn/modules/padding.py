@@ -63,73 +63,73 @@ class _CircularPadNd(_Padding):
 
 
 class ConstantPad1d(_ConstantPadNd):
-    """1 dimension padded by a constant."""
+    """Padding of 1 dimension by a constant."""
 
     ndim = 1
 
 
 class ConstantPad2d(_ConstantPadNd):
-    """2 dimensions padded by a constant."""
+    """Padding of 2 dimensions by a constant."""
 
     ndim = 2
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """3 dimensions padded by a constant."""
+    """Padding of 3 dimensions by a constant."""
 
     ndim = 3
 
 
 class ZeroPad1d(_ZeroPadNd):
-    """1 dimension padded by zeros."""
+    """Padding of 1 dimension by zeros."""
 
     ndim = 1
 
 
 class ZeroPad2d(_ZeroPadNd):
-    """2 dimensions padded by zeros."""
+    """Padding of 2 dimensions by zeros."""
 
     ndim = 2
 
 
 class ZeroPad3d(_ZeroPadNd):
-    """3 dimensions padded by zeros."""
+    """Padding of 3 dimensions by zeros."""
 
     ndim = 3
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """1 dimension padded mirrored at the edges."""
+    """Padding of 1 dimension by reflection at the edges."""
 
     ndim = 1
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """2 dimensions padded mirrored at the edges."""
+    """Padding of 2 dimensions by reflection at the edges."""
 
     ndim = 2
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """3 dimensions padded mirrored at the edges."""
+    """Padding of 3 dimensions by reflection at the edges."""
 
     ndim = 3
 
 
 class ReplicationPad1d(_ReplicationPadNd):
-    """1 dimension padded repeated from the edges."""
+    """Padding of 1 dimension by repetition of the edge elements."""
 
     ndim = 1
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """2 dimensions padded repeated from the edges."""
+    """Padding of 2 dimensions by repetition of the edge elements."""
 
     ndim = 2
 
 
 class ReplicationPad3d(_ReplicationPadNd):
-    """3 dimensions padded repeated from the edges."""
+    """Padding of 3 dimensions by repetition of the edge elements."""
 
     ndim = 3
 

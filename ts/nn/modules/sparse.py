@@ -43,7 +43,7 @@ class _Table(Module):
         self.weight = Parameter(given, requires_grad=not freeze)
 
     def reset_parameters(self) -> None:
-        """Draw the table anew."""
+        """Reinitialize the table with random numbers."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             self.weight.detach()[self.padding_idx].fill_(0)

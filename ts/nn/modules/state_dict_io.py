@@ -190,7 +190,7 @@ def _copy(
         return None
     if (
         not is_uninitialized(tensor) and tensor.dim() == 0 and given.dim() == 1 and given.numel() == 1
-    ):  # written by the oldest versions
+    ):  # format of early PyTorch versions
         given = given[0]
     if given.shape != tensor.shape:
         return (

@@ -406,7 +406,7 @@ class Transformer(Module):
         return _causal_mask(sz, device, dtype)
 
     def _reset_parameters(self) -> None:
-        """Draw the matrices anew."""
+        """Reinitialize the matrices with random numbers."""
         for p in self.parameters():
             if p.dim() > 1:
                 init.xavier_uniform_(p)

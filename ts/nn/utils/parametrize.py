@@ -171,7 +171,7 @@ def register_parametrization(
 
 
 def _become_parametrized(module: Any) -> None:
-    """Give the module its own subclass, which holds the properties of parametrized tensors."""
+    """Set the module's class to a new subclass with properties for the parametrized tensors."""
     cls = type(module)
     attributes = {"__getstate__": _refuse_pickles, "__deepcopy__": _deepcopy, "__module__": __name__}
     module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), attributes)

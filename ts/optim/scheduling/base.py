@@ -75,7 +75,7 @@ class LRScheduler:
         finally:
             self._is_initial = False
 
-    # ---- what a schedule says
+    # ---- rates of a schedule
 
     def get_lr(self) -> list[Any]:
         """Return each group's learning rate at step `last_epoch`, from the current rates."""
@@ -122,7 +122,7 @@ class LRScheduler:
             set_rate(group, rate)
         self._last_lr = self.rates()
 
-    # ---- its state
+    # ---- state
 
     def state_dict(self) -> dict[str, Any]:
         """Return all attributes except the optimizer."""

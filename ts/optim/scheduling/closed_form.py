@@ -38,7 +38,7 @@ class _ByFactor(LRScheduler):
 
 
 class StepLR(_ByFactor):
-    """Times `gamma` every `step_size` steps."""
+    """Multiplication of the rates by `gamma` every `step_size` steps."""
 
     def __init__(
         self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
@@ -55,7 +55,7 @@ class StepLR(_ByFactor):
 
 
 class MultiStepLR(_ByFactor):
-    """Times `gamma` at each of the milestones."""
+    """Multiplication of the rates by `gamma` at each milestone."""
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
@@ -72,7 +72,7 @@ class MultiStepLR(_ByFactor):
 
 
 class ExponentialLR(_ByFactor):
-    """Times `gamma` at every step."""
+    """Multiplication of the rates by `gamma` at every step."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -86,7 +86,7 @@ class ExponentialLR(_ByFactor):
 
 
 class ConstantLR(_ByFactor):
-    """Times `factor` for the first `total_iters` steps."""
+    """Initial rates multiplied by `factor` for the first `total_iters` steps."""
 
     def __init__(
         self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1

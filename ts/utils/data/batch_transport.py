@@ -190,7 +190,7 @@ class BatchReceiver:
         return pickle.loads(parts[0], buffers=parts[1:])
 
     def discard(self, parcel: tuple[Header, Any]) -> None:
-        """Leave a parcel unopened."""
+        """Release the segment of a message without opening it."""
         if parcel[0].segment >= 0:
             self._over.append(parcel[0].segment)
 

@@ -2,7 +2,7 @@
 
 In: a loader; out: an iterator over its batches.
 
-    InProcess(loader)       ByWorkers(loader)
+    SingleProcessIterator(loader)       MultiProcessingIterator(loader)
 
 Each worker has a separate pipe.  The loader waits for both the batch and the exit of the process, so that a
 dead worker is detected immediately.  With `in_order`, only the next worker's pipe is read, so that no batches

@@ -133,7 +133,7 @@ def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> 
     )
 
 
-# ---------------------------------------------------------------- pictures and sounds
+# ---------------------------------------------------------------- images and audio
 
 
 def _grid(images: Array, columns: int = 8) -> Array:

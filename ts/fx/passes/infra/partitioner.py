@@ -1,8 +1,8 @@
 """CapabilityBasedPartitioner: maximal partitions of supported nodes in a graph.
 
-    partitioner = CapabilityBasedPartitioner(module, OperatorSupport({"torch.relu": None, "_operator.add":
-    None}))
-    partitioner.partition_and_fuse()              a module where each part is a call of a submodule
+    support = OperatorSupport({"torch.relu": None, "_operator.add": None})
+    partitioner = CapabilityBasedPartitioner(module, support)
+    partitioner.partition_and_fuse()              a module with one submodule call per partition
 
 Partitions grow from the end of the graph: a node joins every partition unless that creates a cycle.
 """

@@ -155,7 +155,7 @@ class SubgraphMatcher:
             return True
         return not isinstance(gn, Node) and type(gn) is type(pn) and bool(gn == pn)
 
-    # ---- all places ----------------------------------------------------------------------------------
+    # ---- all matches ---------------------------------------------------------------------------------
 
     def match(self, graph: Graph, node_name_match: str = "") -> list[InternalMatch]:
         """Return all matches of the pattern in a graph.
