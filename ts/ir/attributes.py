@@ -70,10 +70,12 @@ class TensorText:
 
     @property
     def dtype(self) -> int | None:
+        """The scalar type number in PyTorch; None if the text states no dtype."""
         return self.type.scalar_type if isinstance(self.type, TensorType) else None
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The sizes in the text; an empty tuple if the text contains no sizes."""
         return tuple(self.type.sizes() or ()) if isinstance(self.type, TensorType) else ()
 
     def __eq__(self, other: object) -> bool:
@@ -126,9 +128,7 @@ def type_of_constant(value: Any) -> Type | None:
 
 
 def _type_of(value: Any, known: dict[int, Type | None]) -> Type | None:
-    """Return the type of a constant; `known` caches the types of containers by id, so shared ones are visited
-    once.
-    """
+    """Return the type of a constant; `known` caches container types by id, so each is visited once."""
     t = _TYPE_BY_CLASS.get(type(value))
     if t is not None:
         return t

@@ -63,9 +63,11 @@ class Block:
             node._prev = node._next = node
 
     def inputs(self) -> list[Value]:
+        """Return the input values in order, as the block's own list, not a copy."""
         return self._param._outputs
 
     def outputs(self) -> list[Value]:
+        """Return the output values in order, as the block's own list, not a copy."""
         return self._return._inputs
 
     def nodes(self) -> Iterator[Node]:
@@ -106,36 +108,43 @@ class Block:
                 node = before
 
     def nodes_with_blocks(self) -> list[Node]:
-        """Return the nodes with nested blocks, in order, so that passes over ifs and loops can skip all other
-        nodes.
-        """
+        """Return the nodes with nested blocks, in order, for passes over ifs and loops."""
         return sorted(self._with_blocks, key=_PLACE)
 
     def is_empty(self) -> bool:
+        """Return True if the block has no nodes; inputs and outputs do not count."""
         return self._return._next is self._return
 
     def param_node(self) -> Node:
+        """Return the `prim::Param` node, whose outputs are the block's inputs."""
         return self._param
 
     def return_node(self) -> Node:
+        """Return the `prim::Return` node, whose inputs are the block's outputs."""
         return self._return
 
     def owning_node(self) -> Node | None:
+        """Return the `if`, loop or other node that contains the block; None for the top block of a graph."""
         return self._owner
 
     def owning_graph(self) -> Graph:
+        """Return the graph that contains the block, directly or in a node."""
         return self._graph
 
     def add_input(self, name: str | None = None, type: Type = TENSOR) -> Value:
+        """Append an input, a tensor unless `type` is passed, and return its value."""
         return self._param.add_output(name, type)
 
     def insert_input(self, i: int, name: str | None = None, type: Type = TENSOR) -> Value:
+        """Insert an input before input `i` and return its value."""
         return self._param.insert_output(i, name, type)
 
     def erase_input(self, i: int) -> None:
+        """Remove input `i`; raise InternalError if it has uses."""
         self._param.erase_output(i)
 
     def permute_inputs(self, order: Iterable[int]) -> None:
+        """Reorder the inputs: new input `i` is the old input `order[i]`."""
         self._param.permute_outputs(order)
 
     def register_output(self, value: Value) -> int:
@@ -144,25 +153,32 @@ class Block:
         return len(self._return._inputs) - 1
 
     def insert_output(self, i: int, value: Value) -> int:
+        """Insert `value` before output `i`; return `i`."""
         self._return.insert_input(i, value)
         return i
 
     def replace_output(self, i: int, value: Value) -> None:
+        """Replace output `i` by `value`."""
         self._return.replace_input(i, value)
 
     def erase_output(self, i: int) -> None:
+        """Remove output `i` of the block; the value and its node remain."""
         self._return.remove_input(i)
 
     def permute_outputs(self, order: Iterable[int]) -> None:
+        """Reorder the outputs: new output `i` is the old output `order[i]`."""
         self._return.permute_inputs(order)
 
     def append_node(self, node: Node) -> Node:
+        """Insert a node at the end of the block, before the return node; return the inserted node."""
         return node.insert_before(self._return)
 
     def prepend_node(self, node: Node) -> Node:
+        """Insert a node at the start of the block, after the parameters; return the inserted node."""
         return node.insert_after(self._return)
 
     def add_node(self, kind: str, inputs: Iterable[Value]) -> Node:
+        """Create a node of this kind with one output, append it to the block and return it."""
         return self.append_node(self._graph.create(kind, inputs))
 
     def clone_from(self, source: Block, value_map: ValueMap | Mapping[Value, Value] | None = None) -> None:
@@ -170,9 +186,7 @@ class Block:
         self._clone(source, {}, value_map.__getitem__ if isinstance(value_map, Mapping) else value_map)
 
     def _clone(self, source: Block, local: dict[Value, Value], outer: ValueMap | None) -> None:
-        """Clone `source` into this block, recording the copy of each value in `local`, shared by nested
-        blocks.
-        """
+        """Clone `source` into this block; `local`, shared by nested blocks, maps each value to its copy."""
         graph = self._graph
 
         def lookup(value: Value) -> Value:
@@ -232,6 +246,7 @@ class Block:
             self._param.erase_output(i)
 
     def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:
+        """Return the nodes of a kind in program order, including nested blocks if `recurse`."""
         found: list[Node] = []
         for node in self.nodes():
             if node._kind == kind:
@@ -241,6 +256,7 @@ class Block:
         return found
 
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
+        """Return the first node of a kind in program order; None if no node matches."""
         for node in self.nodes():
             if node._kind == kind:
                 return node
@@ -298,15 +314,19 @@ class Graph:
     # --- queries ---
 
     def block(self) -> Block:
+        """Return the top block, which contains all other blocks."""
         return self._block
 
     def inputs(self) -> IterableList[Value]:
+        """Return the inputs of the top block, as a list that is also an iterator."""
         return IterableList(self._block.inputs())
 
     def outputs(self) -> IterableList[Value]:
+        """Return the outputs of the top block, as a list that is also an iterator."""
         return IterableList(self._block.outputs())
 
     def nodes(self) -> Iterator[Node]:
+        """Yield the nodes of the top block in order, without those of nested blocks."""
         return self._block.nodes()
 
     def all_nodes(self) -> Iterator[Node]:
@@ -322,9 +342,11 @@ class Graph:
                     break
 
     def param_node(self) -> Node:
+        """Return the `prim::Param` node of the top block, whose outputs are the graph's inputs."""
         return self._block._param
 
     def return_node(self) -> Node:
+        """Return the `prim::Return` node of the top block, whose inputs are the graph's outputs."""
         return self._block._return
 
     def kinds(self) -> Set[str]:
@@ -332,29 +354,37 @@ class Graph:
         return self._kinds
 
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
+        """Return the first node of a kind; None, without a search, if the graph never created one."""
         return self._block.find_node(kind, recurse) if kind in self._kinds else None
 
     def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:
+        """Return the nodes of a kind, in program order; empty if there are none."""
         return self._block.find_all_nodes(kind, recurse) if kind in self._kinds else []
 
     # --- inputs and outputs ---
 
     def add_input(self, name: str | None = None, type: Type = TENSOR) -> Value:
+        """Append an input, a tensor unless `type` is passed, and return its value."""
         return self._block._param.add_output(name, type)
 
     def insert_input(self, i: int, name: str | None = None, type: Type = TENSOR) -> Value:
+        """Insert an input before input `i` and return its value."""
         return self._block.insert_input(i, name, type)
 
     def erase_input(self, i: int) -> None:
+        """Remove input `i`; raise InternalError if it has uses."""
         self._block.erase_input(i)
 
     def permute_inputs(self, order: Iterable[int]) -> None:
+        """Reorder the inputs: new input `i` is the old input `order[i]`."""
         self._block.permute_inputs(order)
 
     def register_output(self, value: Value) -> int:
+        """Append `value` to the graph's outputs; return its index."""
         return self._block.register_output(value)
 
     def erase_output(self, i: int) -> None:
+        """Remove output `i` of the graph; the value and its node remain."""
         self._block.erase_output(i)
 
     # --- creating nodes ---
@@ -449,9 +479,11 @@ class Graph:
         return node.insert_after(self._insert_before._prev)
 
     def append_node(self, node: Node) -> Node:
+        """Insert a node after the last node of the top block, and return it."""
         return self._block.append_node(node)
 
     def prepend_node(self, node: Node) -> Node:
+        """Insert a node before the first node of the top block, and return it."""
         return self._block.prepend_node(node)
 
     def insert(self, kind: str, inputs: Sequence[Any] = (), type: Type | None = None) -> Value:
@@ -520,9 +552,7 @@ class Graph:
         self._next_unique += count
 
     def skip_named_value(self, name: str) -> None:
-        """Skip the id and the name of a value that PyTorch creates; the name is reserved until
-        `free_skipped_names`.
-        """
+        """Reserve an id and a name that PyTorch creates here; `free_skipped_names` frees the name."""
         self._next_unique += 1
         if name in self._names:
             pass_name_on(self, name)
@@ -580,6 +610,7 @@ class Graph:
         verify(self)
 
     def str(self, print_source_ranges: bool = True) -> Any:
+        """Return the graph text; `print_source_ranges` adds a comment with the location to each node."""
         from ts.ir.graph_printer import to_text
 
         return to_text(self, print_source_ranges)

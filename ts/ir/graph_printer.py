@@ -59,9 +59,7 @@ def to_text(graph: Graph, show_ranges: bool = True) -> str:
 
 
 def to_pieces(graph: Graph, show_ranges: bool = True) -> list[_Piece]:
-    """Return the graph text as pieces of whole lines, each with its node (None for the header and the
-    return).
-    """
+    """Return the graph text as pieces of whole lines, each with its node; None for header and return."""
     show_ranges = show_ranges and not _ranges_hidden.get()
     inputs = ",\n      ".join(map(_typed, graph.inputs()))
     out: list[_Piece] = [(f"graph({inputs}):\n", None)]

@@ -75,9 +75,11 @@ class TokenStream:
         self.at = 0
 
     def peek(self, ahead: int = 0) -> str:
+        """Return the token `ahead` places after the current one, without consuming it; "" at the end."""
         return self.texts[min(self.at + ahead, len(self.texts) - 1)]
 
     def next(self) -> str:
+        """Consume the current token and return it; raise ParseError at the end of the text."""
         token = self.texts[self.at]
         if not token:
             raise self.error("unexpected end of text")
@@ -85,12 +87,14 @@ class TokenStream:
         return token
 
     def accept(self, token: str) -> bool:
+        """Consume the current token if it is `token`; return whether it was."""
         if self.texts[self.at] != token:
             return False
         self.at += 1
         return True
 
     def expect(self, token: str) -> None:
+        """Consume the current token; raise ParseError if it is not `token`."""
         if not self.accept(token):
             raise self.error(f"expected {token!r} but found {self.peek()!r}")
 
@@ -108,6 +112,7 @@ class TokenStream:
         raise self.error(f"expected a number but found {token[:100]!r}")
 
     def integer(self) -> int:
+        """Consume an integer and return it; raise ParseError for any other token or number."""
         number = self.number()
         if not isinstance(number, int):
             self.at -= 1
@@ -129,14 +134,17 @@ class TokenStream:
         return unquote(token)
 
     def error(self, message: str) -> ParseError:
+        """Return, without raising it, a ParseError located at the current token."""
         return ParseError(message, self.text, self.starts[min(self.at, len(self.starts) - 1)])
 
 
 def is_name(token: str) -> bool:
+    """Return True if a token begins with a letter or an underscore."""
     return bool(token) and (token[0].isalpha() or token[0] == "_")
 
 
 def is_number(token: str) -> bool:
+    """Return True if a token is a numeral, possibly with a sign or a leading point; not `->` and `...`."""
     return bool(token) and (
         token[0].isdigit() or (len(token) > 1 and token[0] in "-." and token != "->" and token != "...")
     )

@@ -50,8 +50,9 @@ def foreign_value(kind: str, value: Value) -> RuntimeError:
 
 
 class OperatorLookup:
-    """Hook for finding a node's operator record, installed by the registry. `ts.ir` does not depend on
-    operators.
+    """Hook for finding a node's operator record, installed by the registry.
+
+    `ts.ir` does not import the operators.
     """
 
     find: ClassVar[Callable[[Node], Any] | None] = None
@@ -110,38 +111,49 @@ class Node:
     # --- queries ---
 
     def kind(self) -> str:
+        """Return the qualified name of the operator, such as `aten::add` or `prim::If`."""
         return self._kind
 
     def inputs(self) -> list[Value]:
+        """Return the input values in order, as the node's own list; change it by the methods of the node."""
         return self._inputs
 
     def outputs(self) -> list[Value]:
+        """Return the output values in order, as the node's own list; change it by the methods of the node."""
         return self._outputs
 
     def input(self, i: int = 0) -> Value:
+        """Return input `i`; IndexError if there is no such input."""
         return self._inputs[i]
 
     def output(self, i: int = 0) -> Value:
+        """Return output `i`; IndexError if there is no such output."""
         return self._outputs[i]
 
     def inputs_size(self) -> int:
+        """Return the number of inputs."""
         return len(self._inputs)
 
     def outputs_size(self) -> int:
+        """Return the number of outputs."""
         return len(self._outputs)
 
     def has_multiple_outputs(self) -> bool:
+        """Return True for two or more outputs."""
         return len(self._outputs) > 1
 
     def blocks(self) -> IterableList[Block]:
+        """Return the nested blocks, such as the two branches of an `if`; empty for most nodes."""
         return IterableList(self._blocks) if self._blocks else _NO_BLOCKS
 
     def owning_block(self) -> Block:
+        """Return the block that contains the node; raise InternalError before it is inserted."""
         if self._block is None:
             raise InternalError(f"node {self._kind} is in no block")
         return self._block
 
     def owning_graph(self) -> Graph:
+        """Return the graph that created the node, also before it is inserted."""
         return self._graph
 
     def in_block(self) -> bool:
@@ -149,15 +161,19 @@ class Node:
         return self._block is not None
 
     def next(self) -> Node:
+        """Return the next node of the block; the return node after the last one."""
         return self._next
 
     def prev(self) -> Node:
+        """Return the previous node of the block; the return node before the first one."""
         return self._prev
 
     def has_uses(self) -> bool:
+        """Return True if any output is the input of a node or the output of a block."""
         return any(v._uses for v in self._outputs)
 
     def must_be_none(self) -> bool:
+        """Return True for a constant None and `prim::AutogradZero`, whose value is always None."""
         return self._kind == "prim::AutogradZero" or (
             self._kind == "prim::Constant"
             and not self._attributes
@@ -181,6 +197,7 @@ class Node:
         self._operator = _UNSET
 
     def schema(self) -> FunctionSchema | None:
+        """Return the schema of the operator; None for kinds without a record, such as `prim::If`."""
         operator = self.operator()
         return None if operator is None else operator.schema
 
@@ -197,9 +214,11 @@ class Node:
         return self.scope
 
     def source_range(self) -> str:
+        """Return the source lines around the node's range, underlined; "" if the node has no range."""
         return "" if self.range is None else self.range.highlight()
 
     def is_nondeterministic(self) -> bool:
+        """Return True if the operator record is marked as random; False without a record."""
         record = getattr(self.operator(), "record", None)
         return bool(getattr(record, "nondeterministic", False))
 
@@ -219,9 +238,7 @@ class Node:
         return list(getattr(self._python_attribute("function", None), "scalars", ()))
 
     def cconv(self) -> str:
-        """Return the arguments of a `prim::PythonOp` in order: `d` for a value of the graph, `c` for a
-        scalar.
-        """
+        """Return the calling convention of a `prim::PythonOp`: `d` for a graph value, `c` for a scalar."""
         function = self._python_attribute("function", None)
         return getattr(function, "calling_convention", "d" * len(self._inputs))
 
@@ -233,9 +250,11 @@ class Node:
     # --- attributes ---
 
     def has_attribute(self, name: str) -> bool:
+        """Return True if the node has an attribute of this name."""
         return self._attributes is not None and name in self._attributes
 
     def has_attributes(self) -> bool:
+        """Return True if the node has any attribute."""
         return bool(self._attributes)
 
     def attribute_names(self) -> list[str]:
@@ -264,6 +283,7 @@ class Node:
         return self
 
     def remove_attribute(self, name: str) -> Node:
+        """Remove an attribute if it is set; return the node."""
         if self._attributes is not None:
             self._attributes.pop(name, None)
         return self
@@ -293,6 +313,7 @@ class Node:
     # --- inputs ---
 
     def add_input(self, value: Value) -> Value:
+        """Append an input and return it; raise InternalError for a value of another graph."""
         if value._node._graph is not self._graph:
             raise foreign_value(self._kind, value)
         self._input_uses.append(value._new_use(self, len(self._inputs)))
@@ -301,6 +322,7 @@ class Node:
         return value
 
     def insert_input(self, i: int, value: Value) -> Value:
+        """Insert `value` before input `i` and return it."""
         self._inputs.insert(i, value)
         self._input_uses.insert(i, value._new_use(self, i))
         self._renumber_inputs(i + 1)
@@ -317,15 +339,18 @@ class Node:
         return old
 
     def replace_input_with(self, old: Value, new: Value) -> None:
+        """Replace every input that is `old` by `new`."""
         for i, value in enumerate(self._inputs):
             if value is old:
                 self.replace_input(i, new)
 
     def remove_input(self, i: int) -> None:
+        """Remove input `i`; later inputs move down by one."""
         self._inputs.pop(i)._end_use(self._input_uses.pop(i))
         self._renumber_inputs(i)
 
     def remove_all_inputs(self) -> None:
+        """Remove all inputs and their uses, for example before the node is destroyed."""
         for value, use in zip(self._inputs, self._input_uses, strict=True):
             value._end_use(use)
         self._inputs.clear()
@@ -340,6 +365,7 @@ class Node:
     # --- outputs and blocks ---
 
     def add_output(self, name: str | None = None, type: Type = TENSOR) -> Value:
+        """Append an output, a tensor unless `type` is passed, and return its value."""
         graph = self._graph
         value = Value(self, len(self._outputs), graph._next_unique, type)
         graph._next_unique += 1
@@ -350,12 +376,14 @@ class Node:
         return value
 
     def insert_output(self, i: int, name: str | None = None, type: Type = TENSOR) -> Value:
+        """Insert an output before output `i` and return its value."""
         value = self.add_output(name, type)
         self._outputs.insert(i, self._outputs.pop())
         self._renumber_outputs(i)
         return value
 
     def erase_output(self, i: int) -> None:
+        """Remove output `i`; raise InternalError if it has uses."""
         value = self._outputs[i]
         if value._uses:
             raise InternalError(f"output {i} of {self._kind} is erased, but has uses")
@@ -381,6 +409,7 @@ class Node:
             self.add_input(value)
 
     def add_block(self) -> Block:
+        """Append an empty nested block and return it."""
         block = self._graph._new_block(self)
         self._blocks.append(block)
         if self._block is not None:
@@ -388,6 +417,7 @@ class Node:
         return block
 
     def erase_block(self, i: int) -> None:
+        """Remove nested block `i` and destroy its nodes."""
         self._blocks.pop(i).destroy()
         if not self._blocks and self._block is not None:
             del self._block._with_blocks[self]
@@ -430,10 +460,12 @@ class Node:
         return self
 
     def move_before(self, node: Node) -> Node:
+        """Move the node to the position before `node`, possibly in another block; return it."""
         self._unlink()
         return self.insert_before(node)
 
     def move_after(self, node: Node) -> Node:
+        """Move the node to the position after `node`, possibly in another block; return it."""
         self._unlink()
         return self.insert_after(node)
 
@@ -469,6 +501,7 @@ class Node:
         return self._is_beside(other, lambda a, b: a._position_in_block() < b._position_in_block())
 
     def is_after(self, other: Node) -> bool:
+        """Return True if this node follows `other` in program order, also if nested in different blocks."""
         if self is other:
             return False
         return self._is_beside(other, lambda a, b: a._position_in_block() > b._position_in_block())
@@ -491,9 +524,7 @@ class Node:
         raise InternalError("nodes of different graphs are compared")
 
     def path(self) -> tuple[float, ...]:
-        """Return the position from the graph down, alternating node positions and block indices; it compares
-        in program order.
-        """
+        """Return the position as node and block numbers from the graph down; it sorts in program order."""
         block = self.owning_block()
         owner = block.owning_node()
         around = () if owner is None else (*owner.path(), owner.blocks().index(block))
@@ -509,9 +540,11 @@ class Node:
         return False
 
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
+        """Return the first node of a kind in the nested blocks; None if no node matches."""
         return next((n for b in self._blocks for n in b.find_all_nodes(kind, recurse)), None)
 
     def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:
+        """Return the nodes of a kind in the nested blocks, in program order."""
         return [n for b in self._blocks for n in b.find_all_nodes(kind, recurse)]
 
     def __str__(self) -> str:

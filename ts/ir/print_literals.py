@@ -34,16 +34,12 @@ def is_inferred(elem: Type, members: Sequence[Value]) -> bool:
 
 
 def is_plain(elem: Type) -> bool:
-    """Return True if members of type `elem` determine their container's element type; no wider type is
-    possible.
-    """
+    """Return True if a member of type `elem` determines its container's element type by itself."""
     return not isinstance(elem, (OptionalType, UnionType, InterfaceType)) and elem is not ANY
 
 
 def has_literal(value: Any, t: Type) -> bool:
-    """Return True if the constant has a literal spelling; tensors and enum members are referenced by name
-    instead.
-    """
+    """Return True if the constant has a literal spelling; tensors and enum members do not."""
     if value is None or isinstance(value, (bool, int, float, complex)):
         return True
     if isinstance(value, str):

@@ -77,9 +77,7 @@ def _elements(items: Any, sizes: list[int]) -> Iterator[str]:
 
 
 def _matrix(rows: list[list[Any]], indent: int) -> Iterator[str]:
-    """Yield the lines of a matrix, split into groups of columns that fit the line; the first line is not
-    indented.
-    """
+    """Yield the lines of a matrix in groups of columns that fit; the first line is not indented."""
     form = _form(list(itertools.chain.from_iterable(rows)))
     width = len(rows[0])
     fitting = max(1, (_LINE_WIDTH_CHARS - indent) // (form.width + 1))

@@ -441,9 +441,7 @@ class _Printer:
         return f"CONSTANTS.c{len(self.constants) - 1}"
 
     def displayed(self, constant: Any, t: ListType | DictType | TupleType) -> str:
-        """Return the display of a container, member by member, since PyTorch cannot read containers from
-        `constants`.
-        """
+        """Return the display of a container by members; PyTorch cannot read containers from `constants`."""
         if isinstance(t, TupleType):
             return self.tuple_of(t, [self.literal(x, e) for x, e in zip(constant, t.elems, strict=True)])
         if isinstance(t, ListType):
@@ -504,9 +502,7 @@ class _Printer:
         return f"{self.use(callee)}({''.join([f'{self.use(v)}, ' for v in arguments])})"
 
     def call_remotely(self, node: Node) -> str:
-        """Print a remote call with its callee and arguments, so that it can be parsed; PyTorch omits the
-        arguments.
-        """
+        """Print a remote call with its callee and arguments, for parsing; PyTorch omits the arguments."""
         to, _, *arguments = node.inputs()
         callee = self.spell(FunctionType(node["callee"]))
         given = ", ".join([self.use(to), callee, *map(self.use, arguments)])

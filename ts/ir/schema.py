@@ -55,17 +55,21 @@ class Argument:
 
     @property
     def default_value(self) -> Any:
+        """The default value; None for required arguments too, see `has_default_value`."""
         return self.default
 
     @property
     def alias_info(self) -> AliasInfo | None:
+        """The alias annotation of the type; None without an annotation."""
         return self.alias
 
     @property
     def N(self) -> int | None:
+        """The fixed length of a list argument, 2 in ``int[2]``; None for any length."""
         return self.size
 
     def has_default_value(self) -> bool:
+        """Return True if calls may omit the argument, also for a default of None."""
         return self.has_default
 
     @property
@@ -75,6 +79,7 @@ class Argument:
 
     @property
     def is_out(self) -> bool:
+        """True for keyword-only arguments that the operator writes, such as `out`."""
         return self.kwarg_only and self.is_write
 
     def with_type(self, type: Type) -> Argument:
@@ -150,6 +155,7 @@ class FunctionSchema:
 
     @property
     def key(self) -> str:
+        """The name with the overload name, such as ``aten::add.Tensor``."""
         return f"{self.name}.{self.overload_name}" if self.overload_name else self.name
 
     def argument_index(self, name: str) -> int:
@@ -164,9 +170,7 @@ class FunctionSchema:
         return any(a.alias is not None for a in (*self.arguments, *self.returns))
 
     def is_subtype_of(self, other: FunctionSchema, as_method: bool = False) -> bool:
-        """Return True if this schema can replace `other` in every call; ``as_method`` ignores the first
-        argument.
-        """
+        """Return True if this schema can replace `other`; ``as_method`` skips the first argument."""
         skip = 1 if as_method else 0
         mine, theirs = self.arguments[skip:], other.arguments[skip:]
         if (self.is_vararg, self.is_varret) != (other.is_vararg, other.is_varret):
@@ -181,6 +185,7 @@ class FunctionSchema:
         return all(a.type.is_subtype_of(b.type) for a, b in zip(self.returns, other.returns, strict=True))
 
     def with_name(self, name: str) -> FunctionSchema:
+        """Return a copy of the schema under another name, with the same overload name."""
         return FunctionSchema(
             name, self.overload_name, self.arguments, self.returns, self.is_vararg, self.is_varret
         )

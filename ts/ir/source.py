@@ -130,9 +130,7 @@ class SourceRange:
         return None if self.source.origins is None else self.source.origins(self.start)
 
     def highlight(self, function: str = "") -> str:
-        """Return the lines around the range, with the range underlined, the way PyTorch quotes source in
-        errors.
-        """
+        """Return the lines around the range, underlined as in PyTorch's error messages."""
         return _quote(self, function)
 
     def __eq__(self, other: object) -> bool:
@@ -242,8 +240,10 @@ class SourceLocation(SourceRange):
         self._location = location
 
     def location(self) -> str:
+        """Return ``file.py:3:4`` as the graph text spells it."""
         return self._location
 
     def highlight(self, function: str = "") -> str:
+        """Return the file name and line number as in a traceback; the source text is unknown."""
         filename, line, _ = self._location.rsplit(":", 2)
         return f'  File "{filename}", line {line}' + (f", in {function}\n" if function else "\n")

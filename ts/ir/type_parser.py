@@ -142,16 +142,20 @@ class AliasInfo:
 
     @property
     def before_set(self) -> frozenset[str]:
+        """The alias sets before the call, under PyTorch's name."""
         return self.before
 
     @property
     def after_set(self) -> frozenset[str]:
+        """The alias sets after the call, under PyTorch's name."""
         return self.after
 
     def is_wildcard(self) -> bool:
+        """Return True if the value may alias anything before the call (``*``)."""
         return "*" in self.before
 
     def is_wildcard_after(self) -> bool:
+        """Return True if the value may alias anything after the call (``-> *``)."""
         return "*" in self.after
 
     def _key(self) -> tuple[object, ...]:

@@ -41,8 +41,9 @@ class Use:
         return f"Use({self.user.kind()}, {self.offset})"
 
     def is_after(self, other: Use) -> bool:
-        """Return True if this use follows `other` in program order; uses in nested blocks follow the node's
-        inputs.
+        """Return True if this use follows `other` in program order.
+
+        Uses in nested blocks follow the inputs of the node.
         """
         return (self.user.path(), self.offset) > (other.user.path(), other.offset)
 
@@ -67,30 +68,38 @@ class Value:
         self._name = ""
 
     def node(self) -> Node:
+        """Return the node with this output; for a block input, the block's parameter node."""
         return self._node
 
     def offset(self) -> int:
+        """Return the index among the outputs of `node()`."""
         return self._offset
 
     def unique(self) -> int:
+        """Return the id of the value, unique in its graph; the debug name if no name is set."""
         return self._unique
 
     def type(self) -> Type:
+        """Return the static type; a tensor type unless another type was set."""
         return self._type
 
     def set_type(self, type: Type) -> Value:
+        """Set the type and return the value; users look up their operator records again."""
         self._type = type
         for use in self._uses.values():
             use.user.forget_operator()
         return self
 
     def uses(self) -> list[Use]:
+        """Return a copy of the list of uses, in order of creation, so that uses can change meanwhile."""
         return list(self._uses.values())
 
     def has_uses(self) -> bool:
+        """Return True if the value is the input of a node or the output of a block."""
         return bool(self._uses)
 
     def use_count(self) -> int:
+        """Return the number of uses; a node that has the value as two inputs counts twice."""
         return len(self._uses)
 
     def _new_use(self, user: Node, offset: int) -> Use:
@@ -103,9 +112,11 @@ class Value:
         del self._uses[id(use)]
 
     def owning_block(self) -> Block:
+        """Return the block of the node that computes the value."""
         return self._node.owning_block()
 
     def owning_graph(self) -> Graph:
+        """Return the graph of the node that computes the value."""
         return self._node._graph
 
     def debug_name(self) -> str:
@@ -113,6 +124,7 @@ class Value:
         return self._name or str(self._unique)
 
     def has_debug_name(self) -> bool:
+        """Return True if a name was set; `debug_name` returns the id otherwise."""
         return bool(self._name)
 
     def debug_name_base(self) -> str:
@@ -170,9 +182,11 @@ class Value:
                 use.user.replace_input(use.offset, new)
 
     def must_be_none(self) -> bool:
+        """Return True if the type is None or the node's result is always None."""
         return isinstance(self._type, NoneType) or self._node.must_be_none()
 
     def must_not_be_none(self) -> bool:
+        """Return True if the type is neither None nor Optional."""
         return not isinstance(self._type, (NoneType, OptionalType))
 
     def to_ivalue(self) -> Any:
@@ -180,6 +194,7 @@ class Value:
         return self._node.get("value") if self._node._kind == "prim::Constant" else None
 
     def is_complete_tensor(self) -> bool:
+        """Return True if dtype, sizes, strides and device of a tensor are statically known."""
         t = self._type
         return isinstance(t, TensorType) and None not in (t.scalar_type, t.sizes(), t.strides(), t.device())
 
@@ -198,6 +213,7 @@ class Value:
         return self.set_type(TensorType(tensor.dtype.code, sizes, strides, str(tensor.device), wants))
 
     def set_type_as(self, other: Value) -> Value:
+        """Set the type of this value to the type of `other`, and return this value."""
         return self.set_type(other._type)
 
     def __repr__(self) -> str:

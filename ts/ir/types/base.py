@@ -107,6 +107,7 @@ class Type:
 
     @property
     def annotation_string(self) -> _Str:
+        """The spelling of Python annotations, under PyTorch's name."""
         return self.annotation_str
 
     def _count(self, types: Iterable[Type]) -> int:
@@ -136,9 +137,7 @@ class Type:
             return self._has_free
 
     def mentions_class(self) -> bool:
-        """Return True if the type contains a class of the program; a cache by type would keep that class
-        alive.
-        """
+        """Return True if the type contains a program's class, which a cache by type would keep alive."""
         try:
             return self._mentions
         except AttributeError:
@@ -160,9 +159,7 @@ class Type:
     isSubtypeOf = is_subtype_of
 
     def can_hold(self, other: Type) -> bool:
-        """Return True if type `other` is a subtype of this one by a rule of this class; called by
-        `other.is_subtype_of`.
-        """
+        """Return True if `other` is a subtype by a rule of this class, which `other.is_subtype_of` asks."""
         return False
 
     def requires_grad(self) -> bool:
@@ -170,6 +167,7 @@ class Type:
         return any(inner.requires_grad() for inner in self.contained_types())
 
     def containedTypes(self) -> list[Type]:
+        """Return the types nested directly in this one as a list, under PyTorch's name."""
         return list(self.contained_types())
 
     def is_interface_type(self) -> bool:

@@ -30,12 +30,15 @@ class ElementType(Type):
         return (self.elem,)
 
     def contained_types(self) -> tuple[Type, ...]:
+        """Return the element type as a tuple of one type."""
         return (self.elem,)
 
     def with_contained(self, types: Sequence[Type]) -> Type:
+        """Return a type of the same class with element type `types[0]`."""
         return type(self)(types[0])
 
     def getElementType(self) -> Type:
+        """Return the element type, under PyTorch's name."""
         return self.elem
 
 
@@ -54,39 +57,48 @@ class ListType(ElementType):
 
     @property
     def schema_str(self) -> str:
+        """The spelling of schemas: ``int[]``."""
         return f"{self.elem.schema_str}[]"
 
     @property
     def annotation_str(self) -> str:
+        """The spelling of annotations: ``List[int]``."""
         return f"List[{self.elem.annotation_str}]"
 
     def is_subtype_of(self, other: Type) -> bool:
+        """Return True for an equal type, the type of any list, or a type that holds this one."""
         return isinstance(other, AnyListType) or super().is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of
 
     @staticmethod
     def ofInts() -> ListType:
+        """Return ``List[int]``, as in PyTorch."""
         return ListType(INT)
 
     @staticmethod
     def ofFloats() -> ListType:
+        """Return ``List[float]``, as in PyTorch."""
         return ListType(FLOAT)
 
     @staticmethod
     def ofComplexDoubles() -> ListType:
+        """Return ``List[complex]``, as in PyTorch."""
         return ListType(COMPLEX)
 
     @staticmethod
     def ofBools() -> ListType:
+        """Return ``List[bool]``, as in PyTorch."""
         return ListType(BOOL)
 
     @staticmethod
     def ofStrings() -> ListType:
+        """Return ``List[str]``, as in PyTorch."""
         return ListType(STR)
 
     @staticmethod
     def ofTensors() -> ListType:
+        """Return ``List[Tensor]``, as in PyTorch."""
         return ListType(TENSOR)
 
 
@@ -106,6 +118,8 @@ class _CovariantType(ElementType):
 
 
 class FutureType(_CovariantType):
+    """``Future[int]``: the result of `fork`. Covariant."""
+
     __slots__ = ()
 
     def _spell(self) -> str:
@@ -113,6 +127,7 @@ class FutureType(_CovariantType):
 
     @property
     def schema_str(self) -> str:
+        """The spelling of schemas: ``Future(int)``."""
         return f"Future({self.elem.schema_str})"
 
 
@@ -126,14 +141,18 @@ class RRefType(ElementType):
 
     @property
     def schema_str(self) -> str:
+        """The spelling of schemas: ``RRef(int)``."""
         return f"RRef({self.elem.schema_str})"
 
     @property
     def annotation_str(self) -> str:
+        """The spelling of annotations: ``RRef[int]``."""
         return f"RRef[{self.elem.annotation_str}]"
 
 
 class AwaitType(_CovariantType):
+    """``Await(int)``: a call that runs when its result is needed. Covariant."""
+
     __slots__ = ()
 
     def _spell(self) -> str:
@@ -158,18 +177,23 @@ class DictType(Type):
 
     @property
     def annotation_str(self) -> str:
+        """The spelling of annotations: ``Dict[str, Tensor]``."""
         return f"Dict[{self.key.annotation_str}, {self.value.annotation_str}]"
 
     def contained_types(self) -> tuple[Type, ...]:
+        """Return the key type and the value type."""
         return (self.key, self.value)
 
     def with_contained(self, types: Sequence[Type]) -> Type:
+        """Return a dict type with key type `types[0]` and value type `types[1]`."""
         return DictType(types[0], types[1])
 
     def getKeyType(self) -> Type:
+        """Return the key type, under PyTorch's name."""
         return self.key
 
     def getValueType(self) -> Type:
+        """Return the value type, under PyTorch's name."""
         return self.value
 
 
@@ -208,33 +232,41 @@ class TupleType(Type):
 
     @property
     def schema_str(self) -> str:
+        """The spelling of schemas: ``(int, Tensor)``; the name of a named tuple."""
         if self.name is not None:
             return self.name
         return f"({', '.join(elem.schema_str for elem in self.elems)})"
 
     @property
     def annotation_str(self) -> str:
+        """The spelling of annotations: ``Tuple[int, Tensor]``; the name of a named tuple."""
         if self.fields is not None and self.name is not None:
             return self.name
         return f"Tuple[{', '.join(t.annotation_str for t in self.elems) or '()'}]"
 
     @property
     def mutable(self) -> bool:  # type: ignore[override]
+        """True if an element is mutable; the tuple itself cannot be written to."""
         return self.holds_mutable()
 
     def contained_types(self) -> tuple[Type, ...]:
+        """Return the element types in order."""
         return self.elems
 
     def with_contained(self, types: Sequence[Type]) -> Type:
+        """Return a tuple type with these elements; name, fields and defaults are unchanged."""
         return TupleType(types, self.name, self.fields, self.defaults, self.python_class)
 
     def mentions_class(self) -> bool:
+        """Return True also for a named tuple that has a Python class."""
         return self.python_class is not None or super().mentions_class()
 
     def elements(self) -> list[Type]:
+        """Return the element types as a list, under PyTorch's name."""
         return list(self.elems)
 
     def is_subtype_of(self, other: Type) -> bool:
+        """Return True if all elements are subtypes; a named tuple needs the same field names."""
         if isinstance(other, AnyTupleType) or super().is_subtype_of(other):
             return True
         if not isinstance(other, TupleType) or len(self.elems) != len(other.elems):
@@ -252,6 +284,7 @@ class OptionalType(ElementType):
     __slots__ = ()
 
     def __new__(cls, elem: Type) -> OptionalType:
+        """Return `elem` itself if it is an optional type, else a new optional type."""
         if isinstance(elem, OptionalType):
             return elem
         return super().__new__(cls)
@@ -265,13 +298,16 @@ class OptionalType(ElementType):
 
     @property
     def schema_str(self) -> str:
+        """The spelling of schemas: ``int?``."""
         return f"{self.elem.schema_str}?"
 
     @property
     def annotation_str(self) -> str:
+        """The spelling of annotations: ``Optional[int]``."""
         return f"Optional[{self.elem.annotation_str}]"
 
     def is_subtype_of(self, other: Type) -> bool:
+        """Return True if `other` accepts both None and the contained type."""
         if isinstance(other, OptionalType):
             return self.elem.is_subtype_of(other.elem)
         return other.can_hold(NONE) and self.elem.is_subtype_of(other)
@@ -280,11 +316,14 @@ class OptionalType(ElementType):
 
     @property
     def mutable(self) -> bool:  # type: ignore[override]
+        """True if the contained type is mutable."""
         return self.elem.mutable
 
     def can_hold(self, other: Type) -> bool:
+        """Return True for None and for subtypes of the contained type."""
         return isinstance(other, NoneType) or other.is_subtype_of(self.elem)
 
     @staticmethod
     def ofTensor() -> OptionalType:
+        """Return ``Optional[Tensor]``, as in PyTorch."""
         return OptionalType(TENSOR)

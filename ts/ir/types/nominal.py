@@ -30,9 +30,11 @@ class NamedType(Type):
         return self.qualified_name_
 
     def mentions_class(self) -> bool:
+        """Return True: a named type belongs to a program, and a cache by type would keep it alive."""
         return True
 
     def qualified_name(self) -> str:
+        """Return the dotted name with module, such as ``__torch__.model.Config``."""
         return self.qualified_name_
 
     def name(self) -> str:
@@ -101,6 +103,7 @@ class ClassType(NamedType):
         return self.methods.get(name)
 
     def is_subtype_of(self, other: Type) -> bool:
+        """Return True also for an interface that the class implements, and for the type of any class."""
         if isinstance(other, AnyClassType):
             return True
         if isinstance(other, InterfaceType):
@@ -110,6 +113,7 @@ class ClassType(NamedType):
     isSubtypeOf = is_subtype_of
 
     def method_names(self) -> list[str]:
+        """Return the names of the declared methods, in order of declaration."""
         return list(self.methods)
 
 
@@ -149,9 +153,11 @@ class ModuleType(ClassType):
         ]
 
     def kind(self) -> str:
+        """Return "ClassType", since PyTorch has no kind for modules."""
         return "ClassType"
 
     def is_module(self) -> bool:
+        """Return True: values of the type are modules."""
         return True
 
 
@@ -177,15 +183,18 @@ class InterfaceType(NamedType):
 
     @property
     def annotation_str(self) -> str:
+        """The qualified name of the interface."""
         return self.qualified_name_
 
     def _key(self) -> tuple[object, ...]:
         return self.qualified_name_, id(self.unit)
 
     def is_interface_type(self) -> bool:
+        """Return True: values have any class that implements the methods."""
         return True
 
     def is_module(self) -> bool:
+        """Return True for an interface of modules, declared by a subclass of `Module`."""
         return self.is_module_interface
 
     def find_method(self, name: str) -> Any | None:
@@ -193,9 +202,11 @@ class InterfaceType(NamedType):
         return self.methods.get(name)
 
     def getMethod(self, name: str) -> Any:
+        """Return the schema of a method, under PyTorch's name; None for an unknown name."""
         return self.methods.get(name)
 
     def getMethodNames(self) -> list[str]:
+        """Return the names of the required methods, under PyTorch's name."""
         return list(self.methods)
 
     def is_implemented_by(self, other: ClassType | InterfaceType) -> bool:
@@ -215,6 +226,7 @@ class InterfaceType(NamedType):
             asked.remove(pair)
 
     def is_subtype_of(self, other: Type) -> bool:
+        """Return True also for an interface whose methods this interface contains."""
         if isinstance(other, InterfaceType) and other.is_implemented_by(self):
             return True
         return super().is_subtype_of(other)
@@ -236,6 +248,7 @@ class CustomClassType(NamedType):
         self.methods = methods
 
     def kind(self) -> str:
+        """Return "ClassType", the kind of these classes in PyTorch."""
         return "ClassType"
 
     def find_method(self, name: str) -> None:
@@ -306,6 +319,7 @@ class EnumType(NamedType):
 
     @property
     def annotation_str(self) -> str:
+        """The qualified name of the enumeration."""
         return self.qualified_name_
 
     def _key(self) -> tuple[object, ...]:
@@ -313,12 +327,15 @@ class EnumType(NamedType):
 
     @property
     def repr_str(self) -> str:
+        """The spelling in messages: ``Enum<...>`` with the qualified name."""
         return self._spell()
 
     def getValueType(self) -> Type:
+        """Return the common type of the members' values, under PyTorch's name."""
         return self.value_type
 
     def is_subtype_of(self, other: Type) -> bool:
+        """Return True also for the type of any enumeration."""
         return isinstance(other, AnyEnumType) or super().is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of
@@ -338,8 +355,10 @@ class FunctionType(Type):
         return (id(self.function),)
 
     def mentions_class(self) -> bool:
+        """Return True: the function belongs to a program, and a cache by type would keep it alive."""
         return True
 
     @property
     def annotation_str(self) -> str:
+        """The function's qualified name; "Function" for functions without this attribute."""
         return str(getattr(self.function, "qualified_name", "Function"))

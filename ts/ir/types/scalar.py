@@ -6,10 +6,13 @@ from ts.ir.types.base import Type
 
 
 class AnyType(Type):
+    """Type of any value; every type is a subtype of it."""
+
     __slots__ = ()
     _spelling = "Any"
 
     def can_hold(self, other: Type) -> bool:
+        """Return True for every type."""
         return True
 
 
@@ -28,81 +31,110 @@ class NumericType(Type):
     mutable = False
 
     def is_subtype_of(self, other: Type) -> bool:
+        """Return True for the same type, ``Scalar``, and types that hold this one."""
         return other is self or isinstance(other, NumberType) or super().is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of
 
 
 class IntType(NumericType):
+    """64-bit signed integer."""
+
     __slots__ = ()
     _spelling = "int"
 
 
 class FloatType(NumericType):
+    """Float of double precision."""
+
     __slots__ = ()
     _spelling = "float"
 
 
 class ComplexType(NumericType):
+    """Complex number of two floats of double precision."""
+
     __slots__ = ()
     _spelling = "complex"
 
 
 class BoolType(Type):
+    """Boolean; not a ``Scalar``, unlike Python's `bool`, which is an int."""
+
     __slots__ = ()
     mutable = False
     _spelling = "bool"
 
 
 class StringType(Type):
+    """Immutable string."""
+
     __slots__ = ()
     mutable = False
     _spelling = "str"
 
 
 class NoneType(Type):
+    """Type of None, a subtype of every optional type."""
+
     __slots__ = ()
     mutable = False
 
 
 class DeviceObjType(Type):
+    """Device such as ``cuda:0``; spelled ``Device`` in schemas."""
+
     __slots__ = ()
     mutable = False
     _spelling = "Device"
 
 
 class StreamObjType(Type):
+    """CUDA stream; spelled ``Stream`` in schemas."""
+
     __slots__ = ()
     mutable = False
     _spelling = "Stream"
 
 
 class GeneratorType(Type):
+    """Random generator, mutable as its state advances."""
+
     __slots__ = ()
     _spelling = "Generator"
 
 
 class StorageType(Type):
+    """Memory of a tensor."""
+
     __slots__ = ()
     _spelling = "Storage"
 
 
 class QuantizerType(Type):
+    """Quantization parameters of a tensor."""
+
     __slots__ = ()
     _spelling = "Quantizer"
 
 
 class QSchemeType(Type):
+    """Quantization scheme, such as per-tensor affine."""
+
     __slots__ = ()
     _spelling = "QScheme"
 
 
 class CapsuleType(Type):
+    """Opaque object of C++, as `torch.classes` operators use."""
+
     __slots__ = ()
     _spelling = "Capsule"
 
 
 class PyObjectType(Type):
+    """Python object that a script passes on without using it."""
+
     __slots__ = ()
     _spelling = "PyObject"
 
@@ -132,38 +164,52 @@ class MemoryFormatType(Type):
 
 
 class SymIntType(Type):
+    """Symbolic size, an int in compiled code."""
+
     __slots__ = ()
     mutable = False
     _spelling, _annotation = "SymInt", "int"
 
 
 class SymFloatType(Type):
+    """Symbolic float, a float in compiled code."""
+
     __slots__ = ()
     mutable = False
     _spelling, _annotation = "SymFloat", "float"
 
 
 class SymBoolType(Type):
+    """Symbolic condition, a bool in compiled code."""
+
     __slots__ = ()
     mutable = False
     _spelling, _annotation = "SymBool", "bool"
 
 
 class AnyListType(Type):
+    """List with any element type; annotation ``list`` in `isinstance`."""
+
     __slots__ = ()
     _spelling = "list"
 
 
 class AnyTupleType(Type):
+    """Tuple with any element types; annotation ``tuple`` in `isinstance`."""
+
     __slots__ = ()
     _spelling = "tuple"
 
 
 class AnyClassType(Type):
+    """Supertype of all script classes."""
+
     __slots__ = ()
 
 
 class AnyEnumType(Type):
+    """Supertype of all enumerations."""
+
     __slots__ = ()
 
 
@@ -182,6 +228,7 @@ class VarType(Type):
         return self.name
 
     def has_free_variables(self) -> bool:
+        """Return True: the type is itself a variable."""
         return True
 
 

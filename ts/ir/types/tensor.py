@@ -95,6 +95,7 @@ class TensorType(Type):
         return text + "[Undefined]" if self.undefined_ else text
 
     def is_subtype_of(self, other: Type) -> bool:
+        """Return True if every property that `other` states holds for this type."""
         if self is other:
             return True
         if isinstance(other, TensorType):
@@ -127,9 +128,11 @@ class TensorType(Type):
         return TensorType(**{**known, **facts})
 
     def with_sizes(self, sizes: Iterable[int | None] | None) -> TensorType:
+        """Return a copy with these sizes; None for an unknown rank, None entries for unknown sizes."""
         return self.with_(sizes=sizes)
 
     def with_device(self, device: object) -> TensorType:
+        """Return a copy with this device, a string or a device object."""
         return self.with_(device=str(device))
 
     def dim(self) -> int | None:
@@ -149,15 +152,19 @@ class TensorType(Type):
         return _complete(self._strides)
 
     def device(self) -> str | None:
+        """Return the device as a string; None if unknown."""
         return self._device
 
     def requires_grad(self) -> bool:
+        """Return True if a value may require grad; False only if the type excludes this."""
         return self._requires_grad is not False
 
     def undefined(self) -> bool | None:
+        """Return True for an undefined tensor, as autograd uses them; None if unknown."""
         return self.undefined_
 
     def scalarType(self) -> str | None:
+        """Return the dtype's name, such as ``Float``, under PyTorch's name; None if unknown."""
         return None if self.scalar_type is None else SCALAR_TYPE_NAMES[self.scalar_type]
 
 

@@ -25,13 +25,13 @@ _KIND_ORDER = {f"{kind}Type": index for index, kind in enumerate(_KINDS.split())
 
 
 class UnionType(Type):
-    """Union type such as ``Union(int, str)``; it merges members that unify, and is optional with one type and
-    None."""
+    """Union type such as ``Union(int, str)``, with one member for types that unify."""
 
     __slots__ = ("parts", "types")
     types: tuple[Type, ...]
 
     def __new__(cls, types: Iterable[Type]) -> UnionType:
+        """Return the union; an optional or plain type if two types with None, or one type, remain."""
         members = union_members(types)
         rest = [t for t in members if t != NONE]
         if len(members) == 2 and len(rest) == 1:
@@ -51,16 +51,20 @@ class UnionType(Type):
 
     @property
     def annotation_str(self) -> str:
+        """The spelling of annotations: ``Union[int, str]``."""
         return f"Union[{', '.join(t.annotation_str for t in self.types)}]"
 
     @property
     def mutable(self) -> bool:  # type: ignore[override]
+        """True if a member type is mutable."""
         return self.holds_mutable()
 
     def contained_types(self) -> tuple[Type, ...]:
+        """Return the member types, sorted as in PyTorch."""
         return self.types
 
     def with_contained(self, types: Sequence[Type]) -> Type:
+        """Return the union of `types`, which may be a plain or optional type."""
         return UnionType(types)
 
     def can_hold(self, other: Type) -> bool:
@@ -70,6 +74,7 @@ class UnionType(Type):
         return any(other.is_subtype_of(t) for t in self.types)
 
     def is_subtype_of(self, other: Type) -> bool:
+        """Return True if each member is a subtype of `other` or of a member of `other`."""
         if isinstance(other, UnionType):
             targets = other.types
         elif isinstance(other, OptionalType):

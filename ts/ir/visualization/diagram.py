@@ -177,9 +177,7 @@ class _Drawing:
         picture.boxes.append(box)
 
     def _wire(self, picture: Diagram, box: Box, values: Iterable[Value], since: int, below: int = 0) -> None:
-        """Add wires from `values` to `box` and set its depth; `since` is the minimum depth of boxes without
-        near inputs.
-        """
+        """Add wires from `values` to `box` and set its depth, at least `since` without near inputs."""
         near: list[tuple[Box, Port]] = []
         again: list[tuple[Value, Box]] = []
         for value in dict.fromkeys(values):

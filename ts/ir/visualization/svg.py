@@ -62,8 +62,9 @@ Attributes = Callable[["Node"], str]  # additional attributes of a node's box, a
 
 
 def svg(picture: Diagram, style: str = STYLE, attributes: Attributes = lambda node: "") -> str:
-    """Return the diagram as SVG text; an empty `style` omits the style sheet and the namespace, for embedding
-    in a page.
+    """Return the diagram as SVG text.
+
+    An empty `style` omits the style sheet and the namespace, for embedding in a page.
     """
     writer = _Writer(attributes)
     size = f"{_number(picture.width)} {_number(picture.height)}"
