@@ -171,6 +171,7 @@ class Reader:
         return ir.ListType(type), int(size)
 
     def read(self, node: ast.expr) -> Type:
+        """Return the type that an annotation expression denotes; raise CompilationError for unknown ones."""
         deadline.charge(_TYPE_NS, bytes=_TYPE_BYTES)
         match node:
             case ast.Name(id=name) if name in _NAMES:
@@ -283,6 +284,7 @@ class Reader:
             return False
 
     def of_object(self, annotation: object) -> Type:
+        """Return the type of an evaluated annotation; raise UnresolvedAnnotationError for unknown ones."""
         found = self._convert(of_ts(annotation))
         if found is None:
             raise UnresolvedAnnotationError(f"Unknown type annotation: '{annotation}' at", self.whole)
@@ -394,9 +396,7 @@ def _dict(arguments: list[Type], range: SourceRange | None) -> Type:
 
 
 def dict_type(key: Type, value: Type, range: SourceRange | None) -> ir.DictType:
-    """Return the dict type with the given key and value types; raise CompilationError for unsupported key
-    types.
-    """
+    """Return the dict type of a key and a value type; raise CompilationError for unsupported key types."""
     if not isinstance(key, _KEY_TYPES):
         raise CompilationError(
             f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, device "

@@ -198,8 +198,6 @@ def _declare(
 
 
 def static_method(cls: type, name: str) -> Any | None:
-    """Return the Python function wrapped by the static method `name`; None if `cls` has no such static
-    method.
-    """
+    """Return the Python function of the static method `name`; None if `cls` has no such static method."""
     member = inspect.getattr_static(cls, name, None)
     return member.__func__ if isinstance(member, staticmethod) else None

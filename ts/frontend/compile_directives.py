@@ -69,8 +69,9 @@ def wait(future: Any) -> Any:
 
 
 def is_scripting() -> bool:
-    """Return False; compiled code sees True. The value is known at compile time, so the other branch need not
-    compile.
+    """Return False; compiled code sees True.
+
+    The compiler knows the value, so the branch for the other value need not compile.
     """
     return False
 
@@ -144,9 +145,7 @@ def not_compiled(instead: str) -> Callable[[F], F]:
 
 
 def instead_of(function: Any) -> str | None:
-    """Return the replacement to suggest for a function that compiled code cannot call; None for other
-    functions.
-    """
+    """Return the replacement to suggest for a function that scripts cannot call; None for other functions."""
     found: str | None = getattr(function, "__dict__", {}).get(_INSTEAD)
     return found
 
@@ -263,9 +262,7 @@ def unwrap_optional(value: T | None) -> T:
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Return whether `obj` is an instance of `target_type`, including the elements of containers, as compiled
-    code does.
-    """
+    """Return whether `obj` is an instance of `target_type`, with its elements, as compiled code does."""
     if builtins.isinstance(target_type, tuple | list):
         return any(isinstance(obj, each) for each in target_type)
     origin, arguments = typing.get_origin(target_type), typing.get_args(target_type)

@@ -54,9 +54,7 @@ def generated_method(cls: type, name: str) -> ParsedFunction:
 
 
 def is_generated(function: Any) -> bool:
-    """Return whether `@dataclass` generated the function, or supplied its own (`__replace__`, since Python
-    3.13).
-    """
+    """Return whether `@dataclass` generated or supplied the function (`__replace__`, since Python 3.13)."""
     return inspect.unwrap(function).__code__.co_filename in ("<string>", dataclasses.__file__)
 
 
@@ -65,8 +63,10 @@ def _each(template: str, names: Iterable[str]) -> str:
 
 
 def _constructor(cls: type, names: dict[str, object]) -> list[str]:
-    """Return the source lines of `__init__`: parameters and assignments in field order, then the call of
-    `__post_init__` with the `InitVar` arguments.
+    """Return the source lines of the `__init__` that `@dataclass` generates.
+
+    They contain parameters and assignments in field order, then the call of `__post_init__` with the
+    `InitVar` arguments.
     """
     parameters: list[str] = ["self"]
     with_default: list[str] = []

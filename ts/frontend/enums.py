@@ -137,6 +137,7 @@ class EnumClassValue(SugaredValue):
         self.cls = cls
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return the member `name` as a constant; raise CompilationError for unknown names."""
         member = self.cls.__members__.get(name)
         if member is None:
             message = f"{enum_type(self.cls, range)}' has no attribute '{name}'"
@@ -144,13 +145,16 @@ class EnumClassValue(SugaredValue):
         return enum_constant(em, member, range)
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        """Emit the list of all members as a constant."""
         type = ListType(enum_type(self.cls, range))
         return SimpleValue(em.constant(list(self.cls), range, type))
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
+        """Raise CompilationError: an enum class has no length in scripts."""
         return self.as_value(em, range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        """Raise CompilationError: scripts cannot look up members by name or index."""
         return SimpleValue(self.as_value(em, range))
 
 

@@ -76,17 +76,13 @@ class FunctionErrors:
         self.errors: list[FrontendError] = []
 
     def add(self, error: FrontendError) -> None:
-        """Record an error of a callee, or the function's own first error; later own errors may be
-        consequences.
-        """
+        """Record an error of a callee, or the function's first own error; later ones may be consequences."""
         if error.left_function or not self.errors:
             self.errors.append(error)
 
 
 def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
-    """Yield the calls that are unconditionally emitted for a statement; for compound statements, those of the
-    header.
-    """
+    """Yield the calls that a statement always executes; for compound statements, those of the header."""
     match statement:
         case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
             heads: list[ast.AST] = [head]

@@ -26,8 +26,9 @@ Kind = TypeVar("Kind", ListType, DictType)
 
 
 def asked_for(hint: Type | None, kind: type[Kind], range: SourceRange | None) -> list[Kind]:
-    """Return the list or dict types that a type hint contains; empty without a hint, CompilationError if none
-    fits.
+    """Return the list or dict types in a type hint; raise CompilationError if it contains none.
+
+    The result is empty without a hint.
     """
     if hint is None or hint is ANY or isinstance(hint, AnyListType):
         return []
@@ -69,8 +70,9 @@ def chosen(
     holds: Callable[[Kind], bool],
     range: SourceRange | None,
 ) -> Kind:
-    """Select the type of a literal among the options of a hint: the inferred type `found`, or the first
-    option that can hold the elements. Raise CompilationError if no option fits.
+    """Select the type of a literal among the options of a hint; raise CompilationError if none fits.
+
+    It is the inferred type `found`, or the first option that can hold the elements.
     """
     if found in options:
         return found

@@ -63,9 +63,7 @@ class LoadPolicy:
         return known
 
     def admit(self, graph: Graph, range: SourceRange | None = None) -> None:
-        """Raise CompilationError if the graph uses a disallowed operator; the error's source range is `range`
-        or the node's.
-        """
+        """Raise CompilationError at `range`, or the node's range, if the graph uses a disallowed operator."""
         if not self.restricted:
             return
         from ts.passes.preserve_raising_code import faithful

@@ -103,9 +103,7 @@ class ConcreteModule:
     # ---- methods -------------------------------------------------------------------------------------
 
     def method(self, name: str) -> Any | None:
-        """Return a method, declaring it on first use; None for ignored names and names without a Python
-        function.
-        """
+        """Return a method, declaring it on first use; None for ignored names and non-functions."""
         found = self.type.methods.get(name)
         if found is not None:
             return found
@@ -133,6 +131,7 @@ class ConcreteModule:
         return member if isinstance(member, FunctionType) else None
 
     def is_static(self, name: str) -> bool:
+        """Return whether the Python class defines `name` as a static method."""
         return isinstance(inspect.getattr_static(self.python_class, name, None), staticmethod)
 
     def overloads(self, name: str) -> list[Any]:
@@ -323,9 +322,7 @@ class _Description:
         return to_type(annotation, self.resolver)
 
     def _names_module(self, name: str) -> bool:
-        """Return whether an attribute is annotated with a module class, so that its type comes from the
-        instance.
-        """
+        """Return whether an attribute is annotated with a module class; the instance determines its type."""
         annotation = self.annotations[name]
         if isinstance(annotation, str) and annotation.isidentifier():
             try:

@@ -85,8 +85,7 @@ def has_overloads(function: Callable[..., Any]) -> bool:
 
 
 def compiled_overloads(function: Callable[..., Any], compile_overload: Callable[..., Any]) -> list[Any]:
-    """Return the compiled functions of all `overload` declarations, in order; empty if there are no
-    declarations.
+    """Return the compiled functions of all `overload` declarations in order, possibly none.
 
     `compile_overload(implementation, declaration)` compiles one of them.
     """

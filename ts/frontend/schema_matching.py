@@ -55,6 +55,7 @@ class Literal(NamedTuple):
     type: Type | None = None
 
     def insert(self, graph: Graph) -> Value:
+        """Insert the constant at the graph's insertion point, and return its value."""
         return graph.insert_constant(self.value, type=self.type)
 
 
@@ -352,9 +353,7 @@ def _hint(
     reason: str,
     shown: str,
 ) -> str:
-    """Return a hint for a call without a matching overload, from the mismatch text `reason` and the shown
-    part of it.
-    """
+    """Return a hint for a failed overload match; `shown` is the printed part of the mismatch `reason`."""
     known = dict.fromkeys(argument.name for schema in schemas for argument in schema.arguments)
     unknown = next((name for name in kwargs if name not in known), None)
     if unknown is not None:
@@ -434,8 +433,9 @@ _MAX_LISTED_OVERLOADS: Final = 6  # variants
 
 
 def _nearest(failures: Sequence[tuple[int, str]]) -> str:
-    """List the mismatch texts of the schemas with most fitting arguments, at most `_MAX_LISTED_OVERLOADS` of
-    them, and count the rest.
+    """List the mismatch texts of the schemas with most fitting arguments, and count the rest.
+
+    At most `_MAX_LISTED_OVERLOADS` schemas are listed.
     """
     if len(failures) <= _MAX_LISTED_OVERLOADS:
         return _indented(text for _, text in failures)

@@ -59,9 +59,7 @@ Python function for `^name`."""
 def printed_defs(
     text: str, names: SerializedResolver, self_type: ClassType | None = None
 ) -> dict[str, ParsedFunction]:
-    """Parse printed source and return its definitions by name; with a `self_type`, they are methods of that
-    class.
-    """
+    """Parse printed source and return its definitions by name; methods of `self_type` if it is passed."""
     definitions = parse.module_defs(text, names, printed=True)
     for definition in definitions:
         definition.self_type = self_type
@@ -78,8 +76,9 @@ class SerializedResolver(Resolver):
         version: int = sys.maxsize,
         terms: LoadPolicy = ANY_TERMS,
     ) -> None:
-        """Set up the names of an archive: `version` is its operator format version, `terms` the policy on
-        allowed operators.
+        """Set up the names of an archive.
+
+        `version` is its operator format version, `terms` the policy on allowed operators.
         """
         super().__init__()
         self.terms = terms
@@ -99,6 +98,7 @@ class SerializedResolver(Resolver):
         }
 
     def lookup(self, name: str) -> object:
+        """Return the sugared value or constant of a name; raise KeyError for unknown names."""
         if name.startswith("^"):
             function = self._find(name)
             if function is None:
@@ -107,6 +107,7 @@ class SerializedResolver(Resolver):
         return self._names[name]
 
     def admit(self, graph: Graph) -> None:
+        """Raise CompilationError if the load policy forbids an operator of a compiled graph."""
         self.terms.admit(graph)
 
     def evaluate(self, node: ast.expr) -> object:
@@ -161,6 +162,7 @@ class Operators(SugaredValue):
         self.terms = terms
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return the namespace, operator or special form `name`; old archives may get former semantics."""
         if not self.space:
             return Operators(name)
         if self.space == "aten" and name == "autograd":  # `torch.autograd.grad` is printed for aten::grad
@@ -182,6 +184,7 @@ class Constants(SugaredValue):
         self.values = values
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Emit the constant with this name, such as `c0`; raise CompilationError for unknown names."""
         try:
             value = self.value(name)
         except KeyError:
@@ -210,6 +213,7 @@ class Namespace(SugaredValue):
         self.find = find
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return the class, enum or function with this qualified name, or else a nested namespace."""
         from ts.frontend.sugared_values.python_objects import to_sugared
 
         full = f"{self.name}.{name}"
@@ -236,6 +240,7 @@ class Class(SugaredValue):
         self.find = find
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return `__new__` as a special form, or a function such as a hook that needs no object."""
         if name == "__new__":
             return SpecialForm("__new__")
         function = self.find(f"{self.name}.{name}")  # a hook is called as a function
@@ -248,9 +253,7 @@ class Class(SugaredValue):
 
 
 class PythonCall(SugaredValue):
-    """A Python function of printed source: `^log()` returns the function, and a second call calls it with the
-    values.
-    """
+    """Python function of printed source: `^log()` returns it, and a second call passes the values."""
 
     kind = "python call"
 
@@ -261,6 +264,7 @@ class PythonCall(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Return the function from the first call, and emit a Python call for the second one."""
         if not self.is_prepared:
             return PythonCall(self.function, True)
         receiver = args[0] if args else None
@@ -282,6 +286,7 @@ class Task(SugaredValue):
         self.closure = closure
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Return the value of the `prim::Closure` node."""
         return self.closure.output()
 
 
@@ -306,6 +311,7 @@ class Fork(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit `prim::fork` of a closure; raise CompilationError for any other argument."""
         closure = inserted(em, args[0]) if args else None
         if closure is None or closure.node().kind() != "prim::Closure":
             raise CompilationError("fork takes a function that is defined before it", range)

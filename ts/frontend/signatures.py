@@ -92,8 +92,7 @@ def _check_named_tuples(types: list[Type]) -> None:
 def overload_signature(
     declared: ParsedFunction, implementation: ParsedFunction
 ) -> tuple[list[Parameter], Type | None]:
-    """Return the signature of an overload: the declaration's types, then the implementation's extra
-    parameters."""
+    """Return an overload's signature: declared types, then the implementation's extra parameters."""
     parameters, returns = signature(declared)
     defaults, implementation.defaults = implementation.defaults, {}
     further = signature(implementation)[0][len(parameters) :]

@@ -65,18 +65,23 @@ class ImportedModule(ConcreteModule):
         self.type = type
 
     def method(self, name: str) -> Any | None:
+        """Return a compiled method of the archive's class; None for unknown names."""
         return self.type.methods.get(name)
 
     def python_function(self, name: str) -> Any | None:
+        """Return None: methods come from printed source, not from Python functions."""
         return None
 
     def is_static(self, name: str) -> bool:
+        """Return False, since printed source has no static methods."""
         return False
 
     def overloads(self, name: str) -> list[Any]:
+        """Return an empty list, since calls in printed source name the compiled methods."""
         return []
 
     def entry_points(self) -> Iterator[Any]:
+        """Return an empty iterator: scripting compiles nothing of an archive's module."""
         return iter(())
 
 

@@ -190,12 +190,12 @@ class JoinedRange(NodeRange):
 
 
 class HiddenRange(NodeRange):
-    """Range of the enclosing statement, for nodes without a range in PyTorch; used in errors, not in graph
-    text."""
+    """Range of the enclosing statement for nodes without a range in PyTorch; not in graph text."""
 
     __slots__ = ()
 
     def location(self) -> str:
+        """Return "", so that graph text contains no location for the node."""
         return ""
 
 

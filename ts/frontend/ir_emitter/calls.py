@@ -59,6 +59,7 @@ _Form = Callable[[Emitter, ast.Call, SpecialForm, Type | None], SugaredValue]
 
 @sugared(ast.Call)
 def emit_call(em: Emitter, node: ast.Call, n_binders: int, hint: Type | None) -> SugaredValue:
+    """Emit a call: a special form such as `isinstance`, `len`, or the `call` of the sugared callee."""
     em.calling = node
     callee = em.callee(node.func)
     range = em.range(node.func)

@@ -30,6 +30,7 @@ class ClosureValue(SugaredValue):
     kind = "closure"
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Raise CompilationError: a closure is valid only as an argument of `fork` and similar forms."""
         raise CompilationError(
             "a closure cannot be used as a value; define the function outside and pass it what it needs",
             range,
@@ -38,6 +39,7 @@ class ClosureValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Raise CompilationError: scripts cannot call a nested function, as in PyTorch."""
         raise CompilationError(
             "cannot call a closure; define the function outside and pass it what it needs", range
         )

@@ -269,6 +269,7 @@ def _classes(em: Emitter, node: ast.expr, subject: Type) -> list[Type]:
 
 @expression(ast.BoolOp, ast.Compare)
 def emit_condition(em: Emitter, node: ast.expr, hint: Type | None) -> Value:
+    """Emit `and`, `or` or a comparison as a bool; a comparison of tensors results in a tensor."""
     single = isinstance(node, ast.Compare) and len(node.ops) == 1
     if (
         isinstance(node, ast.Compare)
@@ -317,6 +318,7 @@ def _if_expression(
 
 @expression(ast.IfExp)
 def emit_ternary(em: Emitter, node: ast.IfExp, hint: Type | None) -> Value:
+    """Emit `a if c else b`, or only one operand if the condition is known at compile time."""
     cond = condition(em, node.test)
     if cond.static is not None:
         return em.expr(node.body if cond.static else node.orelse, hint)
@@ -327,6 +329,7 @@ def emit_ternary(em: Emitter, node: ast.IfExp, hint: Type | None) -> Value:
 
 @statement(ast.If)
 def emit_if(em: Emitter, node: ast.If) -> None:
+    """Emit an `if` statement with the type refinements that its condition implies for each branch."""
     cond = condition(em, node.test)
     range = em.range(node)
     branch(em, range, cond, lambda: em.statements(node.body), lambda: em.statements(node.orelse))
@@ -432,6 +435,7 @@ def _join(
 
 @statement(ast.Assert)
 def emit_assert(em: Emitter, node: ast.Assert) -> None:
+    """Emit an `if` whose false branch raises AssertionError; the condition refines types after it."""
     cond = condition(em, node.test)
     range = em.range(node)
 

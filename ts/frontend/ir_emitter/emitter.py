@@ -137,9 +137,7 @@ class Emitter:
         self.graph.range = around
 
     def _note(self, error: FrontendError, node: ast.stmt) -> None:
-        """Record an error of a statement, mark its variables as failed and compile its callees to collect
-        their errors.
-        """
+        """Record an error of a statement, mark its variables as failed and collect its callees' errors."""
         if not error.left_function:  # errors from types have no location
             error.range = error.range or self.range(node)
         self.noted.add(error)
@@ -224,9 +222,7 @@ class Emitter:
         return found
 
     def callee(self, node: ast.expr) -> SugaredValue:
-        """Resolve the callee of a call; in printed source, builtin names take precedence over variables of
-        the same name.
-        """
+        """Resolve the callee of a call; in printed source, builtin names take precedence over variables."""
         if self.parsed.printed and isinstance(node, ast.Name):
             found = self.scope.find(node.id)
             if found is None or found.simple is not None:

@@ -42,6 +42,7 @@ from ts.ir.value import Value
 
 @sugared(ast.Name)
 def emit_name(em: Emitter, node: ast.Name, n_binders: int, hint: Type | None) -> SugaredValue:
+    """Resolve a name as a local variable, then as a name of the enclosing Python scopes."""
     found = em.scope.find(node.id) or em.lookup(node.id, em.range(node))
     assert found is not None
     return found
@@ -49,6 +50,7 @@ def emit_name(em: Emitter, node: ast.Name, n_binders: int, hint: Type | None) ->
 
 @sugared(ast.Attribute)
 def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type | None) -> SugaredValue:
+    """Resolve `value.attr`; in printed source, only objects have attributes other than `tolist`."""
     base = em.sugared(node.value)
     if (
         em.parsed.printed
@@ -68,6 +70,7 @@ _MAX_NUMBER_CHARS = 4096  # longest int that errors show completely, in bits
 
 @expression(ast.Constant)
 def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
+    """Emit a literal; raise CompilationError for an int that does not fit in 64 bits."""
     value = node.value
     if type(value) in (int, float, complex):
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
@@ -88,6 +91,7 @@ def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
 
 @expression(ast.BinOp)
 def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
+    """Emit a binary operator, including `%` as string formatting and operators that classes define."""
     range = em.range(node)
     operator = BINARY[type(node.op)]
     # As in PyTorch, the type of the left operand is checked first: `%` formats strings.
@@ -118,6 +122,7 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
 
 @expression(ast.UnaryOp)
 def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
+    """Emit `not`, `-` or `~`; a negated literal becomes one constant."""
     if isinstance(node.op, ast.Not):
         return condition(em, node).value
     operator = "aten::neg" if isinstance(node.op, ast.USub) else "aten::bitwise_not"
@@ -190,11 +195,13 @@ def _common_type(
 
 @expression(ast.Tuple)
 def emit_tuple(em: Emitter, node: ast.Tuple, hint: Type | None) -> Value:
+    """Emit a tuple display, with starred elements unpacked."""
     return construct_tuple(em.graph, values_of(em, node.elts))
 
 
 @expression(ast.List)
 def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
+    """Emit a list display with the element type of `hint`; an empty one without hint holds tensors."""
     range = em.range(node)
     options = asked_for(hint, ListType, range)
     values = values_of(em, node.elts)
@@ -230,6 +237,7 @@ def _element_type(
 
 @expression(ast.Dict)
 def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
+    """Emit a dict display with the type of `hint`; an empty one without hint is `Dict[str, Tensor]`."""
     range = em.range(node)
     options = asked_for(hint, DictType, range)
     inner = options[0].value if len(options) == 1 else None
@@ -297,6 +305,7 @@ def _dict_type(
 
 @expression(ast.JoinedStr)
 def emit_formatted_string(em: Emitter, node: ast.JoinedStr, hint: Type | None) -> Value:
+    """Emit an f-string as `aten::format` with `{}` for each value."""
     text = ""
     parts = []
     for part in node.values:

@@ -29,11 +29,13 @@ _MAX_TRIP_COUNT = sys.maxsize
 
 @statement(ast.While)
 def emit_while(em: Emitter, node: ast.While) -> None:
+    """Emit a `while` statement as `prim::Loop`; the condition is evaluated again after each iteration."""
     _loop(em, em.range(node), None, None, node.test, lambda: em.statements(node.body))
 
 
 @statement(ast.For)
 def emit_for(em: Emitter, node: ast.For) -> None:
+    """Emit a `for` statement as `prim::Loop`, or unrolled over tuples, modules and other static iterables."""
     range = em.range(node)
     iterable = em.sugared(node.iter).iter(em, range)
     statements.check_targets(em, [node.target])
@@ -102,6 +104,7 @@ def _loop(
 
 @expression(ast.ListComp, ast.GeneratorExp)
 def emit_list_comprehension(em: Emitter, node: ast.ListComp | ast.GeneratorExp, hint: Type | None) -> Value:
+    """Emit a comprehension with one generator as a loop that appends to a list."""
     generator = node.generators[0]
     return list_comprehension(em, em.range(node), generator.iter, generator.target, node.elt, hint)
 
@@ -138,6 +141,7 @@ def list_comprehension(
 
 @expression(ast.DictComp)
 def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) -> Value:
+    """Emit a dict comprehension as a loop; a `hint` fixes the type, else the first item does."""
     range = em.range(node)
     options = asked_for(hint, DictType, range)
     wanted = options[0] if len(options) == 1 else None

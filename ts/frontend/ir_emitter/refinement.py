@@ -21,9 +21,7 @@ Refinement = tuple[str, Type]
 
 
 def both(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
-    """Return the refinements implied by both conditions being true; a variable with contradictory types is
-    dropped.
-    """
+    """Return the refinements that hold if both conditions do; contradictory types drop the variable."""
     result = dict(a)
     for name, type in b:
         if name not in result:
@@ -81,8 +79,10 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
 
 
 def _narrower(member: Type, tested: Sequence[Type]) -> Type | None:
-    """Return `member` if it is a subtype of a tested type, else the first tested type that is a subtype of
-    `member`, else None.
+    """Return the narrower type of `member` and the tested types; None if they are unrelated.
+
+    It is `member` if this is a subtype of a tested type, else the first tested type that is a subtype of
+    `member`.
     """
     for wanted in tested:
         if member.is_subtype_of(wanted):

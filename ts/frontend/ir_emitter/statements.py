@@ -26,6 +26,7 @@ from ts.ir.value import Value
 
 @statement(ast.Expr)
 def emit_expression(em: Emitter, node: ast.Expr) -> None:
+    """Emit an expression statement and discard its result."""
     em.sugared(node.value, 0)
 
 
@@ -39,6 +40,7 @@ def emit_pass(em: Emitter, node: ast.Pass) -> None:
 
 @statement(ast.Assign)
 def emit_assign(em: Emitter, node: ast.Assign) -> None:
+    """Emit an assignment; the value of `a = b = value` is evaluated once, then assigned left to right."""
     if len(node.targets) == 1:
         _assign_expression(em, node.targets[0], node.value, em.range(node))
         return
@@ -53,6 +55,7 @@ def emit_assign(em: Emitter, node: ast.Assign) -> None:
 
 @statement(ast.AnnAssign)
 def emit_annotated_assign(em: Emitter, node: ast.AnnAssign) -> None:
+    """Emit an assignment whose annotation determines the type of the value and of the variable."""
     assert node.value is not None  # the parser rejects a bare annotation
     type = em.type_of(node.annotation)
     if isinstance(node.target, ast.Attribute):
@@ -102,8 +105,9 @@ def _no_target(em: Emitter, target: ast.expr) -> CompilationError:
 
 
 def check_targets(em: Emitter, targets: Sequence[ast.expr]) -> bool:
-    """Return whether an unpacking has a starred target; raise CompilationError for several, or a lone starred
-    target.
+    """Return whether an unpacking has a starred target; raise CompilationError for an invalid one.
+
+    Several starred targets, or one without other targets, are invalid.
     """
     starred = [target for target in targets if isinstance(target, ast.Starred)]
     if len(starred) > 1:
@@ -171,6 +175,7 @@ def assign_each(
 
 @statement(ast.AugAssign)
 def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
+    """Emit `x += y` and similar; tensors and lists change in place, except as dict items."""
     range = em.range(node)
     match node.target:
         case ast.Name(id=name) as target:
@@ -260,6 +265,7 @@ def _augment_item(
 
 @statement(ast.Delete)
 def emit_delete(em: Emitter, node: ast.Delete) -> None:
+    """Emit `del` of a list or dict item, or remove a variable from the scope."""
     for target in node.targets:
         match target:
             case ast.Subscript():
@@ -297,6 +303,7 @@ def emit_delete(em: Emitter, node: ast.Delete) -> None:
 
 @statement(ast.Return)
 def emit_return(em: Emitter, node: ast.Return) -> None:
+    """Emit a `return`; the declared return type is the type hint of the value."""
     declared = em.declared_return
     range = em.range(node)
     value = em.constant(None, range) if node.value is None else em.expr(node.value, declared)
@@ -340,6 +347,7 @@ def finish(em: Emitter, value: Value, range: SourceRange) -> None:
 
 @statement(ast.Raise)
 def emit_raise(em: Emitter, node: ast.Raise) -> None:
+    """Emit a `raise` of an exception class or instance."""
     assert node.exc is not None  # the parser rejects a bare `raise`
     raise_exception(em, em.sugared(node.exc), em.range(node))
 
@@ -362,6 +370,7 @@ def raise_exception(em: Emitter, raised: SugaredValue, range: SourceRange) -> No
 
 @statement(ast.Break, ast.Continue)
 def emit_break(em: Emitter, node: ast.Break | ast.Continue) -> None:
+    """Emit `break` or `continue`; raise NotSupportedError in an unrolled loop."""
     word = "break" if isinstance(node, ast.Break) else "continue"
     range = em.range(node)
     if em.loop is None:

@@ -69,6 +69,7 @@ def _is_ellipsis(index: ast.expr) -> bool:
 
 @sugared(ast.Subscript)
 def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type | None) -> SugaredValue:
+    """Emit `value[...]`: tensor indexing, an item or slice of a container, or `__getitem__`."""
     base = em.sugared(node.value)
     range = em.range(node)
     where = em.range(node.value)

@@ -24,6 +24,7 @@ from ts.ir.value import Value
 
 @statement(ast.With)
 def emit_with(em: Emitter, node: ast.With) -> None:
+    """Emit `with` as `prim::Enter`, the body and `prim::Exit`, or as a call of an ignored block."""
     if em.parsed.function is not None and is_ignored_block(node):
         emit_ignored_block(em, node)
         return

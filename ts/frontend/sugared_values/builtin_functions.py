@@ -81,8 +81,7 @@ def _assert(condition : bool, message : str) -> None:
 
 
 class BuiltinFunction:
-    """A builtin script function; its graph is compiled on the first matching call, so that unused candidates
-    are cheap.
+    """Builtin script function, compiled on the first matching call, so that unused ones are cheap.
 
     Imports are deferred because of a cycle: schema matching needs these functions, and compiling them needs
     schema matching.

@@ -49,6 +49,7 @@ class ClassValue(SugaredValue):
     kind = "class"
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Raise CompilationError: scripts cannot store classes in variables or pass them."""
         raise CompilationError(
             f"Python type cannot be used as a value: call {self.type.name()}(...) to make an object", range
         )
@@ -59,6 +60,7 @@ class ClassValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Create an object and emit the call of `__init__`; raise CompilationError without `__init__`."""
         if "__init__" not in self.type.methods:
             for method in self.type.methods.values():  # errors in methods are reported first
                 _schema_of(em, range, self.type, method)
@@ -72,11 +74,13 @@ class ClassValue(SugaredValue):
         return SimpleValue(value)
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
+        """Compile `__init__` to report its errors."""
         if "__init__" in self.type.methods:
             value = em.insert("prim::CreateObject").output().set_type(self.type)
             MethodValue(value, "__init__").ensure_compiled(em, range)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return a static method, unbound method or nested class; raise CompilationError for other names."""
         cls = self.type.python_class
         function = None if cls is None else static_method(cls, name)
         if function is None:
@@ -120,6 +124,7 @@ class UnboundMethod(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit a method call; the first argument must be an object of the class."""
         if not args or not isinstance(args[0], Value) or not args[0].type().is_subtype_of(self.type):
             raise CompilationError(
                 f"{self.type.name()}.{self.name} takes an object of its class as its first argument", range
@@ -139,6 +144,7 @@ class MethodValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit `prim::CallMethod`; members of a union need compatible schemas of the method."""
         held: Any = self.value.type()
         type: Any = held.types[0] if isinstance(held, UnionType) else held
         schema = self._schema(em, range, type)
@@ -154,6 +160,7 @@ class MethodValue(SugaredValue):
         return SimpleValue(node.output().set_type(matched.returns[0]))
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
+        """Compile the method to report its errors; unions are left to the call."""
         if not isinstance(self.value.type(), UnionType):
             self._schema(em, range, self.value.type())
 
@@ -365,9 +372,7 @@ def _has_only_own_method(type: Type, method: str) -> bool:
 
 
 def shown(em: Emitter, range: SourceRange, value: Value) -> Value:
-    """Return the value for printing and formatting: objects are converted by `__str__` or `__repr__` if
-    defined.
-    """
+    """Return the value for printing and formatting; objects are converted by `__str__` or `__repr__`."""
     type = value.type()
     if isinstance(type, ClassType) and ("__str__" in type.methods or "__repr__" in type.methods):
         return attribute(em, range, value, "__str__").call(em, range, [], {}, 1).as_value(em, range)

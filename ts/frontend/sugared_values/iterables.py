@@ -42,12 +42,15 @@ class StaticLengthIterable(SugaredValue):
 
     @property
     def unrolled(self) -> bool:  # type: ignore[override]
+        """True if the length is known at compile time."""
         return self.static_length is not None
 
     def static_len(self) -> int | None:
+        """Return the length that is known at compile time, or None."""
         return self.static_length
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        """Return the value itself."""
         return self
 
 
@@ -81,11 +84,13 @@ class RangeValue(StaticLengthIterable):
         self.static_length = static_length
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
+        """Emit the number of elements: `end`, or `aten::__range_length`."""
         if self.only_end:
             return self.end
         return emit_builtin_call(range, em.graph, "aten::__range_length", [self.start, self.end, self.step])
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        """Emit element `index`: the index itself for `range(end)`, or `aten::__derive_index`."""
         if self.only_end:
             return SimpleValue(index)
         args = [index, self.start, self.step]
@@ -104,18 +109,23 @@ class ReversedValue(SugaredValue):
 
     @property
     def unrolled(self) -> bool:  # type: ignore[override]
+        """True if loops over the underlying iterable are unrolled."""
         return self.iterable.unrolled
 
     def static_len(self) -> int | None:
+        """Return the length of the underlying iterable if it is known at compile time, or None."""
         return self.iterable.static_len()
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        """Return the value itself."""
         return self
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
+        """Return the length, which was emitted when `reversed` was called."""
         return self.length
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Emit `aten::flip` for a tensor; raise CompilationError for any other iterable."""
         tensor = self.iterable.simple
         if tensor is None or not tensor.type().is_subtype_of(TENSOR):
             raise CompilationError(
@@ -125,9 +135,11 @@ class ReversedValue(SugaredValue):
         return emit_builtin_call(range, em.graph, "aten::flip", [tensor, dims])
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        """Return the elements of the underlying iterable, last one first."""
         return self.iterable.as_tuple(em, range, size)[::-1]
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        """Emit the item at `index` from the end of the underlying iterable."""
         length = self.static_len()
         if length is not None:
             position = index.to_ivalue()
@@ -165,8 +177,10 @@ class IterableTree(StaticLengthIterable):
         ]
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
+        """Emit the minimum of the lengths of all leaves."""
         lengths = em.list(INT, [leaf.len(em, range) for leaf in self.leaves()])
         return emit_builtin_call(range, em.graph, "prim::min", [lengths])
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        """Return the tuple of the items of all children at `index`."""
         return SugaredTuple([child.getitem(em, range, index) for child in self.children])

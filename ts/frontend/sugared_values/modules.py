@@ -59,11 +59,13 @@ class ModuleValue(SugaredValue):
         self.concrete: ConcreteModule = type.concrete
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Return the graph value of the module object."""
         return self.receiver
 
     # ---- attributes ----------------------------------------------------------------------------------
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return a submodule, parameter, attribute or method; raise CompilationError for other names."""
         found = self.find(em, range, name)
         if found is not None:
             return found
@@ -159,6 +161,7 @@ class ModuleValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit the call of `forward`, with the module's forward hooks and pre-hooks if there are any."""
         forward = self.find(em, range, "forward")
         if forward is None:
             raise CompilationError(
@@ -169,6 +172,7 @@ class ModuleValue(SugaredValue):
         return self._call_with_hooks(em, range, forward, args, kwargs)
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
+        """Compile `forward` to report its errors, if the module has one."""
         forward = self.find(em, range, "forward")
         if forward is not None:
             forward.ensure_compiled(em, range)
@@ -202,6 +206,7 @@ class ModuleValue(SugaredValue):
 
     @property
     def unrolled(self) -> bool:  # type: ignore[override]
+        """True for module containers such as `ModuleList`, whose entries are known at compile time."""
         return self.concrete is not None and self.concrete.container is not None
 
     def entries(self) -> list[str]:
@@ -216,6 +221,7 @@ class ModuleValue(SugaredValue):
         return [(SimpleValue(em.constant(name)), self.slot(em, name)) for name in self.entries()]
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        """Return the entries of a list container or the keys of a dict container."""
         container = None if self.concrete is None else self.concrete.container
         if container in ("dict", "parameter dict"):
             return StaticModuleList(self, "keys").items(em, range)
@@ -227,12 +233,15 @@ class ModuleValue(SugaredValue):
         )
 
     def static_len(self) -> int | None:
+        """Return the number of entries of a module container; None for other modules."""
         return len(self.entries()) if self.unrolled else None
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
+        """Emit the call of `__len__`, which containers and user classes may define."""
         return self.attr(em, range, "__len__").call(em, range, (), {}, 1).as_value(em, range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        """Return a container's entry by literal index or key, or emit the call of `__getitem__`."""
         container = None if self.concrete is None else self.concrete.container
         position = index.to_ivalue()
         names = self.entries() if container is not None else []
@@ -291,6 +300,7 @@ class ModuleValue(SugaredValue):
         return SimpleValue(output.set_type(type))
 
     def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
+        """Return a tuple of list container entries; None for other modules, which use `__getitem__`."""
         if self.concrete.container not in ("list", "parameter list"):
             return None
         parts = (bounds.start, bounds.stop, bounds.step)
@@ -301,6 +311,7 @@ class ModuleValue(SugaredValue):
         return SugaredTuple([value for _, value in self.dictionary(em)][slice(*given)])
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
+        """Return whether a dict container has a key, as a constant if the key is a literal."""
         if self.concrete is None or self.concrete.container not in ("dict", "parameter dict"):
             return None
         name = element.to_ivalue()
@@ -322,6 +333,7 @@ class OverloadedMethod(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit the call of the first overload that accepts the arguments."""
         schemas = [method.schema for method in self.methods]
         index, _ = match_schemas(schemas, em.graph, range, [self.object, *args], kwargs)
         return MethodValue(self.object, self.methods[index].name).call(em, range, args, kwargs, n_binders)
@@ -419,6 +431,7 @@ class StaticModuleList(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Return the listed names, modules or pairs; raise CompilationError for arguments."""
         if args or kwargs:
             raise CompilationError(f"{self.name} method does not accept any arguments", range)
         return self.items(em, range)
@@ -430,6 +443,7 @@ class PairListing(SugaredTuple):
     kind = "iterabletree"
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        """Raise CompilationError: the pairs can be iterated over, but not unpacked, as in PyTorch."""
         raise CompilationError(f"{self.describe()} cannot be used as a tuple", range)
 
 
@@ -439,18 +453,23 @@ class StaticModuleDict(StaticModuleList):
     kind = "module dictionary"
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return the listing `keys`, `values` or `items`; raise CompilationError for other names."""
         if name in ("keys", "values", "items"):
             return StaticModuleList(self.module, name)
         return super().attr(em, range, name)
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        """Return the listing itself, as iteration over it is unrolled."""
         return self.items(em, range)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
+        """Return the number of entries as a constant."""
         return em.constant(len(self.module.entries()), range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        """Return the entry of the container by literal key."""
         return self.module.getitem(em, range, index)
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
+        """Return whether the container has a key, as the container itself does."""
         return self.module.contains(em, range, element)

@@ -103,9 +103,11 @@ class PythonFunction(SugaredValue):
         self.name = getattr(function, "__name__", "<python_value>")
 
     def describe(self) -> str:
+        """Describe the function by its Python class, as PyTorch's error messages do."""
         return f"python value of type '{type(self.function).__name__}'"
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Raise CompilationError: scripts cannot hold Python functions as values."""
         raise no_value(self.describe(), range)
 
     def schema(self, count: int, n_binders: int) -> FunctionSchema:
@@ -116,6 +118,7 @@ class PythonFunction(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit `prim::PythonOp`, or an exception for functions marked by `@ts.jit.unused`."""
         given = args if self.receiver is None else [self.receiver, *args]
         try:
             schema = self.schema(len(given), n_binders)
@@ -155,6 +158,7 @@ class MissingFunction(PythonFunction):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit a `prim::RaiseException` with the reason, and an uninitialized value as result."""
         emit_builtin_call(range, em.graph, "prim::RaiseException", [em.constant(self.refusal)])
         result = _unannotated_result(n_binders)
         return SimpleValue(em.insert("prim::Uninitialized").output().set_type(result))
@@ -168,6 +172,7 @@ class AppliedFunction(PythonFunction):
         self.name = cls.__name__
 
     def schema(self, count: int, n_binders: int) -> FunctionSchema:
+        """Return a schema with any number of arguments, and tensors as results."""
         result = _unannotated_result(n_binders)
         return FunctionSchema(
             "Function.apply", "", (Argument("cls", TENSOR),), (Argument("0", result),), is_vararg=True
@@ -183,6 +188,7 @@ class FunctionClass(SugaredValue):
         self.cls = cls
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return `apply` or a static method of the class; raise CompilationError for other names."""
         if name == "apply":
             return AppliedFunction(self.cls)
         member = inspect.getattr_static(self.cls, name, None)
@@ -356,6 +362,7 @@ class OverloadedFunction(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit the call of the first overload that accepts the arguments."""
         schemas = [function.schema for function in self.functions]
         index, matched = match_schemas(schemas, em.graph, range, args, kwargs)
         return FunctionValue(self.functions[index]).call_matched(em, range, matched)
@@ -372,6 +379,7 @@ class BooleanDispatch(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Call the function for the constant flag; raise CompilationError if it is not constant."""
         choice = self.choice
         given = args[choice.position] if choice.position < len(args) else kwargs.get(choice.name)
         flag = choice.default
@@ -400,11 +408,13 @@ class UnsupportedBuiltin(SugaredValue):
         self.function = function
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Raise CompilationError: scripts cannot hold Python builtins as values."""
         raise no_value(f"python value of type '{type(self.function).__name__}'", range)
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Raise CompilationError with the advice to call the function in Python."""
         raise CompilationError(
             f"Python builtin {self.function} is currently not supported in Torchscript; call it in a "
             "function that is marked with @ts.jit.ignore",
@@ -416,18 +426,22 @@ class PythonObject(SugaredValue):
     """Python object that compiled code cannot hold."""
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        """Raise CompilationError: the object is not a value of the language."""
         raise no_value(self.describe(), range)
 
     def __init__(self, obj: object) -> None:
         self.obj = obj
 
     def describe(self) -> str:
+        """Describe the object by its Python class, as PyTorch's error messages do."""
         return f"python value of type '{type(self.obj).__name__}'"
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
+        """Raise CompilationError: the object is not a value of the language."""
         raise no_value(self.describe(), range)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Raise CompilationError, with advice for global lists, dicts and sets."""
         if isinstance(self.obj, list | dict | set):
             kind = type(self.obj).__name__
             hint = f"a global {kind} cannot be changed in scripts: pass it as an argument"
@@ -435,6 +449,7 @@ class PythonObject(SugaredValue):
         return super().attr(em, range, name)
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Raise CompilationError: the object is not a value of the language."""
         raise no_value(self.describe(), range)
 
 

@@ -74,9 +74,11 @@ class PythonModule(SugaredValue):
         self.module = module
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Raise CompilationError: modules of Python are only accessible by attribute."""
         raise python_functions.no_value("python value of type 'module'", range)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return an operator for a function of `ts`, else the module's attribute as a sugared value."""
         home = own_name(self.module.__name__)
         if name in _PRIVATE_MODULES and home == "ts":
             return OperatorModule(self.module)
@@ -99,6 +101,7 @@ class OperatorModule(PythonModule):
     """Module such as `torch._VF` whose names are operators, even if `ts` has a function of that name."""
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return the operator of this name, or else the module's attribute."""
         if name in _PRIVATE_MODULES:
             return self
         if registry.lookup(f"aten::{name}"):
@@ -115,6 +118,7 @@ class OperatorNamespace(SugaredValue):
         self.names = names
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return the operator of this name; overloads raise CompilationError, as in PyTorch."""
         if isinstance(self.names, Packet):
             raise CompilationError(
                 f"an overload cannot be named in scripts: write torch.ops.aten.{self.names.__name__}(...)",
@@ -128,6 +132,7 @@ class OperatorNamespace(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit a call of the operator; a namespace raises CompilationError."""
         if not isinstance(self.names, Packet):
             return super().call(em, range, args, kwargs, n_binders)
         return BuiltinFunction(self.names.qualified_name).call(em, range, args, kwargs, n_binders)
@@ -143,6 +148,7 @@ class ModuleClass(SugaredValue):
         self.name = name
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Raise CompilationError: modules are created in Python and passed as attributes."""
         raise CompilationError(
             f"Could not get name of python class object: '{self.name}' is a module. "
             "Modules are made outside of scripted code and passed in as attributes of a module",
@@ -152,9 +158,11 @@ class ModuleClass(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Raise CompilationError: scripts cannot create modules."""
         return SimpleValue(self.as_value(em, range))
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return an attribute of the class, such as a static method; raise CompilationError if missing."""
         if not hasattr(self.cls, name):
             raise CompilationError(
                 f"object has no attribute {name}: the class '{self.name}' does not have it",
@@ -170,6 +178,7 @@ class TensorClass(SugaredValue):
     kind = "builtin"
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Raise CompilationError: methods are called on a tensor, not on the class."""
         raise CompilationError(
             f"attribute lookup is not defined on {self.kind}",
             range,
@@ -179,6 +188,7 @@ class TensorClass(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Raise CompilationError, with the advice to call `torch.tensor` or `torch.empty`."""
         raise CompilationError(
             "Unknown builtin op: aten::Tensor.\nHere are some suggestions: \n\taten::tensor\n\n"
             "The original call is",
@@ -198,9 +208,7 @@ _NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "cpu", "cuda", "Tens
 
 
 def operator_of(module: str, name: str) -> str | None:
-    """Return the operator that implements a function of `ts`, `ts.nn.functional`, `ts.linalg` ...; None if
-    there is none.
-    """
+    """Return the operator that implements a function of `ts` or of its namespaces; None without operator."""
     if name in _NOT_OPERATORS or module.startswith(_NO_OPERATORS_IN):
         return None
     if name in getattr(sys.modules.get(module), "WRITTEN", ()):  # implemented in the script language
@@ -337,8 +345,7 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
 
 
 def _is_mutable(obj: object) -> bool:
-    """Return whether an object is or contains a list or dict, which as constant would be shared by all
-    calls."""
+    """Return whether an object is or contains a list or dict, which calls would share as a constant."""
     return isinstance(obj, list | dict) or (isinstance(obj, tuple) and any(map(_is_mutable, obj)))
 
 

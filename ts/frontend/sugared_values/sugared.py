@@ -68,32 +68,39 @@ class SugaredValue:
         return self.kind
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Return the graph value, emitting nodes if needed; raise CompilationError without one."""
         what = self.describe()
         asked = what.strip("_") in ("int", "float", "bool", "str", "complex") and what.startswith("__")
         hint = f"to ask for the type of x write `isinstance(x, {what.strip('_')})`" if asked else ""
         raise CompilationError(f"{what} cannot be used as a value", range, hint)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return attribute `name` as a sugared value; raise CompilationError for unknown names."""
         raise CompilationError(f"attribute lookup is not defined on {self.describe()}", range)
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit a call and return its result; `n_binders` is the number of variables it is assigned to."""
         raise CompilationError(f"cannot call a {self.describe()}", range)
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
         """Compile the callee to report its errors, without emitting a call."""
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        """Return the elements for unpacking; `size` is the number of targets if it is known."""
         raise CompilationError(f"{self.describe()} cannot be used as a tuple", range)
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        """Return the sugared value that a loop over this value reads by `len` and `getitem`."""
         raise CompilationError(f"{self.describe()} cannot be used as an iterable", range)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
+        """Emit the length as an int; raise CompilationError for values without length."""
         raise CompilationError(f"'{self.describe()}' object is not iterable", range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        """Emit the item at `index`; raise CompilationError for values without items."""
         raise CompilationError(f"'{self.describe()}' object is not subscriptable", range)
 
     def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
@@ -105,9 +112,7 @@ class SugaredValue:
         return None
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
-        """Return whether an element is contained, as a Value, if decidable without a run-time container; None
-        otherwise.
-        """
+        """Return whether an element is contained, as a Value; None if known at run time only."""
         return None
 
     def static_len(self) -> int | None:
@@ -141,12 +146,15 @@ class SimpleValue(SugaredValue):
         self.simple: Value = value
 
     def describe(self) -> str:
+        """Describe the value by its type."""
         return f"value of type '{self.simple.type().annotation_str}'"
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Return the graph value; emits nothing."""
         return self.simple
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        """Return a field, tensor property, operator method or class attribute, by the value's type."""
         value = self.simple
         type = value.type()
         if isinstance(type, OBJECT_TYPES):
@@ -189,12 +197,14 @@ class SimpleValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit the call of `forward` for a module, or of `__call__` for another object."""
         if isinstance(self.simple.type(), OBJECT_TYPES):
             method = "forward" if self.simple.type().is_module() else "__call__"
             return self.attr(em, range, method).call(em, range, args, kwargs, n_binders)
         raise CompilationError(f"cannot call a value of type '{self.simple.type().repr_str}'", range)
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        """Emit the unpacking of a tuple, or of a list if `size` is known."""
         type = self.simple.type()
         if isinstance(type, TupleType):
             return [SimpleValue(v) for v in unpack_tuple(em.graph, self.simple)]
@@ -216,6 +226,7 @@ class SimpleValue(SugaredValue):
         raise CompilationError(f"{type.repr_str} cannot be used as a tuple", range, _maybe(em, self.simple))
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        """Return lists, strings and tensors unchanged, a dict's keys, or a tuple's elements."""
         type = self.simple.type()
         if isinstance(type, ListType | StringType) or type.is_subtype_of(TENSOR):
             return self
@@ -227,6 +238,7 @@ class SimpleValue(SugaredValue):
         raise CompilationError(f"'{type.repr_str}' object is not iterable", range, hint)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
+        """Emit `aten::len`, or the call of an object's `__len__`."""
         value = self.simple
         if isinstance(value.type(), ir.AnyListType):
             value = em.unchecked_cast(value, ListType(ir.ANY))
@@ -234,6 +246,7 @@ class SimpleValue(SugaredValue):
         return length.call(em, range, [value], {}, 1).as_value(em, range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        """Emit `aten::__getitem__`, `aten::select` for tensors, or the call of `__getitem__`."""
         type = self.simple.type()
         if isinstance(type, ListType | StringType | DictType):
             return SimpleValue(emit_builtin_call(range, em.graph, "aten::__getitem__", [self.simple, index]))
@@ -297,15 +310,19 @@ class SugaredTuple(SugaredValue):
         self.items = items
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        """Emit `prim::TupleConstruct` of the items' values."""
         return em.tuple([item.as_value(em, range) for item in self.items])
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        """Return the items; `size` is not checked."""
         return self.items
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        """Return the tuple itself, as loops over it are unrolled."""
         return self
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        """Return an item by literal index; raise CompilationError if it is out of range."""
         position = index.to_ivalue()
         if not isinstance(position, int):
             raise CompilationError("Expected integer literal for index", range)
@@ -314,9 +331,11 @@ class SugaredTuple(SugaredValue):
         return self.items[position]
 
     def static_len(self) -> int | None:
+        """Return the number of items."""
         return len(self.items)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
+        """Return the number of items as a constant."""
         return em.constant(len(self.items), range)
 
 
@@ -340,6 +359,7 @@ class CustomMethod(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit the operator with the object before the arguments."""
         return self.operator.call(em, range, [self.value, *args], kwargs, n_binders)
 
 
@@ -354,11 +374,13 @@ class BuiltinFunction(SugaredValue):
         self.magic = magic  # the magic method of objects for this builtin, such as `__len__`
 
     def describe(self) -> str:
+        """Describe the operator by a magic method such as `__len__`, if objects can implement it."""
         return self.magic or self.kind
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit the operator, or the call of the special method for an object."""
         if self.magic and args and isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
             return SimpleValue(args[0]).attr(em, range, self.magic).call(em, range, args[1:], kwargs, 1)
         if self.name == "aten::format":
@@ -377,6 +399,7 @@ class WarnFunction(BuiltinFunction):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit `aten::warn` with the attribute `warn_id`, which numbers the call site."""
         result = super().call(em, range, args, kwargs, n_binders)
         node = em.graph.insert_point().prev()
         while node.kind() != self.name:  # later nodes represent the call's result
@@ -395,6 +418,7 @@ class CastValue(BuiltinFunction):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit the conversion operator; return a value that already has the type unchanged."""
         if len(args) == 1 and not kwargs:
             if isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
                 return super().call(em, range, args, kwargs, n_binders)
@@ -422,6 +446,7 @@ class TensorCast(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit `aten::to` with the dtype; raise CompilationError for arguments."""
         if args or kwargs:
             raise CompilationError("a cast method of a tensor takes no arguments; use `.to(...)`", range)
         code = em.constant(self.code, range)
@@ -448,6 +473,7 @@ class PrintValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit `prim::Print`; raise CompilationError for keyword arguments such as `sep`."""
         if kwargs:
             hint = "it prints to the standard output and ends the line; put texts together before"
             raise CompilationError("print doesn't accept any keyword arguments", range, hint)
@@ -466,6 +492,7 @@ class BreakpointValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit `prim::Breakpoint`, or mark the stop point if the code is compiled for the debugger."""
         if args or kwargs:
             raise CompilationError("breakpoint takes no arguments", range)
         em.holds_breakpoint = True
@@ -487,6 +514,7 @@ class FunctionValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Match the arguments with the function's schema and emit the call."""
         try:
             schema = self.function.schema
         except CompilationError as error:  # a recursive call: the return type is not known yet
@@ -514,6 +542,7 @@ class NamedTupleConstructor(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Emit `prim::TupleConstruct` of the fields; omitted ones have their defaults."""
         defaults = self.type.defaults
         arguments = tuple(
             Argument(name, type, default=defaults.get(name), has_default=name in defaults)
@@ -556,6 +585,7 @@ class ExceptionClass(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Return an exception instance; several arguments become a tuple as its message."""
         values = [inserted(em, arg) for arg in args]
         if not values:
             message = em.constant("", range)
@@ -570,6 +600,7 @@ class AssertionFailure(ExceptionClass):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        """Return an exception instance with the message as a string after the class name."""
         message = em.constant(f"{self.qualified_name}: ", range)
         for arg in args:
             text = inserted(em, arg)
