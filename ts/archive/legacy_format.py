@@ -96,9 +96,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
 
 
 def part_of(storage: Storage, view: Any) -> Storage:
-    """Return the view of a storage given as None (all) or (name, offset, size); raise ArchiveError if out of
-    bounds.
-    """
+    """Return the view of a storage: all for None, or (name, offset, size); ArchiveError if out of bounds."""
     match view:
         case None:
             return storage

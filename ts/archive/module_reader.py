@@ -142,6 +142,7 @@ class Reader(TensorLoader):
         return Global(name) if call is None else Global(full, call)
 
     def definition(self, name: str) -> Global:
+        """Return the global of a class, enum or packed parameters of the archive; else raise ArchiveError."""
         if name.startswith(CUSTOM_CLASS_PREFIX):
             custom = quantized.custom_class(name)
             if custom is not None:
@@ -194,9 +195,7 @@ class Reader(TensorLoader):
         return made
 
     def container(self, value: Any, spec: TypeSpec) -> Any:
-        """Convert a list, dictionary or tuple to a core container of the given type; raise TypeError on a
-        mismatch.
-        """
+        """Convert a list, dict or tuple to a core container of a type; raise TypeError on a mismatch."""
         kind, parts = spec.kind, spec.children
         if kind == KINDS["AnyType"] or spec.text in ("list", "tuple"):
             return self.typed(value, infer_spec(value))

@@ -91,9 +91,11 @@ class Pickler:
     # ---- parts ---------------------------------------------------------------------------------------
 
     def write(self, part: bytes) -> None:
+        """Append opcodes or data to the pickle."""
         self.parts.append(part)
 
     def remember(self, key: object) -> None:
+        """Memoize the value on top of the stack under a key; `recall` writes references to it."""
         index = self.memo[key] = len(self.memo)
         self.write(b"q" + bytes([index]) if index < 256 else b"r" + struct.pack("<I", index))
 
@@ -106,12 +108,14 @@ class Pickler:
         return True
 
     def text(self, text: str) -> None:
+        """Write a string as UTF-8, or a reference to an equal string that was written before."""
         if not self.recall(text):
             data = text.encode("utf-8", "surrogatepass")
             self.write(b"X" + struct.pack("<I", len(data)) + data)
             self.remember(text)
 
     def number(self, value: int) -> None:
+        """Write an int in the shortest form of protocol 2; it has to fit in 64 bits."""
         if 0 <= value < 1 << 8:
             self.write(b"K" + bytes([value]))
         elif 0 <= value < 1 << 16:
@@ -122,15 +126,18 @@ class Pickler:
             self.write(b"\x8a\x08" + struct.pack("<q", value))
 
     def real(self, value: float) -> None:
+        """Write a float as 8 bytes, big-endian."""
         self.write(b"G" + struct.pack(">d", value))
 
     def named(self, module: str, name: str) -> None:
+        """Write a reference to a class or function by module and name."""
         key = ("global", module, name)
         if not self.recall(key):
             self.write(f"c{module}\n{name}\n".encode())
             self.remember(key)
 
     def numbers(self, values: Iterable[int]) -> None:
+        """Write a tuple of ints, such as sizes or strides."""
         self.write(b"(")
         for value in values:
             self.number(value)
@@ -175,6 +182,7 @@ class Pickler:
                 raise ArchiveError(f"Unknown IValue type for pickling: {what}. It cannot be saved")
 
     def container(self, value: Any, type: Type) -> None:
+        """Write a list, dict, tuple or object, or a reference if this value was written before."""
         if self.recall(id(value)):
             return
         self.kept.append(value)  # keeps its id unique while the pickle is written
@@ -194,6 +202,7 @@ class Pickler:
         self.remember(id(value))
 
     def list(self, value: Any, type: ListType) -> None:
+        """Write a list as the call that restores its element type in PyTorch's reader."""
         builder = _BUILDERS.get(type.elem)
         if builder is not None:
             self.named(_PICKLE, builder)
@@ -211,6 +220,7 @@ class Pickler:
             self.write(b"\x86R")
 
     def dict(self, value: Any, type: DictType) -> None:
+        """Write a dict as the call of `restore_type_tag` with its type as a string."""
         self.named(_PICKLE, "restore_type_tag")
         self.write(b"}(")
         for key, item in value.items():
@@ -221,6 +231,7 @@ class Pickler:
         self.write(b"\x86R")
 
     def sequence(self, value: Any, types: Sequence[Type]) -> None:
+        """Write a tuple, each element by its own type."""
         few = {0: b")", 1: b"\x85", 2: b"\x86", 3: b"\x87"}
         if len(value) > 3:
             self.write(b"(")
@@ -229,6 +240,7 @@ class Pickler:
         self.write(few.get(len(value), b"t"))
 
     def object(self, value: Object) -> None:
+        """Write an object with the result of its compiled `__getstate__`, or with all attributes by name."""
         type: ClassType = value.cls.type
         self.named(*self.split(type))
         self.write(b")\x81")
@@ -247,6 +259,7 @@ class Pickler:
         self.write(b"b")
 
     def packed(self, value: Packed) -> None:
+        """Write packed parameters of a quantized layer as an object with their state."""
         if self.recall(id(value)):
             return
         self.kept.append(value)
@@ -264,6 +277,7 @@ class Pickler:
     # ---- tensors -------------------------------------------------------------------------------------
 
     def tensor(self, value: Tensor) -> None:
+        """Write the call that rebuilds a tensor from a storage reference, sizes and strides."""
         if self.recall(id(value)):
             return
         self.kept.append(value)

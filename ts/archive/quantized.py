@@ -99,8 +99,9 @@ def scheme(grid: QuantizationParams) -> str:
 
 
 def place(x: Tensor, of: Callable[[Tensor], TensorStorageRef], kept: list[object]) -> TensorStorageRef:
-    """Return the storage reference of a quantized tensor's integers; `of` computes it, and `kept` holds the
-    integers alive.
+    """Return the storage reference of a quantized tensor's integers, computed by `of`.
+
+    `kept` keeps the tensor of integers alive, so that its id stays unique.
     """
     grid = grid_of(x)
     assert grid is not None

@@ -34,6 +34,7 @@ class PyTorchFileWriter:
         return self._name
 
     def get_all_written_records(self) -> set[str]:
+        """Return the names of the records written up to now."""
         return set(self._written)
 
     def write_record(self, name: str, data: bytes | str, size: int) -> None:
@@ -66,13 +67,17 @@ class PyTorchFileReader:
         self._records = ZipRecords(opened, scripted=None)
 
     def get_all_records(self) -> list[str]:
+        """Return the names of all records, in the order of the zip directory."""
         return list(self._records.entries)
 
     def has_record(self, name: str) -> bool:
+        """Return whether the file contains a record of this name."""
         return self._records.has(name)
 
     def get_record(self, name: str) -> bytes:
+        """Return the bytes of a record; raise ArchiveError if it is missing or damaged."""
         return self._records.read(name).tobytes()
 
     def get_record_size(self, name: str) -> int:
+        """Return the size of a record in bytes, uncompressed."""
         return len(self._records.read(name))

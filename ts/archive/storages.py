@@ -180,9 +180,7 @@ class LoadedStorage(TypedStorage):
 
 
 def read_storage(data: NDArray[np.uint8], type: StorageType, numel: int, location: str) -> Storage:
-    """Interpret the bytes of a record as a storage of `numel` elements; raise ArchiveError on a size
-    mismatch.
-    """
+    """Convert a record to a storage of `numel` elements; raise ArchiveError on a size mismatch."""
     dtype = type.dtype
     if len(data) != numel * dtype.itemsize:
         raise ArchiveError(f"a storage of {numel} elements of {dtype} has {len(data)} bytes")

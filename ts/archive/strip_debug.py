@@ -33,7 +33,5 @@ def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
 
 
 def _method(entry: zipfile.ZipInfo) -> int:
-    """Return the compression method of a copied record: stored, or deflated for any other method, since
-    PyTorch reads these two only.
-    """
+    """Return the compression method for a copied record: stored or deflated, which PyTorch can read."""
     return zipfile.ZIP_STORED if entry.compress_type == zipfile.ZIP_STORED else zipfile.ZIP_DEFLATED

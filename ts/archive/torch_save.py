@@ -134,9 +134,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         return NotImplemented
 
     def reference(self, place: TensorStorageRef) -> _Reference:
-        """Return the persistent id of a storage; raise RuntimeError for views of one storage with different
-        types.
-        """
+        """Return the persistent id of a storage; raise RuntimeError if its views have different types."""
         found = self.references.get(place.key)
         if found is None:
             identity = ("storage", _named_storage(place.storage), place.key, place.location, place.numel)

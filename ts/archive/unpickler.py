@@ -51,9 +51,7 @@ class Global:
 
 
 class PlaceholderValue(dict[Any, Any]):
-    """Placeholder object for calls and classes when a pickle is scanned for its names only; it is filled,
-    hashed and discarded.
-    """
+    """Object for calls and classes of a pickle that is scanned for names; it is filled and discarded."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -111,11 +109,13 @@ class Unpickler:
             raise ArchiveError(f"the pickle is damaged at byte {self.at}: {error}") from error
 
     def fail(self, why: str) -> NoReturn:
+        """Raise ArchiveError with the byte offset of the current opcode."""
         raise ArchiveError(f"the pickle is damaged at byte {self.at}: {why}")
 
     # ---- bytes ---------------------------------------------------------------------------------------
 
     def take(self, count: int) -> bytes:
+        """Consume `count` bytes and return them; raise ArchiveError if fewer are left."""
         end = self.at + count
         if end > len(self.data):
             self.fail("it ends too early")
@@ -124,9 +124,11 @@ class Unpickler:
         return taken
 
     def number(self, form: str) -> Any:
+        """Consume a number in the `struct` format `form`, and return it."""
         return struct.unpack(form, self.take(struct.calcsize(form)))[0]
 
     def line(self) -> str:
+        """Consume a line of UTF-8 and return it without its newline."""
         end = self.data.find(b"\n", self.at)
         if end < 0:
             self.fail("it ends too early")
@@ -137,16 +139,19 @@ class Unpickler:
     # ---- stack ---------------------------------------------------------------------------------------
 
     def pop(self) -> Any:
+        """Remove and return the top of the stack; raise ArchiveError if it is empty or a mark."""
         if not self.stack or self.stack[-1] is _MARK:
             self.fail("it takes a value from an empty stack")
         return self.stack.pop()
 
     def top(self, kind: type) -> Any:
+        """Return the top of the stack without removing it; raise ArchiveError if it is not a `kind`."""
         if not self.stack or not isinstance(self.stack[-1], kind):
             self.fail(f"it expects a {kind.__name__} on the stack")
         return self.stack[-1]
 
     def since_mark(self) -> list[Any]:
+        """Remove all values above the topmost mark, and the mark; return the values."""
         stack = self.stack
         for i in range(len(stack) - 1, -1, -1):
             if stack[i] is _MARK:
@@ -156,15 +161,18 @@ class Unpickler:
         self.fail("it has no mark")
 
     def push_tuple(self, size: int) -> None:
+        """Replace the topmost `size` values by a tuple of them."""
         values = [self.pop() for _ in range(size)]
         self.stack.append(tuple(reversed(values)))
 
     def get(self, index: int) -> None:
+        """Push the memoized value `index`; raise ArchiveError if it does not exist."""
         if index not in self.memo:
             self.fail(f"nothing was remembered under {index}")
         self.stack.append(self.memo[index])
 
     def put(self, index: int) -> None:
+        """Memoize the top of the stack as `index`, and leave it on the stack."""
         value = self.pop()
         self.memo[index] = value
         self.stack.append(value)
@@ -172,11 +180,13 @@ class Unpickler:
     # ---- objects -------------------------------------------------------------------------------------
 
     def global_of(self, value: Any) -> Global:
+        """Return `value` as a Global; raise ArchiveError for any other object."""
         if not isinstance(value, Global):
             self.fail("it uses a value as a class or function")
         return value
 
     def reduce(self) -> None:
+        """Run REDUCE: call a permitted global with the arguments on the stack."""
         arguments = self.pop()
         callee = self.global_of(self.pop())
         if callee.call is None:
@@ -188,6 +198,7 @@ class Unpickler:
         self.stack.append(made)
 
     def new(self) -> None:
+        """Run NEWOBJ: create an object of a permitted class; only some classes take arguments."""
         arguments = self.pop()
         cls = self.global_of(self.pop())
         if cls.new is None or not isinstance(arguments, tuple) or (arguments and not cls.takes):
@@ -197,6 +208,7 @@ class Unpickler:
         self.stack.append(made)
 
     def build(self) -> None:
+        """Run BUILD: set the state of an object that this pickle created."""
         state = self.pop()
         made = self.pop()
         _, cls = self.made.get(id(made), (None, None))
@@ -206,38 +218,46 @@ class Unpickler:
         self.stack.append(made)
 
     def push_global(self, module: Any, name: Any) -> None:
+        """Resolve module and name to a permitted global, and push it."""
         if not isinstance(module, str) or not isinstance(name, str):
             self.fail("the name of a class is no text")
         self.stack.append(self.names(module, name))
 
     def stack_global(self) -> None:
+        """Run STACK_GLOBAL: resolve the module and name on the stack, and push the global."""
         name, module = self.pop(), self.pop()
         self.push_global(module, name)
 
     # ---- containers ----------------------------------------------------------------------------------
 
     def append_all(self) -> None:
+        """Run APPENDS: append the values above the mark to the list below it."""
         values = self.since_mark()
         self.top(list).extend(values)
 
     def append_one(self) -> None:
+        """Run APPEND: append the top of the stack to the list below it."""
         value = self.pop()
         self.top(list).append(value)
 
     def set_items(self) -> None:
+        """Run SETITEMS: add the keys and values above the mark to the dict below it."""
         values = self.since_mark()
         self.top(dict).update(_pairs(values))
 
     def set_item(self) -> None:
+        """Run SETITEM: add the key and value on the stack to the dict below them."""
         value, key = self.pop(), self.pop()
         self.top(dict)[checked_key(key)] = value
 
     def long(self, size: int) -> None:
+        """Push a little-endian signed integer of `size` bytes."""
         if size < 0:
             self.fail("a number has a negative size")
         self.stack.append(int.from_bytes(self.take(size), "little", signed=True))
 
     def text(self, form: str) -> None:
+        """Push a UTF-8 string whose length has the `struct` format `form`."""
         self.stack.append(self.sized(form).decode("utf-8", "surrogatepass"))
 
     def text_of_old(self, form: str) -> None:

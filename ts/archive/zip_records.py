@@ -110,6 +110,7 @@ class ZipRecords:
         self.zip.close()
 
     def has(self, name: str) -> bool:
+        """Return whether the archive has a record of this name."""
         return name in self.entries
 
     def read(self, name: str, size: int | None = None) -> NDArray[np.uint8]:
@@ -270,6 +271,7 @@ def _marked(elements: NDArray[Any], marks: Any) -> NDArray[Any]:
 
 
 def device_named(name: Any) -> device:
+    """Return the device of a name in an archive; raise ArchiveError for an invalid name."""
     try:
         return device(name)
     except RuntimeError as error:

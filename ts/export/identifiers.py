@@ -12,7 +12,8 @@ _NO_LETTER: Final = re.compile("[^a-zA-Z0-9_]")
 
 
 def word(name: str) -> str:
-    """Convert a name to an identifier: invalid characters become `_`, and `self` becomes `self_`.  `self` is
-    the module.
+    """Convert a name to an identifier: invalid characters become `_`, and `self` becomes `self_`.
+
+    `self` is the module.
     """
     return "self_" if name == "self" else _NO_LETTER.sub("_", name)

@@ -64,6 +64,7 @@ class GuardsFn(Module):
         self.guards = tuple(guards)
 
     def forward(self, *leaves: Any) -> None:
+        """Evaluate the guards in order on the flattened arguments."""
         given = list(leaves)
         for guard in self.guards:
             guard(given)

@@ -41,6 +41,7 @@ class InterpreterModule(Module):
         self._function = forward_from_src(code.src, code.globals, None)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph; keyword arguments are matched with `arg_names`, TypeError for unknown ones."""
         if self._function is None:
             self.finalize()
         assert self._function is not None
@@ -73,6 +74,7 @@ class InterpreterModuleDispatcher(Module):
         return list(self._calls)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph of the next call; after the last call, the first one follows."""
         module = self._calls[self._next]
         self._next = (self._next + 1) % len(self._calls)
         return module(*args, **kwargs)

@@ -145,7 +145,7 @@ class ExportedProgram:
 
     @property
     def constants(self) -> dict[str, Any]:
-        """Tensors that are neither, by name."""
+        """Tensors and objects by name that are neither parameters nor buffers."""
         return self._constants
 
     @property
@@ -301,6 +301,7 @@ class ExportedProgram:
         return UnliftedModule(self, check_guards)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise RuntimeError with the advice to call `exported_program.module()`, as in PyTorch."""
         raise RuntimeError(
             "Unable to call ExportedProgram directly. You should use `exported_program.module()` instead."
         )

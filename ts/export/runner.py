@@ -53,6 +53,7 @@ class Runner:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
+        """Run the compiled graph, from the second call on, or the generated code `generated`."""
         if len(args) == self.flat and not kwargs and all(isinstance(x, Tensor) for x in args):
             leaves = list(args)
         else:

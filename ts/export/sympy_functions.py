@@ -90,6 +90,7 @@ class FloorDiv(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
+        """Simplify constants, equal terms and common factors; raise ZeroDivisionError if `b` is 0."""
         if b.is_zero:
             raise ZeroDivisionError("division by zero")
         if a.is_zero or b == 1:
@@ -142,6 +143,7 @@ class Mod(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
+        """Simplify constants and multiples of `b`; raise ZeroDivisionError if `b` is 0."""
         if b.is_zero:
             raise ZeroDivisionError("Modulo by zero")
         if a.is_zero or b == 1 or a == b:
@@ -168,6 +170,7 @@ class ToFloat(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any) -> Any:
+        """Convert a constant; None leaves the expression unevaluated."""
         return sympy.Float(int(a)) if a.is_Integer else None
 
 
@@ -179,6 +182,7 @@ class IntTrueDiv(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
+        """Divide constants, rounded as Python does; raise ZeroDivisionError if `b` is 0."""
         if b.is_zero:
             raise ZeroDivisionError("division by zero")
         return sympy.Float(int(a) / int(b)) if a.is_Integer and b.is_Integer else None
@@ -192,6 +196,7 @@ class FloatTrueDiv(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
+        """Divide constants in float64; raise ZeroDivisionError if `b` is 0."""
         if b.is_zero:
             raise ZeroDivisionError("division by zero")
         return sympy.Float(float(a) / float(b)) if a.is_number and b.is_number else None
@@ -205,6 +210,7 @@ class FloatMod(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
+        """Compute the remainder of constants by Python's rule; raise ZeroDivisionError if `b` is 0."""
         if b.is_zero:
             raise ZeroDivisionError("float modulo by zero")
         return sympy.Float(float(a) % float(b)) if a.is_number and b.is_number else None
@@ -221,6 +227,7 @@ class FloatPow(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
+        """Compute the power of constants in float64; None leaves the expression unevaluated."""
         return sympy.Float(float(a) ** float(b)) if a.is_number and b.is_number else None
 
 
@@ -232,6 +239,7 @@ class PowByNatural(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
+        """Return sympy's power for a constant exponent; None leaves the expression unevaluated."""
         return sympy.Pow(a, b) if b.is_Integer else None
 
 
@@ -274,35 +282,38 @@ REAL = {
 
 
 class BitwiseFn_bitwise_and(sympy.Function):
-    """a & b"""
+    """Bitwise `a & b` of integers."""
 
     nargs = (2,)
     is_integer = True
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
+        """Compute the result for constants; None leaves the expression unevaluated."""
         return sympy.Integer(int(a) & int(b)) if a.is_Integer and b.is_Integer else None
 
 
 class BitwiseFn_bitwise_or(sympy.Function):
-    """a | b"""
+    """Bitwise `a | b` of integers."""
 
     nargs = (2,)
     is_integer = True
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
+        """Compute the result for constants; None leaves the expression unevaluated."""
         return sympy.Integer(int(a) | int(b)) if a.is_Integer and b.is_Integer else None
 
 
 class BitwiseFn_bitwise_xor(sympy.Function):
-    """a ^ b"""
+    """Bitwise `a ^ b` of integers."""
 
     nargs = (2,)
     is_integer = True
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
+        """Compute the result for constants; None leaves the expression unevaluated."""
         return sympy.Integer(int(a) ^ int(b)) if a.is_Integer and b.is_Integer else None
 
 

@@ -134,8 +134,9 @@ class ExportTracer(FxGraphBuilder):
             return bool(self.fake_of(x).is_contiguous(memory_format=readable("MemoryFormat", memory_format)))
 
     def of_tensors(self, op: Any) -> Any:
-        """Return the overload that PyTorch's Python API selects for number arguments: the tensor overload, if
-        it takes numbers.
+        """Return the overload that PyTorch's Python API selects for number arguments.
+
+        It is the tensor overload if that accepts numbers.
         """
         if op.key == "aten::split.sizes":
             return registry.operator("aten::split_with_sizes")
@@ -197,9 +198,7 @@ class ExportTracer(FxGraphBuilder):
         return [self._with_fakes(y) for y in x] if isinstance(x, list) else x
 
     def _arguments(self, op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return a node's args and kwargs: positional arguments up to the last non-default one, then
-        keyword-only ones.
-        """
+        """Return a node's args, up to the last non-default one, and kwargs, the keyword-only ones."""
         positional: list[Any] = []
         options: dict[str, Any] = {}
         needed = 0

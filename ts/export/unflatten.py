@@ -62,6 +62,10 @@ class UnflattenedModule(InterpreterModule):
         self.finalize()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the modules on arguments of the exported structure; raise TypeError if it differs.
+
+        `flat_args_adapter` may convert arguments of a different structure.
+        """
         call = self._program.call_signature
         in_spec = call.in_spec
         args, kwargs = in_order((args, kwargs), in_spec)
