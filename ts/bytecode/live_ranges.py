@@ -67,7 +67,7 @@ class LiveRange:
         return conflicts
 
     def absorb(self, other: LiveRange) -> None:
-        """Add the ranges and writes of another group to this one."""
+        """Merge the live ranges and writes of another group into this group."""
         for start, end in zip(other.starts, other.ends, strict=True):
             first, last = bisect_left(self.ends, start), bisect_right(self.starts, end)
             if first < last:

@@ -33,6 +33,7 @@ class Stream(metaclass=_OnDevice):
     """`Stream(device=None, priority=0)`: queue of work on a device."""
 
     def __new__(cls, device: Device = None, priority: int = 0) -> Any:
+        """Return a stream of the CUDA backend, on the current device unless `device` is passed."""
         return _streams().Stream(checked(device), priority=priority)
 
 
@@ -40,6 +41,7 @@ class ExternalStream(metaclass=_OnDevice):
     """`ExternalStream(address, device=None)`: stream created by another library."""
 
     def __new__(cls, stream_ptr: int, device: Device = None) -> Any:
+        """Return a stream for the address of a `cudaStream_t` that another library owns."""
         return _streams().external_stream(stream_ptr, checked(device))
 
 
@@ -47,6 +49,7 @@ class Event(metaclass=_OnDevice):
     """`Event(enable_timing=False, blocking=False, interprocess=False)`: marker in a stream."""
 
     def __new__(cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> Any:
+        """Return an event of the CUDA backend, not yet recorded."""
         return _streams().Event(enable_timing, blocking, interprocess)
 
 

@@ -91,9 +91,7 @@ def dotted(base: str, path: str) -> str:
 
 
 def _is_word(name: str) -> bool:
-    """Return True if `name` is a non-keyword identifier in NFKC form, the form to which Python normalises
-    names.
-    """
+    """Return True if `name` is a non-keyword identifier in NFKC form, to which Python normalises names."""
     is_word = name.isidentifier() and not keyword.iskeyword(name)
     return is_word and unicodedata.is_normalized("NFKC", name)
 

@@ -307,9 +307,7 @@ class Graph:
         return _InsertPoint(self, n.prepend)
 
     def inserting_after(self, n: Node | None = None) -> _InsertPoint:
-        """Set the insertion point after `n` (default: end of graph), until the end of a `with` statement if
-        used in one.
-        """
+        """Set the insertion point after `n` (default: end of graph); a `with` statement restores it."""
         if n is None:
             return self.inserting_before(self._root)
         if n.graph is not self:

@@ -218,6 +218,7 @@ class GraphModule(Module):
     _code: str
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Create the object in a new subclass, so that `forward` can be set for this object only."""
         base = next(c for c in cls.__mro__ if c.__qualname__.rpartition(".")[2] != "GraphModuleImpl")
 
         class GraphModuleImpl(base):  # type: ignore[misc, valid-type]

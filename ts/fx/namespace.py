@@ -69,9 +69,7 @@ class Namespace:
         self._base_count: dict[str, int] = {}  # last numeric suffix of each base name
 
     def create_name(self, candidate: str, obj: Any) -> str:
-        """Return an unused name derived from `candidate`; repeated calls with the same `obj` return the same
-        name.
-        """
+        """Return an unused name derived from `candidate`; the same `obj` gets the same name again."""
         if obj is not None and obj in self._obj_to_name:
             return self._obj_to_name[obj]
         found = _WORD.fullmatch(candidate)

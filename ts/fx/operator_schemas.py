@@ -94,8 +94,9 @@ def _of_nonzero() -> list[Signature]:
 
 
 def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
-    """Return the signatures of an operator's overloads (None for other objects), optionally with their
-    schemas.
+    """Return the signatures of an operator's overloads; None for any other object.
+
+    With `return_schemas`, return the schemas as well.
     """
     if op is ts.nonzero:
         return (_of_nonzero(), None) if return_schemas else None

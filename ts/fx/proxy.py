@@ -153,9 +153,7 @@ class TracerBase:
             node.meta["autograd_backward"] = True
 
     def _filter_traceback_frames(self, user_stack_summary: traceback.StackSummary) -> traceback.StackSummary:
-        """Return the stack frames kept in node metadata: from the first `forward`, without frames of the
-        tracer.
-        """
+        """Return the frames for node metadata: from the first `forward`, without the tracer's."""
         frames = list(user_stack_summary)
         if self._record_forward_stack_traces_only:
             frames = [f for f in frames if f.name == "forward"]
@@ -315,6 +313,7 @@ class Proxy:
         return copied
 
     def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+        """Record a `call_method` node for `__call__`."""
         return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
 
     def __iter__(self) -> Iterator[Any]:
@@ -411,6 +410,7 @@ class Attribute(Proxy):
         return self._node
 
     def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+        """Record a `call_method` node for the attribute, instead of a `getattr` node."""
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
 
 

@@ -139,8 +139,9 @@ def _replace(
 
 
 def _place(graph: Graph, returning: list[Node]) -> Node:
-    """Return the node before which replacements go: the first user of returned nodes, or the node after the
-    last one.
+    """Return the node before which replacements go.
+
+    It is the first user of the returned nodes, or the node after the last one.
     """
     users = {user for node in returning for user in node.users}
     if users:

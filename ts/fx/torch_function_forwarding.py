@@ -187,8 +187,7 @@ def recorded(
 
 
 def is_method_inside(func: Callable[..., Any]) -> bool:
-    """Return True for functions that PyTorch implements by a tensor method, without checking for
-    overrides."""
+    """Return True if PyTorch implements a function by a tensor method and checks no overrides."""
     return func in (ts.nn.functional.sigmoid, ts.nn.functional.tanh)
 
 

@@ -77,6 +77,7 @@ class ProxyableClassMeta(type):
         super().__init__(name, bases, attrs)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Create an instance, or a node if a proxy is among the arguments during tracing."""
         instance = cls.__new__(cls)  # type: ignore[call-overload]
         if is_fx_symbolic_tracing():
             proxies: list[Proxy] = []
@@ -163,8 +164,9 @@ class Tracer(TracerBase):
     # ---- methods for programs to override -----------------------------------------------------------------
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-        """Return True if a module's call becomes one node: modules of `ts.nn` except `Sequential`, and impure
-        modules.
+        """Return True if a call of a module becomes one node.
+
+        These are modules of `ts.nn` except `Sequential`, and impure modules.
         """
         home = type(m).__module__
         of_nn = any(home == nn or home.startswith(f"{nn}.") for nn in ("ts.nn", "torch.nn", "torch.ao.nn"))

@@ -64,7 +64,9 @@ if TYPE_CHECKING:
     class Scripted(ScriptFunction, Generic[P, R]):
         """Scripted function with the original call signature."""
 
-        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+            """Call the function; declared for type checkers, with its parameters and its result."""
+            ...
 
 
 @overload

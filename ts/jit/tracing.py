@@ -252,8 +252,10 @@ def _check_types(inputs: tuple[Any, ...]) -> None:
 
 
 def _copies(x: Any, made: dict[int, Any] | None = None) -> Any:
-    """Copy a structure and its tensors, so that in-place operators leave the originals unchanged; a container
-    referenced twice is copied once."""
+    """Copy a structure and its tensors, so that in-place operators leave the originals unchanged.
+
+    A container referenced twice is copied once.
+    """
     if isinstance(x, Tensor):
         return x.detach().clone().requires_grad_(x.requires_grad)
     if not isinstance(x, list | tuple | dict):

@@ -57,8 +57,9 @@ def _visit(block: Block, aliases: AliasDb | None) -> bool:
 
 
 def _reduce_trees(block: Block, aliases: AliasDb, products: list[Node]) -> bool:
-    """Replace sums of matrix products by one `prim::MMTreeReduce` each. A sum is a tree of additions whose
-    inner results have no other uses.
+    """Replace sums of matrix products by one `prim::MMTreeReduce` each.
+
+    A sum is a tree of additions whose inner results have no other uses.
     """
     leaves: dict[Node, list[Node]] = {node: [node] for node in products}
     roots: dict[Node, list[Node]] = {}

@@ -51,9 +51,7 @@ def _visit(block: Block, aliases: AliasDb, everywhere: bool) -> bool:
 
 
 def _key(layer: Node) -> tuple[Any, ...] | None:
-    """Return the grouping key of a linear layer: input, dtype and device; None for layers with non-constant
-    weights.
-    """
+    """Return the grouping key of a linear layer (input, dtype, device); None for non-constant weights."""
     x, *constants = layer.inputs()
     weight, bias = map(constant_value, constants)
     if not is_tensor(weight) or not is_tensor(bias) or weight.dim() != 2 or bias.dim() != 1:

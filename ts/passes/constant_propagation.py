@@ -68,8 +68,7 @@ def constant_propagation(graph: Graph) -> bool:
 
 
 def constant_propagation_immutable_types(graph: Graph) -> bool:
-    """Fold values of immutable types, such as numbers, strings and tuples of them, then eliminate dead
-    code."""
+    """Fold numbers, strings, tuples and other immutable values, then eliminate dead code."""
     return fold_immutable_constants(graph) and (eliminate_dead_code(graph) or True)
 
 
@@ -254,8 +253,9 @@ def same_constant(first: Node, second: Node) -> bool:
 
 
 def constant_key(node: Node) -> tuple[Any, ...]:
-    """Return a hashable key, equal for interchangeable constants only: -0.0 and 0.0, 1 and True differ, and
-    lists equal only themselves.
+    """Return a hashable key, equal for interchangeable constants only.
+
+    -0.0 and 0.0, and 1 and True, have different keys; a list has the same key as itself only.
     """
     type = node.output().type()
     if not node.attribute_names():
@@ -269,9 +269,7 @@ def constant_key(node: Node) -> tuple[Any, ...]:
 
 
 def list_key(node: Node) -> tuple[Any, ...] | None:
-    """Return a hashable key for a constant list of numbers or strings, by its elements; None for other
-    constants.
-    """
+    """Return a hashable key for a constant list of numbers or strings; None for other constants."""
     value = node.get("value") if node.attribute_names() else None
     if not isinstance(value, list) or any(not isinstance(x, (bool, int, float, str)) for x in value):
         return None

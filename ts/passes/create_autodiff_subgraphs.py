@@ -185,8 +185,9 @@ def _is_read_by_operators(value: Value) -> bool:
 
 
 def _is_given(value: Value, inside: set[Value]) -> bool:
-    """Return whether an operator in the differentiable graph may read a value: a tensor, or a call-invariant
-    value.
+    """Return whether an operator of a differentiable graph may read a value.
+
+    These are tensors, and values that are the same in every call.
     """
     return value in inside or _is_tensor(value.type()) or _is_steady(value)
 

@@ -84,9 +84,7 @@ class _Eliminator:
         return None
 
     def _may_share(self, node: Node) -> bool:
-        """Return whether the inputs and outputs of a node are never written; computed only when a duplicate
-        exists.
-        """
+        """Return whether a node's inputs and outputs are never written; computed only for a duplicate."""
         if any_mutable(node.inputs()) or any_mutable(node.outputs()):
             return not self._has_writers(node)
         return True
@@ -97,8 +95,9 @@ class _Eliminator:
         return self._written and self._alias_db().has_writers(node)
 
     def _equal(self, node: Node, existing: Node) -> bool:
-        """Return whether two equal nodes may share one result: newly allocated memory that escapes twice must
-        stay distinct.
+        """Return whether two equal nodes may share one result.
+
+        Newly allocated memory that escapes from both nodes must stay distinct.
         """
         if any_mutable(node.outputs()):
             return self._alias_db().safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())
@@ -113,6 +112,7 @@ class _Eliminator:
 
 
 def node_key(node: Node) -> tuple[Any, ...]:
+    """Return a key that is equal for nodes with the same kind, inputs, attributes and output types."""
     kind = node.kind()
     if kind == "prim::Constant":
         return (kind, *constant_key(node))

@@ -121,9 +121,7 @@ class _Eliminator:
         return value.node() is self._graph.param_node()
 
     def _need_where(self, is_seen: Callable[[Node], bool], writers: list[Node]) -> list[Node]:
-        """Mark visible writers and those visible through newly needed values, until nothing changes; return
-        the rest.
-        """
+        """Mark visible writers, and writers of newly needed values, until none is added; return the rest."""
         found = True
         while found:
             found = False

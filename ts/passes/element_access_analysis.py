@@ -112,9 +112,7 @@ class Elements:
         return self.kinds.get(value) if value in self._inside else Source(value)
 
     def member(self, value: Value) -> Value | None:
-        """Return the tensor that contains an element, or the number itself; None for values other than
-        elements.
-        """
+        """Return the tensor that contains an element, or the number itself; None for other values."""
         if not is_tensor(value):
             return None
         kind = self.kind(value)
@@ -197,9 +195,7 @@ class Elements:
         return changed
 
     def _join(self, loop: Node, body: Block) -> bool:
-        """Propagate classifications through loop-carried values, from their initial values and iteration
-        results.
-        """
+        """Propagate classifications through loop-carried values, from initial values and iteration ends."""
         changed = False
         carried = body.inputs()[BODY_INPUTS:]
         for value, initial, result in zip(
@@ -381,8 +377,9 @@ class Elements:
                 self._box(other)
 
     def _settle_other(self, node: Node) -> None:
-        """Box the inputs of an unconverted node; reject the loop if it may reshape tensors or write to
-        numbers.
+        """Box the inputs of an unconverted node.
+
+        The loop is rejected if the node may reshape tensors or write to numbers.
         """
         if node.kind() in ("prim::dtype", "prim::device"):
             return

@@ -98,8 +98,7 @@ class _ExitStatus(Enum):
 
 
 class _ExitPair(NamedTuple):
-    """The early exit of a block: `taken` is a run-time boolean, `values` are the values that the exit
-    returns.
+    """The early exit of a block: `taken` is a run-time boolean, `values` are the returned values.
 
     Three values of `taken` encode statically known exits: the transformer's constant true is ALWAYS, its
     constant false is NEVER, and its uninitialized boolean, which is never read, is RAISES.
@@ -180,9 +179,7 @@ class _ExitTransformer:
         return self._never
 
     def _arrive(self, block: Block, left: _ExitPair) -> None:
-        """Set the outputs of an exit's target block: the exit values where it was taken, else the original
-        outputs.
-        """
+        """Set the outputs of an exit's target block: the exit values if taken, else the original outputs."""
         status = self._status(left)
         if status is _ExitStatus.MAYBE:
             choice = self._graph.create_if(left.taken).insert_before(block.return_node())
@@ -272,9 +269,7 @@ class _ExitTransformer:
                     use.user.replace_input(use.offset, carried)
 
     def _remove_from(self, first: Node, block: Block) -> None:
-        """Remove `first` and all later nodes in reverse order, replacing remaining uses by uninitialized
-        values.
-        """
+        """Remove `first` and all later nodes in reverse order; uninitialized values replace their uses."""
         dead = []
         while first is not block.return_node():
             dead.append(first)
@@ -373,8 +368,9 @@ class _Merger:
         self._copies = _MAX_COPIED_BYTES
 
     def run(self, block: Block, done: Node | None = None) -> None:
-        """Merge consecutive ifs in `block`. Nodes before `done` are already merged; `done` itself may have a
-        new successor.
+        """Merge consecutive ifs in `block`.
+
+        Nodes before `done` are already merged; `done` itself may have a new successor.
         """
         if not block.nodes_with_blocks():
             return

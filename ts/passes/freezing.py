@@ -228,9 +228,7 @@ class _Freezer:
             self._resolve(task)
 
     def _note_modules(self, graph: Graph) -> bool:
-        """Map module-typed values to their modules; return whether an interface type was replaced by its
-        class.
-        """
+        """Map module-typed values to their modules; return whether a class replaced an interface type."""
         owners = self.out.owners
         found = False
         for node in walk_nodes(graph.block()):
@@ -450,9 +448,7 @@ _CONTAINER_ORIGINS: Final[dict[str, Callable[[_Origin], _Origin]]] = {
 
 
 class _AttributeEscapeAnalysis:
-    """Escape analysis of attribute values: finds attributes that may be written to or leave the analyzed
-    code.
-    """
+    """Escape analysis of attribute values: finds those that may be written or leave the code."""
 
     def __init__(self, freezer: _Freezer) -> None:
         self._owners = freezer.out.owners

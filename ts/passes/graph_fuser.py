@@ -61,9 +61,7 @@ class _Group:
         self.nodes = [node]
 
     def inputs(self, heads: Iterable[Node] = ()) -> list[Value]:
-        """Return the external inputs of the group's nodes and heads, without constants that are copied into
-        the group.
-        """
+        """Return the external inputs of the group's nodes and heads, without constants that it copies."""
         nodes = [*heads, *self.nodes]
         inside = {value for node in nodes for value in node.outputs()}
         read = dict.fromkeys(value for node in nodes for value in node.inputs())

@@ -86,9 +86,7 @@ def _move_to_definitions(graph: Graph) -> bool:
 
 
 def _passes(first: Node, guard: Node) -> bool:
-    """Return whether the guard can move before the nodes from `first` on, because they do not modify the
-    tensor.
-    """
+    """Return whether the guard can move before `first`: no node from there on modifies the tensor."""
     node = first
     while node is not guard:
         if node.blocks() or writes_to_inputs(node) or has_side_effects(node):
@@ -262,9 +260,7 @@ class _FallbackGraph:
             self.values[value] = output.set_type(value.type())
 
     def finish(self) -> tuple[Graph, list[Value]]:
-        """Return the finished graph, with the guarded tensor as its first input, and the program values of
-        its inputs.
-        """
+        """Return the graph, with the guarded tensor as first input, and the program values of its inputs."""
         eliminate_dead_code(self.graph)
         proven = [value.type() for value in self.graph.inputs()]  # types proven by successful guards
         erase_shape_information(self.graph)  # derived types may depend on the failed guard

@@ -40,9 +40,7 @@ def inline(graph: Graph) -> bool:
 
 
 def inline_as_shown(graph: Graph) -> bool:
-    """Inline like `inline`, but with callee bodies inlined and simplified first, as in PyTorch's printed
-    graphs.
-    """
+    """Inline like `inline`, with callees inlined and simplified first, as in PyTorch's printed graphs."""
     inliner = _Inliner(specialize=False, simplify=True)
     return not graph.kinds().isdisjoint(_CALLS) and inliner.visit(graph.block())
 

@@ -39,9 +39,7 @@ def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value
 
 
 def insert_all(graph: Graph, questions: Iterable[Question]) -> Value:
-    """Insert checks that are evaluated in order, each only if the previous ones hold; return their
-    conjunction.
-    """
+    """Insert checks in order and return their conjunction; a check runs only if those before it hold."""
     first, *rest = [*questions] or [lambda: graph.insert_constant(True)]
     holds = first()
     if not rest:

@@ -113,9 +113,7 @@ def _versions(elements: Elements) -> Iterator[_Dtypes]:
 
 
 def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Node:
-    """Insert a check that tensors have the dtypes and ranks of a version, and an `if` on the result, before
-    the loop.
-    """
+    """Insert before the loop a check of dtypes and ranks of a version, and an `if` on its result."""
 
     def ask(tensor: Value) -> Value:
         node = graph.create("prim::HasElements", [tensor])

@@ -25,9 +25,7 @@ def lower_simple_tuples(graph: Graph) -> bool:
 
 
 def bypass_tuples(graph: Graph) -> bool:
-    """Bypass tuples that are constructed and unpacked within the graph; unused constructions are left to
-    `dce`.
-    """
+    """Bypass tuples that are constructed and unpacked in the graph; `dce` removes the constructions."""
     return not graph.kinds().isdisjoint(_TAKING_APART) and _visit(graph.block())
 
 

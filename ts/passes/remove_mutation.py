@@ -33,8 +33,7 @@ def remove_list_mutation(graph: Graph) -> bool:
 
 
 def remove_tensor_mutation(graph: Graph, accept: Callable[[Node], bool] = lambda node: True) -> bool:
-    """Replace in-place operators on new tensors, if `accept` is true for them, by their functional
-    variants."""
+    """Replace in-place operators on new tensors by functional variants, if `accept` is true."""
 
     def applies(node: Node) -> bool:
         return _is_tensor_mutation(node) and accept(node)

@@ -53,8 +53,9 @@ infer_size = aten._infer_size  # broadcast shape of two shapes
 
 
 def propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> Graph:
-    """Return a copy of the graph annotated with tensor types; `inputs` are example tensors, or None if
-    unknown.
+    """Return a copy of the graph annotated with the tensor types for example inputs.
+
+    An example is a tensor, or None if unknown.
     """
     copy = graph.copy()
     Analysis(copy, complete=False).run(inputs, with_grad)
@@ -114,6 +115,7 @@ class Analysis:
         self.aliases = AliasDb(graph)
 
     def run(self, inputs: Sequence[Any], with_grad: bool) -> None:
+        """Derive the types of all values from example inputs; `with_grad` includes requires_grad."""
         self.with_grad = with_grad
         if self.complete:
             self.reshaped += _outputs_given(self.graph)
@@ -181,6 +183,7 @@ class Analysis:
             value.set_type(TensorType(sample.dtype.code, sizes, strides, device, requires_grad))
 
     def visit(self, block: Block) -> None:
+        """Derive the types of a block's nodes in program order, including nested blocks."""
         for node in block.nodes():
             if node.kind() == "prim::Constant":
                 self.samples[node.output()] = node.output().to_ivalue()
@@ -243,8 +246,7 @@ class Analysis:
                 self.vague[target] = self.vague[source]
 
     def join(self, carried: Value, returned: Value) -> bool:
-        """Discard properties of a carried tensor that differ from its next value; return whether any
-        differed."""
+        """Discard properties of a carried tensor that its next value does not have; return whether any."""
         known, after = carried.type(), returned.type()
         if carried not in self.samples or not isinstance(known, TensorType):
             return False
@@ -267,6 +269,7 @@ class Analysis:
         return True
 
     def visit_node(self, node: Node) -> None:
+        """Evaluate an operator on sample tensors and set the types of its outputs."""
         inputs = node.inputs()
         if node.kind() in RANK_BY_LENGTHS or has_side_effects(node):
             return
@@ -309,9 +312,7 @@ class Analysis:
         return [self.blank(TensorType(dtype.code, [None] * rank))]
 
     def device_of_results(self, node: Node, tensors: list[TensorType]) -> str | None:
-        """Return the device of an operator's results: its tensors' common device, or the requested one; None
-        if ambiguous.
-        """
+        """Return the tensors' common device, or the requested one; None if ambiguous."""
         devices = {type.device() for type in tensors} if tensors else {_device_named(node.inputs())}
         return devices.pop() if len(devices) == 1 else None
 
@@ -340,6 +341,7 @@ class Analysis:
         return aten.empty(lengths, dtype=sample.dtype, device="meta") if self.is_partial(sample) else sample
 
     def with_rank_only(self, sample: Any) -> Any:
+        """Return a meta tensor with the dtype and rank of `sample`, and unknown sizes."""
         return self.blank(TensorType(sample.dtype.code, [None] * sample.dim()))
 
     def arguments(self, node: Node) -> list[Any] | None:

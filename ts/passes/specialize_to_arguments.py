@@ -287,9 +287,7 @@ class _TypePropagation(Analysis):
         return results
 
     def device_of_results(self, node: Node, tensors: list[TensorType]) -> str | None:
-        """Return None for operators that may move tensors or have a device argument; else the tensors' common
-        device.
-        """
+        """Return the tensors' common device; None for operators that may move tensors."""
         if not tensors or any(value.type().kind() == "DeviceObjType" for value in node.inputs()):
             return None
         record = getattr(node.operator(), "record", None)

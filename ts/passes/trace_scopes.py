@@ -31,8 +31,9 @@ _BLOCKS: Final = ("prim::TracedModuleForward", "prim::TracedFork")
 
 
 def settle_scopes(graph: Graph, path: str | None, declare: Declare) -> bool:
-    """Convert blocks of a trace to methods and tasks; `path` is the module path of the first input, None for
-    a function.
+    """Convert blocks of a trace to methods and tasks.
+
+    `path` is the module path of the first input, None for a function.
     """
     for node in _blocks_of(graph.block()):
         _give_results(node)

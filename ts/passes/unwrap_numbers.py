@@ -16,9 +16,7 @@ from ts.ir.graph import Graph, Node
 
 
 def as_number(value: Any) -> Any:
-    """Mark a zero-dimensional tensor constant as a wrapped number, which represents a number of a trace;
-    return the value.
-    """
+    """Mark a 0-dim tensor constant as wrapped number, which stands for a number of a trace; return it."""
     if isinstance(value, Tensor) and not value.ndim:
         value.is_wrapped_number = True  # type: ignore[attr-defined]
     return value

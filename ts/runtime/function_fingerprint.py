@@ -219,8 +219,10 @@ def _module(module: ModuleType) -> str:
 
 
 def _encode_global(value: Any) -> list[str]:
-    """Encode a class or function by its module and name; raise `_NotFingerprintableError` if they do not lead
-    to it."""
+    """Encode a class or function by its module and name.
+
+    Raise `_NotFingerprintableError` if module and name do not lead to it.
+    """
     value = _unwrap(value)
     if value in (Tensor, type(None)):
         return ["class", value.__name__]

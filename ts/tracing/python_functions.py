@@ -29,6 +29,7 @@ class PartialCall:
         self.scalars = [x for x in arguments if not isinstance(x, Tensor)]
 
     def __call__(self, *tensors: Any) -> Any:
+        """Call the function with the tensors and the bound scalars, in the order of its parameters."""
         given, scalars = iter(tensors), iter(self.scalars)
         arguments = [next(given if kind == "d" else scalars) for kind in self.calling_convention]
         return self.function(*arguments)

@@ -110,6 +110,7 @@ class TracedFuture(Future[Any]):
     """Future of `fork` in a trace: the function has finished, and `wait` is recorded."""
 
     def wait(self) -> Any:
+        """Return the result, and record `aten::wait` if a trace is in progress."""
         tracer = current_tracer()
         result = super().wait()
         if tracer is not None:
@@ -188,9 +189,7 @@ class Tracer:
         return None
 
     def tensor(self, x: Tensor) -> Value:
-        """Return the graph value of a tensor, named after a variable that holds it; unknown tensors become
-        constants.
-        """
+        """Return the graph value of a tensor, named after its variable; unknown tensors become constants."""
         found = self.find(x)
         if found is None:
             return self.constant_tensor(x)
@@ -292,9 +291,7 @@ class Tracer:
         return raw
 
     def _argument(self, kind: str, value: Any, raw: Any, as_tensor: bool) -> Value:
-        """Return the graph value of an argument of schema type `kind`; `raw` is the argument before
-        conversion.
-        """
+        """Return the graph value of an argument of schema type `kind`; `raw` is the unconverted argument."""
         if value is None:
             return self.constant(None)
         if isinstance(raw, Value):
@@ -508,9 +505,7 @@ class Tracer:
         self.bind(node.output(), result)
 
     def forward_of(self, module: Any) -> Callable[..., Any]:
-        """Return a module's `forward`, wrapped to record into its own block for submodules of the traced
-        module.
-        """
+        """Return a module's `forward`, wrapped to record submodules of the traced module in own blocks."""
         path = self.paths.get(id(module))
         if path is None or module.__dict__.get("_object") is not None:
             return module.forward  # type: ignore[no-any-return]
@@ -589,9 +584,7 @@ class Tracer:
         return self._input(x, value)
 
     def _input(self, x: Any, value: Value) -> Any:
-        """Return a distinct object for input `x`, copying tensors seen before, so that each maps to one
-        value.
-        """
+        """Return a distinct object for input `x`, copying a repeated tensor, so that each maps to a value."""
         graph = self.graph
         if isinstance(x, Tensor):
             if self.find(x) is not None:

@@ -31,9 +31,7 @@ _PATTERNS: Final = (
 
 
 def matches_module_pattern(pattern: Iterable[type], node: Node, modules: dict[str, Module]) -> bool:
-    """Return True if `node` calls a module of class `pattern[1]` on the result of a module of class
-    `pattern[0]`.
-    """
+    """Return True if `node` calls a `pattern[1]` module on the result of a `pattern[0]` module."""
     if not node.args:
         return False
     for cls, each in zip(pattern, (node.args[0], node), strict=False):

@@ -39,9 +39,7 @@ class OperatorSupport(OperatorSupportBase):
         self._support_dict = support_dict or {}
 
     def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
-        """Return True if the node's target and argument dtypes are in the table; nodes without a call are
-        supported.
-        """
+        """Return True if the table has target and argument dtypes, or the node is not a call."""
         if node.op not in CALLABLE_NODE_OPS:
             return True
         target = get_node_target(submodules, node)

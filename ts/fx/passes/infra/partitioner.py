@@ -75,9 +75,7 @@ class _Parts:
         self.by_id[self.of.pop(node)].remove_node(node)
 
     def merge(self, one: int, other: int) -> int:
-        """Merge two partitions unless the result would depend on itself; return the id of the partition of
-        `one`.
-        """
+        """Merge two partitions unless the result would depend on itself; return the partition id of `one`."""
         nodes = {**self.by_id[one].nodes, **self.by_id[other].nodes}
         if self._would_wait(nodes):
             return one
@@ -91,9 +89,7 @@ class _Parts:
         return kept
 
     def _would_wait(self, nodes: dict[Node, int | None]) -> bool:
-        """Return True if a path leaves these nodes and re-enters them, treating each partition on the way as
-        one step.
-        """
+        """Return True if a path leaves these nodes and re-enters them; a partition is one step of a path."""
         todo = [user for node in nodes for user in node.users if user not in nodes]
         seen: set[Node] = set(todo)
         while todo:

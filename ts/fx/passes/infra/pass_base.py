@@ -29,6 +29,7 @@ class PassBase(abc.ABC):
     """Base class of passes; subclasses implement `call`."""
 
     def __call__(self, graph_module: GraphModule) -> PassResult | None:
+        """Run `requires`, `call` and `ensures`; return the result of `call`."""
         self.requires(graph_module)
         result = self.call(graph_module)
         self.ensures(graph_module)

@@ -142,6 +142,7 @@ class PassManager:
         """Check a module; does nothing until `add_checks` replaces it."""
 
     def __call__(self, module: Module) -> PassResult:
+        """Run the passes in order, up to `steps` times, until none of them changes the module."""
         if not self._validated:
             self.solve_constraints()
         self.check(module)
