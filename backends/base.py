@@ -132,7 +132,7 @@ class Backend:
         """
 
     def overridden(self, record: Any) -> bool:
-        """Return whether a record, or a record from which it is derived, has an override."""
+        """Return whether a record, or its base record, has an overriding kernel."""
         while record is not None:
             if record.key in self.overrides or record.name in self.overrides:
                 return True
