@@ -198,8 +198,10 @@ class DictType(Type):
 
 
 class TupleType(Type):
-    """Tuple type such as ``(int, Tensor)``; with `name` and `fields` a named tuple, a subtype of the plain
-    tuple."""
+    """Tuple type such as ``(int, Tensor)``. Covariant.
+
+    With `name` and `fields`, it is a named tuple, which is also a plain tuple.
+    """
 
     __slots__ = ("defaults", "elems", "fields", "name", "parts", "python_class")
 
