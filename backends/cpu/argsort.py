@@ -60,7 +60,7 @@ def nth_place(self: NDArray[Any], axis: int, k: Places) -> Places:
 
 
 def nth_place_in_order(self: NDArray[Any], axis: int, k: Places) -> Places:
-    """Return the indices of the k-th smallest elements, of equal ones the one a stable sort puts there."""
+    """Return the indices of the k-th smallest elements; ties are resolved as in a stable sort."""
     keys, wanted = _keys(self, axis, False), _rows(k, axis)
     rows = np.arange(len(keys))
     found = keys[rows, sort.nth(keys, wanted)][:, None]

@@ -1,7 +1,7 @@
 """Detection of the BLAS library for matrix products.
 
-Out: `library()`, with the addresses of its cblas_?gemm, or None; `controls()`, with those of the functions
-that get and set the number of threads of the libraries of NumPy and SciPy.
+Out: `library()` returns the library with the addresses of its cblas_?gemm, or None; `controls()` yields the
+addresses of the functions that get and set the number of threads of the libraries of NumPy and SciPy.
 
 MKL is used if it is installed (`pip install mkl`, the extra `mkl`), else the library that NumPy is linked
 with: the OpenBLAS of its wheels, or another one. TS_BLAS=numpy disables MKL and the tiles of this package;

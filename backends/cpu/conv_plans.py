@@ -6,7 +6,7 @@ floats are computed in float32, complex numbers as real ones with twice the chan
 record's own kernel.
 
     a dimension of a convolution   element t meets t * stride + (k * dilation - padding) for each k: one phase
-    transposed, stride 2           even elements meet some of the taps, odd ones the others: two phases
+    transposed, stride 2           even elements meet some taps, odd elements the other taps: two phases
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Array namespace `xp` of the CPU: NumPy with corrections and additions.
 
-In: a name of NumPy's; out: NumPy's function.  Additions of every namespace (`backends.namespace`):
+In: the name of a NumPy function; out: the function.  Functions of all namespaces
+(`backends.array_namespace`):
 
     xp.special("erf")       ufunc of this package, else SciPy's
     xp.own("silu")          ufunc of this package
-    xp.exp(x)               NumPy's ufunc, with loops of this package if there are some
+    xp.exp(x)               NumPy's ufunc, with loops of this package if they exist
     xp.ranking              sorting with PyTorch's order of equal elements
     xp.transforms           scipy.fft, or numpy.fft without SciPy
     xp.products(a, b)       batched matrix products, multi-threaded
@@ -175,7 +176,7 @@ class CpuNamespace(WrappedNamespace):
         if not deadline.is_set() or max((np.size(x) for x in operands), default=0) <= _CHUNK_ELEMENTS:
             return function(*operands)
         arrays = np.broadcast_arrays(*operands)
-        # In the memory order of an operand with the full shape, which the result has too.
+        # The result has the memory order of an operand with the full shape.
         whole = next((x for x in operands if np.shape(x) == arrays[0].shape), arrays[0])
         axes = sorted(range(whole.ndim), key=lambda d: -abs(whole.strides[d]))
         flat = [x.transpose(axes).reshape(-1) for x in arrays]

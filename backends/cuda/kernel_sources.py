@@ -252,7 +252,7 @@ RANDOM_KERNELS = {
 
 
 def random_kernels() -> str:
-    """Return the source of one kernel `philox_NAME` for each name in DRAWS."""
+    """Return the source of one kernel `philox_NAME` for each name in RANDOM_KERNELS."""
     kernels = [
         _RANDOM_KERNEL
         % {"name": name, "type": C_TYPES[dtype], "per_draw": each, "kind": name.partition("_")[0]}

@@ -2,9 +2,9 @@
 
 In: the files by name (`code/__torch__/model.py` defines `__torch__.model.…`), the constants without a
 literal,
-the operator version, and the load policy.  Out: `Unit.find`:
+the operator version, and the load policy.  Out: `ArchiveUnit.find`:
 
-    unit = Unit(sources, constants, version)
+    unit = ArchiveUnit(sources, constants, version)
     unit.find("__torch__.model.Net")        its `ModuleType`: slots, parameters, buffers, methods
     unit.find("__torch__.model.helper")     a scripted function
     unit.find("__torch__.model.Mode")       an `EnumType`, a named tuple's `TupleType`, an `InterfaceType`

@@ -2,7 +2,7 @@
 
 >>> format_float(3.0), format_float(0.1), quote("a\\n'b'")
 ('3.', '0.10000000000000001', '"a\\\\n\\\\\\'b\\\\\\'"')
->>> [token for token in Tokens("Tensor(a!) self, *").texts]
+>>> [token for token in TokenStream("Tensor(a!) self, *").texts]
 ['Tensor', '(', 'a', '!', ')', 'self', ',', '*', '']
 """
 

@@ -3,7 +3,7 @@
 In: pieces of text and the source ranges of their nodes.  Out: text with embedded marks, which survive string
 concatenation, and at the end the plain text with the offset and source range of every mark:
 
-    marks = Marks()
+    marks = SourceMap()
     text = "y = " + marks.put(range, "torch.neg(x)")
     marks.split(text)       ("y = torch.neg(x)", [(4, range)])
 

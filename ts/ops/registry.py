@@ -102,7 +102,7 @@ class OperatorRecord:
     converts: bool = False  # casts its first argument to the dtype of (or given by) the second: fusible
     sparse: str = ""  # kernel for sparse operands: a function of `ts.ops.sparse_kernels`; "" without one
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
-    cuda_rows: str | Callable[..., str | None] | None = None  # `ends`: expression over a row (`folds.py`),
+    cuda_rows: str | Callable[..., str | None] | None = None  # `ends`: CUDA expression over a row,
     # or a function of row length and keyword arguments that returns it; None: not fusible on CUDA
     whole: bool = False  # kernel(*arguments) accepts and returns tensors, not arrays: it may cross backends
     autocast: str | Mapping[str, str] = ""  # argument casts of autocast, by device or for all

@@ -1,6 +1,7 @@
 """Allocation and recognition of channels-last arrays: `ts.ops.result_strides` in C.
 
-    channels_innermost(x)        whether an array is channels-last, by the rule of layouts.channels_last
+    is_channels_last(x)          whether an array is channels-last, by the rule of
+    result_strides.channels_last
     new_channels_last(...)       an uninitialized channels-last array
 """
 

@@ -8,6 +8,6 @@ cdef object product(object a, object b, object summand, double alpha, double bet
 # Return x @ weight.T + bias, or None if unsupported; `bias` is None or a row of the result's length.
 cdef object linear_product(object x, object weight, object bias)
 # Like `linear_product`, with the packed transpose of the weight (or None) and an epilogue (or NULL) that is
-# applied to blocks of the result while they are in the cache (`matrix.pxd`); None for half precision with an
+# applied to blocks of the result while they are in the cache (`Epilogue`); None for half precision with an
 # epilogue.
 cdef object linear_with_epilogue(object x, object weight, object bias, Packed packed, Epilogue epilogue, void *context)

@@ -1,11 +1,11 @@
 """Release of the GIL while a kernel computes, keeping the arguments' arrays alive.
 
-    cdef Away away = leave_gil(work, r, at, op.nargs)
-    ...                                   # no Python object is touched
-    take_gil(away)                        # afterwards, only objects that the kernel created are known to exist
+    cdef ReleasedGil gil_state = leave_gil(work, r, at, op.nargs)
+    ...                                   # accesses no Python object
+    take_gil(gil_state)                   # afterwards, only objects that the kernel created certainly exist
 
 Another thread may assign `x.data` or remove tensors from a list while a kernel reads their memory. Therefore
-`leave_gil` takes references to the arrays of all tensors among the operator's arguments, including those in
+`leave_gil` adds references to the arrays of all tensors among the operator's arguments, including those in
 lists. Pointers obtained before `leave_gil` stay valid until `take_gil`; kernels need no references of their
 own.
 """

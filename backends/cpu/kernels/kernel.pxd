@@ -1,14 +1,14 @@
 """Helpers of C kernels over whole tensors: read arguments from registers, store results in them.
 
     cdef int my_kernel(Operator op, IValue *r, const int32_t *at) except -1:
-        cdef PyArrayObject *x = flat_array(&r[at[0]])
+        cdef PyArrayObject *x = contiguous_array_or_null(&r[at[0]])
         if x == NULL:                       # another device or layout: run the record's own kernel
-            return run_record(op, r, at)
-        made = new_like(x, kind)
-        away = leave_gil(size_of(x), r, at, op.nargs)
-        ...                                 # reads x, writes made; touches no Python object
-        take_gil(away)
-        return put_array(&r[at[op.nargs]], made, kind)
+            return call_python_kernel(op, r, at)
+        result = new_like(x, kind)
+        gil_state = leave_gil(size_of(x), r, at, op.nargs)
+        ...                                 # reads x, writes result; accesses no Python object
+        take_gil(gil_state)
+        return set_result(&r[at[op.nargs]], result, kind)
 
 Preconditions of a kernel, and the code that establishes them:
 

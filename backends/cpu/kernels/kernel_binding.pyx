@@ -1,6 +1,6 @@
 """Binding of C kernels to operators on the CPU.
 
-In: an operator with a record.  Out: its kernel is set, if there is one.
+In: an operator with a record.  Out: the operator with its C kernel set, if one exists.
 
     bind(op)        the kernel that the record names (`loop`), else the one registered for the operator's name and
                     overload, else the loops of the record's ufunc

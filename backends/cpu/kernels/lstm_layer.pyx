@@ -6,9 +6,10 @@ and the workspace; or the gradients, empty if they are not required.
 The workspace holds the activated gates of all rows of all time steps (input, forget, cell, output), then the
 cell states after each: five times the size of the output. Backward runs through the time steps in reverse,
 each with a pass over its gates and a product that yields the gradient of the previous hidden state. The
-gates' gradients of all time steps give those of each weight by one product.
+gradient of each weight is one product of the gate gradients of all time steps:
 
-    gates' gradients  (time * batch, 4 * hidden)     input's = gates' @ w_ih     w_ih's = gates'.T @ input
+    grad_gates  (time * batch, 4 * hidden)     grad_input = grad_gates @ w_ih     grad_w_ih = grad_gates.T @
+    input
 
 Other layouts and dtypes, empty tensors and invalid arguments are left to the record's own kernel.
 """

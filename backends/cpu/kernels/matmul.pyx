@@ -3,9 +3,9 @@
 In: two matrices of one floating dtype; out: their product, by one of four algorithms (`choose_algorithm`):
 
     few rows     loops that read both matrices in place (`few_rows.pyx`)
-    tiles        those of `gemm_tiles.pyx`
-    BLAS         the library that `ts.backends.cpu.blas` has found, with its flags for transposed operands
-    loop         np.matmul's own, for strides that no other algorithm supports
+    tiles        the tiles of `gemm_tiles.pyx`
+    BLAS         the library found by `ts.backends.cpu.blas`, with its flags for transposed operands
+    loop         the inner loop of np.matmul, for strides that no other algorithm supports
 
 The choice depends only on shapes, layouts and the processor's vector width, by thresholds that `python -m
 benchmarks products` measures. It is not tuned at run time: noise would decide the bits of a product.
@@ -184,7 +184,7 @@ cdef class Job:
         cdef int64_t m = self.left.rows, n = self.right.columns
         cdef double total = self.work() * self.count * (1 if self.kind < 2 else 4)
         self.parts = 1
-        # `workers.parts` counts work in units of about 0.5 ns.
+        # `thread_pool.parts` counts work in units of about 0.5 ns.
         total = total / 4 if self.way == BY_LOOP else total / 64
         if total >= 1 << 18:
             self.parts = thread_pool.parts(<int64_t>min(total, <double>(1 << 60)))

@@ -1,7 +1,7 @@
 """Single-threaded BLAS in NumPy and SciPy while an operator runs.
 
-In: the libraries of `ts.backends.cpu.blas.controls`. Out: results that do not depend on their number of
-threads, by which BLAS divides sums. Between operators, the number is the one set by the program, for its own
+In: the libraries of `ts.backends.cpu.blas.controls`. Out: results that do not depend on the number of BLAS
+threads, by which BLAS divides sums. Between operators, the number set by the program is restored, for its own
 calls of NumPy.
 
     begin(); np.linalg.svd(a); end()

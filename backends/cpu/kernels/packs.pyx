@@ -10,9 +10,10 @@ and its views refer to, since they share a version counter. Therefore a packed o
     an array that owns its memory and is referenced only by that tensor and the view at hand (checked by reference count)
     an unchanged version counter
 
-`drop_handed_out` drops the panels of an array that is handed out (`x.array`, storages, `x.data`). Writes through
-addresses are not visible: a tensor whose address was handed out, as NumPy and DLPack do too, is no longer
-packed.
+`drop_handed_out` drops the panels of an array that is exposed to programs (`x.array`, storages, `x.data`).
+Writes through addresses cannot be detected: a tensor whose address was exposed, also by NumPy or DLPack, is
+no
+longer packed.
 
 Code that reuses a tensor's array for another result must count that as a write (`wrote`); there is no such
 code yet.

@@ -1,6 +1,7 @@
-"""Units of parallel work: a method of a prepared object that `workers.run` calls with (part, parts) on several threads.
+"""Parallel work: methods of prepared objects, which `thread_pool.run` calls with (part, parts) on several
+threads.
 
-Python code can reach such a method while it runs, so it checks its arguments.
+Python code can call such a method while it runs, so the method checks its arguments.
 """
 
 

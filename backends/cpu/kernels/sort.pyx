@@ -19,7 +19,7 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 cdef Py_ssize_t INSERTION_SORT_LENGTH = 16  # runs of up to this length are left to insertion sort
-cdef int64_t HEAP_SELECT_RATIO = 64         # heap selection if at most 1 of FEW elements is requested
+cdef int64_t HEAP_SELECT_RATIO = 64         # heap selection if at most 1 of this many is requested
 
 
 cdef inline void swap(Item *a, Item *b) noexcept nogil:

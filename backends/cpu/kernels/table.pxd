@@ -18,10 +18,10 @@ ctypedef struct Tile:
     const void *vectors                # per-channel loops: vectors of `channels` elements that the loop reads
 
 # For operators in fusion groups (`Record.tile`): configure the loop over the first argument, a tensor of
-# dtype `kind`, from the other arguments; False if there is no loop for them.
+# dtype `kind`, from the other arguments; False if no loop supports them.
 ctypedef bint (*ReadTile)(int kind, IValue **others, Tile *tile) noexcept
 
-# For operators with per-channel vectors (`Record.channels`): as ReadTile, with vectors of `tile.channels`
+# For operators with per-channel vectors (`Record.channels`): like ReadTile, with vectors of `tile.channels`
 # elements. `memory` has room for two such vectors, which the loop reads.
 ctypedef bint (*ReadChannels)(int kind, IValue **others, Tile *tile, void *memory) noexcept
 
@@ -39,9 +39,9 @@ ctypedef struct View:
     npy_intp offset                    # bytes, to the first element
     npy_intp item                      # bytes of an element
 
-# For view operators that fusion groups evaluate themselves (`Record.head`): replace the geometry in `view` by
-# that of the view, from the arguments after the tensor; for operators with a list of `parts` results, of
-# result `part`. False if there is no such view.
+# For view operators that fusion groups evaluate themselves (`Record.head`): apply the operator to the
+# geometry in `view`, with the arguments after the tensor; for operators with a list of `parts` results,
+# compute result `part`. False if the view is impossible.
 ctypedef bint (*ReadView)(View *view, IValue **others, int part, int parts) noexcept
 
 cdef enum:

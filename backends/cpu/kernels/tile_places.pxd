@@ -1,11 +1,11 @@
 """Addresses of a fusion group's slots during a run.
 
-    Viewed     an input that is a view: an array without a Python object
-    Place      address of a slot, with the strides between elements and between tiles
-    Gather     a strided input: each tile is copied before it is read
-    Ends       epilogues that read whole rows of a stage's results, chunk by chunk
-    Run        all of these, with the scalars and loops read for this run
-    Layout     shapes and strides of all slots, if they differ
+    BorrowedArray    an input that is a view: an array header without a Python object
+    OperandAddress   address of a slot, with the strides between elements and between tiles
+    Gather           a strided input: each tile is copied before it is read
+    Ends             epilogues that read whole rows of a stage's results, chunk by chunk
+    Run              all of these, with the scalars and loops read for this run
+    Layout           shapes and strides of all slots, if they differ
 
 The functions return False if the group does not support the shapes or strides.
 """

@@ -6,7 +6,7 @@
     buffers    tiles of memory for results that are read only within their stage
     ends       epilogues: operators that read whole rows of such results, after all steps
 
-A row is one operator of the group's program. `tiles.pyx` executes a plan; `tile_places` computes the
+A row is one operator of the group's program. `fused_executor.pyx` executes a plan; `tile_places` computes the
 addresses of its slots.
 """
 

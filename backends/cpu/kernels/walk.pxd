@@ -1,7 +1,7 @@
 """Iteration of inner loops over strided and broadcast operands.
 
     broadcast_into(shape, ndim, a)             the common shape of a and other operands
-    lay_out(&operands[0], a, ndim, shape)      the strides of a for that shape
+    set_operand_strides(&operands[0], a, ndim, shape)      the strides of a for that shape
     new_result(operands, 2, ndim, shape, kind) the array of the result, which is operands[2]
     walk(loop, data, operands, 3, ndim, shape)
 
@@ -47,7 +47,7 @@ cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, 
 # two operands; the last is the result, or one of them. The arrays of the first two are referenced while the
 # GIL is released; the caller references further ones.
 #
-# Unary loops must get contiguous results: `negative` and `isfinite` of NumPy 2.4 read the wrong elements for
+# Results of unary loops must be contiguous: `negative` and `isfinite` of NumPy 2.4 read wrong elements for
 # strided results.
 cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=*) except -1
 # Return a C-contiguous copy.

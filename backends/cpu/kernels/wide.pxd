@@ -1,7 +1,7 @@
 """Run a float32 kernel on half-precision tensors: compute in float32, round the results once.
 
     if kind != FLOAT and kind != DOUBLE:
-        return run_widened(op, r, at)       # instead of `run_in_order`, which it falls back to
+        return run_upcast_to_float32(op, r, at)     # falls back to `run_with_contiguous_inputs`
 
 Only for operators that PyTorch computes this way, and not if an argument requests another dtype.
 """
