@@ -46,9 +46,11 @@ class CudaBackend(Backend):
     # ---- devices
 
     def device_count(self) -> int:
+        """Return the number of CUDA devices that the process sees."""
         return self._count
 
     def current_device(self) -> int:
+        """Return the index of the CUDA runtime's current device in this thread."""
         return int(cupy.cuda.runtime.getDevice())
 
     def set_device(self, device: int) -> None:
@@ -56,9 +58,11 @@ class CudaBackend(Backend):
         cupy.cuda.Device(self.device_ordinal(device)).use()
 
     def device_of(self, array: Array) -> int:
+        """Return the index of the device whose memory contains the array."""
         return int(array.device.id)
 
     def synchronize(self, device: int = -1) -> None:
+        """Wait until the device (the current one for -1) has completed the work of all streams."""
         with self.on(device):
             cupy.cuda.runtime.deviceSynchronize()
 
@@ -70,6 +74,7 @@ class CudaBackend(Backend):
         return number
 
     def on(self, device: int) -> AbstractContextManager[Any]:
+        """Return a context manager that makes `device` current; one without effect if it already is."""
         number = self.device_ordinal(device)
         if number == self.current_device():
             return nullcontext()
@@ -102,10 +107,15 @@ class CudaBackend(Backend):
     # ---- arrays
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> Array:
+        """Return an uninitialized CuPy array on `device`, the current one for -1."""
         with self.on(device):
             return cupy.empty(shape, dtype)
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> Array:
+        """Copy a NumPy array to the device; asynchronous only from pinned memory.
+
+        During the capture of a CUDA graph, the graph owns the copy.
+        """
         with self.on(device):
             constant = cuda_graphs.capture_constant(host)
             if constant is not None:
@@ -113,6 +123,7 @@ class CudaBackend(Backend):
             return cupy.array(host, order="K", blocking=not (non_blocking and memory.is_pinned(host)))
 
     def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:
+        """Copy to a NumPy array, pinned if `non_blocking`; raise RuntimeError during graph capture."""
         cuda_graphs.check_not_capturing()
         with self.on(self.device_of(array)):
             if not non_blocking:
@@ -122,13 +133,16 @@ class CudaBackend(Backend):
             return cupy.asnumpy(array, out=out, blocking=False)  # type: ignore[no-any-return]
 
     def move(self, array: Array, device: int) -> Array:
+        """Copy the array to `device`; an array on that device is returned unchanged."""
         with self.on(device):
             return cupy.asarray(array)
 
     def pin(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Copy a host array to pinned memory, or return it if its memory is pinned."""
         return array if memory.is_pinned(array) else memory.copy_to_pinned(array)
 
     def is_pinned(self, array: NDArray[Any]) -> bool:
+        """Return whether the host array's memory was allocated as pinned memory by CuPy."""
         return memory.is_pinned(array)
 
     # ---- random numbers
@@ -138,18 +152,22 @@ class CudaBackend(Backend):
         return self.streams[self.current_device()]
 
     def new_stream(self) -> Philox:
+        """Return a Philox random stream with the default seed, for a Generator."""
         return Philox()
 
     def manual_seed(self, seed: int) -> None:
+        """Seed the Philox random streams of all devices."""
         for stream in self.streams:
             stream.seed(seed)
 
     # ---- kernels
 
     def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Any] | None]:
+        """Return a fusion group that launches generated CUDA kernels."""
         return fusion_groups.CudaFusionGroup(self, program)
 
     def own_kernel(self, record: Any) -> Kernel | None:
+        """Return a launcher of a generated pointwise kernel, or a kernel that runs on the CPU."""
         if record.name in cpu_fallback.OPERATORS:
             return cpu_fallback.host_kernel(record.name, record.kernel)
         return pointwise_launch.make_launcher(record)

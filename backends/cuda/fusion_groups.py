@@ -36,6 +36,10 @@ class CudaFusionGroup:
         return list(self._launcher.plans.values())
 
     def __call__(self, args: Sequence[Any]) -> dict[int, Any] | None:
+        """Run the group; return arrays by value number, or None to run the operators one by one.
+
+        Inputs on several devices and overridden operators prevent fusion.
+        """
         tensors = [x for x in args if isinstance(x, Tensor)]
         devices = {(x.backend, x.device_index) for x in tensors}
         if len(devices) > 1 or (

@@ -49,6 +49,7 @@ class TypedValue(NamedTuple):
 
     @property
     def ndim(self) -> int:
+        """Number of dimensions of the shape."""
         return len(self.shape)
 
 

@@ -136,6 +136,7 @@ class ScatterUfunc:
         self._ufunc = getattr(cupy, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply CuPy's ufunc to arrays; only `at`, `accumulate` and `reduceat` differ."""
         return self._ufunc(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:

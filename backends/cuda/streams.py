@@ -39,6 +39,7 @@ class Stream:
 
     @property
     def stream_id(self) -> int:
+        """Address of the stream, under PyTorch's second name."""
         return self.cuda_stream
 
     def synchronize(self) -> None:

@@ -36,9 +36,11 @@ class MetaBackend(Backend):
     array_type = MetaArray
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> MetaArray:
+        """Return a meta array with contiguous strides; `device` is ignored."""
         return MetaArray(shape, dtype)
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> MetaArray:
+        """Return a meta array with the shape, dtype and strides of `host`."""
         return self.like(host)
 
     def like(self, array: Any) -> MetaArray:
@@ -46,6 +48,7 @@ class MetaBackend(Backend):
         return MetaArray(array.shape, array.dtype, tuple(array.strides))
 
     def to_host(self, array: MetaArray, non_blocking: bool = False) -> NDArray[Any]:
+        """Raise NotImplementedError: meta arrays have no elements."""
         raise NotImplementedError(NO_DATA)
 
     def own_kernel(self, record: Any) -> Kernel | None:

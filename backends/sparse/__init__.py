@@ -38,14 +38,17 @@ class SparseBackend(Backend):
         self.xp = backends.get("cpu").xp
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> CooArray:
+        """Return a COO array of this shape without stored elements."""
         return CooArray.empty(tuple(shape), dtype)
 
     def to_host(self, array: SparseArray, non_blocking: bool = False) -> NDArray[Any]:
+        """Raise TypeError with the advice to call `to_dense` first, as in PyTorch."""
         raise TypeError(
             f"can't convert {array.layout_name} layout tensor to numpy. Use Tensor.to_dense() first."
         )
 
     def adopt(self, tensor: Any, like: Any) -> Any:
+        """Return the tensor unchanged, since sparse arrays are in CPU memory."""
         return tensor
 
     def bind(self, record: Any) -> Kernel:
