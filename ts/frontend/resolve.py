@@ -2,8 +2,7 @@
 
 In: a function (its closure, globals and the builtins) or the frame that compiles a string.  Out: the Python
 object bound to a name, `Resolver.lookup`.  Objects of `torch` are replaced by objects of the same name in
-`ts`,
-so that source with `torch.relu` compiles whether or not PyTorch is installed.
+`ts`, so that source with `torch.relu` compiles whether or not PyTorch is installed.
 
     import torch                    lookup("torch")         the module `ts`
     from torch import relu          lookup("relu")          `ts.relu`

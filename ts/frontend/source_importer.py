@@ -1,8 +1,7 @@
 """Import of archive source: types and functions, created at the first use of their names.
 
 In: the files by name (`code/__torch__/model.py` defines `__torch__.model.…`), the constants without a
-literal,
-the operator version, and the load policy.  Out: `ArchiveUnit.find`:
+literal, the operator version, and the load policy.  Out: `ArchiveUnit.find`:
 
     unit = ArchiveUnit(sources, constants, version)
     unit.find("__torch__.model.Net")        its `ModuleType`: slots, parameters, buffers, methods

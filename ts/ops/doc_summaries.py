@@ -1,8 +1,7 @@
 """Summaries and examples of the most used operators.
 
 In: nothing.  Out: rows `name | sentence | example`; `python -m tests.regenerate` runs the examples and writes
-their results
-to `doc_data`.  `documentation` combines both.
+their results to `doc_data`.  `documentation` combines both.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 In: samples along dimensions, and their spacing: one number, one number per dimension, or the coordinates of
 each dimension.  Out: the derivative along each dimension: central differences inside, one-sided differences
-of
-first or second order at both ends.
+of first or second order at both ends.
 
     gradient([1, 2, 4, 7])      [1.0, 1.5, 2.5, 3.0]
 """

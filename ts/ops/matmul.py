@@ -1,8 +1,7 @@
 """Products of vectors and matrices.
 
 In: arrays with matching inner dimensions; out: their product, computed by `xp.matmul`.  Integer products
-wrap;
-16-bit floats are multiplied in 32 bits.
+wrap; 16-bit floats are multiplied in 32 bits.
 """
 
 from __future__ import annotations

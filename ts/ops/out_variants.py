@@ -3,8 +3,7 @@
 In: a target and a result; out: the target with the result written to it, cast to its dtype, which must have
 the same or a higher category; if the shapes differ, a new array, which replaces the tensor's.  Some operators
 reject an `out=` whose dtype differs from the result's; the error text is part of their record
-(`out_refused`),
-with placeholders for both dtypes:
+(`out_refused`), with placeholders for both dtypes:
 
     write_out(np, np.zeros(2), np.array([1, 2]))                array([1., 2.])
     write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED)      RuntimeError: Expected out tensor to have ...

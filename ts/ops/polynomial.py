@@ -2,8 +2,7 @@
 
 In: x and the degree n, tensors or numbers; out: the polynomial's values; 0 for negative n.
 A polynomial family is defined by P1, the recurrence from P[k] and P[k-1] to P[k+1], and two closed forms,
-each
-with a validity mask: one for degrees that PyTorch computes in closed form, one for degrees too high for
+each with a validity mask: one for degrees that PyTorch computes in closed form, one for degrees too high for
 iteration. P0 is 1.
 
     Chebyshev      trigonometric inside of [-1, 1], hyperbolic outside

@@ -2,9 +2,8 @@
 
 In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` and read by
 `prim::Load[name="x"]()`, loops carry no values, the condition of a loop is a second block, and early exits
-are
-`prim::BreakStmt`, `prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has one
-definition and blocks have outputs. Five steps, each complete before the next:
+are `prim::BreakStmt`, `prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has
+one definition and blocks have outputs. Five steps, each complete before the next:
 
 1. `_CarryVariables` adds outputs for assigned variables to ifs and loops, and records them;
 2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again)` with these variables;

@@ -8,8 +8,7 @@
     %s : Tensor[] = aten::slice(%l, %zero, %one, %one)  =>    prim::ListConstruct(%a)
 
 The sum or slice must have no writers either, because the alias analysis does not contain its replacement. As
-a
-separate pass under PyTorch's name:
+a separate pass under PyTorch's name:
 
     peephole_list_idioms(graph)
 """

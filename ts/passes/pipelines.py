@@ -1,10 +1,9 @@
 """Pass pipelines: the order of passes, and their runner.
 
 `FRONTEND` runs after the emitter: conversion to SSA, and PyTorch's clean-up at the end of compilation, so
-that
-`fn.graph` has PyTorch's text. `OPTIMIZE` runs on a copy of the graph before bytecode generation. Each pass is
-a function `run(graph) -> bool` in its own module, and returns whether it changed the graph. To add a pass,
-add its module and one line here.
+that `fn.graph` has PyTorch's text. `OPTIMIZE` runs on a copy of the graph before bytecode generation. Each
+pass is a function `run(graph) -> bool` in its own module, and returns whether it changed the graph. To add a
+pass, add its module and one line here.
 
     run_pipeline(graph, FRONTEND)
 

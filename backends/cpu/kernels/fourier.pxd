@@ -3,8 +3,8 @@
 from numpy cimport npy_intp
 
 cdef enum Transform:
-    REAL_TO_COMPLEX                    # to the non-negative frequencies
-    COMPLEX_TO_REAL                    # inverse, to as many samples as the output has
+    REAL_TO_COMPLEX                    # yields the non-negative frequencies only
+    COMPLEX_TO_REAL                    # inverse of it; the output has `m` samples
     FORWARDS
     BACKWARDS
 

@@ -8,8 +8,8 @@ cell states after each: five times the size of the output. Backward runs through
 each with a pass over its gates and a product that yields the gradient of the previous hidden state. The
 gradient of each weight is one product of the gate gradients of all time steps:
 
-    grad_gates  (time * batch, 4 * hidden)     grad_input = grad_gates @ w_ih     grad_w_ih = grad_gates.T @
-    input
+    grad_input = grad_gates @ w_ih
+    grad_w_ih = grad_gates.T @ input           where grad_gates is (time * batch, 4 * hidden)
 
 Other layouts and dtypes, empty tensors and invalid arguments are left to the record's own kernel.
 """

@@ -12,8 +12,7 @@ and its views refer to, since they share a version counter. Therefore a packed o
 
 `drop_handed_out` drops the panels of an array that is exposed to programs (`x.array`, storages, `x.data`).
 Writes through addresses cannot be detected: a tensor whose address was exposed, also by NumPy or DLPack, is
-no
-longer packed.
+no longer packed.
 
 Code that reuses a tensor's array for another result must count that as a write (`wrote`); there is no such
 code yet.

@@ -6,10 +6,9 @@ states.
     lstm, gru, rnn_tanh, rnn_relu     padded and packed          lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell
 
 The contribution of the input to the gates is one matrix product for all time steps. A time step is then a
-product
-with the hidden state and one pass over the gates, which updates the state in place, in the tensors that are
-returned. Rows of packed sequences that have ended keep their last state. Dropout between layers, other dtypes
-and invalid arguments are left to the record's own kernel.
+product with the hidden state and one pass over the gates, which updates the state in place, in the tensors
+that are returned. Rows of packed sequences that have ended keep their last state. Dropout between layers,
+other dtypes and invalid arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp

@@ -114,8 +114,8 @@ cdef class FusedGroup:
     cdef int arity[MAX_SLOTS]
     cdef int operands[MAX_SLOTS][MAX_EPILOGUE_ARGUMENTS]
     cdef bint is_plain[MAX_SLOTS]      # whether a row's result is always C-contiguous
-    cdef bint in_any_order             # there is no such row
-    cdef bint by_channels              # there is a row with per-channel vectors
+    cdef bint in_any_order             # whether no row is plain
+    cdef bint by_channels              # whether a row has per-channel vectors
     cdef bint is_argument[MAX_INPUTS] # whether an input is only a parameter of a view or an epilogue
     cdef int heads
     cdef ViewInput head[MAX_VIEWS]

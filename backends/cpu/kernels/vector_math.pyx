@@ -1,12 +1,9 @@
 """Inner loops of elementary functions: choose the SIMD version (`vector_math.h`) and handle strided operands.
 
 In: operands like those of NumPy's inner loops (pointers, count, steps in bytes).  Out: the results; the
-result for an
-element does not depend on its stride or position.  The source is compiled for three SIMD levels
-(`simd_level.h`), each in
-a separate extension.  Functions without a version in `vector_math.h` run NumPy's loops, which are as accurate
-and as
-fast (measured with AVX-512).
+result for an element does not depend on its stride or position.  The source is compiled for three SIMD levels
+(`simd_level.h`), each in a separate extension.  Functions without a version in `vector_math.h` run NumPy's
+loops, which are as accurate and as fast (measured with AVX-512).
 """
 
 from numpy cimport npy_intp

@@ -12,8 +12,7 @@ In: a Python object that is called or whose attributes are read.  Out: a `Sugare
 
 A function that runs in Python is called with Python objects, and its result must have the annotated type.
 Without annotations, all arguments and the result are tensors (or a tuple of tensors, if the result is
-assigned
-to several names).
+assigned to several names).
 """
 
 from __future__ import annotations
