@@ -121,7 +121,7 @@ class MetaEvaluator(MetaTracer):
         return known[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """Return the own meta tensor with the same array as `x` (from `y.data`), or None."""
+        """Return the evaluation's meta tensor with the same array as `x`, if `x` is its `data`; else None."""
         return next((y for y in self._own.values() if y.array is x.array), None)
 
     def fresh(self, x: Tensor, shape: Any = None) -> Tensor:

@@ -48,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     what.add_argument("--weights", action="store_true", help="compare the tensors only")
     add_limits(parser)
     return """\
-Exit codes: 0 they are the same, 1 they differ, 2 one of them cannot be read.
+Exit codes: 0 equal archives, 1 differences, 2 unreadable archive.
 
 examples:
   ts diff before.pt after.pt

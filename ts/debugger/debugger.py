@@ -198,7 +198,7 @@ class Debugger:
         return resume
 
     def _step(self, rest: str) -> Resume:
-        """go to the next line, also of a function that this one calls"""
+        """go to the next line, which may be in a called function"""
         return Resume(_EVERYWHERE)
 
     def _next(self, rest: str) -> Resume:
@@ -231,11 +231,11 @@ class Debugger:
             self._show_frame(self._frames[number], ">" if number == self._level else " ")
 
     def _up(self, rest: str) -> None:
-        """look at the caller"""
+        """select the caller"""
         self._move(1, "this is the outermost call")
 
     def _down(self, rest: str) -> None:
-        """look at the function that this one calls"""
+        """select the called function"""
         self._move(-1, "this is the innermost call")
 
     def _move(self, by: int, otherwise: str) -> None:

@@ -53,7 +53,7 @@ class BackwardPass:
         """Set the messages that will receive gradients; `own` are further roots, by numbers of no message."""
         try:
             self._begin(messages, keep, own or {})
-        except Exception as error:  # for whoever waits
+        except Exception as error:  # raised in the waiting callers
             self.fail(error)
         self._work()
 
@@ -83,7 +83,7 @@ class BackwardPass:
         while (next_one := self._take()) is not None:
             try:
                 self._resume(*next_one)
-            except Exception as error:  # for whoever waits
+            except Exception as error:  # raised in the waiting callers
                 self.fail(error)
                 return
             self._busy = False

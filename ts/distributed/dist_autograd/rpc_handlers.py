@@ -40,7 +40,7 @@ def backward_of(
         if context_id == -1:
             raise ValueError("no pass without a context is for another process")
         engine.backward_of(agent, value.wait(), context_id, keep)
-    except Exception as error:  # for whoever asked
+    except Exception as error:  # sent to the caller
         asked.failed(error)
     else:
         asked.result(None)

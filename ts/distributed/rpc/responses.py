@@ -37,7 +37,7 @@ class ResponseWriter:
     def __init__(self, agent: RpcAgent, reply: Reply) -> None:
         self._agent = agent
         self._reply = reply
-        self.travel: WireContext | None = None  # how the callee's types are serialized
+        self.travel: WireContext | None = None  # serialization of the callee's types
         self.arrived: int | None = None  # arrival time of a profiled call in nanoseconds
         self._queued_ns = 0
 
