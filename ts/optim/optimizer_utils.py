@@ -7,14 +7,16 @@ steps = counted(state_steps)                     incremented; as floats
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import ts
 from ts._core.tensor.subclasses import is_dispatched
 from ts._core.tensor.tensor import Tensor
+from ts.nn.parameter import Parameter
 
 Tensors = Sequence[Tensor]
 State = dict[str, Any]
+_PLAIN_CLASSES: Final = frozenset((Tensor, Parameter))  # classes that override no operators
 _CAPTURED = ("cuda", "xpu", "hpu", "privateuseone")
 
 
@@ -89,7 +91,7 @@ def counted(state_steps: Tensors) -> list[float]:
 def real(params: Tensors, *others: Tensors) -> list[list[Tensor]]:
     """Return parameters and their state, with complex tensors viewed as real."""
     lists = (params, *others)
-    if not any(x.is_complex() for x in params):
+    if not any(x.dtype.is_complex for x in params):
         return [list(several) for several in lists]
     return [[ts.view_as_real(x) if x.is_complex() else x for x in several] for several in lists]
 
@@ -108,7 +110,9 @@ def number(x: Any) -> Any:
 
 def run(fused: Callable[..., Any], rule: Callable[..., Any], *lists: Tensors, **options: Any) -> None:
     """Run the fused step; run the rule if gradients are recorded or tensor classes override operators."""
-    if ts.is_grad_enabled() or any(is_dispatched(x) for x in lists[0]):
+    params = lists[0]
+    has_subclasses = not _PLAIN_CLASSES.issuperset(map(type, params))
+    if ts.is_grad_enabled() or (has_subclasses and any(is_dispatched(x) for x in params)):
         rule(*lists, **options)
     else:
         fused(*lists, **options)

@@ -6,10 +6,14 @@ In: parameters, and gradients of layout `torch.sparse_coo`; out: parameters and 
 from __future__ import annotations
 
 import math
-from typing import Any
+from operator import attrgetter
+from typing import Any, Final
 
 import ts
 from ts._core.tensor.tensor import Tensor
+
+
+_get_layout: Final = attrgetter("layout")
 
 
 def is_sparse(x: Tensor | None) -> bool:
@@ -19,6 +23,8 @@ def is_sparse(x: Tensor | None) -> bool:
 
 def split_by_layout(grads: list[Tensor]) -> tuple[list[int], list[int]]:
     """Return the indices of the dense gradients and those of the sparse gradients."""
+    if {ts.strided}.issuperset(map(_get_layout, grads)):
+        return list(range(len(grads))), []
     sparse = [i for i, grad in enumerate(grads) if is_sparse(grad)]
     return [i for i in range(len(grads)) if i not in sparse], sparse
 
