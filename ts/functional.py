@@ -1,7 +1,7 @@
 """Functions implemented by operators in the scripted subset of Python: `torch.functional`.
 
     ts.norm(x, "nuc")                            aten::linalg_matrix_norm
-    ts.unique(x, return_counts=True)            aten::_unique2; two of its three results
+    ts.unique(x, return_counts=True)             aten::_unique2; two of its three results
     ts.tensordot(a, b, dims=2)                   aten::tensordot with lists of dimensions
 
 A function whose result type depends on flags is a tree of `boolean_dispatch`, so that scripts can infer the

@@ -154,7 +154,7 @@ class _Implementations:
         try:
             with FakeContext(FakeImplCtx(self.name, new_size, asked.new_number)):
                 result = function(*args)
-        except Exception as error:  # the user's function may raise anything without elements
+        except Exception as error:  # the user's function may raise anything on fake tensors
             raise self._no_fake() from error
         for x in pytree.tree_leaves(result) if made else ():
             sizes = x.array.shape if isinstance(x, Tensor) else (x,)

@@ -2,7 +2,7 @@
 
     kept = SideEffectSnapshot([true_fn, false_fn])
     true_fn(x)                                appends to a list
-    kept.restore()                           restores the list; True, as it had changed
+    kept.restore()                            restores the list; True, as it had changed
 
 Containers of more than `_MAX_ITEMS` elements are not searched.
 """

@@ -3,7 +3,7 @@
 with saved_tensors_hooks(pack, unpack): ...     nodes save pack(x), and read unpack(saved)
 with allow_mutation_on_saved_tensors(): ...     nodes save copies
 register_multi_grad_hook((x, y), hook)          called once both gradients are computed
-get_gradient_edge(x)                           edge of x in the graph, without reference to x
+get_gradient_edge(x)                            edge of x in the graph, without reference to x
 print(to_dot(loss))                             for `dot -Tsvg`
 """
 

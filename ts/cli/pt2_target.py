@@ -4,7 +4,7 @@ In: a path.  Out: a function with the interface that `ts run`, `graph`, `code`, 
 
     function = load_exported(path)
     function.schema.arguments        leaves of the arguments: x, batch_a, n=3
-    function(x, batch_a=a)          result of the program
+    function(x, batch_a=a)           result of the program
     function.graph, function.code    as text
 
 Arguments of an exported program may be trees; their leaves have the names of the graph's inputs.  Numbers and

@@ -1,4 +1,4 @@
-"""Mixtures: one of several distributions of a kind, chosen by chance."""
+"""Mixtures: random choice of one of several distributions of the same class."""
 
 from __future__ import annotations
 

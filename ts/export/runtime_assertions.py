@@ -1,8 +1,7 @@
 """Runtime assertions on unbacked symbols, inserted after the nodes that define them.
 
-n = x.item(); torch._check(n >= 2); torch._check(n <= 10)
-
-item = aten.item(x); ge = item >= 2; aten._assert_scalar(ge, "Runtime assertion failed for ..."); le = ...
+program   n = x.item(); torch._check(n >= 2); torch._check(n <= 10)
+graph     item = aten.item(x); ge = item >= 2; aten._assert_scalar(ge, ...); le = item <= 10; ...
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 grad(loss)(parameters, x)                      gradient with respect to the first argument
 vmap(grad(loss), in_dims=(None, 0))(p, xs)     a gradient for each x
 jacfwd(f)(x), jacrev(f)(x), hessian(f)(x)      Jacobians and Hessian
-functional_call(net, parameters, (x,))        net(x) with the given parameters
+functional_call(net, parameters, (x,))         net(x) with the given parameters
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The module `functorch.compile`: boxed function wrappers; compilers of joint graphs are unsupported.
 
 compiler = make_boxed_compiler(nop)        graph module -> function of a list of arguments
-aot_function(f, compiler)                   NotImplementedError
+aot_function(f, compiler)                  NotImplementedError
 """
 
 from __future__ import annotations

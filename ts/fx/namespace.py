@@ -2,8 +2,8 @@
 
 names = Namespace()
 names.create_name("add", None), names.create_name("add", None)      ("add", "add_1")
-names.create_name("layers.0", None)                                  "layers_0"
-names.create_name("abs", None)                                       "abs_1"
+names.create_name("layers.0", None)                                 "layers_0"
+names.create_name("abs", None)                                      "abs_1"
 """
 
 from __future__ import annotations

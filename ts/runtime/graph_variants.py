@@ -159,7 +159,7 @@ def lower_graph(graph: Graph, name: str, terms: LoadPolicy, form: GraphVariant) 
 def within_terms(
     run: Callable[[], AnyCompiledCode], graph: Graph, name: str, terms: LoadPolicy
 ) -> AnyCompiledCode:
-    """Compile something within the limits of its terms, one thread at a time."""
+    """Run a compilation step under the build lock, within the limits of the load policy."""
 
     def located() -> AnyCompiledCode:
         try:

@@ -3,7 +3,7 @@
 In: a Python function or module and example inputs.  Out: a `ScriptFunction`, or a `TopLevelTracedModule`,
 whose submodules are `TracedModule`s; submodules called during the trace have a `forward`:
 
-    traced = trace_function(f, (x,), ...)            traced.graph, traced(x)
+    traced = trace_function(f, (x,), ...)                    traced.graph, traced(x)
     traced = trace_methods(net, {"forward": (x,)}, ...)      traced.layers[0].graph, traced.weight
 """
 

@@ -81,7 +81,7 @@ class ClusterSupervisor:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        """End everything; the workers first."""
+        """Terminate the workers, then the scheduler."""
         for task in self._supervising:
             task.cancel()
         await asyncio.gather(*self._supervising, return_exceptions=True)

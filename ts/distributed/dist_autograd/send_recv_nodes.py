@@ -57,7 +57,7 @@ class RecvRpc(Function):
         return None, None, *(None for _ in gradients)
 
 
-Received = RecvRpc._backward_cls  # the class of these nodes
+Received = RecvRpc._backward_cls  # class of the receive nodes
 
 
 @functools.cache

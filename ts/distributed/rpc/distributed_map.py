@@ -86,7 +86,7 @@ class _DistributedMap:
         )
 
     def _least_busy_worker(self) -> WorkerInfo | None:
-        """Return the worker with the fewest batches in flight; None if all workers are full."""
+        """Return the worker with the fewest batches in flight; None if all have the maximum."""
         best = min(self.workers, key=self.busy.__getitem__)
         return best if self.busy[best] < self.in_flight else None
 

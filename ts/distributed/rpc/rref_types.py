@@ -1,6 +1,6 @@
 """Types of remote values by name: `RRef._get_type`.
 
-    send_type_name(future, response)                 respond with (module, name) of the type of the value
+    send_type_name(future, response)                     respond with (module, name) of the type of the value
     type_named(("ts._core.tensor.tensor", "Tensor"))     the class, if it is one of Python's own or of `ts`
 
 Other classes are user-defined; `ReceivedCode.type_of` imports them if `allow_python` is set.

@@ -5,8 +5,8 @@
     await calls.ask(["add", 1, 2])                 in the loop
     calls.submit(["add", 1, 2], done)              from any thread; the loop calls done(3, None)
 
-    await answer(connection, handle)                     the other end: handle(["add", 1, 2], reply) calls
-    reply(3)                                       reply once, now or later, from any thread
+    await answer(connection, handle)               at the other end: calls handle(["add", 1, 2], reply)
+    reply(3)                                       once per request, now or later, from any thread
 
 The meaning of messages and errors is defined by the caller.  A broken connection fails all pending calls at
 once.  A single call is sent immediately; calls submitted while others are pending are sent in batches.

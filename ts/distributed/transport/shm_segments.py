@@ -38,7 +38,7 @@ from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError, create_seal
 
 CONNECTION_ID_SLICE: Final = slice(16, 32)  # connection id in the header of a segment
 MIN_SHARED_BYTES: Final = 1 << 18  # smaller parts are sent by the socket
-_MAX_PART_BYTES: Final = 1 << 40  # bytes of one, in a reference
+_MAX_PART_BYTES: Final = 1 << 40  # sizes in references are smaller
 SHARED_MEMORY_FLAG: Final = 1 << 63  # marks a reference, as sizes of parts are smaller
 _FILES: Final = 1 << 23
 

@@ -25,35 +25,35 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """Elements set to zero."""
+    """Dropout of elements: each is set to zero with probability `p`."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_DropoutNd):
-    """Channels of (N, C, L) set to zero."""
+    """Dropout of channels of (N, C, L)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
-    """Channels of (N, C, H, W) set to zero."""
+    """Dropout of channels of (N, C, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
-    """Channels of (N, C, D, H, W) set to zero."""
+    """Dropout of channels of (N, C, D, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutNd):
-    """Elements set to SELU's limit, then rescaled: mean and variance stay."""
+    """Dropout of elements to SELU's negative limit, rescaled so that mean and variance are unchanged."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.alpha_dropout(input, self.p, self.training)

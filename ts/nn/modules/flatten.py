@@ -29,7 +29,7 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Dimension `dim` as several, of sizes `unflattened_size`."""
+    """Split of dimension `dim` into dimensions of sizes `unflattened_size`."""
 
     __constants__ = ["dim", "unflattened_size"]
     dim: int

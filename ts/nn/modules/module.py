@@ -506,7 +506,7 @@ class Module:
         return self._apply(lambda t: t.cuda(device))
 
     def type(self, dst_type: Any) -> Self:
-        """Convert everything to a dtype."""
+        """Convert all parameters and buffers to a dtype."""
         return self._apply(lambda t: t.type(dst_type))
 
     def float(self) -> Self:
