@@ -171,7 +171,7 @@ def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> An
     from ts.passes.pipelines import run_pass
     from ts.passes.preserve_raising_code import run_instead
 
-    @wraps(run)  # switches know a pass by its file
+    @wraps(run)  # pass switches identify a pass by its module
     def with_options(graph: Any) -> Any:
         return run(graph, *options, **named)
 

@@ -80,7 +80,7 @@ class _CompatibilityScan:
         self.files = {name: _definitions(source) for name, source in self.sources.items()}
         self.found: dict[tuple[str, str], dict[str, None]] = {}  # (kind, name) -> places
         self.reasons: dict[tuple[str, str], str] = {}
-        self.stopped: set[ast.AST] = set()  # functions that name something which is missing
+        self.stopped: set[ast.AST] = set()  # functions that refer to missing features
 
     def run(self) -> list[MissingFeature]:
         """Return all missing features."""

@@ -23,7 +23,7 @@ from ts.ir.types import ANY
 
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
 _MAX_SOURCE_CHARS: Final = 1 << 26  # characters of one source
-_MAX_LINES: Final = 1 << 31  # before a source in its file
+_MAX_LINES: Final = 1 << 31  # limit of line numbers of a source in its file
 _NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # the empty text
 
 

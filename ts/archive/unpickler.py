@@ -23,7 +23,7 @@ from ts._core.value.type_of import is_small
 from ts.errors import ArchiveError
 
 _MARK: Final = object()
-_STEPS: Final = 256  # accounted for together: 200 ns and 50 bytes each, at least
+_STEPS: Final = 256  # steps charged together: at least 200 ns and 50 bytes each
 
 
 class Global:

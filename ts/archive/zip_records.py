@@ -36,7 +36,7 @@ from ts.errors import ArchiveError, MissingCudaError
 
 Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 
-_CHUNK_BYTES: Final = 1 << 20  # bytes that are read without looking at the clock
+_CHUNK_BYTES: Final = 1 << 20  # bytes read between checks of the time limit
 _MIN_MAPPED_BYTES: Final = 1 << 16  # smaller records are read, which is as fast as mapping
 _ALIGNMENT: Final = 64  # of mappable records: kernels require aligned elements
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # before the name and the extra field of a record

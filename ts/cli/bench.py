@@ -128,7 +128,7 @@ class _Process:
     def __init__(self, name: str, python: str, until: float) -> None:
         self.name, self.python, self.until = name, python, until
         environment = dict(os.environ)
-        if name == "ts":  # with the module path of this process
+        if name == "ts":  # the subprocess imports the same `ts`
             folders = [str(Path(ts.__file__).parents[1]), environment.get("PYTHONPATH", "")]
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
         command = [python, bench_worker.__file__, name]

@@ -156,7 +156,7 @@ class _Lowering:
                 return self._scan(*node.args)
         kind = FUNCTIONS.get(target)
         if target is operator.pow and not isinstance(node.meta.get("val"), SymFloat):
-            raise UnsupportedNodeError("a power of whole numbers")  # the compiler's is a float
+            raise UnsupportedNodeError("a power of whole numbers")  # compiled `pow` of ints returns a float
         if kind is None or node.kwargs:
             raise UnsupportedNodeError(f"a call of {target}")
         given = [self._value(x, None) for x in node.args]

@@ -83,7 +83,7 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
 def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
     """Order the inputs for buffers and constants by module; constants count as buffers of their module."""
     names = [*signature.parameters, *signature.buffers, *signature.lifted_tensor_constants]
-    modules: dict[str, list[str]] = {"": []}  # paths of the modules in a module, in order of creation
+    modules: dict[str, list[str]] = {"": []}  # module path -> submodule paths, in order of creation
     for name in names:
         path = name.split(".")[:-1]
         for k in range(len(path)):

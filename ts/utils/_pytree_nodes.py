@@ -40,7 +40,7 @@ FromDumpableContextFn: TypeAlias = Callable[[DumpableContext], Context]
 NAMESPACE: Final = "ts"
 NO_SERIALIZED_TYPE_NAME_FOUND = "NO_SERIALIZED_TYPE_NAME_FOUND"
 
-# Dictionaries keep the order of their keys: entered once, and never left.
+# Dictionaries are flattened in insertion order, for the whole process.
 _order_of_keys = optree.dict_insertion_ordered(True, namespace=NAMESPACE)
 _order_of_keys.__enter__()
 

@@ -1,7 +1,7 @@
 """Find the messages that a backward pass traverses, before it runs.
 
-    message_dependencies(context, roots) {ROOT_MESSAGE_INDEX: [message of worker1], 0: [message of worker2]}
-    messages(agent, context, roots)      {1: [0], 2: [4, 7]}
+    message_dependencies(context, roots)     {ROOT_MESSAGE_INDEX: [message of worker1], 0: [...]}
+    messages(agent, context, roots)          {1: [0], 2: [4, 7]}
 
 Each process computes `message_dependencies` of its sent messages; `messages` maps each sender to the messages
 that will have gradients.

@@ -1,8 +1,8 @@
 """Optimizers over local parameters, created and stepped by remote processes.
 
-    name = named(ts.optim.SGD, agent)                   ["optim", "SGD"]
-    handle = make(agent, name, [rref], (), {"lr": 0.1}) in the owner; the other process receives `handle`
-    step(handle, context_id)                            step with the gradients of the context
+    name = named(ts.optim.SGD, agent)                        ["optim", "SGD"]
+    handle = make(agent, name, [rref], (), {"lr": 0.1})      in the owner; the other process receives `handle`
+    step(handle, context_id)                                 step with the gradients of the context
 
 Classes are sent by name: classes of `ts.optim` always, user classes only with `allow_python`.
 """

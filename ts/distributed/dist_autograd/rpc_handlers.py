@@ -28,7 +28,7 @@ def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked:
     """Handle a gradient or optimizer message and send its response; exceptions are sent to the caller."""
     try:
         _handle(agent, about, kind, rest, asked)
-    except Exception as error:  # is sent to the caller
+    except Exception as error:  # sent to the caller
         asked.failed(error)
 
 

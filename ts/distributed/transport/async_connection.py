@@ -28,7 +28,7 @@ _UNREAD_MESSAGES: Final = 64  # reading from the socket pauses at this many unre
 _UNREAD_BYTES: Final = 1 << 26
 # messages delivered between checks of `full`
 _MAX_MESSAGES_PER_WAKEUP: Final = 1024
-_SHM_POLL_INTERVAL: Final = 0.001  # seconds between looks at shared memory
+_SHM_POLL_INTERVAL: Final = 0.001  # seconds between checks of shared memory
 _SYSCALLS_PER_CONNECTION: Final = 16  # system calls per connection before others are served
 
 

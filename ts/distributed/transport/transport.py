@@ -267,7 +267,7 @@ class Listener(Generic[ConnectionType]):
         task = asyncio.current_task()
         assert task is not None
         self._unauthenticated.pop(task, None)
-        self._authenticated.add(task)  # loops keep no tasks alive
+        self._authenticated.add(task)  # an event loop holds only weak references to tasks
         await self.serve(connection)
 
 

@@ -174,7 +174,7 @@ def _object_reader(cls: Any) -> _Reads:
     def read_object(value: Any, where: str) -> Any:
         if type(value) is not dict:
             raise _wrong(where, f"an object, {cls.__name__}")
-        if not readers:  # now, as graphs hold graphs
+        if not readers:  # on first use, as the types are recursive
             readers[:] = [(f.name, _reader(hints[f.name])) for f in fields]  # atomically
         if not needed <= value.keys():
             raise ArchiveError(f"{where}: {cls.__name__} has no {min(needed - value.keys())}")
