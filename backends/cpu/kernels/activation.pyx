@@ -59,7 +59,7 @@ cdef Rows EXPM1 = find_rows("expm1"), SOFTPLUS_OF_ONE = find_rows("softplus"), L
 
 
 cdef PyArrayObject *aligned_float_array(IValue *x) noexcept:
-    """Return the array of an aligned floating CPU tensor without overlapping elements; NULL for anything else."""
+    """Return the array of an aligned floating CPU tensor without overlapping elements; NULL otherwise."""
     cdef PyArrayObject *a
     cdef int kind
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:

@@ -149,7 +149,7 @@ cdef int clamp_max_in_place(Operator op, IValue *r, const int32_t *at) except -1
     return clamp_between(op, r, at, NULL, &r[at[1]], True)
 
 
-# ---------------------------------------------------------------- formulas of one to three tensors and a number
+# ---------------------------------------------------------------- formulas of 1-3 tensors and a number
 
 cdef enum Formula:
     SQUARE

@@ -16,7 +16,7 @@ cdef struct Matrix:
 
 
 cdef inline bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *strides, int64_t itemsize, bint turn) noexcept nogil:
-    """Describe a matrix (its transpose if `turn`) for BLAS; False if neither its rows nor its columns are contiguous."""
+    """Describe a matrix (its transpose if `turn`) for BLAS; False if it has no contiguous rows or columns."""
     cdef int64_t down = strides[0], right = strides[1], rows = dims[0], columns = dims[1]
     if turn:
         down, right, rows, columns = right, down, columns, rows

@@ -13,7 +13,7 @@ from ts._core.tensor.tensor cimport number_of_scalar_type
 
 
 cdef inline object new_strided(int nd, npy_intp *dims, npy_intp *strides, int kind):
-    """Allocate an array with the given shape and strides (in bytes); the strides must describe a dense block."""
+    """Allocate an array with the given shape and strides (in bytes), which must describe a dense block."""
     return cnp.PyArray_New(cnp.ndarray, nd, dims, number_of_scalar_type(kind), strides, NULL, 0, 0, <object>NULL)
 
 

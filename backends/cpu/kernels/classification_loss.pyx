@@ -91,7 +91,7 @@ cdef bint read_weight(IValue *x, npy_intp classes, int kind, const void **weight
 
 
 cdef bint read_classes(IValue *r, const int32_t *at, PyArrayObject *x, PyArrayObject *target, Classes *c) noexcept:
-    """Read the first five arguments: scores, targets, weights, reduction, ignored class; False if they do not match."""
+    """Read scores, targets, weights, reduction and ignored class; False if they do not match."""
     cdef int d, nd = ndim_of(x)
     if scalar_type(&r[at[1]]) != INT64 or size_of(x) == 0 or nd == 0 or not NONE <= r[at[3]].v.i <= SUM:
         return False
@@ -172,7 +172,10 @@ cdef bint compute_margins(Classes *c, double p, double margin, floating *out) no
 
 
 cdef bint compute_label_margins(Classes *c, char *is_label, floating *out) noexcept nogil:
-    """Compute the multi-label margin losses; the labels of a sample end at the first -1. `is_label`: one byte per class."""
+    """Compute the multi-label margin losses.
+
+    The labels of a sample end at the first -1. `is_label` has one byte per class.
+    """
     cdef const floating *x = <const floating *>c.x
     cdef const int64_t *labels = c.target
     cdef floating gap

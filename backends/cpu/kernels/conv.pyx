@@ -1,4 +1,4 @@
-"""Convolutions of floating arrays on the CPU: an implicit matrix product (implicit GEMM) that reads the input in place.
+"""Convolutions of floating arrays on the CPU, by an implicit GEMM that reads the input in place.
 
 In: input, weight, bias and a geometry; out: the convolution, written to `out`.
 
@@ -200,7 +200,7 @@ cdef inline int64_t weight_at(Job *job, SubConvolution p, int64_t group, int64_t
 
 
 cdef void pack_weight(Job *job, SubConvolution p, real *to) noexcept nogil:
-    """Pack the weight as (group, tile of filters, depth, filter of the tile), padding the last tile with zeros."""
+    """Pack the weight as (group, tile of filters, depth, filter of the tile), zero-padding the last tile."""
     cdef real *line
     cdef int64_t stride = job.weight_strides[1]
     cdef int64_t group, tile, first, tap, r, channel, rows = job.kernels.rows, full
@@ -223,7 +223,7 @@ cdef void pack_weight(Job *job, SubConvolution p, real *to) noexcept nogil:
 cdef void copy_out(
     Job *job, SubConvolution p, int64_t image, int64_t first, int64_t filters, real *sums, int64_t pitch, int64_t q, int64_t count
 ) noexcept nogil:
-    """Add the bias to the sums of positions [q, q + count) and write those that belong to rows of the output."""
+    """Add the bias to the sums of positions [q, q + count) and write those in rows of the output."""
     cdef int64_t low = 0, high = p.rows, middle, begin, end, i, filter
     cdef real *from_
     cdef real *to
@@ -270,7 +270,10 @@ cdef inline int pack_end(
 
 
 cdef int compute(Job *job, SubConvolution p, int64_t part, int64_t parts, real *kind) noexcept nogil:
-    """Run the tasks of one part, each a group of one image and some panels of positions; return -1 without memory."""
+    """Run the tasks of one part; return -1 without memory.
+
+    A task is a group of one image and some panels of positions.
+    """
     cdef int64_t lanes = job.kernels.lanes, rows = job.kernels.rows, wide = 3 * job.kernels.lanes
     cdef int64_t pitch = wide * job.panels, tiles = (job.filters + rows - 1) // rows
     cdef int64_t blocks = (p.length + pitch - 1) // pitch
@@ -342,7 +345,7 @@ cdef int compute(Job *job, SubConvolution p, int64_t part, int64_t parts, real *
 cdef int compute_depthwise(
     Job *job, SubConvolution p, InputLayout s, int64_t plane, int64_t part, int64_t parts, real *kind
 ) noexcept nogil:
-    """Like `compute` for groups of one channel: each channel is laid out on its own, then its taps are summed."""
+    """Lay out each channel on its own and sum its taps: `compute` for groups of one channel."""
     cdef int64_t tasks = job.images * job.groups, slack = job.kernels.lanes
     cdef int64_t task, image, group, filter, tap, q, count
     cdef real *source = <real *>malloc((plane + slack) * sizeof(real))
@@ -379,7 +382,10 @@ ctypedef int (*Step)(Run, Py_ssize_t, Py_ssize_t) noexcept nogil
 
 @cython.final
 cdef class Run:
-    """One call of `correlate`: its operands and buffers. The methods run parts of the work, large ones without the GIL."""
+    """One call of `correlate`: its operands and buffers.
+
+    The methods run parts of the work, large ones without the GIL.
+    """
 
     cdef Job job
     cdef tuple held                    # references to the operands' arrays

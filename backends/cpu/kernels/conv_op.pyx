@@ -101,7 +101,7 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
 
 
 cdef object find_plan(Operator op, ConvArgumentPositions form, IValue *r, const int32_t *at, x, weight, bias):
-    """Return the cached or new plan of a call; None if the record's own kernel must run, for example to raise an error."""
+    """Return the cached or new plan of a call; None if the record's own kernel must run."""
     cdef bint transposed = form.always_transposed or (form.transposed != ABSENT and r[at[form.transposed]].v.i)
     numbers = key_of(form, r, at, transposed, x, weight, bias)
     if numbers is None:

@@ -133,7 +133,7 @@ cdef inline int64_t tap_offset(Weights w, SubConvolution p, int64_t tap) noexcep
 cdef void transpose_panel(
     Weights w, SubConvolution p, int64_t image, int64_t filter, int64_t filters, int64_t q, int64_t depth, real *panel
 ) noexcept nogil:
-    """Transpose the positions [q, q + depth) of some filters to one row per position; unused positions are zero."""
+    """Transpose positions [q, q + depth) of some filters to one row per position; unused ones are zero."""
     cdef int64_t lanes = w.kernels.lanes, wide = (filters + lanes - 1) // lanes * lanes, low = 0, high = p.rows, middle
     cdef int64_t begin, end, first, i, k
     cdef const real *line
@@ -257,7 +257,7 @@ cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int
 # ---------------------------------------------------------------- entry point
 
 def correlate_weights(seen, other, out, InputLayout source not None, SubConvolution phase not None, Py_ssize_t groups):
-    """Write the weight gradient's elements of the phase's taps to `out`, (filters, channels of a group, *window).
+    """Write the gradient of the phase's taps to `out`, (filters, channels of a group, *window).
 
     `seen` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the phase)
     are C-contiguous float32 or float64 arrays of one dtype. `out` must be zero elsewhere. Infinities and NaN

@@ -101,7 +101,7 @@ cdef void compute_distances(const char *x, const char *y, Pairs *p, floating *ou
 
 
 cdef PyArrayObject *aligned_float_array(IValue *x) noexcept:
-    """Return the array of an aligned, non-empty floating CPU tensor with any strides; NULL for anything else."""
+    """Return the array of an aligned, non-empty floating CPU tensor with any strides; NULL otherwise."""
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL

@@ -210,7 +210,10 @@ cdef int bernoulli_(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- dropout
 
 cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
-    """Apply dropout: return the tensor itself in inference or for p = 0, else scale by Bernoulli samples / (1 - p)."""
+    """Apply dropout.
+
+    In inference or for p = 0, return the tensor itself, else scale it by Bernoulli samples / (1 - p).
+    """
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef double p = r[at[1]].v.f, keep = 1 - p
     cdef npy_intp i

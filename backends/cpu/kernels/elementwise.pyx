@@ -114,7 +114,10 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
 
 
 cdef void replace_float_loops(Loops loops):
-    """Replace NumPy's floating loops by this package's, which call NumPy's loop, their data, for other strides."""
+    """Replace NumPy's floating loops by this package's.
+
+    For other strides these call NumPy's loop, which is their data.
+    """
     cdef Arithmetic *replacement = float_arithmetic(loops.name.encode())
     cdef int *kinds = [FLOAT, DOUBLE]
     cdef int i
@@ -143,7 +146,7 @@ cdef void add_half_loops(Loops loops) noexcept:
 # ---------------------------------------------------------------- numbers as operands
 
 cdef bint store_number(int scalar_type, IValue *number, char *out) noexcept nogil:
-    """Write a Python number in the tensor's dtype; False if type promotion would change the dtype of the result."""
+    """Write a Python number in the tensor's dtype; False if type promotion would change that dtype."""
     cdef int64_t i = number.v.i
     if number.tag == TAG_FLOAT:
         return store_double(scalar_type, number.v.f, out)
@@ -191,7 +194,7 @@ cdef inline bint is_aligned(PyArrayObject *a) noexcept nogil:
 
 
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
-    """Write the element of a 0-dim tensor of another dtype, which is promoted like a number; False if unsupported."""
+    """Write the element of a 0-dim tensor of another dtype, promoted like a number; False if unsupported."""
     cdef IValue number
     cdef char *place = data_of(<PyArrayObject *>x.array)
     if not is_aligned(<PyArrayObject *>x.array):
@@ -350,7 +353,7 @@ cdef inline bint is_whole(int kind) noexcept nogil:
 
 
 cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
-    """Return the floating ScalarType that operands of two categories are promoted to; -1 for other combinations."""
+    """Return the floating ScalarType that operands of two categories are promoted to; -1 otherwise."""
     cdef Tensor y
     cdef bint to_default
     if other.tag == TAG_OBJECT:
@@ -378,7 +381,7 @@ cdef Tensor converted_tensor(Tensor x, int kind):
 
 
 cdef PyObject *binary_mixed(Loops loops, Tensor x, IValue *other) except? NULL:
-    """Convert operands of different categories (float and integer or bool) to one floating dtype, then compute."""
+    """Convert operands of different categories (float and integer or bool) to one dtype, then compute."""
     cdef int kind = common_kind(loops, x, other)
     cdef Tensor y
     cdef IValue converted
@@ -436,7 +439,10 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
 
 
 cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except? NULL:
-    """Compute `a op b` for operands of one dtype with broadcasting or any strides; if b is NULL, with the number."""
+    """Compute `a op b` for operands of one dtype, with broadcasting or any strides.
+
+    If b is NULL, the second operand is the number.
+    """
     cdef int ndim = ndim_of(a) if b == NULL else max(ndim_of(a), ndim_of(b)), d
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[3]

@@ -1,4 +1,4 @@
-"""Matrix products with few rows (skinny GEMM), without packing: vector by matrix, small batches in a linear layer.
+"""Matrix products with few rows (skinny GEMM), without packing, as for small batches in a linear layer.
 
 In: two matrices.  Out: their product, by the loops of `simd_rows.h`, which read both in place.
 

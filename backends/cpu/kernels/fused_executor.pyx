@@ -1,4 +1,4 @@
-"""Execution of fusion groups: pointwise operators run together on tiles of elements that stay in the L1 cache.
+"""Execution of fusion groups: pointwise operators run together on tiles that stay in the L1 cache.
 
 In: registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out: whether it ran,
 and its results.
@@ -198,7 +198,10 @@ cdef inline void set_slot_array(Run *run, int slot, object array, npy_intp item)
 
 
 cdef list run_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject *like, Operator op, IValue *r, const int32_t *at):
-    """Run a group whose inputs have one shape and equal strides; return the owners of the results, None if unsupported."""
+    """Run a group whose inputs have one shape and equal strides.
+
+    Return the owners of the results; None if unsupported.
+    """
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[2]
     cdef int i, d, slot, kind
@@ -334,7 +337,10 @@ cdef list run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *
 
 
 cdef list try_run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
-    """Run a group with epilogues; None after an exception, which the single operators raise again with its location."""
+    """Run a group with epilogues; None after an exception.
+
+    The single operators raise the exception again, with its location.
+    """
     try:
         return run_plan(g, plan, run, op, r, at)
     except Exception:

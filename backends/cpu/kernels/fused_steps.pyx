@@ -107,7 +107,7 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
 
 
 cdef PyArrayObject *list_array(IValue *tensors, Py_ssize_t i, int kind, bint writable) noexcept:
-    """Return element `i` of a list if it is a contiguous tensor of the dtype (writable, if `writable`), else NULL."""
+    """Return element `i` if it is a contiguous tensor of the dtype (writable if `writable`), else NULL."""
     cdef IValue *x = list_place(tensors.v.o, i)
     cdef PyArrayObject *a = contiguous_array_or_null(x)
     if a == NULL or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
@@ -163,7 +163,7 @@ cdef bint collect_parts(IValue *r, const int32_t *at, const bint *used, int list
 
 
 cdef PyArrayObject *contiguous_gradient(IValue *tensors, Py_ssize_t i, int kind, list copies) except? NULL:
-    """Return a contiguous copy of a gradient, owned by `copies`; NULL unless it is a CPU tensor of the dtype."""
+    """Return a contiguous copy of a gradient, owned by `copies`; NULL unless a CPU tensor of the dtype."""
     cdef IValue *x = list_place(tensors.v.o, i)
     cdef object result
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
@@ -214,7 +214,7 @@ cdef int count_writes(IValue *r, const int32_t *at, const bint *used, int lists,
 # ---------------------------------------------------------------- the operators
 
 cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run a step with (self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, ...)."""
+    """Run a step on (self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, ...)."""
     cdef SgdRule rule
     cdef Work work
     cdef bint used[3]
@@ -249,7 +249,7 @@ cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled) except -1:
-    """Run a step with (self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, ...)."""
+    """Run a step on (self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, ...)."""
     cdef AdamRule rule
     cdef Work work
     cdef Part *part
@@ -297,7 +297,7 @@ cdef int fused_adamw(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run a step with (self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, ...)."""
+    """Run a step on (self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, ...)."""
     cdef AdagradRule rule
     cdef Work work
     cdef Part *part

@@ -77,7 +77,10 @@ cdef bint select_elements(
 cdef bint select_by_simd(
     const char *x, npy_intp outer, npy_intp n, npy_intp length, const int64_t *index, npy_intp count, char *out
 ) noexcept nogil:
-    """Select by gather instructions, for elements of 4 or 8 bytes; False if an index is not in [0, n) or the width differs."""
+    """Select elements of 4 or 8 bytes by gather instructions.
+
+    False if an index is not in [0, n) or the width differs.
+    """
     if length == 4:
         return pick_four_of_rows(<const four_bytes *>x, outer, n, index, count, <four_bytes *>out)
     return length == 8 and pick_eight_of_rows(<const eight_bytes *>x, outer, n, index, count, <eight_bytes *>out)
@@ -87,7 +90,7 @@ cdef bint select_rows(
     const char *x, npy_intp outer, npy_intp n, npy_intp length, const char *index, bint narrow, npy_intp wrap, npy_intp count,
     char *out
 ) noexcept nogil:
-    """Compute out[o, i] = x[o, index[i]] for rows of `length` bytes; False if an index is not in [-wrap, n)."""
+    """Compute out[o, i] = x[o, index[i]], rows of `length` bytes; False if an index is not in [-wrap, n)."""
     cdef npy_intp o, i
     cdef int64_t j
     if not narrow and select_by_simd(x, outer, n, length, <const int64_t *>index, count, out):
@@ -369,7 +372,7 @@ cdef Py_ssize_t only_index(List indices) noexcept:
 
 
 cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
-    """Index by one integer tensor (x[i], x[:, i]), a mask of the whole tensor, or several tensors (x[i, j])."""
+    """Index by one integer tensor (x[i], x[:, i]), several (x[i, j]), or a mask of the whole tensor."""
     cdef List indices = <List>r[at[1]].v.o
     cdef Py_ssize_t dim
     if type(indices) is not List or indices.size == 0:

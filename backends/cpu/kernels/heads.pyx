@@ -232,7 +232,7 @@ seal(Heads)
 
 
 cdef bint set_stack_strides(Heads h, int which, PyArrayObject *a, int own) except -1:
-    """Store the strides of an array's leading dimensions, without the last `own`; False if they do not broadcast."""
+    """Store the strides of an array's dimensions except the last `own`; False if they do not broadcast."""
     cdef int d, at
     if ndim_of(a) - own > h.nd:
         return False
@@ -264,7 +264,7 @@ cdef bint set_mask(Heads h, PyArrayObject *mask) except -1:
 
 
 cdef object as_blas_operand(Matrix *m, object a, bint turn):
-    """Describe an array's matrices for BLAS; return the array, or a copy if neither rows nor columns are contiguous."""
+    """Describe an array's matrices for BLAS; return the array, or a copy if BLAS cannot read it."""
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef int last = ndim_of(x) - 2
     if as_matrix(m, data_of(x), dims_of(x) + last, strides_of(x) + last, item_size(x), turn):

@@ -53,7 +53,7 @@ cdef enum:
 # ---------------------------------------------------------------- arguments
 
 cdef object read_array(IValue *x, int dtype, int nd):
-    """Return a contiguous array of a non-empty CPU tensor of the given dtype and rank; None for anything else."""
+    """Return a contiguous array of a non-empty CPU tensor of the given dtype and rank; None otherwise."""
     cdef object array
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != dtype:
         return None
@@ -87,7 +87,11 @@ cdef Weights layer_weights(IValue *r, const int32_t *at, int dtype, bint biased)
 # ---------------------------------------------------------------- forward
 
 cdef int run_forward(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run a layer on (input, w_ih, w_hh, b_ih, b_hh, hx, cx, reverse, batch_sizes, mode, hidden_size, ..., has_biases, ...)."""
+    """Run a layer.
+
+    In: (input, w_ih, w_hh, b_ih, b_hh, hx, cx, reverse, batch_sizes, mode, hidden_size, ...,
+    has_biases, ...).
+    """
     cdef npy_intp times, batch, inputs, width, total
     cdef Weights w
     cdef Packed packed_ih, packed_hh
@@ -143,7 +147,7 @@ cdef void lstm_step_backward(
     npy_intp rows, npy_intp n, const double *kept, const double *before, const double *after, const double *grad,
     const double *through, double *of_cell, double *of_gates
 ) noexcept nogil:
-    """Compute the gates' and the cell state's gradients of one time step; as the float32 loop in `row_loops.h`."""
+    """Compute one time step's gradients of gates and cell state, like the float32 loop in `row_loops.h`."""
     cdef npy_intp row, i
     cdef double enter, forget, update, out, shown, of_hidden, of_inside
     for row in range(rows):
@@ -239,7 +243,7 @@ cdef class LstmBackward:
         return result if multiply_into(transposed(left), right, result, 1, 0, None, None, NULL, NULL) else None
 
     cdef object hidden_weight_gradient(self):
-        """Return the gradient of w_hh, whose factor is the previous time step's output, hx at the first one."""
+        """Return the gradient of w_hh, from the previous time steps' outputs (hx for the first step)."""
         cdef npy_intp batch = self.hx.shape[0], total = self.gates.shape[0]
         cdef object result, before = self.output.reshape(total, -1)
         cdef object first = self.gates[total - batch:] if self.reverse else self.gates[:batch]
@@ -310,7 +314,7 @@ cdef LstmBackward compute_gate_gradients(IValue *r, const int32_t *at):
 
 
 cdef object copy_state_gradient(IValue *x, int dtype, npy_intp batch, npy_intp width):
-    """Return a copy of a final state's gradient, zeros for a missing one; None if shape or dtype do not match."""
+    """Return a copy of a final state's gradient, zeros if it is missing; None if it does not match."""
     cdef object array
     if x.tag != TAG_NONE:
         array = read_state(x, dtype)
@@ -330,7 +334,10 @@ cdef bint is_gradient_required(Operator op, IValue *r, const int32_t *at, int i)
 
 
 cdef int layer_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run backward on (input, w_ih, w_hh, b_ih, b_hh, hx, cx, output, hy, cy, gradients, reverse, mode, ..., output_mask)."""
+    """Run the backward pass.
+
+    In: (input, w_ih, w_hh, b_ih, b_hh, hx, cx, output, hy, cy, gradients, reverse, mode, ..., output_mask).
+    """
     cdef LstmBackward b
     cdef list result = [None] * 7
     cdef int i, dtype

@@ -299,7 +299,10 @@ cdef npy_intp count_true(const uint8_t *mask, npy_intp n) noexcept nogil:
 
 
 cdef void compress(const uint8_t *mask, npy_intp n, const element *x, element *out, npy_intp count) noexcept nogil:
-    """Copy the selected elements without branches: each element is written, the position advances if it is selected."""
+    """Copy the selected elements without branches.
+
+    Each element is written; the position advances only if it is selected.
+    """
     cdef npy_intp i, position = 0
     for i in range(n):
         if position == count:

@@ -249,7 +249,7 @@ cdef class Job:
         return self.run_tasks()
 
     cdef int64_t vector_panel(self, int64_t inner_stride) noexcept:
-        """Return the number of elements per call of a matrix-vector loop: few for contiguous rows, else many."""
+        """Return the elements per call of a matrix-vector loop: few for contiguous rows, else many."""
         cdef int64_t depth = max(self.left.columns, <int64_t>1)
         return max(
             MATVEC_ELEMENTS_PER_CALL // depth // 16 * 16,

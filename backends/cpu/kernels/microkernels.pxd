@@ -1,4 +1,4 @@
-"""Microkernels of products and convolutions (`simd_tiles.h`) for the widest vectors that the processor supports."""
+"""Microkernels of products and convolutions (`simd_tiles.h`) for the processor's widest vectors."""
 
 from libc.stdint cimport int64_t
 

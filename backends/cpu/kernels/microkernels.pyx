@@ -1,4 +1,4 @@
-"""Microkernels of products and convolutions (`simd_tiles.h`) for the widest vectors that the processor supports.
+"""Microkernels of products and convolutions (`simd_tiles.h`) for the processor's widest vectors.
 
     microkernels(True).tile[3][2]      8 rows by 3 vectors of doubles
     instruction_set()                  "AVX-512"
@@ -19,7 +19,7 @@ cdef Kernels *microkernels(bint double_) noexcept nogil:
 
 
 def instruction_set(int widest=0):
-    """Return the name of the instruction set in use; with `widest`, first limit the vectors to that many bits."""
+    """Return the instruction set in use; with `widest`, first limit the vectors to that many bits."""
     if widest:
         choose_kernels(widest)
     return instructions.decode()

@@ -186,7 +186,7 @@ cdef void select_values(const char *x, npy_intp width, Shape *s, const int64_t *
 cdef void find_extremes(
     bint largest, PyArrayObject *a, int kind, char *x, npy_intp width, Shape *s, char *values, int64_t *indices
 ) noexcept nogil:
-    """Find the extremes of all lines; `a` only supplies the dtype, the elements start at `x`. `values` may be NULL."""
+    """Find the extremes of all lines of `x`; `a` only supplies the dtype. `values` may be NULL."""
     cdef npy_intp o
     for o in range(s.outer):
         if s.inner == 1 or kind == BOOL:

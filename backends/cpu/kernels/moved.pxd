@@ -1,4 +1,4 @@
-"""Types for copying elements of any dtype as integers of their width, without alignment or aliasing requirements.
+"""Types for copying elements of any dtype as integers, without alignment or aliasing requirements.
 
 complex64 has 8 bytes, but the alignment of a float.
 

@@ -187,7 +187,10 @@ cdef class MersenneTwister:
         return <float>(self.word() & 0xFFFFFFU) * <float>(1.0 / 16777216.0)
 
     cdef double normal(self) noexcept:
-        """Return a standard normal number (Box-Muller); they come in pairs, the second is cached for the next call."""
+        """Return a standard normal number (Box-Muller).
+
+        Numbers come in pairs; the second is cached for the next call.
+        """
         cdef double u1, u2, radius
         if self.s.y_valid:
             self.s.y_valid = 0
@@ -245,7 +248,10 @@ cdef class MersenneTwister:
         return result
 
     cdef double sample_poisson(self, double rate) noexcept:
-        """Draw a Poisson sample: Knuth's product below rate 10, else Hörmann's transformed rejection (PTRS, 1993)."""
+        """Draw a Poisson sample.
+
+        Below rate 10 by Knuth's product, else by Hörmann's transformed rejection (PTRS, 1993).
+        """
         cdef double product, bound, a, b, inverse_alpha, v_r, u, v, us, k
         if rate == 0:
             return 0
@@ -344,7 +350,10 @@ cdef class MersenneTwister:
         return result
 
     cdef double sample_gamma(self, double alpha) noexcept:
-        """Draw a gamma sample (Marsaglia and Tsang, 2000), boosting shapes below 1; constants are float32 as in PyTorch."""
+        """Draw a gamma sample (Marsaglia and Tsang, 2000).
+
+        Shapes below 1 are boosted. Constants are float32, as in PyTorch.
+        """
         cdef double scale = 1, c, d, x, y, u, v
         if alpha == 0 or isnan(alpha):
             return alpha

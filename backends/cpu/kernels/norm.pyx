@@ -66,7 +66,7 @@ cdef void normalise_rows(
     const floating *x, npy_intp rows, npy_intp n, const floating *weight, const floating *bias, double eps, floating *out,
     floating *means, floating *scales,
 ) noexcept nogil:
-    """Normalize each row; `means` and `scales`, unless NULL, receive its mean and 1 / sqrt(variance + eps)."""
+    """Normalize rows; `means` and `scales`, unless NULL, receive the mean and 1 / sqrt(variance + eps)."""
     cdef double mean, scale
     cdef npy_intp i, j
     if floating is float:

@@ -71,7 +71,7 @@ cdef PyArrayObject *read_contiguous(IValue *x, int kind, npy_intp n) noexcept:
 
 
 cdef bint read_weights(IValue *x, int kind, npy_intp n, void **data) noexcept:
-    """Read the data of an optional contiguous tensor of `n` elements of the dtype; False if it is something else."""
+    """Read an optional contiguous tensor of `n` elements of the dtype; False if it is something else."""
     cdef PyArrayObject *a
     data[0] = NULL
     if x.tag == TAG_NONE:
@@ -95,7 +95,10 @@ cdef PyArrayObject *read_gradient(IValue *gradient, PyArrayObject *x, int kind) 
 
 
 cdef void *new_gradient(list gradients, Py_ssize_t i, IValue *mask, int nd, npy_intp *dims, int kind, bint zeroed) except? NULL:
-    """Append a gradient's array to the list, empty if it is not requested; return its data, or NULL if not requested."""
+    """Append a gradient's array to the list and return its data.
+
+    If the gradient is not requested, the array is empty and the data NULL.
+    """
     cdef npy_intp none = 0
     cdef PyArrayObject *a
     if not is_gradient_required(mask, i):
@@ -285,7 +288,10 @@ cdef void batch_columns(
     const floating *g, const floating *x, const floating *weight, const floating *mean, const floating *spread, Batch *s,
     floating *of_x, floating *of_weight, floating *of_bias, floating *room,
 ) noexcept nogil:
-    """Compute batch norm gradients for planes of one element; `room`: five numbers per channel, the first two zero."""
+    """Compute batch norm gradients for planes of one element.
+
+    `room` has five numbers per channel, of which the first two are zero.
+    """
     cdef npy_intp c, n = s.channels
     cdef floating *first = room
     cdef floating *second = room + n

@@ -177,7 +177,7 @@ def last_use(CacheEntry place not None):
 
 
 cdef void drop_handed_out(PyObject *array, bint by_address) noexcept:
-    """Drop the panels of an array when it, or the address of its memory, is handed out: writes may go unnoticed."""
+    """Drop an array's panels when it or its address is handed out, because writes may go unnoticed."""
     cdef Py_ssize_t i
     cdef PyObject *owning
     if not packed_entries and not by_address:

@@ -63,7 +63,10 @@ cdef inline bint iterate_index_row(
     bint narrow, IndexOp way, uint64_t most, npy_intp step, npy_intp n, char *array, npy_intp array_step, const char *index,
     npy_intp index_step, element *other, npy_intp other_step
 ) noexcept nogil:
-    """Apply the operation along a row of indices; loop invariants are arguments, as stores could alias structure fields."""
+    """Apply the operation along a row of indices.
+
+    Loop invariants are arguments, because stores could alias the fields of a structure.
+    """
     cdef npy_intp j
     cdef int64_t place
     cdef char *to = <char *>other

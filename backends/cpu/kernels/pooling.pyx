@@ -57,7 +57,7 @@ ctypedef struct Plan:
 
 
 cdef bint read_sizes(IValue *x, int n, int64_t least, int64_t *out):
-    """Read one number per dimension, or one for all, into the last n of three; False if one is out of range."""
+    """Read a number per dimension, or one for all, into the last n of three; False if out of range."""
     cdef List sizes
     cdef int d
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
@@ -97,7 +97,10 @@ cdef bint read_planes(Plan *p, PyArrayObject *a, int n):
 
 
 cdef bint allocate_windows(Plan *p) except -1:
-    """Allocate the windows' starts and ends once the output size is known; False if there are too many windows."""
+    """Allocate the windows' starts and ends once the output size is known.
+
+    False if there are too many windows.
+    """
     cdef int64_t *w = p.windows.places
     cdef int d
     cdef int64_t *at

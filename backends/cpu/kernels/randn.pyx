@@ -90,7 +90,10 @@ cdef void fill_uniform(MersenneTwister stream, floating *out, npy_intp n) noexce
 
 
 cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint narrow, floating mean, floating deviation) noexcept:
-    """Fill `n` >= 16 numbers. With `narrow`, the remainder after whole blocks is drawn only once, for the last block."""
+    """Fill `n` >= 16 numbers.
+
+    With `narrow`, the remainder after whole blocks is drawn only once, for the last block.
+    """
     cdef npy_intp whole = n - n % BLOCK
     fill_uniform(stream, out, whole if narrow else n)
     box_muller_blocks(out, whole // BLOCK, mean, deviation)
@@ -100,7 +103,7 @@ cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint na
 
 
 def block_normals(MersenneTwister stream not None, npy_intp n, bint double_, bint narrow):
-    """Return an array of `n` >= 16 standard normal numbers in PyTorch's block order; ValueError if `n` is less."""
+    """Return `n` >= 16 standard normal numbers in PyTorch's block order; ValueError if `n` is less."""
     if n < BLOCK:
         raise ValueError(f"expected at least 16 numbers, got {n}")
     result = np.empty(n, np.float64 if double_ else np.float32)

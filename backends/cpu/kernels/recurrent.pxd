@@ -1,4 +1,4 @@
-"""Forward pass of recurrent layers, shared by `recurrent.pyx` and the layer that saves values for its backward."""
+"""Forward pass of recurrent layers, shared by `recurrent.pyx` and `lstm_layer.pyx`."""
 
 cimport numpy as cnp
 from numpy cimport npy_intp

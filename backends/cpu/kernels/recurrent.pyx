@@ -157,7 +157,10 @@ cdef class Weights:
         return new_matrix(rows, self.width * gate_count(self.kind), self.dtype)
 
     cdef bint compute_input_gates(self, object x, object gates) except -1:
-        """Compute the input's contribution to the gates for each row of `x`, with the additive biases; False if unsupported."""
+        """Compute the input's contribution to the gates for each row of `x`.
+
+        It includes the additive biases. False if unsupported.
+        """
         cdef bint biased = self.b_ih is not None or self.b_hh is not None
         cdef PyArrayObject *result = <PyArrayObject *>gates
         if biased and self.dtype == DOUBLE:
@@ -249,7 +252,10 @@ cdef int run_steps(Steps *s, Job share, Job back, npy_intp times) noexcept nogil
 
 
 cdef int run_steps_threaded(Steps *s, Job share, Job back, npy_intp times) except -1:
-    """Run consecutive time steps of equal batch size, multi-threaded or without the GIL if the work is large enough."""
+    """Run consecutive time steps of equal batch size.
+
+    Large work is multi-threaded, or at least runs without the GIL.
+    """
     cdef double work = share.work() + 32.0 * s.rows * s.gates
     cdef npy_intp k
     cdef int done = 0
@@ -358,7 +364,7 @@ cdef object read_weight(IValue *x, int dtype):
 
 
 cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased):
-    """Build the weights from arrays in the order of a layer's parameter list; None if one of them is unsupported."""
+    """Build the weights from arrays in the order of a layer's parameters; None if one is unsupported."""
     cdef Weights w = Weights.__new__(Weights)
     w.kind, w.dtype = kind, dtype
     for each in arrays:
@@ -414,7 +420,7 @@ cdef tuple read_states(Cell kind, IValue *state, int dtype, int nd):
 
 
 cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total):
-    """Return the batch size of each time step as a new array; None if the sizes do not match `batch` and `total`."""
+    """Return the batch size of each time step as a new array; None unless they match `batch` and `total`."""
     cdef npy_intp t, rows, row_count = 0
     cdef PyArrayObject *a = NULL
     cdef npy_intp *count

@@ -28,7 +28,7 @@ cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noe
 
 
 cdef inline double block_sum(const floating *x, npy_intp n, double total) noexcept nogil:
-    """Return `total` plus the elements of at most one block, in an order that does not depend on the machine."""
+    """Return `total` plus the elements of at most one block, in the same order on every machine."""
     cdef floating lane[LANES]
     cdef npy_intp i = 0, j
     if n >= LANES:
@@ -50,7 +50,7 @@ cdef inline double block_sum(const floating *x, npy_intp n, double total) noexce
 
 
 cdef inline double block_squares(const double *x, npy_intp n, double mean, double total, double *first) noexcept nogil:
-    """Return `total` plus the squares of x - mean for at most one block; the sum of x - mean is added to `first`."""
+    """Return `total` plus the squares of x - mean of at most one block; add that of x - mean to `first`."""
     cdef double lane[LANES]
     cdef double plain[LANES]
     cdef double off

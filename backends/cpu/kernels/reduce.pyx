@@ -92,7 +92,7 @@ cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noe
 
 
 cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept:
-    """Split a shape into (outer, n, inner); False if the reduced dimensions are not adjacent or an argument is invalid."""
+    """Split a shape into (outer, n, inner); False if the reduced dimensions are not adjacent or invalid."""
     cdef bint marked[MAX_DIMS]
     cdef List listed
     cdef IValue dim
@@ -530,7 +530,10 @@ cdef void finish_sum(const void *end, double total, char *out) noexcept nogil:
 cdef bint read_reduction(
     Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, EpilogueArgs *end
 ) noexcept:
-    """Configure the epilogue over the dimensions `reduced`, or all if NULL; `dtype` is NULL for operators without it."""
+    """Configure the epilogue over the dimensions `reduced`, or all if NULL.
+
+    `dtype` is NULL for operators without it.
+    """
     cdef Shape s
     cdef int d
     if not read_lengths(ndim, dims, reduced, keepdim, &s) or s.inner != 1:

@@ -250,7 +250,7 @@ def weighted_sums(x, out, int axis, index, weight):
 
 
 def weighted_bytes(x, out, int axis, index, weight, int places):
-    """Write the weighted sums of uint8 elements, rounded; weights are integers with `places` fractional bits."""
+    """Write rounded weighted sums of uint8 elements; weights are integers with `places` fractional bits."""
     if not 0 <= places <= 22 or type(x) is not np.ndarray or x.dtype.char != "B":
         raise TypeError("weighted_bytes: expected uint8 operands and 0 to 22 fractional bits")
     _sum_along(x, out, axis, index, weight, places)

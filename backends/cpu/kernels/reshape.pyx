@@ -1,4 +1,4 @@
-"""Reshaping and expansion of CPU tensors: views if the strides allow it, copies only for operators that may copy.
+"""Reshaping and expansion of CPU tensors: views if the strides allow it, copies only where permitted.
 
 In: registers, with a tensor and sizes.  Out: the register of the view.
 
@@ -86,7 +86,7 @@ cdef bint fit_strides(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *
 
 
 cdef int store_reshaped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims, bint may_copy) except -1:
-    """Store a view with another shape of the same size, or a copy if allowed; else run the record's own kernel."""
+    """Store a view with another shape, or a copy if allowed; else run the record's own kernel."""
     cdef npy_intp strides[MAX_DIMS]
     cdef cnp.PyArray_Dims shape
     if fit_strides(a, nd, dims, strides):

@@ -48,7 +48,7 @@ cdef extern from "numpy/arrayobject.h":
 # ---------------------------------------------------------------- tensor to number
 
 cdef int read_element(IValue *x, IValue *out) noexcept:
-    """Read the only element as an int, float or bool; 0 if the tensor has another size or an unsupported dtype."""
+    """Read the only element as an int, float or bool; 0 if the size or dtype is unsupported."""
     cdef Tensor t
     cdef char *data
     cdef int16_t i16

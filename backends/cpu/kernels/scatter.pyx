@@ -40,7 +40,7 @@ cnp.import_array()
 # ---------------------------------------------------------------- destination
 
 cdef PyArrayObject *read_array(IValue *x) noexcept:
-    """Return the array of an aligned CPU tensor with elements of up to 64 bits, any strides; NULL for anything else."""
+    """Return the array of an aligned CPU tensor with elements of up to 64 bits, any strides; else NULL."""
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
@@ -191,7 +191,10 @@ cdef int reduce_into(
 # ---------------------------------------------------------------- scatter
 
 cdef int run_scatter(Operator op, IValue *r, const int32_t *at, Reduction reduction) except -1:
-    """Run scatter on (self, dim, index, source), with one index per element; the source may be larger than the index."""
+    """Run scatter on (self, dim, index, source), with one index per element.
+
+    The source may be larger than the index.
+    """
     cdef PyArrayObject *a = read_array(&r[at[0]])
     cdef PyArrayObject *index = read_indices(&r[at[2]])
     cdef PyArrayObject *source = read_array(&r[at[3]])
@@ -307,7 +310,10 @@ cdef int index_reduce(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- x[...] = y
 
 cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run index_put on (self, indices, values, accumulate): integer index tensors of the leading dimensions, or a mask."""
+    """Run index_put on (self, indices, values, accumulate).
+
+    The indices are integer tensors of the leading dimensions, or a mask.
+    """
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef PyArrayObject *values = read_array(&r[at[2]])
     cdef PyArrayObject *index

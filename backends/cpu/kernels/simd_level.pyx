@@ -25,7 +25,7 @@ def available_levels():
 
 
 def check_request():
-    """Raise a RuntimeError if the environment variable TS_SIMD does not name a SIMD level of this processor."""
+    """Raise a RuntimeError if the variable TS_SIMD does not name a SIMD level of this processor."""
     requested = os.environ.get("TS_SIMD", "")
     if requested and requested not in available_levels():
         raise RuntimeError(

@@ -180,7 +180,7 @@ cdef void select_smallest(Item *items, Py_ssize_t n, Py_ssize_t k, bint ordered)
 
 
 cdef Py_ssize_t quickselect(Item *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
-    """Return the original index of the k-th item, by Hoare's quickselect with the median of three as pivot."""
+    """Return the original index of the k-th item, by quickselect with the median of three as pivot."""
     cdef Py_ssize_t low = 0, high = n - 1, i, j
     cdef Item pivot
     while low < high:

@@ -152,7 +152,8 @@ cdef double c_xlog1py(double x, double y) noexcept nogil:
     return 0 if x == 0 and not isnan(y) else x * log1p(y)
 
 
-# ---------------------------------------------------------------- ufuncs; NumPy refers to these tables, so they must be static
+# ---------------------------------------------------------------- ufuncs
+# NumPy refers to these tables, so they must be static.
 
 cdef char TYPES[4]
 cdef char BINARY_TYPES[6]

@@ -172,7 +172,7 @@ cdef int stft_center(Operator op, IValue *r, const int32_t *at) except -1:
 cdef void overlap_add(
     const floating *frames, const floating *window, Frames *f, floating *signal, floating *weight
 ) noexcept nogil:
-    """Overlap-add the windowed frames of one signal; `weight`, unless NULL, receives the sums of squared windows."""
+    """Overlap-add a signal's windowed frames; `weight`, unless NULL, receives the squared windows' sums."""
     cdef npy_intp k, i
     cdef floating w = 1
     for k in range(f.count):

@@ -1,4 +1,4 @@
-"""Epilogues of fusion groups: operators that read whole rows of the group's results while these are in the cache.
+"""Epilogues of fusion groups: operators that read whole rows of results while these are in the cache.
 
     softmax(x * scale + mask, -1)      in chunks of rows: the steps' tiles, then `softmax` of these rows
     ((x - y) ** 2).mean()              in chunks of a row: partial sums of blocks, which are added in order at the end

@@ -113,7 +113,7 @@ cdef bint is_flat(npy_intp *shape, npy_intp *strides, int ndim, npy_intp item) n
 
 
 cdef bint set_view_input(FusedPlan plan, ViewInput *head, IValue *r, const int32_t *at, Run *run, BorrowedArray *viewed) noexcept:
-    """Build the array header of a view and make it the input; False for 0-dim views and unsupported arguments."""
+    """Build the array header of a view and make it the input; False if it is 0-dim or unsupported."""
     cdef PyArrayObject *a = run.input[head.input]
     cdef IValue *others[MAX_VIEW_ARGUMENTS]
     cdef ArrayFields *fields = &viewed.fields
@@ -315,7 +315,10 @@ cdef void set_contiguous_strides(Layout *layout, int slot) noexcept nogil:
 
 
 cdef void set_operand_order_strides(Layout *layout, FusedPlan plan, Step *step) noexcept nogil:
-    """Set the strides of a step's result by the rule of `walk.new_result`: operands determine the dimension order."""
+    """Set the strides of a step's result.
+
+    As in `walk.new_result`, the operands determine the dimension order.
+    """
     cdef Operand operands[MAX_OPERANDS]
     cdef npy_intp shape[64]
     cdef int order[64]
@@ -455,7 +458,10 @@ cdef void address_materialized(Layout *layout, int slot, char *data, int *order,
 
 
 cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
-    """Address an input with a single stride directly; otherwise add a copy by tiles. False if there are too many."""
+    """Address an input with a single stride directly; otherwise add a copy by tiles.
+
+    False if there are too many.
+    """
     cdef Gather *into = &run.gather[run.gathers]
     cdef npy_intp strides[MAX_RANK]
     cdef npy_intp item = item_size(plan.kind[slot])

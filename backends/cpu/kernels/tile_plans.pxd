@@ -1,4 +1,4 @@
-"""A fusion group as its kernel reads it, and its execution plan for inputs of given dtypes: `FusedGroup` and `FusedPlan`.
+"""Fusion groups as kernels read them (`FusedGroup`), and execution plans for given dtypes (`FusedPlan`).
 
     slots      inputs, then the result of each row, then scalars and conversions in the dtype of their users
     steps      one for each row or conversion: its loop, the slots that it reads, the slot that it writes

@@ -1,4 +1,4 @@
-"""Planning of fusion groups: the loops of the rows for inputs of given dtypes, and the buffers of their results.
+"""Planning of fusion groups: the loops of the rows for given dtypes, and the buffers of their results.
 
 In: a program (`ts.fusion.program`), registers with tensors and numbers.  Out: the `FusedPlan` for them.
 
@@ -140,7 +140,7 @@ cdef int slot_in_dtype(FusedPlan plan, int slot, int other, int kind) noexcept:
 
 
 cdef int new_slot(FusedPlan plan, int source, int kind) noexcept:
-    """Append a slot that holds the elements of `source` in dtype `kind`; NO_INDEX if there are too many slots."""
+    """Append a slot for the elements of `source` in dtype `kind`; NO_INDEX if there are too many slots."""
     cdef int slot = plan.slots
     if slot >= MAX_SLOTS:
         return NO_INDEX
@@ -188,7 +188,10 @@ cdef int converted_slot(FusedPlan plan, int slot, int kind) noexcept:
 
 
 cdef Step *add_tile(FusedPlan plan, int out, int first) noexcept:
-    """Add a step whose loop is configured when it runs; it reads one slot as contiguous rows. NULL if there are too many."""
+    """Add a step whose loop is configured when it runs; NULL if there are too many.
+
+    It reads one slot as contiguous rows.
+    """
     cdef Step *step
     if plan.tiles >= MAX_SCALAR_LOOPS:
         return NULL
@@ -306,7 +309,7 @@ cdef class FusedGroup:
         return plan
 
     cdef str choose_loops(self, FusedPlan plan):
-        """Determine the dtype of all slots and the loop of each row; return the reason if a row has none, else ""."""
+        """Determine each slot's dtype and each row's loop; return the reason if a row has none, else ""."""
         cdef int i
         cdef Operator op
         cdef ReadTile read
@@ -403,7 +406,7 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_choice(self, FusedPlan plan, int row, tuple order):
-        """Add a selection by mask; `order` has the argument positions of the mask, the first and the second choice."""
+        """Add a selection by mask; `order` has the argument positions of the mask and the two choices."""
         cdef int slots[3]
         cdef int k, kind = NO_INDEX
         cdef Step *step
@@ -430,7 +433,7 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_conversion(self, FusedPlan plan, int row):
-        """Add a conversion to a dtype, or to another tensor's dtype; an operand of that dtype needs no step."""
+        """Add a conversion to a dtype, or to a tensor's dtype; an operand of that dtype needs no step."""
         cdef int first = plan.at[self.operands[row][0]], target, to
         if self.arity[row] != 2 or plan.kind[first] == NO_INDEX:
             return "other arguments than a dtype"
@@ -448,7 +451,10 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_results(self, FusedPlan plan):
-        """Set the slots of the results and of the epilogues' inputs; each result has a step, and no slot is returned twice."""
+        """Set the slots of the results and of the epilogues' inputs.
+
+        Each result has a step, and no slot is returned twice.
+        """
         cdef int i, slot
         for slot in range(MAX_SLOTS):
             plan.is_result[slot] = plan.is_required[slot] = False

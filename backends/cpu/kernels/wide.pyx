@@ -1,4 +1,4 @@
-"""Conversion of half-precision arguments to float32 for a kernel and of its results back; see the `.pxd` for the contract."""
+"""Conversion of half-precision arguments to float32, and of the results back; contract in the `.pxd`."""
 
 from libc.math cimport fabs
 from libc.stdint cimport int32_t
