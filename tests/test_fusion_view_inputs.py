@@ -51,7 +51,7 @@ def heads_outside(f):
 
 def head_record(node):
     operator = node.operator()
-    return operator is not None and operator.record is not None and operator.record.head
+    return operator is not None and operator.record is not None and operator.record.view_input
 
 
 LSTM = """

@@ -197,7 +197,7 @@ def form(record, variant, dtype, result, where):
     target, expected = args[0], leaves(result)[0]
     view = "Tensor(a)" in record.schema_text
     fits = expected.shape == target.shape and ts.can_cast(expected.dtype, target.dtype)
-    if record.self_refused:
+    if record.self_dtype_error:
         fits = fits and expected.dtype == target.dtype
     if view or fits:
         ts.manual_seed(0)

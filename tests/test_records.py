@@ -54,7 +54,7 @@ def test_every_result_has_its_layout():
 
 def test_refusals_name_kinds_of_dtypes():
     for record in RECORDS:
-        for kinds, message in (record.refuses or {}).items():
+        for kinds, message in (record.dtype_errors or {}).items():
             assert kinds and set(kinds) <= set("bihfcn") and message, record.key
 
 
@@ -87,7 +87,7 @@ def test_operator_flags_override_kernel_facts():
     """`facts` apply to all records of a kernel unless `op` overrides them."""
     cond, of_text = registry.find("aten::linalg_cond"), registry.find("aten::linalg_cond.p_str")
     assert cond.kernel is of_text.kernel and cond.layout == of_text.layout == ("contiguous",)
-    assert cond.refuses != of_text.refuses
+    assert cond.dtype_errors != of_text.dtype_errors
 
 
 @pytest.mark.parametrize("kernel, record", [
@@ -95,7 +95,7 @@ def test_operator_flags_override_kernel_facts():
     (lambda a: a, registry.find("aten::embedding_renorm_")),
 ])  # fmt: skip
 def test_kernels_with_rejected_arguments_are_guarded(kernel, record):
-    assert (record.guarded(kernel) is kernel) == (record.refuses is None)
+    assert (record.guarded(kernel) is kernel) == (record.dtype_errors is None)
 
 
 @pytest.mark.parametrize("name, arguments", [

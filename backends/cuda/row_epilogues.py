@@ -1,7 +1,8 @@
 """Configuration of row epilogues: operators that read whole rows of a fused group's results in its kernel.
 
-In: an epilogue of a group (`Record.ends`), dtype and shape of the value that it reads, its other arguments.
-Out: an `EpilogueConfig`, or `NotFusibleError` with the reason why the operator has to run separately.
+In: an epilogue of a group (`OperatorRecord.epilogue`), dtype and shape of the value that it reads, its other
+arguments. Out: an `EpilogueConfig`, or `NotFusibleError` with the reason why the operator has to run
+separately.
 
     softmax(h, -1)    of h (32, 100): 32 rows of 100 elements, by the record's row expression
 

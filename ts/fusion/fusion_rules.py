@@ -7,7 +7,7 @@ In: a node.  Out: the values that its fused operation reads, or the reason why i
 
 Fields of the `OperatorRecord` make operators fusible: `ufunc`, `tile` and `converts` for pointwise operators,
 `channels` with per-channel vectors.  An operator that reads whole rows may be an epilogue of a group
-(`ends`), and an input may be read through a view (`head`).
+(`epilogue`), and an input may be read through a view (`view_input`).
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def _rejection_reason(node: Node, record: OperatorRecord | None) -> str:
         return "it is a call"
     if record is not None and record.variant:
         return "it writes to its argument"
-    if record is not None and record.head:
+    if record is not None and record.view_input:
         return "it is a view that no group reads"
-    if record is not None and record.ends:
+    if record is not None and record.epilogue:
         return "it reads rows of an input that no group computes"
     return "it is not a pointwise operator on tensors"
 
@@ -79,7 +79,7 @@ def is_conversion(node: Node) -> bool:
 def is_fusible(node: Node) -> bool:
     """Return whether the operator of a node is fusible for some arguments."""
     record = _record(node)
-    return record is not None and (record.ends or _has_row(record))
+    return record is not None and (record.epilogue or _has_row(record))
 
 
 def _record(node: Node) -> OperatorRecord | None:
@@ -94,7 +94,11 @@ def _has_row(record: OperatorRecord) -> bool:
 def extra_inputs(node: Node) -> list[Value]:
     """Return the inputs of a fused node besides the tensor that it reads by elements, rows or views."""
     record = _record(node)
-    return node.inputs()[1:] if record is not None and (record.channels or record.ends or record.head) else []
+    return (
+        node.inputs()[1:]
+        if record is not None and (record.channels or record.epilogue or record.view_input)
+        else []
+    )
 
 
 def view_node_of(value: Value) -> Node | None:
@@ -103,13 +107,13 @@ def view_node_of(value: Value) -> Node | None:
     if node.kind() == "prim::ListUnpack":
         node = node.input().node()
     record = _record(node)
-    return node if record is not None and record.head and not record.variant else None
+    return node if record is not None and record.view_input and not record.variant else None
 
 
 def is_epilogue(node: Node) -> bool:
     """Return whether the node may be an epilogue: it reads rows of its first argument."""
     record = _record(node)
-    return record is not None and record.ends and not record.variant
+    return record is not None and record.epilogue and not record.variant
 
 
 def _conversion_operands(values: list[Value], record: OperatorRecord) -> list[Value] | str:

@@ -7,9 +7,9 @@
 with `op` for `FusedOp` and `view` for `ViewInput`.  Values are numbered: first the group's inputs (t: a
 tensor, n: a number, o: None, a bool or a string, -: an argument of a view input or epilogue besides its
 tensor), then the results of operations, then the results of epilogues.  Operations are pointwise.  An
-epilogue (`OperatorRecord.ends`) reads whole rows of an operation's result; no operation reads an epilogue's
-result.  A view input (`OperatorRecord.head`) is read through a view of the passed tensor.  `group_operator`
-returns the operator that bytecode calls; its first result is True if the group ran:
+epilogue (`OperatorRecord.epilogue`) reads whole rows of an operation's result; no operation reads an
+epilogue's result.  A view input (`OperatorRecord.view_input`) is read through a view of the passed tensor.
+`group_operator` returns the operator that bytecode calls; its first result is True if the group ran:
 
     ran, *results = prim::FusionGroup(x, y)
 
@@ -88,7 +88,7 @@ class FusedProgram:
                 raise ValueError(f"operation {at} reads an argument of an epilogue: {row.operands}")
         for end in ends:
             record = end.operator.record
-            if record is None or not record.ends:
+            if record is None or not record.epilogue:
                 raise ValueError(f"not an epilogue: {end.operator.name} of {end.operands}")
             if not first <= end.operands[0] < end_of_rows:
                 raise ValueError(f"an epilogue reads a value that no operation computes: {end.operands}")
@@ -107,7 +107,7 @@ class FusedProgram:
 
     def _check_head(self, head: ViewInput) -> None:
         record, letters = head.operator.record, self.inputs
-        if record is None or not record.head or not 0 <= head.part < max(head.parts, 1):
+        if record is None or not record.view_input or not 0 <= head.part < max(head.parts, 1):
             raise ValueError(f"not a view input: part {head.part} of {head.parts} of {head.operator.name}")
         if not 0 <= head.input < len(letters) or letters[head.input] != TENSOR:
             raise ValueError(f"a view of an input that is not a tensor: {head.input}")

@@ -11,7 +11,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.out_variants import COPIED, EXPECTED, FOUND, SCALAR
+from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, FOUND_DTYPE_ERROR, SCALAR
 from ts.ops.registry import op, shared_fields
 from ts.ops.type_promotion import SAME
 from ts.ops.unary import in_one_piece, sigmoid
@@ -41,13 +41,13 @@ def _softplus(xp: Any, x: Array) -> Array:
 
 @op(
     "aten::relu(Tensor self) -> Tensor",
-    keeps_dtype=True,
+    preserves_dtype=True,
     inplace=True,
     out="out",
     promotion=SAME,
     ufunc="relu",
     cuda="max(a, 0)",
-    refuses={"c": _NO_CLAMP},
+    dtype_errors={"c": _NO_CLAMP},
     **COPIED,
     sparse="elementwise.on_values",
 )
@@ -59,12 +59,12 @@ def _relu(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::relu6(Tensor self) -> Tensor",
-    keeps_dtype=True,
+    preserves_dtype=True,
     tile=True,
     inplace=True,
     cuda="min(max(a, 0), 6)",
     where="f",
-    refuses={"b": "Bool inputs not supported for hardtanh", "c": _NO_CLAMP},
+    dtype_errors={"b": "Bool inputs not supported for hardtanh", "c": _NO_CLAMP},
 )
 def _relu6(xp: Any, self: Array) -> Array:
     return common.cast(xp, xp.clip(self, 0, 6), self.dtype)
@@ -72,13 +72,13 @@ def _relu6(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
-    keeps_dtype=True,
+    preserves_dtype=True,
     tile=True,
     cuda="min(max(a, b), c)",
     inplace=True,
     out="out",
     where="f",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Array:
     if self.dtype == common.BOOL:
@@ -93,14 +93,14 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
 
 @op(
     "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
-    keeps_dtype=True,
+    preserves_dtype=True,
     tile=True,
     inplace=True,
     out="out",
     where="f",
     cuda="a > 0 ? a : a * b",
-    refuses={"c": "leaky_relu_cpu"},
-    out_refused=FOUND,
+    dtype_errors={"c": "leaky_relu_cpu"},
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
     x = _floating("leaky_relu", self)
@@ -112,7 +112,7 @@ def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
     "aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
     where="f",
     layout="like_all",
-    refuses={"bic": "prelu_cpu"},
+    dtype_errors={"bic": "prelu_cpu"},
 )
 def _prelu_kernel(xp: Any, self: Array, weight: Array) -> Array:
     """Compute prelu with a weight that broadcasts to the input."""
@@ -120,7 +120,7 @@ def _prelu_kernel(xp: Any, self: Array, weight: Array) -> Array:
     return xp.where(self > 0, self, self * weight)
 
 
-@op("aten::prelu(Tensor self, Tensor weight) -> Tensor", refuses={"bic": "prelu_cpu"}, autocast="lower")
+@op("aten::prelu(Tensor self, Tensor weight) -> Tensor", dtype_errors={"bic": "prelu_cpu"}, autocast="lower")
 def _prelu(xp: Any, self: Array, weight: Array) -> Array:
     if weight.ndim > 1:
         raise RuntimeError(
@@ -149,13 +149,13 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
 
 @op(
     "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-    keeps_dtype=True,
+    preserves_dtype=True,
     tile=True,
     inplace=True,
     out="out",
     where="f",
-    refuses={"c": "elu_cpu"},
-    out_refused=FOUND,
+    dtype_errors={"c": "elu_cpu"},
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Array:
     x = _wide(xp, "elu", self)
@@ -165,11 +165,11 @@ def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any 
 
 @op(
     "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
-    keeps_dtype=True,
+    preserves_dtype=True,
     tile=True,
     inplace=True,
     out="out",
-    refuses={"c": "elu_cpu"},
+    dtype_errors={"c": "elu_cpu"},
     **COPIED,
 )
 def _celu(xp: Any, self: Array, alpha: Any = 1.0) -> Array:
@@ -178,7 +178,13 @@ def _celu(xp: Any, self: Array, alpha: Any = 1.0) -> Array:
     return _elu(xp, self, alpha, 1.0, 1.0 / alpha)
 
 
-@op("aten::selu(Tensor self) -> Tensor", keeps_dtype=True, tile=True, inplace=True, refuses={"c": "elu_cpu"})
+@op(
+    "aten::selu(Tensor self) -> Tensor",
+    preserves_dtype=True,
+    tile=True,
+    inplace=True,
+    dtype_errors={"c": "elu_cpu"},
+)
 def _selu(xp: Any, self: Array) -> Array:
     return _elu(xp, self, 1.6732632423543772, 1.0507009873554805)
 
@@ -190,10 +196,10 @@ def _selu(xp: Any, self: Array) -> Array:
     out="out",
     cuda="gelu(a, b)",
     where="f",
-    refuses={"c": "GeluKernelImpl"},
-    out_refused=FOUND,
+    dtype_errors={"c": "GeluKernelImpl"},
+    out_dtype_error=FOUND_DTYPE_ERROR,
     since=10,
-    since_forms="o",
+    since_variants="o",
 )
 def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     """Return x times the normal distribution function, exact or by the tanh approximation.
@@ -214,13 +220,13 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
 
 @op(
     "aten::silu(Tensor self) -> Tensor",
-    keeps_dtype=True,
+    preserves_dtype=True,
     tile=True,
     cuda="a / (1 + exp(-a))",
     inplace=True,
     out="out",
     where="f",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 def _silu(xp: Any, self: Array) -> Array:
     x = _wide(xp, "silu", self)
@@ -235,8 +241,8 @@ def _silu(xp: Any, self: Array) -> Array:
     inplace=True,
     out="out",
     where="f",
-    refuses={"c": "mish_cpu"},
-    out_refused=FOUND,
+    dtype_errors={"c": "mish_cpu"},
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 def _mish(xp: Any, self: Array) -> Array:
     x = _wide(xp, "mish", self)
@@ -245,14 +251,14 @@ def _mish(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::hardswish(Tensor self) -> Tensor",
-    keeps_dtype=True,
+    preserves_dtype=True,
     inplace=True,
     out="out",
     where="f",
     ufunc="hardswish",
     cuda="a * min(max(a + 3, 0), 6) / 6",
-    refuses={"c": "hardswish_cpu"},
-    out_refused=FOUND,
+    dtype_errors={"c": "hardswish_cpu"},
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 def _hardswish(xp: Any, self: Array) -> Array:
     x = _wide(xp, "hardswish", self)
@@ -261,14 +267,14 @@ def _hardswish(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::hardsigmoid(Tensor self) -> Tensor",
-    keeps_dtype=True,
+    preserves_dtype=True,
     inplace=True,
     out="out",
     where="f",
     ufunc="hardsigmoid",
     cuda="min(max(a + 3, 0), 6) / 6",
-    refuses={"c": "hardsigmoid_cpu"},
-    out_refused=FOUND,
+    dtype_errors={"c": "hardsigmoid_cpu"},
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 def _hardsigmoid(xp: Any, self: Array) -> Array:
     return common.cast(xp, xp.clip(_wide(xp, "hardsigmoid", self) + 3, 0, 6) / 6, self.dtype)
@@ -281,8 +287,8 @@ def _hardsigmoid(xp: Any, self: Array) -> Array:
     out="out",
     where="f",
     layout="contiguous",
-    refuses={"c": "log_sigmoid_cpu"},
-    out_refused=SCALAR,
+    dtype_errors={"c": "log_sigmoid_cpu"},
+    out_dtype_error=SCALAR,
 )
 def _log_sigmoid(xp: Any, self: Array) -> Array:
     return -_softplus(xp, -_floating("log_sigmoid", self))
@@ -295,7 +301,7 @@ def _log_sigmoid(xp: Any, self: Array) -> Array:
     out_unnamed=True,
     where="",
     layout=("contiguous", "contiguous"),
-    refuses={"c": "log_sigmoid_cpu"},
+    dtype_errors={"c": "log_sigmoid_cpu"},
 )
 def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
     """Return log_sigmoid and exp(-|x|), which backward needs."""
@@ -309,8 +315,8 @@ def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
     cuda="a * b > c ? a : softplus(a * b) / b",
     out="out",
     where="f",
-    refuses={"c": "softplus_cpu"},
-    out_refused=FOUND,
+    dtype_errors={"c": "softplus_cpu"},
+    out_dtype_error=FOUND_DTYPE_ERROR,
     autocast={"cuda": "float32"},
 )
 def _softplus_op(xp: Any, self: Array, beta: Any = 1, threshold: Any = 20) -> Array:
@@ -323,8 +329,8 @@ def _softplus_op(xp: Any, self: Array, beta: Any = 1, threshold: Any = 20) -> Ar
     "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     out="out",
     where="f",
-    refuses={"bic": "softshrink_check"},
-    out_refused=FOUND,
+    dtype_errors={"bic": "softshrink_check"},
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 def _softshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     if lambd < 0:
@@ -336,8 +342,8 @@ def _softshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
 @op(
     "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     out="out",
-    refuses={"bic": "hardshrink_cpu"},
-    out_refused=FOUND,
+    dtype_errors={"bic": "hardshrink_cpu"},
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     return xp.where((self >= -lambd) & (self <= lambd), xp.zeros((), self.dtype), self)
@@ -350,7 +356,7 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     inplace=True,
     out="out",
     where="f",
-    refuses={"c": "threshold_cpu"},
+    dtype_errors={"c": "threshold_cpu"},
     overlap=2,  # the operator is idempotent
 )
 def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
@@ -360,7 +366,7 @@ def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
     return xp.where(self <= limit, other, self)
 
 
-@op("aten::glu(Tensor self, int dim=-1) -> Tensor", out="out", where="f", refuses={"bic": "glu_cpu"})
+@op("aten::glu(Tensor self, int dim=-1) -> Tensor", out="out", where="f", dtype_errors={"bic": "glu_cpu"})
 def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
     if self.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
@@ -374,7 +380,7 @@ def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
 @op(
     "aten::glu_jvp(Tensor glu, Tensor x, Tensor dx, int dim) -> Tensor",
     where="",
-    refuses={"bihc": "glu_jvp_cpu"},
+    dtype_errors={"bihc": "glu_jvp_cpu"},
     out="out",
     **COPIED,
 )
@@ -409,14 +415,14 @@ def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool)
 @op(
     "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     out="int_out",
-    out_refused=EXPECTED,
-    ends=True,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    epilogue=True,
 )
 @op(
     "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    refuses={"c": "softmax_lastdim_kernel_impl"},
+    dtype_errors={"c": "softmax_lastdim_kernel_impl"},
     same_as="aten::softmax",
-    ends=True,
+    epilogue=True,
 )
 @shared_fields(
     layout="contiguous",
@@ -431,7 +437,7 @@ def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     "aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     where="f",
     layout="contiguous",
-    refuses={"c": "softmax_lastdim_kernel_impl"},
+    dtype_errors={"c": "softmax_lastdim_kernel_impl"},
 )
 def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     """Compute softmax with zeros for rows of only -inf, such as fully masked attention queries."""
@@ -444,14 +450,14 @@ def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> A
 @op(
     "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     out="int_out",
-    out_refused=EXPECTED,
-    ends=True,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    epilogue=True,
 )
 @op(
     "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-    refuses={"c": "log_softmax_lastdim_kernel_impl"},
+    dtype_errors={"c": "log_softmax_lastdim_kernel_impl"},
     same_as="aten::log_softmax",
-    ends=True,
+    epilogue=True,
 )
 @shared_fields(
     layout="contiguous",
@@ -520,7 +526,7 @@ def _masked_softmax(
     " -> Tensor",
     where="f",
     layout="contiguous",
-    refuses={"bic": "softmax_backward_lastdim_kernel_impl"},
+    dtype_errors={"bic": "softmax_backward_lastdim_kernel_impl"},
 )
 def _softmax_backward(xp: Any, grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
     weighted = grad_output * output

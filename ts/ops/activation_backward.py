@@ -48,7 +48,7 @@ def backward(
             where="",
             family=_FAMILY,
             layout=layout,
-            refuses={kinds: kernel},
+            dtype_errors={kinds: kernel},
             **fields,
         )
         record(compute)
@@ -130,7 +130,7 @@ def _hardswish(xp: Any, grad: Array, self: Array) -> Array:
     where="",
     family=_FAMILY,
     layout=("like_all", "like_all"),
-    refuses={"bic": "prelu_backward_cpu"},
+    dtype_errors={"bic": "prelu_backward_cpu"},
 )
 def _prelu(xp: Any, grad: Array, self: Array, weight: Array) -> tuple[Array, Array]:
     up = self > 0

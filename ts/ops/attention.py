@@ -37,7 +37,7 @@ def _check_sizes(query: Array, key: Array, value: Array) -> None:
     where="f",
     nondeterministic=True,
     layout="like_query",
-    refuses={"c": "softmax_lastdim_kernel_impl"},
+    dtype_errors={"c": "softmax_lastdim_kernel_impl"},
     autocast="lower",
 )
 def _scaled_dot_product_attention(

@@ -114,7 +114,7 @@ def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
     layout=("channels", "contiguous", "contiguous"),
     out="out",
     out_names="d:out,e:save_mean,f:save_invstd",
-    out_refused=SCALAR,
+    out_dtype_error=SCALAR,
 )
 def _native_batch_norm(xp: Any, input: Array, *rest: Any) -> Three:
     if not input.size and rest[4]:
@@ -327,7 +327,7 @@ def _batch_norm_no_update(
     out="out",
     order="out",
     out_names="d:out,e:save_mean,f:save_invstd,g:reserve",
-    out_refused=(SCALAR, SCALAR, SCALAR, ""),
+    out_dtype_error=(SCALAR, SCALAR, SCALAR, ""),
 )
 def _batch_norm_with_update(xp: Any, input: Array, *rest: Any) -> tuple[Array, ...]:
     *given, momentum, eps = rest
@@ -451,7 +451,9 @@ def _elemt(
     **COPIED,
 )
 @shared_fields(
-    layout=("contiguous", "contiguous"), side_effect=True, refuses={"bic": "batch_norm_update_stats_cuda"}
+    layout=("contiguous", "contiguous"),
+    side_effect=True,
+    dtype_errors={"bic": "batch_norm_update_stats_cuda"},
 )
 def _gather_stats(
     xp: Any,

@@ -12,7 +12,7 @@ from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
 from ts.ops.activation import softmax_kernel
 from ts.ops.loss import MEAN, NONE, SUM, reduced, wide
-from ts.ops.out_variants import EXPECTED, SCALAR
+from ts.ops.out_variants import EXPECTED_DTYPE_ERROR, SCALAR
 from ts.ops.registry import op, shared_fields
 
 Array = common.Array
@@ -88,7 +88,7 @@ def _nll_and_weight(
     "ignore_index=-100) -> Tensor",
     out="out",
     where="f",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 @op(
     "aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
@@ -156,7 +156,7 @@ _BACK = (
 
 @op(f"aten::nll_loss_backward{_BACK}", out="grad_input", out_names="grad_input")
 @op(f"aten::nll_loss2d_backward{_BACK}", out="grad_input", out_names="grad_input")
-@shared_fields(where="", layout="contiguous", refuses={"bic": "nll_loss_backward_out_frame"})
+@shared_fields(where="", layout="contiguous", dtype_errors={"bic": "nll_loss_backward_out_frame"})
 def _nll_loss_backward(
     xp: Any,
     grad_output: Array,
@@ -274,7 +274,7 @@ def _rows(self: Array) -> Array:
     "int reduction=1) -> Tensor",
     out="out",
     where="f",
-    out_refused=SCALAR,
+    out_dtype_error=SCALAR,
     autocast="float32",
 )
 def _multi_margin_loss(
@@ -353,7 +353,7 @@ def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> t
     "aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     out="out",
     where="f",
-    out_refused=SCALAR,
+    out_dtype_error=SCALAR,
     autocast="float32",
 )
 def _multilabel_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:

@@ -188,7 +188,7 @@ def _low_precision(record: OperatorRecord) -> str:
     """Return the operator's float16 refusal text for ComplexHalf, or "" if it is not a sentence."""
     if "fft_" in float8.names(record)[0] and "shift" not in float8.names(record)[0]:
         return _FOURIER
-    messages = unsupported_dtypes.by_kind((record.base or record).refuses or {})
+    messages = unsupported_dtypes.by_kind((record.base or record).dtype_errors or {})
     said = messages.get("h", "")
     return said.format(dtype="ComplexHalf") if " " in said else ""
 

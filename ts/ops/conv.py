@@ -452,7 +452,7 @@ add(
                 "conv",
                 where="f",
                 layout="any_channels",
-                refuses={"bc": "slow_conv2d_cpu"},
+                dtype_errors={"bc": "slow_conv2d_cpu"},
                 shape=_shape_of(convolution),
                 autocast=_ON_CUDA,
             )
@@ -496,7 +496,7 @@ for _text, _compute, _kinds, _casts in (
             "conv",
             where="" if _text.startswith("_conv_") else "f",
             layout="any_channels",
-            refuses={_kinds: "slow_conv2d_cpu"},
+            dtype_errors={_kinds: "slow_conv2d_cpu"},
             shape=_shape_of(_compute),
             order="out" if _compute is depthwise else "",
             autocast=_casts,
@@ -550,7 +550,7 @@ for _n in (1, 2, 3):
             "conv",
             where="f",
             layout="any_channels" if _plain else _TRANSPOSED_LAYOUTS[_n],
-            refuses={"b": (_PLAIN_NAMES if _plain else _TRANSPOSED_NAMES)[_n]},
+            dtype_errors={"b": (_PLAIN_NAMES if _plain else _TRANSPOSED_NAMES)[_n]},
             shape=_shape_of(_kernel),
             autocast="lower",
         )
@@ -583,7 +583,7 @@ add(
                 "conv",
                 where="f",
                 layout="contiguous",
-                refuses={"b": "addmm_impl_cpu_"},
+                dtype_errors={"b": "addmm_impl_cpu_"},
                 autocast="lower",
             )
         ),

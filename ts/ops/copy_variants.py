@@ -38,7 +38,7 @@ def _copy_of(key: str) -> OperatorRecord:
         text = text.replace(f"Tensor{mark}", "Tensor")
     kernel = _copying(view.kernel)
     output = {"out_resized": NEVER} if key == "split.Tensor" else COPIED
-    known = {"refuses": view.refuses, "autocast": view.autocast, **output}
+    known = {"dtype_errors": view.dtype_errors, "autocast": view.autocast, **output}
     return add(OperatorRecord(text, kernel, "copy_variants", where="f", **known))
 
 

@@ -77,7 +77,7 @@ def _check_weights(name: str, weights: Array | None, count: int, integral: bool)
 
 @op(
     "aten::corrcoef(Tensor self) -> Tensor",
-    refuses={"b": "cov(): bool dtype is not supported for input"},
+    dtype_errors={"b": "cov(): bool dtype is not supported for input"},
     autocast={"cpu": "lower"},
 )
 def _corrcoef(xp: Any, self: Array) -> Array:

@@ -24,7 +24,7 @@ _MIN_NORM = 1e-12  # keeps the cosine of a vector of zeros finite
     "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
     where="f",
     layout="contiguous",
-    refuses={"c": "expected common dtype to be floating point, yet common dtype is {dtype}"},
+    dtype_errors={"c": "expected common dtype to be floating point, yet common dtype is {dtype}"},
     autocast={"cuda": "float32"},
 )
 def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float = 1e-08) -> Array:
@@ -57,7 +57,7 @@ def _pairwise_distance(
     "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
     where="f",
     layout="contiguous",
-    refuses={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}", "h": "cdist"},
+    dtype_errors={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}", "h": "cdist"},
     work=cost_model.pairs,
     autocast="float32",
 )
@@ -88,7 +88,7 @@ def _by_products(x1: Array, x2: Array) -> bool:
     "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
     where="",
     layout="contiguous",
-    refuses={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}"},
+    dtype_errors={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}"},
     work=cost_model.pairs,
     out="out",
     **COPIED,
@@ -107,7 +107,7 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
     "aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor",
     where="f",
     layout="contiguous",
-    refuses={
+    dtype_errors={
         "bi": "result type Float can't be cast to the desired output type Long",
         "c": NotImplementedMessage("clamp is not supported for complex types"),
     },
@@ -145,7 +145,7 @@ def _pdist_forward(xp: Any, self: Array, p: float = 2) -> Array:
 @op(
     "aten::pdist(Tensor self, float p=2.) -> Tensor",
     where="f",
-    refuses={"bic": "pdist only supports floating-point dtypes", "h": "pdist"},
+    dtype_errors={"bic": "pdist only supports floating-point dtypes", "h": "pdist"},
     work=cost_model.pairs,
     autocast={"cuda": "float32"},
 )
@@ -173,7 +173,7 @@ def _of_gap(xp: Any, grad: Array, gap: Array, distance: Array, p: float) -> Arra
     "aten::_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor",
     where="",
     layout="contiguous",
-    refuses={"bihc": "cdist_backward"},
+    dtype_errors={"bihc": "cdist_backward"},
     work=cost_model.pairs,
     out="out",
     **COPIED,
@@ -188,7 +188,7 @@ def _cdist_backward(xp: Any, grad: Array, x1: Array, x2: Array, p: float, cdist:
     "aten::_pdist_backward(Tensor grad, Tensor self, float p, Tensor pdist) -> Tensor",
     where="",
     layout="contiguous",
-    refuses={"bihc": "pdist_backward"},
+    dtype_errors={"bihc": "pdist_backward"},
     work=cost_model.pairs,
     out="out",
     **COPIED,

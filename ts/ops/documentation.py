@@ -144,7 +144,7 @@ def _shape(record: Any, signature: Any) -> str:
         return ""
     if record.variant == "inplace":
         return "That of `input`."
-    if base.family == "unary" or base.keeps_dtype or base.name.removeprefix("aten::") in _SAME.split():
+    if base.family == "unary" or base.preserves_dtype or base.name.removeprefix("aten::") in _SAME.split():
         return "That of `input`."
     if base.family in ("pointwise", "ternary"):
         return "Those of its tensors, broadcast together."
@@ -170,7 +170,7 @@ def _errors(record: Any, operators: Sequence[Any]) -> Iterator[str]:
         yield "RuntimeError where shapes cannot be broadcast together"
     if record.variant == "inplace":
         yield "RuntimeError where the result is of a dtype that the tensor cannot hold"
-    for kinds, said in (base.refuses or {}).items():
+    for kinds, said in (base.dtype_errors or {}).items():
         spelled = _listed([_REFUSED[kind] for kind in kinds if kind in _REFUSED])
         if spelled and isinstance(said, str):
             yield f"for {spelled}: {re.sub('{.*?}', '...', said)!r}"

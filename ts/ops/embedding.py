@@ -124,7 +124,9 @@ def _shortened(
     "aten::embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)",
     variant="inplace",
     where="f",
-    refuses={"bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."},
+    dtype_errors={
+        "bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."
+    },
     shape=itself,
 )
 def _embedding_renorm_in_place(
@@ -139,7 +141,9 @@ def _embedding_renorm_in_place(
     "aten::_no_grad_embedding_renorm_(Tensor weight, Tensor input, float max_norm, float norm_type) -> "
     "Tensor",
     where="",
-    refuses={"bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."},
+    dtype_errors={
+        "bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."
+    },
     shape=itself,
     side_effect=True,
 )
@@ -155,7 +159,9 @@ def _no_grad_embedding_renorm(
     out="out",
     where="",
     layout="like_first",
-    refuses={"bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."},
+    dtype_errors={
+        "bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."
+    },
     shape=like_first,
     **COPIED,
 )

@@ -14,7 +14,7 @@ import numpy as np
 from ts._core.tensor import size_guards
 from ts.errors import LinAlgError
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED, EXPECTED, SCALAR, castable
+from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR, castable
 from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import Made, like
 from ts.ops.svd import apply_to_finite, decompose, singular_values
@@ -68,9 +68,9 @@ def _singular(name: str) -> LinAlgError:
     )
 
 
-@op("aten::linalg_det(Tensor A) -> Tensor", out="out", where="f", out_refused=EXPECTED)
+@op("aten::linalg_det(Tensor A) -> Tensor", out="out", where="f", out_dtype_error=EXPECTED_DTYPE_ERROR)
 @op("aten::det(Tensor self) -> Tensor", same_as="aten::linalg_det")
-@shared_fields(layout="contiguous", refuses={"h": "lu_cpu"})
+@shared_fields(layout="contiguous", dtype_errors={"h": "lu_cpu"})
 def _det(xp: Any, A: Array) -> Array:
     return common.cast(xp, xp.asarray(xp.linalg.det(square("linalg.det", A))), A.dtype)
 
@@ -80,7 +80,7 @@ def _det(xp: Any, A: Array) -> Array:
     out="out",
     out_names="sign,logabsdet",
     where="f",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 @op(
     "aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
@@ -88,7 +88,7 @@ def _det(xp: Any, A: Array) -> Array:
     out_names="sign,logabsdet",
     **COPIED,
 )
-@shared_fields(layout=("contiguous", "contiguous"), refuses={"h": f"linalg.slogdet: {LOW_PRECISION}"})
+@shared_fields(layout=("contiguous", "contiguous"), dtype_errors={"h": f"linalg.slogdet: {LOW_PRECISION}"})
 def _slogdet(xp: Any, A: Array) -> tuple[Array, Array]:
     sign, logabs = xp.linalg.slogdet(square("linalg.slogdet", A))
     return common.cast(xp, xp.asarray(sign), A.dtype), common.cast(
@@ -96,16 +96,26 @@ def _slogdet(xp: Any, A: Array) -> tuple[Array, Array]:
     )
 
 
-@op("aten::logdet(Tensor self) -> Tensor", layout="contiguous", refuses={"h": f"logdet: {LOW_PRECISION}"})
+@op(
+    "aten::logdet(Tensor self) -> Tensor", layout="contiguous", dtype_errors={"h": f"logdet: {LOW_PRECISION}"}
+)
 def _logdet(xp: Any, self: Array) -> Array:
     sign, logabs = _slogdet(xp, self)
     return common.cast(xp, logabs + xp.log(sign), self.dtype)
 
 
-@op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f", out_refused=EXPECTED)
-@op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv", out_refused=EXPECTED)
+@op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f", out_dtype_error=EXPECTED_DTYPE_ERROR)
+@op(
+    "aten::inverse(Tensor self) -> Tensor",
+    out="out",
+    same_as="aten::linalg_inv",
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
+)
 @shared_fields(
-    layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"}, work=0.1, autocast={"cpu": "float32"}
+    layout="columns",
+    dtype_errors={"h": f"linalg.inv: {LOW_PRECISION}"},
+    work=0.1,
+    autocast={"cpu": "float32"},
 )
 def _inv(xp: Any, A: Array) -> Array:
     try:
@@ -120,8 +130,8 @@ def _inv(xp: Any, A: Array) -> Array:
     out_names="inverse,info",
     where="f",
     layout=("columns", "contiguous"),
-    refuses={"h": f"linalg.inv: {LOW_PRECISION}"},
-    out_refused=EXPECTED,
+    dtype_errors={"h": f"linalg.inv: {LOW_PRECISION}"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast={"cpu": "float32"},
 )
 def _inv_ex(xp: Any, A: Array, check_errors: bool = False) -> tuple[Array, Array]:
@@ -133,8 +143,8 @@ def _inv_ex(xp: Any, A: Array, check_errors: bool = False) -> tuple[Array, Array
     out="out",
     where="f",
     layout="columns",
-    refuses={"h": "lu_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"h": "lu_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast={"cpu": "float32"},
 )
 def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
@@ -166,8 +176,8 @@ def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
     out_names="result,info",
     where="f",
     layout=("columns", "contiguous"),
-    refuses={"h": "lu_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"h": "lu_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _solve_ex(
     xp: Any, A: Array, B: Array, left: bool = True, check_errors: bool = False
@@ -180,8 +190,8 @@ def _solve_ex(
     out="out",
     where="f",
     layout="columns",
-    refuses={"h": "cholesky_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"h": "cholesky_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast={"cpu": "float32"},
 )
 def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
@@ -199,8 +209,8 @@ def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
     "aten::cholesky(Tensor self, bool upper=False) -> Tensor",
     out="out",
     layout="columns",
-    refuses={"bih": "cholesky_cpu"},
-    out_uncast=castable("cholesky"),
+    dtype_errors={"bih": "cholesky_cpu"},
+    out_cast_error=castable("cholesky"),
     autocast={"cpu": "float32"},
 )
 def _cholesky_old(xp: Any, self: Array, upper: bool = False) -> Array:
@@ -214,8 +224,8 @@ def _cholesky_old(xp: Any, self: Array, upper: bool = False) -> Array:
     out_names="L,info",
     where="f",
     layout=("columns", "contiguous"),
-    refuses={"h": "cholesky_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"h": "cholesky_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast={"cpu": "float32"},
 )
 def _cholesky_ex(
@@ -243,7 +253,7 @@ def _cholesky_ex(
     "aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
     out="out",
     layout="columns",
-    out_uncast=castable("cholesky_inverse"),
+    out_cast_error=castable("cholesky_inverse"),
     autocast={"cpu": "float32"},
 )
 def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
@@ -272,7 +282,7 @@ def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     "aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     out="out",
     layout="columns",
-    out_uncast=castable("cholesky_solve"),
+    out_cast_error=castable("cholesky_solve"),
     autocast={"cpu": "float32"},
 )
 def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) -> Array:
@@ -307,8 +317,8 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
     out_names="eigvals,eigvecs",
     where="f",
     layout=("contiguous", "columns"),
-    refuses={"bih": "linalg_eigh_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"bih": "linalg_eigh_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=0.05,
     autocast={"cpu": "float32"},
 )
@@ -322,8 +332,8 @@ def linalg_eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
     out="out",
     where="f",
     layout="contiguous",
-    refuses={"bih": "linalg_eigh_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"bih": "linalg_eigh_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=0.03,
     autocast={"cpu": "float32"},
 )
@@ -337,9 +347,9 @@ def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
     out_names="eigenvalues,eigenvectors",
     where="f",
     layout=("contiguous", "columns"),
-    refuses={"h": "linalg_eig_out_cpu"},
+    dtype_errors={"h": "linalg_eig_out_cpu"},
     work=0.4,
-    out_uncast=(
+    out_cast_error=(
         castable("torch.linalg.eig", "eigenvalues"),
         castable("torch.linalg.eig", "eigenvectors"),
     ),
@@ -356,9 +366,9 @@ def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     out="out",
     where="f",
     layout="contiguous",
-    refuses={"h": "linalg_eig_out_cpu"},
+    dtype_errors={"h": "linalg_eig_out_cpu"},
     work=0.4,
-    out_uncast=castable("torch.linalg.eigvals", "eigenvalues"),
+    out_cast_error=castable("torch.linalg.eigvals", "eigenvalues"),
     autocast={"cpu": "float32"},
 )
 def linalg_eigvals(xp: Any, self: Array) -> Array:
@@ -373,8 +383,8 @@ def linalg_eigvals(xp: Any, self: Array) -> Array:
     out_names="U,S,Vh",
     where="f",
     layout=("columns", "contiguous", "columns"),
-    refuses={"h": "linalg_svd_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"h": "linalg_svd_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=0.4,
     autocast={"cpu": "float32"},
 )
@@ -390,8 +400,8 @@ def linalg_svd(
     out="U",
     out_names="U,S,V",
     layout=("columns", "contiguous", "contiguous"),
-    refuses={"h": "linalg_svd_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"h": "linalg_svd_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=0.4,
     autocast={"cpu": "float32"},
 )
@@ -409,8 +419,8 @@ def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -
     out="out",
     where="f",
     layout="contiguous",
-    refuses={"h": "linalg_svd_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"h": "linalg_svd_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=0.2,
     autocast={"cpu": "float32"},
 )
@@ -424,8 +434,8 @@ def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
     out_names="Q,R",
     where="f",
     layout=("columns", "columns"),
-    refuses={"h": "geqrf_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"h": "geqrf_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast={"cpu": "float32"},
 )
 def _qr(xp: Any, A: Array, mode: str = "reduced") -> tuple[Array, Array]:
@@ -441,8 +451,8 @@ def _qr(xp: Any, A: Array, mode: str = "reduced") -> tuple[Array, Array]:
     out="Q",
     out_names="Q,R",
     layout=("columns", "columns"),
-    refuses={"h": "geqrf_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"h": "geqrf_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast={"cpu": "float32"},
 )
 def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
@@ -453,17 +463,17 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
     "aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
     out="out",
     where="f",
-    refuses={"bi": f"linalg.svd: {INEXACT}", "h": "linalg_svd_cpu"},
+    dtype_errors={"bi": f"linalg.svd: {INEXACT}", "h": "linalg_svd_cpu"},
     work=0.2,
-    out_uncast=castable("linalg.cond"),
+    out_cast_error=castable("linalg.cond"),
 )
 @op(
     "aten::linalg_cond.p_str(Tensor self, str p) -> Tensor",
     out="p_str_out",
     where="f",
-    refuses={"bi": f"linalg.inv: {INEXACT}", "h": f"linalg.inv: {LOW_PRECISION}"},
+    dtype_errors={"bi": f"linalg.inv: {INEXACT}", "h": f"linalg.inv: {LOW_PRECISION}"},
     work=0.01,
-    out_uncast=castable("linalg.cond"),
+    out_cast_error=castable("linalg.cond"),
 )
 @shared_fields(layout="contiguous", autocast={"cpu": "float32"})
 def _cond(xp: Any, self: Array, p: Any = None) -> Array:
@@ -485,8 +495,8 @@ def _cond(xp: Any, self: Array, p: Any = None) -> Array:
     out="out",
     where="f",
     layout="columns",
-    refuses={"bih": "triangular_solve_cpu"},
-    out_refused=SCALAR,
+    dtype_errors={"bih": "triangular_solve_cpu"},
+    out_dtype_error=SCALAR,
 )
 def _solve_triangular(
     xp: Any, self: Array, B: Array, upper: bool, left: bool = True, unitriangular: bool = False
@@ -515,8 +525,8 @@ def _triangular(xp: Any, a: Array, b: Array, upper: bool, left: bool, unit: bool
     out="X",
     out_names="X,M",
     layout=("columns", "columns"),
-    refuses={"bih": "triangular_solve_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"bih": "triangular_solve_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast={"cpu": "float32"},
 )
 def _triangular_solve(
@@ -546,7 +556,7 @@ def _triangular_solve(
 @op(
     "aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor",
     out="out",
-    out_uncast=castable("tensorinv"),
+    out_cast_error=castable("tensorinv"),
     where="f",
     layout="outermost_last",
     autocast={"cpu": "float32"},
@@ -576,8 +586,8 @@ def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
     "aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
     out="out",
     where="f",
-    refuses={"h": "lu_cpu"},
-    out_uncast=castable("tensorsolve"),
+    dtype_errors={"h": "lu_cpu"},
+    out_cast_error=castable("tensorsolve"),
     autocast={"cpu": "float32"},
 )
 def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:

@@ -113,8 +113,8 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
     "aten::fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
     out="out",
     where="f",
-    refuses=_NO_HALF,
-    out_uncast=CategoryErrorMessage("fft expects a complex output tensor, but got {got}"),
+    dtype_errors=_NO_HALF,
+    out_cast_error=CategoryErrorMessage("fft expects a complex output tensor, but got {got}"),
     autocast={"cpu": "float32"},
 )
 def _fft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
@@ -125,8 +125,8 @@ def _fft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | 
     "aten::fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
     out="out",
     where="f",
-    refuses=_NO_HALF,
-    out_uncast=CategoryErrorMessage("ifft expects a complex output tensor, but got {got}"),
+    dtype_errors=_NO_HALF,
+    out_cast_error=CategoryErrorMessage("ifft expects a complex output tensor, but got {got}"),
     autocast={"cpu": "float32"},
 )
 def _ifft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
@@ -137,7 +137,7 @@ def _ifft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str |
     "aten::fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
     out="out",
     where="f",
-    refuses=_NO_HALF,
+    dtype_errors=_NO_HALF,
     autocast={"cpu": "float32"},
 )
 def _rfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
@@ -148,8 +148,8 @@ def _rfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str |
     "aten::fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
     out="out",
     where="f",
-    refuses=_NO_HALF,
-    out_uncast=CategoryErrorMessage("irfft expects a floating point output tensor, but got {got}"),
+    dtype_errors=_NO_HALF,
+    out_cast_error=CategoryErrorMessage("irfft expects a floating point output tensor, but got {got}"),
     autocast={"cpu": "float32"},
 )
 def _irfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
@@ -160,8 +160,8 @@ def _irfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str 
     "aten::fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
     out="out",
     where="f",
-    refuses=_NO_HALF,
-    out_uncast=CategoryErrorMessage("hfft expects a floating point output tensor, but got {got}"),
+    dtype_errors=_NO_HALF,
+    out_cast_error=CategoryErrorMessage("hfft expects a floating point output tensor, but got {got}"),
     autocast={"cpu": "float32"},
 )
 def _hfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
@@ -172,7 +172,7 @@ def _hfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str |
     "aten::fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
     out="out",
     where="f",
-    refuses={**_NO_HALF, "c": "ihfft expects a real input tensor, but got {dtype}"},
+    dtype_errors={**_NO_HALF, "c": "ihfft expects a real input tensor, but got {dtype}"},
     autocast={"cpu": "float32"},
 )
 def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
@@ -184,15 +184,15 @@ def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str 
     out="out",
     where="f",
     layout="like_first",
-    out_uncast=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
+    out_cast_error=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
 )
 @op(
     "aten::fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
-    out_uncast=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
+    out_cast_error=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
 )
-@shared_fields(refuses=_NO_HALF, autocast={"cpu": "float32"})
+@shared_fields(dtype_errors=_NO_HALF, autocast={"cpu": "float32"})
 def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "fftn", self, s, dim, norm)
 
@@ -202,15 +202,15 @@ def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | No
     out="out",
     where="f",
     layout="like_first",
-    out_uncast=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
+    out_cast_error=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
 )
 @op(
     "aten::fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
-    out_uncast=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
+    out_cast_error=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
 )
-@shared_fields(refuses=_NO_HALF, autocast={"cpu": "float32"})
+@shared_fields(dtype_errors=_NO_HALF, autocast={"cpu": "float32"})
 def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "ifftn", self, s, dim, norm)
 
@@ -225,7 +225,7 @@ def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
     out="out",
     where="f",
 )
-@shared_fields(refuses=_NO_HALF, autocast={"cpu": "float32"})
+@shared_fields(dtype_errors=_NO_HALF, autocast={"cpu": "float32"})
 def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "rfftn", self, s, dim, norm)
 
@@ -234,15 +234,15 @@ def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
     "aten::fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
     out="out",
     where="f",
-    out_uncast=CategoryErrorMessage("irfftn expects a floating point output tensor, but got {got}"),
+    out_cast_error=CategoryErrorMessage("irfftn expects a floating point output tensor, but got {got}"),
 )
 @op(
     "aten::fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
-    out_uncast=CategoryErrorMessage("irfftn expects a floating point output tensor, but got {got}"),
+    out_cast_error=CategoryErrorMessage("irfftn expects a floating point output tensor, but got {got}"),
 )
-@shared_fields(refuses=_NO_HALF, autocast={"cpu": "float32"})
+@shared_fields(dtype_errors=_NO_HALF, autocast={"cpu": "float32"})
 def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "irfftn", self, s, dim, norm)
 
@@ -251,15 +251,15 @@ def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | 
     "aten::fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
     out="out",
     where="f",
-    out_uncast=CategoryErrorMessage("hfftn expects a floating point output tensor, but got {got}"),
+    out_cast_error=CategoryErrorMessage("hfftn expects a floating point output tensor, but got {got}"),
 )
 @op(
     "aten::fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
-    out_uncast=CategoryErrorMessage("hfftn expects a floating point output tensor, but got {got}"),
+    out_cast_error=CategoryErrorMessage("hfftn expects a floating point output tensor, but got {got}"),
 )
-@shared_fields(refuses=_NO_HALF)
+@shared_fields(dtype_errors=_NO_HALF)
 def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "hfftn", self, s, dim, norm)
 
@@ -274,7 +274,7 @@ def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
     out="out",
     where="f",
 )
-@shared_fields(refuses={**_NO_HALF, "c": "Only supports floating-point dtypes, but found: {dtype}"})
+@shared_fields(dtype_errors={**_NO_HALF, "c": "Only supports floating-point dtypes, but found: {dtype}"})
 def _ihfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "ihfftn", self, s, dim, norm)
 
@@ -329,7 +329,7 @@ def _scaled(xp: Any, self: Array, result: Array, lengths: Sequence[int], normali
 @op(
     "aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
     where="f",
-    refuses=_COMPLEX_ONLY,
+    dtype_errors=_COMPLEX_ONLY,
     out="out",
     **COPIED,
 )
@@ -345,7 +345,7 @@ def _complex_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization:
 @op(
     "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
     where="f",
-    refuses=_REAL_ONLY,
+    dtype_errors=_REAL_ONLY,
     out="out",
     **COPIED,
 )
@@ -361,7 +361,7 @@ def _real_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: in
 @op(
     "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor",
     where="f",
-    refuses=_COMPLEX_ONLY,
+    dtype_errors=_COMPLEX_ONLY,
     out="out",
     **COPIED,
 )

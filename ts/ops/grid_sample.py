@@ -320,7 +320,7 @@ def _centres(xp: Any, n: int, align: bool, dtype: common.DType) -> Array:
     "aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
     out="out",
     where="f",
-    refuses={"b": "linspace_cpu"},
+    dtype_errors={"b": "linspace_cpu"},
     autocast={"cpu": "lower"},
 )
 def _affine_grid_generator(xp: Any, theta: Array, size: Sequence[int], align_corners: bool) -> Array:

@@ -141,7 +141,7 @@ def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array
     out="bins_tensor_out",
     out_names="hist,bin_edges",
     order="bins_tensor bins_tensor_out",
-    out_refused=OF_INPUT,
+    out_dtype_error=OF_INPUT,
 )
 def _histogram_edges(
     xp: Any, self: Array, bins: Array, weight: Array | None = None, density: bool = False
@@ -155,7 +155,7 @@ def _histogram_edges(
     "density=False) -> (Tensor hist, Tensor bin_edges)",
     out="bin_ct_out",
     out_names="hist,bin_edges",
-    out_refused=OF_INPUT,
+    out_dtype_error=OF_INPUT,
 )
 def _histogram_count(
     xp: Any,

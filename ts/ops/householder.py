@@ -22,8 +22,8 @@ Array = common.Array
     out="a",
     out_names="a,tau",
     layout=("columns", "contiguous"),
-    refuses={"bih": "geqrf_cpu"},
-    out_uncast=castable("torch.geqrf", "a"),
+    dtype_errors={"bih": "geqrf_cpu"},
+    out_cast_error=castable("torch.geqrf", "a"),
     autocast={"cpu": "float32"},
 )
 def _geqrf(xp: Any, self: Array) -> tuple[Array, Array]:
@@ -122,13 +122,13 @@ def _product_shape(
 @op(
     "aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
     out="out",
-    out_uncast=castable("torch.linalg.householder_product"),
+    out_cast_error=castable("torch.linalg.householder_product"),
     where="f",
 )
 @op(
     "aten::orgqr(Tensor self, Tensor input2) -> Tensor",
     out="out",
-    out_uncast=castable("torch.linalg.householder_product"),
+    out_cast_error=castable("torch.linalg.householder_product"),
     same_as="aten::linalg_householder_product",
 )
 @shared_fields(layout="columns", shape=_orthogonal_shape, autocast={"cpu": "float32"})

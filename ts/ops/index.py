@@ -16,7 +16,7 @@ from ts._core.tensor import factories, size_guards, strides
 from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED, EXPECTED, write
+from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, write
 from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
 from ts.ops.shape_functions import NONZERO, Laid, Made, depends, new_size
 
@@ -126,7 +126,7 @@ def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> 
     out="Tensor_out",
     where="f",
     order="Tensor Tensor_out Tensor_hacked_twin str",
-    out_refused="index_out: self ({want}) and result ({got}) must have the same scalar type",
+    out_dtype_error="index_out: self ({want}) and result ({got}) must have the same scalar type",
 )
 @op("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="f")
 @shared_fields(work=_PICKED)
@@ -235,7 +235,7 @@ def index_put_in_place(
 @op(
     "aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
     out="out",
-    out_refused="index_select(): self and result must have the same scalar type",
+    out_dtype_error="index_select(): self and result must have the same scalar type",
     work=cost_model.of(cost_model.named_rows, 0.1),
     sparse="view_ops.index_select",
 )
@@ -257,7 +257,7 @@ def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
 @op(
     "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
     out="out",
-    out_refused="Expected out tensor to have dtype {want_cpp}, but got {got_cpp} instead",
+    out_dtype_error="Expected out tensor to have dtype {want_cpp}, but got {got_cpp} instead",
     layout="contiguous",
 )
 def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array:
@@ -294,7 +294,7 @@ def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
 @op(
     "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
     out="out",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None) -> Array:
     if indices.dtype != common.INT64:
@@ -326,7 +326,7 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
     out="out",
     overlap=OVERLAP_RAISES_CODE,
     layout="contiguous",
-    out_refused="take(): self and out expected to have the same dtype, but got self.dtype = {want} and "
+    out_dtype_error="take(): self and out expected to have the same dtype, but got self.dtype = {want} and "
     "out.dtype = {got}",
 )
 def _take(xp: Any, self: Array, index: Array) -> Array:
@@ -431,7 +431,7 @@ def _selected_shape(self: Array, mask: Array) -> Made:
     "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
     out="out",
     overlap=OVERLAP_RAISES_CODE,
-    out_refused="masked_select(): self and result must have the same scalar type",
+    out_dtype_error="masked_select(): self and result must have the same scalar type",
     shape=depends("masked_select").unless(_selected_shape),
     unsized=lambda self, mask: (self.dtype, 1),
 )
@@ -483,7 +483,7 @@ _NONZERO = NONZERO.unless(_nonzero_shape)
     "aten::nonzero(Tensor self) -> Tensor",
     out="out",
     layout="outermost_last",
-    out_refused="nonzero: Expected out tensor to have scalar type {want} but got scalar type{got}",
+    out_dtype_error="nonzero: Expected out tensor to have scalar type {want} but got scalar type{got}",
     shape=_NONZERO,
     unsized=lambda self: (dtypes.int64, 2),
     work=cost_model.search_nonzero,
@@ -520,7 +520,7 @@ def _nonzero_static_shape(self: Array, size: int, fill_value: int = -1) -> Made:
     "aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
     out="out",
     shape=_nonzero_static_shape,
-    out_refused="nonzero_static: Expected out tensor to have scalar type {want} but got scalar type{got}",
+    out_dtype_error="nonzero_static: Expected out tensor to have scalar type {want} but got scalar type{got}",
 )
 def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Array:
     found = _nonzero(xp, self)[:size]
@@ -629,7 +629,7 @@ def _select_scatter(xp: Any, self: Array, src: Array, dim: int, index: int) -> A
     "SymInt step=1) -> Tensor",
     out="out",
     layout="like_first",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _slice_scatter(
     xp: Any,

@@ -77,7 +77,7 @@ def _lstsq_shapes(self: Array, b: Array, rcond: float | None = None, driver: str
     layout=("columns", "contiguous", "contiguous", "contiguous"),
     work=0.05,
     shape=_lstsq_shapes,
-    out_uncast=castable("torch.linalg.lstsq", "solution"),
+    out_cast_error=castable("torch.linalg.lstsq", "solution"),
     autocast={"cpu": "float32"},
 )
 def _lstsq(
@@ -250,7 +250,7 @@ def _ldl_solution_shape(LD: Array, pivots: Array, B: Array, *_: Any) -> Made:
     out="out",
     where="f",
     layout="columns",
-    refuses={"bi": f"torch.linalg.ldl_solve: {INEXACT}", "h": "ldl_solve_kernel_cpu"},
+    dtype_errors={"bi": f"torch.linalg.ldl_solve: {INEXACT}", "h": "ldl_solve_kernel_cpu"},
     shape=_ldl_solution_shape,
 )
 def _ldl_solve(xp: Any, LD: Array, pivots: Array, B: Array, hermitian: bool = False) -> Array:

@@ -18,7 +18,7 @@ from ts.errors import LinAlgError
 from ts.ops import common
 from ts.ops.factorizations import linalg_eigh, linalg_eigvals, linalg_svd, square, transposed
 from ts.ops.lu import lu_packed
-from ts.ops.out_variants import EXPECTED
+from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
 from ts.ops.registry import op
 from ts.ops.shape_functions import ITEM, Made, like
 from ts.ops.unsupported_dtypes import INEXACT, LOW_PRECISION
@@ -59,8 +59,8 @@ def _slogdet_shapes(A: Array) -> list[Made]:
     out_names="result,LU,pivots",
     where="f",
     layout=("contiguous", "columns", "contiguous"),
-    refuses={"bi": f"linalg.det: {INEXACT}"},
-    out_refused=EXPECTED,
+    dtype_errors={"bi": f"linalg.det: {INEXACT}"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_det_shapes,
 )
 def _det(xp: Any, A: Array) -> tuple[Array, Array, Array]:
@@ -78,8 +78,8 @@ def _det(xp: Any, A: Array) -> tuple[Array, Array, Array]:
     out_names="sign,logabsdet,LU,pivots",
     where="f",
     layout=("contiguous", "contiguous", "columns", "contiguous"),
-    refuses={"bi": f"linalg.slogdet: {INEXACT}", "h": f"linalg.slogdet: {LOW_PRECISION}"},
-    out_refused=EXPECTED,
+    dtype_errors={"bi": f"linalg.slogdet: {INEXACT}", "h": f"linalg.slogdet: {LOW_PRECISION}"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_slogdet_shapes,
 )
 def _slogdet(xp: Any, A: Array) -> tuple[Array, Array, Array, Array]:
@@ -118,8 +118,8 @@ def _is_vector(A: Array, B: Array) -> bool:
     out_names="result,LU,pivots,info",
     where="f",
     layout=("columns", "columns", "contiguous", "contiguous"),
-    refuses={"bi": f"linalg.solve: {INEXACT}", "h": "lu_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"bi": f"linalg.solve: {INEXACT}", "h": "lu_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_solution_shapes,
 )
 def _solve_ex(
@@ -146,8 +146,8 @@ def _solve_ex(
     out_names="eigenvalues,eigenvectors",
     where="f",
     layout=("contiguous", "columns"),
-    refuses={"bih": "linalg_eigh_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"bih": "linalg_eigh_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=0.05,
 )
 def _eigh(xp: Any, A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Array, Array]:
@@ -159,7 +159,7 @@ def _eigh(xp: Any, A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[A
     "aten::_linalg_eigvals(Tensor self) -> Tensor",
     where="",
     layout="contiguous",
-    refuses={"bi": "Unknown Complex ScalarType for {dtype}", "h": "linalg_eig_out_cpu"},
+    dtype_errors={"bi": "Unknown Complex ScalarType for {dtype}", "h": "linalg_eig_out_cpu"},
     work=0.4,
 )
 def _eigvals(xp: Any, self: Array) -> Array:
@@ -174,8 +174,8 @@ def _eigvals(xp: Any, self: Array) -> Array:
     out_names="U,S,Vh",
     where="f",
     layout=("columns", "contiguous", "columns"),
-    refuses={"bi": f"linalg.svd: {INEXACT}", "h": "linalg_svd_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"bi": f"linalg.svd: {INEXACT}", "h": "linalg_svd_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=0.4,
 )
 def _svd(

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ts._core.tensor import size_guards
 from ts.ops import common
 from ts.ops.numpy_arithmetic import refuse_bool_sub
-from ts.ops.out_variants import FOUND
+from ts.ops.out_variants import FOUND_DTYPE_ERROR
 from ts.ops.registry import op
 
 Array = common.Array
@@ -139,7 +139,7 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
     "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     out="out",
     where="f",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
     autocast="float32",
 )
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
@@ -235,7 +235,7 @@ def _check_probabilities(xp: Any, **arrays: Array) -> None:
     "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
     out="out",
     where="f",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
     autocast={"cpu": "float32", "cuda": _UNSAFE},
 )
 def _binary_cross_entropy(

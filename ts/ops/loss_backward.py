@@ -31,7 +31,7 @@ def _backward(text: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Bod
 
         record = op(
             f"aten::{text} -> Tensor", where="", family="loss_backward", layout="like_all",
-            refuses={kinds: kernel},
+            dtype_errors={kinds: kernel},
         )  # fmt: skip
         record(compute)
         return body
@@ -92,7 +92,7 @@ def _to_scores(xp: Any, grad: Array, slope: Array, self: Array, reduction: int) 
     "margin, Tensor? weight=None, int reduction=1) -> Tensor",
     where="",
     layout="contiguous",
-    refuses={"bihc": "multi_margin_loss_backward_cpu_kernel"},
+    dtype_errors={"bihc": "multi_margin_loss_backward_cpu_kernel"},
 )
 def _multi_margin(
     xp: Any,
@@ -121,7 +121,7 @@ def _multi_margin(
     "Tensor is_target) -> Tensor",
     where="",
     layout="contiguous",
-    refuses={"bihc": "multilabel_margin_loss_backward_out_frame"},
+    dtype_errors={"bihc": "multilabel_margin_loss_backward_out_frame"},
 )
 def _multilabel_margin(
     xp: Any, grad_output: Array, self: Array, target: Array, reduction: int, is_target: Array

@@ -80,7 +80,7 @@ def _gradient_shapes(input: Array, *others: Any) -> list[Any]:
     "Tensor hx_, Tensor cx_, bool reverse, int[] batch_sizes, int mode, int hidden_size, int num_layers, "
     "bool has_biases, bool bidirectional, bool batch_first, bool train) -> (Tensor, Tensor, Tensor, Tensor)",
     where="f",
-    refuses=_NO_FLOATS,
+    dtype_errors=_NO_FLOATS,
     shape=_layer_shape,
     autocast={"cpu": "lower"},
 )
@@ -124,7 +124,7 @@ def _times(count: int, reverse: bool) -> Sequence[int]:
 @op(
     f"aten::_mkldnn_rnn_layer_backward({_BACKWARD}, bool[7] output_mask) -> ({_SEVEN})",
     where="",
-    refuses=_NO_FLOATS,
+    dtype_errors=_NO_FLOATS,
     shape=_gradient_shapes,
 )
 def _masked_backward(xp: Any, *arguments: Any) -> tuple[Array, ...]:
@@ -140,7 +140,7 @@ def _masked_backward(xp: Any, *arguments: Any) -> tuple[Array, ...]:
 @op(
     f"aten::mkldnn_rnn_layer_backward({_BACKWARD}) -> ({_SEVEN})",
     where="",
-    refuses=_NO_FLOATS,
+    dtype_errors=_NO_FLOATS,
     shape=_gradient_shapes,
 )
 def _backward(

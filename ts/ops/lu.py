@@ -11,7 +11,7 @@ from typing import Any
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
 from ts.ops.factorizations import check_equation, matrix, square, transposed
-from ts.ops.out_variants import EXPECTED
+from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
 from ts.ops.registry import op
 from ts.ops.shape_functions import Made, like
 
@@ -130,8 +130,8 @@ _PACKED = "(Tensor LU, Tensor pivots)"
     out_names="LU,pivots",
     where="f",
     layout=("columns", "contiguous"),
-    refuses={"bih": "lu_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"bih": "lu_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_packed_shapes,
 )
 def _lu_factor(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array]:
@@ -146,8 +146,8 @@ def _lu_factor(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array]:
     out_names="LU,pivots,info",
     where="f",
     layout=("columns", "contiguous", "contiguous"),
-    refuses={"bih": "lu_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"bih": "lu_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_factor_shapes,
 )
 def _lu_factor_ex(
@@ -162,7 +162,7 @@ def _lu_factor_ex(
     "Tensor info)",
     where="f",
     layout=("columns", "contiguous", "contiguous"),
-    refuses={"bih": "lu_cpu"},
+    dtype_errors={"bih": "lu_cpu"},
     shape=_factor_shapes,
     autocast={"cpu": "float32"},
 )
@@ -178,7 +178,7 @@ def _lu_with_info(
     out="out",
     out_names="P,L,U",
     where="f",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_unpacked_shapes,
 )
 def _lu_unpack(
@@ -205,8 +205,8 @@ def _lu_unpack(
     out="out",
     out_names="P,L,U",
     where="f",
-    refuses={"bih": "lu_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"bih": "lu_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_lu_shapes,
 )
 def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
@@ -219,7 +219,7 @@ def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
     out="out",
     where="f",
     layout="columns",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_solution_shape,
 )
 def _linalg_lu_solve(
@@ -244,7 +244,7 @@ def _linalg_lu_solve(
     "aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
     out="out",
     layout="columns",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_solution_of_self_shape,
     autocast={"cpu": "float32"},
 )

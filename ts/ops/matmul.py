@@ -13,7 +13,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED, EXPECTED, castable
+from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, castable
 from ts.ops.registry import find, op, shared_fields
 from ts.ops.unsupported_dtypes import INEXACT
 
@@ -42,8 +42,8 @@ def _need(x: Array, ndim: int, what: str) -> None:
 @op(
     "aten::mm(Tensor self, Tensor mat2) -> Tensor",
     out="out",
-    refuses={"b": "addmm_impl_cpu_"},
-    out_refused=EXPECTED,
+    dtype_errors={"b": "addmm_impl_cpu_"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast="lower",
     sparse="matmul.mm",
 )
@@ -58,8 +58,8 @@ def _mm(xp: Any, self: Array, mat2: Array) -> Array:
 @op(
     "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
     out="out",
-    refuses={"b": "bmm"},
-    out_refused=EXPECTED,
+    dtype_errors={"b": "bmm"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast="lower",
     sparse="matmul.bmm",
 )
@@ -78,7 +78,7 @@ def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
 @op(
     "aten::mv(Tensor self, Tensor vec) -> Tensor",
     out="out",
-    refuses={"b": "addmv_impl_cpu"},
+    dtype_errors={"b": "addmv_impl_cpu"},
     autocast={"cuda": "lower"},
     sparse="matmul.mv",
 )
@@ -111,8 +111,8 @@ def _check_dot(name: str, self: Array, other: Array) -> None:
 @op(
     "aten::dot(Tensor self, Tensor tensor) -> Tensor",
     out="out",
-    refuses={"b": "dot"},
-    out_refused="result dtype {got} does not match input dtype {want}",
+    dtype_errors={"b": "dot"},
+    out_dtype_error="result dtype {got} does not match input dtype {want}",
     autocast={"cuda": "widest"},
 )
 def _dot(xp: Any, self: Array, tensor: Array) -> Array:
@@ -123,8 +123,8 @@ def _dot(xp: Any, self: Array, tensor: Array) -> Array:
 @op(
     "aten::vdot(Tensor self, Tensor other) -> Tensor",
     out="out",
-    refuses={"b": "dot"},
-    out_refused="result dtype {got} does not match input dtype {want}",
+    dtype_errors={"b": "dot"},
+    out_dtype_error="result dtype {got} does not match input dtype {want}",
     autocast={"cuda": "widest"},
 )
 def _vdot(xp: Any, self: Array, other: Array) -> Array:
@@ -137,8 +137,8 @@ def _vdot(xp: Any, self: Array, other: Array) -> Array:
     out="out",
     where="f",
     layout="contiguous",
-    refuses={"bi": f"linalg.vecdot: {INEXACT}"},
-    out_refused="linalg.vecdot: Expected out of dtype{want} but found {got}",
+    dtype_errors={"bi": f"linalg.vecdot: {INEXACT}"},
+    out_dtype_error="linalg.vecdot: Expected out of dtype{want} but found {got}",
     work=cost_model.of(cost_model.elements, 0.1),
     autocast="lower",
 )
@@ -173,7 +173,7 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
     same_as="aten::matmul",
     **COPIED,
 )
-@shared_fields(layout="contiguous", refuses={"b": "addmm_impl_cpu_"}, autocast="lower")
+@shared_fields(layout="contiguous", dtype_errors={"b": "addmm_impl_cpu_"}, autocast="lower")
 def _matmul(xp: Any, self: Array, other: Array) -> Array:
     if self.ndim == 0 or other.ndim == 0:
         raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
@@ -216,8 +216,8 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
     "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
-    refuses={"b": "addmm_impl_cpu_"},
-    out_refused=EXPECTED,
+    dtype_errors={"b": "addmm_impl_cpu_"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast="lower",
     sparse="matmul.addmm",
 )
@@ -229,8 +229,8 @@ def _addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha:
     "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
-    refuses={"b": "addmv_impl_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"b": "addmv_impl_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast={"cuda": "lower"},
 )
 def _addmv(xp: Any, self: Array, mat: Array, vec: Array, beta: Any = 1, alpha: Any = 1) -> Array:
@@ -255,8 +255,8 @@ def _addr(xp: Any, self: Array, vec1: Array, vec2: Array, beta: Any = 1, alpha: 
     "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
-    refuses={"b": "baddbmm"},
-    out_refused=EXPECTED,
+    dtype_errors={"b": "baddbmm"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast="lower",
 )
 def _baddbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
@@ -267,7 +267,7 @@ def _baddbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, 
     "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
-    refuses={"b": "addmm_impl_cpu_"},
+    dtype_errors={"b": "addmm_impl_cpu_"},
     autocast="lower",
 )
 def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
@@ -278,8 +278,8 @@ def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, a
     "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     out="out",
     where="f",
-    refuses={"b": "addmm_impl_cpu_"},
-    out_refused=EXPECTED,
+    dtype_errors={"b": "addmm_impl_cpu_"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=cost_model.linear,
     autocast="lower",
 )
@@ -334,9 +334,9 @@ def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array 
 @op(
     "aten::inner(Tensor self, Tensor other) -> Tensor",
     out="out",
-    refuses={"b": "addmm_impl_cpu_"},
-    out_refused="tensordot: Expected the output tensor to have dtype {want}, but got an output tensor with "
-    "dtype {got}",
+    dtype_errors={"b": "addmm_impl_cpu_"},
+    out_dtype_error="tensordot: Expected the output tensor to have dtype {want}, but got an output tensor "
+    "with dtype {got}",
     autocast={"cpu": "lower", "cuda": "widest"},
 )
 def _inner(xp: Any, self: Array, other: Array) -> Array:
@@ -357,9 +357,9 @@ def _inner(xp: Any, self: Array, other: Array) -> Array:
     "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
     out="out",
     where="f",
-    refuses={"b": "addmm_impl_cpu_"},
-    out_refused="tensordot: Expected the output tensor to have dtype {want}, but got an output tensor with "
-    "dtype {got}",
+    dtype_errors={"b": "addmm_impl_cpu_"},
+    out_dtype_error="tensordot: Expected the output tensor to have dtype {want}, but got an output tensor "
+    "with dtype {got}",
     work=cost_model.contraction,
     autocast={"cpu": "lower", "cuda": "widest"},
 )
@@ -389,8 +389,8 @@ def _tensordot(
 @op("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out="out", where="f")
 @shared_fields(
     layout="contiguous",
-    refuses={"b": "cross"},
-    out_refused=EXPECTED,
+    dtype_errors={"b": "cross"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=cost_model.of(cost_model.elements, 0.1),
 )
 def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
@@ -421,15 +421,15 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     "aten::chain_matmul(Tensor[] matrices) -> Tensor",
     out="out",
     where="f",
-    out_refused="multi_dot(): expected out tensor to have dtype {want_cpp} but got {got_cpp}",
+    out_dtype_error="multi_dot(): expected out tensor to have dtype {want_cpp} but got {got_cpp}",
 )
 @op(
     "aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
     out="out",
     where="f",
-    out_refused="multi_dot(): expected out tensor to have dtype {want_cpp} but got {got_cpp}",
+    out_dtype_error="multi_dot(): expected out tensor to have dtype {want_cpp} but got {got_cpp}",
 )
-@shared_fields(refuses={"b": "addmm_impl_cpu_"}, work=cost_model.chain, autocast="lower")
+@shared_fields(dtype_errors={"b": "addmm_impl_cpu_"}, work=cost_model.chain, autocast="lower")
 def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     if len(tensors) < 2:
         raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
@@ -461,14 +461,14 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     out="out",
     work=cost_model.power,
     same_as="aten::linalg_matrix_power",
-    out_uncast=castable("matrix_power"),
+    out_cast_error=castable("matrix_power"),
 )
 @op(
     "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
     out="out",
     where="f",
     work=cost_model.power,
-    out_uncast=castable("matrix_power"),
+    out_cast_error=castable("matrix_power"),
 )
 def _matrix_power(xp: Any, self: Array, n: int) -> Array:
     if self.ndim < 2:
@@ -546,7 +546,7 @@ def _check_equation(text: str, tensors: Sequence[Array]) -> None:
     "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
     where="f",
     layout="contiguous",
-    refuses={"b": "bmm"},
+    dtype_errors={"b": "bmm"},
     work=cost_model.einsum,
     autocast="lower",
 )

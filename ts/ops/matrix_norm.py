@@ -24,7 +24,7 @@ Array = common.Array
     "ScalarType? dtype=None) -> Tensor",
     out="out",
     where="f",
-    out_refused="linalg.norm expected out tensor dtype {want} but got: {got}",
+    out_dtype_error="linalg.norm expected out tensor dtype {want} but got: {got}",
     work=cost_model.of(cost_model.elements, 0.1),
     autocast={"cuda": "float32"},
 )
@@ -41,7 +41,7 @@ def _norm(
     "ScalarType? dtype=None) -> Tensor",
     out="ord_str_out",
     where="f",
-    out_refused="linalg.norm expected out tensor dtype {want} but got: {got}",
+    out_dtype_error="linalg.norm expected out tensor dtype {want} but got: {got}",
     work=cost_model.of(cost_model.elements, 0.1),
     autocast={"cuda": "float32"},
 )
@@ -81,7 +81,7 @@ def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: 
 )
 @shared_fields(
     layout="contiguous",
-    out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
+    out_dtype_error="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
     work=cost_model.matrix_norm,
     autocast={"cuda": "float32"},
 )
@@ -114,9 +114,9 @@ def _frobenius_norm(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Ar
     out="out",
     where="f",
     layout="contiguous",
-    refuses={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
+    dtype_errors={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
     work=0.2,
-    out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
+    out_dtype_error="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
     autocast={"cuda": "float32"},
 )
 def _nuclear_norm(xp: Any, self: Array, keepdim: bool = False) -> Array:
@@ -128,9 +128,9 @@ def _nuclear_norm(xp: Any, self: Array, keepdim: bool = False) -> Array:
     out="dim_out",
     where="f",
     layout="contiguous",
-    refuses={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
+    dtype_errors={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
     work=0.2,
-    out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
+    out_dtype_error="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
     autocast={"cuda": "float32"},
 )
 def _nuclear_norm_dim(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:

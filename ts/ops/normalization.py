@@ -102,7 +102,7 @@ def _last_axes(
     "bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
     where="f",
     layout="contiguous",
-    ends=True,
+    epilogue=True,
     cuda_rows="m = sum(a) / n; v = sum((a - m) * (a - m)) / n; "
     "plus(times((a - m) / sqrt(v + eps), weight), bias)",
     autocast={"cuda": "float32"},
@@ -154,7 +154,7 @@ def _native_layer_norm(
     "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
     where="f",
     layout="channels",
-    ends=True,
+    epilogue=True,
     cuda_rows="times(a * (1 / sqrt(sum(a * a) / n + or_epsilon(eps, a))), weight)",
     autocast={"cuda": "float32"},
 )

@@ -3,15 +3,17 @@
 In: a target and a result; out: the target with the result written to it, cast to its dtype, which must have
 the same or a higher category; if the shapes differ, a new array, which replaces the tensor's.  Some operators
 reject an `out=` whose dtype differs from the result's; the error text is part of their record
-(`out_refused`), with placeholders for both dtypes:
+(`out_dtype_error`), with placeholders for both dtypes:
 
-    write_out(np, np.zeros(2), np.array([1, 2]))                array([1., 2.])
-    write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED)      RuntimeError: Expected out tensor to have ...
+    write_out(np, np.zeros(2), np.array([1, 2]))  array([1., 2.])
+    write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED_DTYPE_ERROR)  RuntimeError: Expected out tensor to
+    have ...
 
-The `out=` variant of an operator is derived from its schema: `output_form` returns its schema, `into_outputs`
-its kernel.  Factory options (dtype, layout, device) are removed, because the output determines them:
+The `out=` variant of an operator is derived from its schema: `make_out_spec` returns its schema,
+`into_outputs` its kernel.  Factory options (dtype, layout, device) are removed, because the output
+determines them:
 
-    output_form("aten::eye(SymInt n, *, ScalarType? dtype=None, ...) -> Tensor", "out", "out").text
+    make_out_spec("aten::eye(SymInt n, *, ScalarType? dtype=None, ...) -> Tensor", "out", "out").text
     "aten::eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"
 """
 
@@ -25,8 +27,8 @@ from ts._core.thread.warnings import warn
 from ts.ops import common
 
 # Error texts shared by many operators.
-EXPECTED: Final = "Expected out tensor to have dtype {want_cpp}, but got {got_cpp} instead"
-FOUND: Final = "Found dtype {got} but expected {want}"
+EXPECTED_DTYPE_ERROR: Final = "Expected out tensor to have dtype {want_cpp}, but got {got_cpp} instead"
+FOUND_DTYPE_ERROR: Final = "Found dtype {got} but expected {want}"
 SCALAR: Final = "expected scalar type {want} but found {got}"
 
 
@@ -75,23 +77,23 @@ COUNTED: Final = "counted"  # like `BY_COUNT`, and a warning if the counts diffe
 NEVER: Final = "never"  # no resize: written like `copy_`, in its own shape and dtype
 
 
-Said = str | tuple[str, ...]  # one text for all outputs, or one per output
+ErrorTexts = str | tuple[str, ...]  # one text for all outputs, or one per output
 
 
 class Rule:
     """Output requirements of an operator, from the fields of its record."""
 
-    __slots__ = ("refused", "resized", "uncast")
+    __slots__ = ("cast_error", "dtype_error", "resized")
 
-    def __init__(self, refused: str = "", uncast: str = "", resized: str = LIKE_RESULT) -> None:
-        self.refused = refused  # error text for dtypes other than the result's
-        self.uncast = uncast  # error text for dtypes to which the result cannot be cast
+    def __init__(self, dtype_error: str = "", cast_error: str = "", resized: str = LIKE_RESULT) -> None:
+        self.dtype_error = dtype_error  # error text for dtypes other than the result's
+        self.cast_error = cast_error  # error text for dtypes to which the result cannot be cast
         self.resized = resized
 
 
-def rules_of(count: int, refused: Said, uncast: Said, resized: str) -> tuple[Rule, ...]:
+def rules_of(count: int, dtype_error: ErrorTexts, cast_error: ErrorTexts, resized: str) -> tuple[Rule, ...]:
     """Return one rule per output; error texts are shared or given per output."""
-    first, second = ((x,) * count if isinstance(x, str) else x for x in (refused, uncast))
+    first, second = ((x,) * count if isinstance(x, str) else x for x in (dtype_error, cast_error))
     return tuple(Rule(a, b, resized) for a, b in zip(first, second, strict=True))
 
 
@@ -99,17 +101,17 @@ CAST: Final = Rule()
 SILENT: Final = Rule(resized=SILENTLY)
 
 # Record fields of operators that PyTorch computes first and then copies to the output.
-COPIED: Final[dict[str, Any]] = {"out_refused": EXPECTED, "out_resized": IN_ORDER}
+COPIED: Final[dict[str, Any]] = {"out_dtype_error": EXPECTED_DTYPE_ERROR, "out_resized": IN_ORDER}
 
 # Factory options of a new tensor; `out=` variants drop them.
 OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 _CODE: Final = "ScalarType? dtype=None"
 
 
-def write(xp: Any, target: Any, result: Any, refused: str = "") -> Any:
-    """Copy `result` into `target` under the in-place rules; `refused` is the dtype mismatch error."""
+def write(xp: Any, target: Any, result: Any, dtype_error: str = "") -> Any:
+    """Copy `result` into `target` under the in-place rules; `dtype_error` is the dtype mismatch error."""
     result = xp.asarray(result)
-    _check_dtype(result.dtype, target.dtype, Rule(refused))
+    _check_dtype(result.dtype, target.dtype, Rule(dtype_error))
     if result.shape != target.shape:
         raise _unfit(target, result)
     target[...] = common.cast(xp, result, target.dtype)
@@ -165,15 +167,16 @@ def _check_dtype(want: common.DType, got: common.DType, rule: Rule) -> None:
     if want == got:
         return
     text = ""
-    if not (isinstance(rule.refused, DtypeErrorUnlessUint8) and got == common.UINT8):
-        text = rule.refused
+    if not (isinstance(rule.dtype_error, DtypeErrorUnlessUint8) and got == common.UINT8):
+        text = rule.dtype_error
         if isinstance(text, ComplexErrorMessage) and common.is_complex(got):
             text = text.of_complex
     higher = (
-        isinstance(rule.uncast, CategoryErrorMessage) and common.CATEGORY_OF[got] != common.CATEGORY_OF[want]
+        isinstance(rule.cast_error, CategoryErrorMessage)
+        and common.CATEGORY_OF[got] != common.CATEGORY_OF[want]
     )
     if not text and (higher or not common.can_cast(want, got)):
-        text = rule.uncast
+        text = rule.cast_error
     if text:
         error = TypeError if isinstance(text, TypeErrorMessage) else RuntimeError
         raise error(common.dtype_message(text, want, got))
@@ -206,7 +209,7 @@ def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
 # ---------------------------------------------------------------------------------------- derived forms
 
 
-class OutputForm:
+class OutVariantSpec:
     """Schema of an operator's `out=` variant, with its argument mapping to the base schema."""
 
     __slots__ = ("dtype_at", "listed", "options_at", "outputs", "text")
@@ -219,7 +222,7 @@ class OutputForm:
         self.dtype_at = dtype_at  # position of `dtype=`, or -1
 
 
-def output_form(schema: str, overload: str, names: str, unnamed: bool = False) -> OutputForm:
+def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False) -> OutVariantSpec:
     """Return the `out=` variant with output `names` ("out", "values,indices", "d:out,e:save_mean")."""
     marked = [name.rpartition(":") for name in names.split(",")]
     outputs = [(mark or "abcdefgh"[i], name) for i, (mark, _, name) in enumerate(marked)]
@@ -243,7 +246,7 @@ def output_form(schema: str, overload: str, names: str, unnamed: bool = False) -
     elif len(outputs) > 1:
         results = f"({results})"
     plain = [x for x in given if x != "*"]
-    return OutputForm(
+    return OutVariantSpec(
         f"{head.partition('.')[0]}.{overload}({', '.join(filter(None, (*given, *declared)))}) -> {results}",
         len(outputs),
         listed,
@@ -253,21 +256,26 @@ def output_form(schema: str, overload: str, names: str, unnamed: bool = False) -
 
 
 def into_outputs(
-    compute: Callable[..., Any], form: OutputForm, each: Sequence[Rule], computes_in_out: bool
+    compute: Callable[..., Any], out_spec: OutVariantSpec, each: Sequence[Rule], computes_in_out: bool
 ) -> Callable[..., Any]:
     """Return the `out=` kernel: run `compute`, then write results by one rule per output."""
     rule = each[0]
 
     def kernel(xp: Any, *args: Any) -> Any:
-        given, outputs = list(args[: -form.outputs]), args[-form.outputs :]
-        if form.options_at >= 0:
-            given[form.options_at : form.options_at] = common.CODE_OF[outputs[0].dtype], None, None, None
-        elif computes_in_out and given[form.dtype_at] is None:
-            given[form.dtype_at] = common.CODE_OF[outputs[0].dtype]
+        given, outputs = list(args[: -out_spec.outputs]), args[-out_spec.outputs :]
+        if out_spec.options_at >= 0:
+            given[out_spec.options_at : out_spec.options_at] = (
+                common.CODE_OF[outputs[0].dtype],
+                None,
+                None,
+                None,
+            )
+        elif computes_in_out and given[out_spec.dtype_at] is None:
+            given[out_spec.dtype_at] = common.CODE_OF[outputs[0].dtype]
         result = compute(xp, *given)
-        if form.listed:
-            return _write_list(xp, form, outputs[0], result, rule)
-        if form.outputs > 1:
+        if out_spec.listed:
+            return _write_list(xp, out_spec, outputs[0], result, rule)
+        if out_spec.outputs > 1:
             return tuple(write_out(xp, *row) for row in zip(outputs, result, each, strict=True))
         (out,) = outputs
         if result.shape != out.shape and any(x is out for x in given):
@@ -277,10 +285,12 @@ def into_outputs(
     return kernel
 
 
-def _write_list(xp: Any, form: OutputForm, outputs: list[Any], results: list[Any], rule: Rule) -> list[Any]:
+def _write_list(
+    xp: Any, out_spec: OutVariantSpec, outputs: list[Any], results: list[Any], rule: Rule
+) -> list[Any]:
     """Copy results into an output list of equal length; else raise RuntimeError."""
     if len(outputs) != len(results):
-        name = form.text.partition("::")[2].partition("(")[0].replace(".", "_")
+        name = out_spec.text.partition("::")[2].partition("(")[0].replace(".", "_")
         raise RuntimeError(
             f"{name} expected an out= argument of size {len(results)}, got size {len(outputs)}"
         )

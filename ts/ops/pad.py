@@ -14,7 +14,7 @@ import numpy as np
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.out_variants import COPIED, EXPECTED, SCALAR
+from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR
 from ts.ops.registry import OperatorRecord, add, op, out_of
 from ts.ops.shape_functions import Made
 from ts.ops.unfold import padded, refuse_empty
@@ -178,7 +178,7 @@ def _mode_kernel(mode: str) -> Callable[..., Array]:
     return lambda xp, self, padding: mode_pad(xp, self, padding, mode)
 
 
-_PADDED = {("reflection", 1): EXPECTED, ("reflection", 2): SCALAR}
+_PADDED = {("reflection", 1): EXPECTED_DTYPE_ERROR, ("reflection", 2): SCALAR}
 for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
     for _n in (1, 2, 3):
         _record = OperatorRecord(
@@ -187,8 +187,8 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
             "pad",
             where="f",
             layout="channels" if _n > 1 else (),
-            refuses={"b": f"{_name}_pad{_n}d"},
-            out_refused=_PADDED.get((_name, _n), ""),
+            dtype_errors={"b": f"{_name}_pad{_n}d"},
+            out_dtype_error=_PADDED.get((_name, _n), ""),
             autocast={} if (_name, _n) == ("reflection", 3) else {"cpu": "float32"},
         )
         add(_record)
@@ -200,7 +200,7 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
             "pad",
             where="",
             shape=_unpadded_shape,
-            refuses={"b": f"{_name}_pad{_n}d_backward"},
+            dtype_errors={"b": f"{_name}_pad{_n}d_backward"},
         )
         add(_record)
         add(out_of(_record, "grad_input", "grad_input"))

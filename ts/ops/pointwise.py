@@ -18,7 +18,7 @@ from typing import Any
 from ts import dtypes
 from ts.ops import common, numpy_arithmetic
 from ts.ops.numpy_arithmetic import PRODUCTS, WITH_PRODUCTS
-from ts.ops.out_variants import COPIED, FOUND, ComplexErrorMessage
+from ts.ops.out_variants import COPIED, FOUND_DTYPE_ERROR, ComplexErrorMessage
 from ts.ops.registry import OperatorRecord, add, inplace_of, op, out_of, shared_fields
 from ts.ops.type_promotion import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, special, types_without
 from ts.ops.unsupported_dtypes import check
@@ -105,7 +105,7 @@ def binary(
                 types=types,
                 cuda=cuda,
                 layout=layout,
-                since_forms="io" if kind == "Tensor" else "i",  # other `out=` variants are newer
+                since_variants="io" if kind == "Tensor" else "i",  # other `out=` variants are newer
                 **{**fields, **own, **(COPIED if out.endswith("=") else {})},
             )
             made.append((add(record), out.rstrip("=")))
@@ -187,7 +187,7 @@ _MIXED = "heaviside is not yet implemented for tensors with different dtypes."
 _COMPLEX = "heaviside is not yet implemented for complex tensors."
 binary(
     "heaviside", SAME, numpy_arithmetic.heaviside, second="values", mixed=_MIXED,
-    out_refused=ComplexErrorMessage(_MIXED, _COMPLEX), no={"c": _COMPLEX},
+    out_dtype_error=ComplexErrorMessage(_MIXED, _COMPLEX), no={"c": _COMPLEX},
 )  # fmt: skip
 binary("gcd", SAME, "gcd", no="bhfc", layout=())
 binary("lcm", SAME, numpy_arithmetic.lcm, no="bhfc", layout=())
@@ -417,7 +417,7 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     out="Scalar_mode_out",
     wraps_numbers=True,
     since=4,
-    since_forms="i",
+    since_variants="i",
     **COPIED,
     sparse="elementwise.divide",
 )
@@ -501,25 +501,25 @@ _POWER_INTO = _POWER.format("output", "")
 @op(
     "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
     inplace="Tensor",
-    self_refused=_POWER_IN_PLACE,
+    self_dtype_error=_POWER_IN_PLACE,
     out="Tensor_Tensor_out",
     layout="like_all",
     order="Tensor_Tensor Tensor_Scalar",
-    out_refused=_POWER_INTO,
+    out_dtype_error=_POWER_INTO,
 )
 @op(
     "aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
     out="Scalar_out",
     layout="contiguous",
-    out_refused=_POWER_INTO,
+    out_dtype_error=_POWER_INTO,
 )
 @op(
     "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
     inplace="Scalar",
-    self_refused=_POWER_IN_PLACE,
+    self_dtype_error=_POWER_IN_PLACE,
     out="Tensor_Scalar_out",
     layout="like_all",
-    out_refused=_POWER_INTO,
+    out_dtype_error=_POWER_INTO,
 )
 def _float_power(xp: Any, self: Any, exponent: Any) -> Array:
     kind = max(common.category(self), common.category(exponent))
@@ -532,7 +532,7 @@ def _float_power(xp: Any, self: Any, exponent: Any) -> Array:
     inplace="",
     out="out",
     layout="like_all",
-    out_uncast="ldexp can't be cast to the desired output type {got}",
+    out_cast_error="ldexp can't be cast to the desired output type {got}",
 )
 def _ldexp(xp: Any, self: Array, other: Array) -> Array:
     power = _pow(xp, 2.0, other)
@@ -601,7 +601,7 @@ def _zeta(xp: Any, self: Any, other: Any) -> Array:
     ufunc="invert",
     types="?bhilqBHILQ",
     cuda="~a",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 def _bitwise_not(xp: Any, self: Array) -> Array:
     if common.category(self) >= common.FLOATING:

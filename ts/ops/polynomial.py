@@ -202,7 +202,7 @@ for _name, _row in _ROWS.items():
                 where="f",
                 shape=broadcast_float,
                 layout="like_all",
-                refuses={"hc": f"{_name}_cpu"},
+                dtype_errors={"hc": f"{_name}_cpu"},
                 order="- out x_scalar x_scalar_out",
             )
         )

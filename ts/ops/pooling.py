@@ -19,7 +19,7 @@ import numpy as np
 
 from ts._core.tensor.size_guards import is_symbol, same
 from ts.ops import common
-from ts.ops.out_variants import COPIED, EXPECTED, SCALAR
+from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR
 from ts.ops.pooling_geometry import AVG, MAX, MAX_VALUES, Windows, fixed, parts
 from ts.ops.registry import OperatorRecord, add, out_of
 from ts.ops.shape_functions import Made
@@ -406,7 +406,7 @@ for _n in (1, 2, 3):
         _BOTH,
         _outs,
         layout=(_channels, _channels),
-        out_refused=EXPECTED if _n < 3 else SCALAR,
+        out_dtype_error=EXPECTED_DTYPE_ERROR if _n < 3 else SCALAR,
     )
     _enter(
         f"avg_pool{_n}d{_window}, bool ceil_mode=False, bool count_include_pad=True{_override})",
@@ -414,9 +414,9 @@ for _n in (1, 2, 3):
         _n,
         "out",
         layout="contiguous" if _n == 3 else _channels,
-        refuses={"h": "avg_pool3d_out_frame"} if _n == 3 else None,
+        dtype_errors={"h": "avg_pool3d_out_frame"} if _n == 3 else None,
         autocast=_casts,
-        **({"out_refused": EXPECTED} if _n > 1 else COPIED),
+        **({"out_dtype_error": EXPECTED_DTYPE_ERROR} if _n > 1 else COPIED),
     )
     _enter(
         f"adaptive_avg_pool{_n}d(Tensor self, {_whole}[{_n}] output_size)",
@@ -425,7 +425,7 @@ for _n in (1, 2, 3):
         "out",
         layout="contiguous" if _n == 3 else _channels,
         autocast=_casts,
-        **({} if _n == 3 else {"out_refused": _ADAPTED} if _n == 2 else COPIED),
+        **({} if _n == 3 else {"out_dtype_error": _ADAPTED} if _n == 2 else COPIED),
     )
     if _n > 1:
         _enter(
@@ -444,7 +444,7 @@ for _n in (1, 2, 3):
         _BOTH,
         _outs,
         layout=(_channels, _channels) if _n < 3 else (),
-        out_refused=EXPECTED if _n < 3 else "",
+        out_dtype_error=EXPECTED_DTYPE_ERROR if _n < 3 else "",
         autocast=_casts,
     )
 _enter(
@@ -453,7 +453,7 @@ _enter(
     2,
     "out",
     layout="channels",
-    out_refused=SCALAR,
+    out_dtype_error=SCALAR,
     autocast={"cpu": "float32"},
 )
 _enter(
@@ -462,7 +462,7 @@ _enter(
     3,
     "out",
     layout="contiguous",
-    out_refused=SCALAR,
+    out_dtype_error=SCALAR,
     autocast={"cpu": "float32"},
 )
 

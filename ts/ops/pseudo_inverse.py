@@ -57,18 +57,18 @@ def _largest(xp: Any, values: Array) -> Array:
     "hermitian=False) -> Tensor",
     out="atol_rtol_tensor_out",
     where="f",
-    out_uncast=castable("torch.linalg.matrix_rank"),
+    out_cast_error=castable("torch.linalg.matrix_rank"),
 )
 @op(
     "aten::linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_float_out",
     where="f",
-    out_uncast=castable("torch.linalg.matrix_rank"),
+    out_cast_error=castable("torch.linalg.matrix_rank"),
 )
 @shared_fields(
     layout="contiguous",
-    refuses={"h": "This function doesn't handle types other than float and double"},
+    dtype_errors={"h": "This function doesn't handle types other than float and double"},
     work=0.1,
     autocast={"cpu": "float32"},
 )
@@ -84,15 +84,17 @@ def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitia
     out="out",
     where="f",
     order="- tol_tensor",
-    out_uncast=castable("torch.linalg.matrix_rank"),
+    out_cast_error=castable("torch.linalg.matrix_rank"),
 )
 @op(
     "aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
     out="out_tol_tensor",
     where="f",
-    out_uncast=castable("torch.linalg.matrix_rank"),
+    out_cast_error=castable("torch.linalg.matrix_rank"),
 )
-@shared_fields(layout="contiguous", refuses={"h": "linalg_svd_cpu"}, work=0.1, autocast={"cpu": "float32"})
+@shared_fields(
+    layout="contiguous", dtype_errors={"h": "linalg_svd_cpu"}, work=0.1, autocast={"cpu": "float32"}
+)
 def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Array:
     return _matrix_rank(xp, A, tol, 0.0, hermitian)
 
@@ -102,16 +104,16 @@ def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Ar
     "hermitian=False) -> Tensor",
     out="atol_rtol_tensor_out",
     where="f",
-    refuses=_NO_HALF,
-    out_uncast=castable("linalg.pinv"),
+    dtype_errors=_NO_HALF,
+    out_cast_error=castable("linalg.pinv"),
 )
 @op(
     "aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_float_out",
     where="f",
-    refuses={"h": "This function doesn't handle types other than float and double"},
-    out_uncast=castable("linalg.pinv"),
+    dtype_errors={"h": "This function doesn't handle types other than float and double"},
+    out_cast_error=castable("linalg.pinv"),
 )
 @shared_fields(layout="contiguous", work=0.2)
 def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
@@ -137,18 +139,18 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
     out="out",
     where="f",
     order="- atol_rtol_float atol_rtol_tensor atol_rtol_tensor_out atol_rtol_float_out out",
-    out_uncast=castable("linalg.pinv"),
+    out_cast_error=castable("linalg.pinv"),
 )
 @op(
     "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
     out="out_rcond_tensor",
     where="f",
-    out_uncast=castable("linalg.pinv"),
+    out_cast_error=castable("linalg.pinv"),
 )
 @op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor", autocast={"cpu": "float32"})
 @shared_fields(
     layout="contiguous",
-    refuses=_NO_HALF,
+    dtype_errors=_NO_HALF,
     work=0.2,
 )
 def _pinv_rcond(xp: Any, A: Array, rcond: Any = 1e-15, hermitian: bool = False) -> Array:

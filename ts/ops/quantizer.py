@@ -147,7 +147,7 @@ def _check_bounds(low: int, high: int) -> None:
     "aten::fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int "
     "quant_min, int quant_max) -> Tensor"
 )
-@shared_fields(where="f", refuses=_no_integers("tensor_cachemask_kernel"))
+@shared_fields(where="f", dtype_errors=_no_integers("tensor_cachemask_kernel"))
 def _fake_quantize(xp: Any, self: Array, scale: Any, zero_point: Any, low: int, high: int) -> Array:
     _check_bounds(low, high)
     return _rounded(xp, self, scale, zero_point, low, high)
@@ -158,7 +158,7 @@ def _fake_quantize(xp: Any, self: Array, scale: Any, zero_point: Any, low: int, 
     "quant_min, "
     "int quant_max) -> Tensor",
     where="f",
-    refuses=_no_integers("channel_cachemask_cpu"),
+    dtype_errors=_no_integers("channel_cachemask_cpu"),
 )
 def _fake_quantize_channels(
     xp: Any, self: Array, scale: Array, zero_point: Array, axis: int, low: int, high: int

@@ -16,7 +16,7 @@ from ts._core.tensor import size_guards
 from ts._core.tensor.unbacked_sizes import get_ctx
 from ts._core.thread import deadline
 from ts.ops import common, cost_model, result_strides
-from ts.ops.out_variants import COPIED, EXPECTED, TypeErrorMessage
+from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, TypeErrorMessage
 from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import Made, new_size
 from ts.ops.view import expand_kernel, unsqueezed
@@ -58,20 +58,23 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
 
 
 @op(
-    "aten::cat(Tensor[] tensors, int dim=0) -> Tensor", out="out", out_uncast=_CAT_INTO, sparse="view_ops.cat"
+    "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
+    out="out",
+    out_cast_error=_CAT_INTO,
+    sparse="view_ops.cat",
 )
 @op(
     "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
     out="out",
     same_as="aten::cat",
-    out_uncast=_CAT_INTO,
+    out_cast_error=_CAT_INTO,
     sparse="view_ops.cat",
 )
 @op(
     "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
     out="out",
     same_as="aten::cat",
-    out_uncast=_CAT_INTO,
+    out_cast_error=_CAT_INTO,
     sparse="view_ops.cat",
 )
 @shared_fields(layout="all_channels", autocast={"cpu": "widest"})
@@ -83,7 +86,7 @@ def _cat(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     "aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
     out="out",
     where="f",
-    out_uncast=_CAT_INTO,
+    out_cast_error=_CAT_INTO,
 )
 def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
     if num_chunks <= 0:
@@ -117,14 +120,14 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     where="f",
     layout="contiguous",
     out="out",
-    out_uncast=_CAT_INTO,
+    out_cast_error=_CAT_INTO,
     sparse="view_ops.stack",
 )
 @op(
     "aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
     out="out",
     layout="contiguous",
-    out_uncast=_CAT_INTO,
+    out_cast_error=_CAT_INTO,
     autocast={"cpu": "widest"},
     sparse="view_ops.stack",
 )
@@ -150,7 +153,7 @@ def _need(name: str, tensors: Sequence[Array]) -> None:
     "aten::hstack(Tensor[] tensors) -> Tensor",
     out="out",
     layout="all_channels",
-    out_uncast=_CAT_INTO,
+    out_cast_error=_CAT_INTO,
     autocast={"cpu": "widest"},
 )
 def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
@@ -159,8 +162,10 @@ def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
     return concatenate(xp, parts, 0 if parts[0].ndim == 1 else 1)
 
 
-@op("aten::vstack(Tensor[] tensors) -> Tensor", out="out", out_uncast=_CAT_INTO)
-@op("aten::row_stack(Tensor[] tensors) -> Tensor", out="out", same_as="aten::vstack", out_uncast=_CAT_INTO)
+@op("aten::vstack(Tensor[] tensors) -> Tensor", out="out", out_cast_error=_CAT_INTO)
+@op(
+    "aten::row_stack(Tensor[] tensors) -> Tensor", out="out", same_as="aten::vstack", out_cast_error=_CAT_INTO
+)
 @shared_fields(layout="all_channels", autocast={"cpu": "widest"})
 def _vstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("vstack", tensors)
@@ -171,7 +176,7 @@ def _vstack(xp: Any, tensors: Sequence[Array]) -> Array:
     "aten::dstack(Tensor[] tensors) -> Tensor",
     out="out",
     layout="all_channels",
-    out_uncast=_CAT_INTO,
+    out_cast_error=_CAT_INTO,
     autocast={"cpu": "widest"},
 )
 def _dstack(xp: Any, tensors: Sequence[Array]) -> Array:
@@ -183,7 +188,7 @@ def _dstack(xp: Any, tensors: Sequence[Array]) -> Array:
     "aten::column_stack(Tensor[] tensors) -> Tensor",
     out="out",
     layout="all_channels",
-    out_uncast=_CAT_INTO,
+    out_cast_error=_CAT_INTO,
     autocast={"cpu": "widest"},
 )
 def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:
@@ -525,7 +530,7 @@ def _triangle(xp: Any, name: str, self: Array, diagonal: int) -> Array:
     overlap=2,
     out="out",
     layout="contiguous",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _tril(xp: Any, self: Array, diagonal: int = 0) -> Array:
     return _triangle(xp, "tril", self, diagonal)
@@ -537,13 +542,13 @@ def _tril(xp: Any, self: Array, diagonal: int = 0) -> Array:
     overlap=2,
     out="out",
     layout="contiguous",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _triu(xp: Any, self: Array, diagonal: int = 0) -> Array:
     return _triangle(xp, "triu", self, diagonal)
 
 
-@op("aten::diag(Tensor self, int diagonal=0) -> Tensor", out="out", out_refused=EXPECTED)
+@op("aten::diag(Tensor self, int diagonal=0) -> Tensor", out="out", out_dtype_error=EXPECTED_DTYPE_ERROR)
 def _diag(xp: Any, self: Array, diagonal: int = 0) -> Array:
     if self.ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D")

@@ -15,7 +15,7 @@ from typing import Any
 
 from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED, EXPECTED, CategoryErrorMessage, DtypeErrorUnlessUint8
+from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, CategoryErrorMessage, DtypeErrorUnlessUint8
 from ts.ops.registry import op, shared_fields
 
 Array = common.Array
@@ -45,7 +45,7 @@ def sum_kernel(
     out="IntList_out",
     layout="contiguous",
     computes_in_out=True,
-    ends=True,
+    epilogue=True,
     cuda_rows="sum(a)",
     autocast={"cuda": "float32"},
     sparse="reductions.sum_dims",
@@ -57,7 +57,7 @@ def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int 
 @op(
     "aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     out="out",
-    ends=True,
+    epilogue=True,
     cuda_rows="sum(a)",
     autocast={"cuda": "float32"},
     **COPIED,
@@ -85,7 +85,7 @@ def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype
     "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     out="out",
     order="- dim_int int_out",
-    ends=True,
+    epilogue=True,
     cuda_rows="product(a)",
     autocast="float32",
     **COPIED,
@@ -100,7 +100,7 @@ def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
     out="int_out",
     layout="contiguous",
     computes_in_out=True,
-    ends=True,
+    epilogue=True,
     cuda_rows="product(a)",
     autocast="float32",
 )
@@ -133,7 +133,7 @@ def mean_kernel(
     "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     out="dtype_out",
     order="- dim out",
-    ends=True,
+    epilogue=True,
     cuda_rows="sum(a) / n",
 )
 def _mean(xp: Any, self: Array, dtype: int | None = None) -> Array:
@@ -144,7 +144,7 @@ def _mean(xp: Any, self: Array, dtype: int | None = None) -> Array:
     "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="out",
     layout="contiguous",
-    ends=True,
+    epilogue=True,
     cuda_rows="sum(a) / n",
 )
 def _mean_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
@@ -155,7 +155,7 @@ def _mean_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int
     "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="out",
     layout="contiguous",
-    refuses={"bi": "nanmean(): expected input to have floating point or complex dtype but got {dtype}"},
+    dtype_errors={"bi": "nanmean(): expected input to have floating point or complex dtype but got {dtype}"},
 )
 def _nanmean(
     xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
@@ -212,7 +212,7 @@ def _moments(
     "aten::std(Tensor self, bool unbiased=True) -> Tensor",
     layout="contiguous",
     order="- dim correction correction_out",
-    ends=True,
+    epilogue=True,
     cuda_rows=_squares_of_rows("sqrt"),
 )
 def _std(xp: Any, self: Array, unbiased: bool = True) -> Array:
@@ -223,7 +223,7 @@ def _std(xp: Any, self: Array, unbiased: bool = True) -> Array:
     "aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
     out="out",
     layout="contiguous",
-    ends=True,
+    epilogue=True,
     cuda_rows=_squares_of_rows("sqrt"),
 )
 def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
@@ -235,7 +235,7 @@ def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
     "keepdim=False) -> Tensor",
     out="correction_out",
     layout="contiguous",
-    ends=True,
+    epilogue=True,
     cuda_rows=_squares_of_rows("sqrt"),
 )
 def _std_correction(
@@ -248,7 +248,7 @@ def _std_correction(
     "aten::var(Tensor self, bool unbiased=True) -> Tensor",
     layout="contiguous",
     order="- dim correction correction_out",
-    ends=True,
+    epilogue=True,
     cuda_rows=_squares_of_rows(""),
 )
 def _var(xp: Any, self: Array, unbiased: bool = True) -> Array:
@@ -259,7 +259,7 @@ def _var(xp: Any, self: Array, unbiased: bool = True) -> Array:
     "aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
     out="out",
     layout="contiguous",
-    ends=True,
+    epilogue=True,
     cuda_rows=_squares_of_rows(""),
 )
 def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
@@ -271,7 +271,7 @@ def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
     "keepdim=False) -> Tensor",
     out="correction_out",
     layout="contiguous",
-    ends=True,
+    epilogue=True,
     cuda_rows=_squares_of_rows(""),
 )
 def _var_correction(
@@ -407,8 +407,8 @@ _OTHER_OUT = (
     "aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
     out="out",
     layout="contiguous",
-    out_refused=_OTHER_OUT,
-    ends=True,
+    out_dtype_error=_OTHER_OUT,
+    epilogue=True,
     cuda_rows="largest(a)",
 )
 def _amax(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
@@ -419,8 +419,8 @@ def _amax(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     "aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
     out="out",
     layout="contiguous",
-    out_refused=_OTHER_OUT,
-    ends=True,
+    out_dtype_error=_OTHER_OUT,
+    epilogue=True,
     cuda_rows="smallest(a)",
 )
 def _amin(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
@@ -432,7 +432,7 @@ def _amin(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     out="out",
     out_names="min,max",
     layout=("contiguous", "contiguous"),
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _aminmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
     return extreme(xp, "aminmax_min", self, dim, keepdim), extreme(xp, "aminmax_max", self, dim, keepdim)
@@ -458,8 +458,8 @@ def _aminmax_old(xp: Any, self: Array, dim: int | None = None, keepdim: bool = F
 @op(
     "aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
     out="out",
-    refuses={"c": "argmax(): does not support complex input"},
-    out_refused=EXPECTED,
+    dtype_errors={"c": "argmax(): does not support complex input"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _argmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
     return argument(xp, "argmax", self, dim, keepdim)
@@ -468,8 +468,8 @@ def _argmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False)
 @op(
     "aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
     out="out",
-    refuses={"c": "argmin(): does not support complex input"},
-    out_refused=EXPECTED,
+    dtype_errors={"c": "argmin(): does not support complex input"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _argmin(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
     return argument(xp, "argmin", self, dim, keepdim)
@@ -504,8 +504,8 @@ def _extreme_of_two(xp: Any, name: str, self: Array, other: Array) -> Array:
     "aten::max(Tensor self) -> Tensor",
     out="unary_out",
     order="other - dim dim_max unary_out",
-    out_uncast=_UNCAST,
-    ends=True,
+    out_cast_error=_UNCAST,
+    epilogue=True,
     cuda_rows="largest(a)",
 )
 def _max(xp: Any, self: Array) -> Array:
@@ -516,8 +516,8 @@ def _max(xp: Any, self: Array) -> Array:
     "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     out="dim_max",
     out_names="max,max_values",
-    refuses={"c": "max(): does not support complex input"},
-    out_refused=EXPECTED,
+    dtype_errors={"c": "max(): does not support complex input"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _max_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _with_index(xp, "max", self, dim, keepdim)
@@ -536,8 +536,8 @@ def _min_other(xp: Any, self: Array, other: Array) -> Array:
     "aten::min(Tensor self) -> Tensor",
     out="unary_out",
     order="other - dim dim_min unary_out",
-    out_uncast=_UNCAST,
-    ends=True,
+    out_cast_error=_UNCAST,
+    epilogue=True,
     cuda_rows="smallest(a)",
 )
 def _min(xp: Any, self: Array) -> Array:
@@ -548,8 +548,8 @@ def _min(xp: Any, self: Array) -> Array:
     "aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     out="dim_min",
     out_names="min,min_indices",
-    refuses={"c": "min(): does not support complex input"},
-    out_refused=EXPECTED,
+    dtype_errors={"c": "min(): does not support complex input"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _min_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _with_index(xp, "min", self, dim, keepdim)
@@ -569,7 +569,7 @@ def _truth(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     out="all_out",
     order="- dim dims out dims_out",
     work=_DECIDED,
-    out_refused=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
+    out_dtype_error=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
     sparse="reductions.any_nonzero",
 )
 def _any(xp: Any, self: Array) -> Array:
@@ -580,12 +580,12 @@ def _any(xp: Any, self: Array) -> Array:
     "aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
     out="out",
     layout="contiguous",
-    out_refused=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
+    out_dtype_error=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
 )
 @op(
     "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
     out="dims_out",
-    out_refused=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
+    out_dtype_error=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
 )
 @shared_fields(work=_DECIDED)
 def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
@@ -597,7 +597,7 @@ def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     out="all_out",
     order="- dim dims out dims_out",
     work=_DECIDED,
-    out_refused=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
+    out_dtype_error=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
 )
 def _all(xp: Any, self: Array) -> Array:
     return _truth(xp, "all", self, None, False)
@@ -607,12 +607,12 @@ def _all(xp: Any, self: Array) -> Array:
     "aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
     out="out",
     layout="contiguous",
-    out_refused=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
+    out_dtype_error=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
 )
 @op(
     "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
     out="dims_out",
-    out_refused=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
+    out_dtype_error=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
 )
 @shared_fields(work=_DECIDED)
 def _all_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
@@ -637,20 +637,20 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
 @op(
     "aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     out="out",
-    out_uncast=CategoryErrorMessage(
+    out_cast_error=CategoryErrorMessage(
         "logsumexp(): Expected floating point type for result tensor, but got: {got}"
     ),
-    ends=True,
+    epilogue=True,
 )
 @op(
     "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     out="out",
     where="f",
     same_as="aten::logsumexp",
-    out_uncast=CategoryErrorMessage(
+    out_cast_error=CategoryErrorMessage(
         "logsumexp(): Expected floating point type for result tensor, but got: {got}"
     ),
-    ends=True,
+    epilogue=True,
 )
 @shared_fields(
     layout="contiguous",
@@ -672,7 +672,7 @@ def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
 @op(
     "aten::trace(Tensor self) -> Tensor",
     out="out",
-    refuses={"b": "trace"},
+    dtype_errors={"b": "trace"},
     autocast={"cpu": "float32"},
     **COPIED,
 )
@@ -707,7 +707,7 @@ def _folded(function: Any, x: Array, axes: Sequence[int]) -> Array:
     "aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor",
     out="out",
     shape=_hash_shape,
-    out_refused="Expected result to be of dtype uint64, but got {got}",
+    out_dtype_error="Expected result to be of dtype uint64, but got {got}",
 )
 def _hash_tensor(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 0) -> Array:
     """Return the XOR of the elements' 64-bit patterns (floats as float64)."""

@@ -17,7 +17,7 @@ All other properties of an operator are fields of its record; operators of one k
 
     @op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f")
     @op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv")
-    @shared_fields(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"})
+    @shared_fields(layout="columns", dtype_errors={"h": f"linalg.inv: {LOW_PRECISION}"})
     def _inv(xp, A):
 
 No other module lists operators by name: passes read the properties of an operator from its record.
@@ -45,7 +45,15 @@ from ts._core.tensor.tensor import connect, install_methods
 from ts._core.value.build_lock import build_lock
 from ts.errors import missing_attribute
 from ts.ops import common, cost_model, result_strides, unsupported_dtypes
-from ts.ops.out_variants import OutputForm, Said, into_outputs, output_form, rules_of, write, write_changes
+from ts.ops.out_variants import (
+    ErrorTexts,
+    OutVariantSpec,
+    into_outputs,
+    make_out_spec,
+    rules_of,
+    write,
+    write_changes,
+)
 
 if TYPE_CHECKING:
     from ts.ir.schema import FunctionSchema
@@ -87,22 +95,24 @@ class OperatorRecord:
         ""  # the operator recorded by traces instead, if PyTorch's Python function calls another one
     )
     since: int = 0  # archive version since which the name has its current meaning
-    since_forms: str = "io"  # the variants to which `since` also applies: in-place (i), out= (o)
+    since_variants: str = "io"  # the variants to which `since` also applies: in-place (i), out= (o)
 
     # How to compute it
     promotion: str | None = None  # pointwise: "same", "float" (integers become floats), "bool", "real"
     ufunc: str | None = None  # pointwise: NumPy ufunc that implements the kernel
     types: str | None = None  # pointwise: NumPy type characters for which the ufunc is correct; None: all
     loop: str | None = None  # registered name of the C kernel to try before this one
-    keeps_dtype: bool = False  # one tensor argument, result of the same dtype: an activation
+    preserves_dtype: bool = False  # one tensor argument, result of the same dtype: an activation
     tile: bool = False  # pointwise with a tensor or mask first: fusible on the CPU, though not a ufunc
     channels: bool = False  # pointwise with per-channel vectors, unless `training`: fusible on the CPU
-    head: bool = False  # a view (or list of views) of its first argument that fusion groups read directly
-    ends: bool = False  # may end a fusion group: reads rows along the last dimensions of its first argument
+    # a view (or list of views) of its first argument that fusion groups read directly
+    view_input: bool = False
+    # may end a fusion group: reads rows along the last dimensions of its first argument
+    epilogue: bool = False
     converts: bool = False  # casts its first argument to the dtype of (or given by) the second: fusible
     sparse: str = ""  # kernel for sparse operands: a function of `ts.ops.sparse_kernels`; "" without one
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
-    cuda_rows: str | Callable[..., str | None] | None = None  # `ends`: CUDA expression over a row,
+    cuda_rows: str | Callable[..., str | None] | None = None  # `epilogue`: CUDA expression over a row,
     # or a function of row length and keyword arguments that returns it; None: not fusible on CUDA
     whole: bool = False  # kernel(*arguments) accepts and returns tensors, not arrays: it may cross backends
     autocast: str | Mapping[str, str] = ""  # argument casts of autocast, by device or for all
@@ -122,16 +132,18 @@ class OperatorRecord:
 
     # Its arguments and results
     wraps_numbers: bool = False  # accepts Python numbers for Tensor arguments
-    refuses: Mapping[str, str] | None = None  # error text by unsupported dtype kind (`unsupported_dtypes`)
+    # error text by unsupported dtype kind (`unsupported_dtypes`)
+    dtype_errors: Mapping[str, str] | None = None
     overlap: int = 0  # treatment of mutated tensors with overlapping elements: a code of `overlap.pxd`
     assignment: str = "tensor[indices] = tensor"  # alternative named by the warning about such a tensor
     unsized: Callable[..., tuple[Any, int]] | None = None  # dtype and rank of a data-dependent result
     filled_like: str = ""  # for fill operators, the `*_like` operator with an equal result
     layout: tuple[str, ...] = ()  # a rule of `result_strides` per result; (): the kernel's strides
-    out_refused: Said = ""  # error text for an `out=` dtype other than the result's; "": cast
-    out_uncast: Said = ""  # special error text for an `out=` dtype to which the result cannot be cast
+    out_dtype_error: ErrorTexts = ""  # error text for an `out=` dtype other than the result's; "": cast
+    # special error text for an `out=` dtype to which the result cannot be cast
+    out_cast_error: ErrorTexts = ""
     out_resized: str = ""  # resize rule of an `out=` of another shape: see `out_variants`
-    self_refused: str = ""  # error text of in-place variants if self's dtype differs from the result's
+    self_dtype_error: str = ""  # error text of in-place variants if self's dtype differs from the result's
     computes_in_out: bool = False  # without dtype=, computes in the dtype of `out=`, or of self in place
     shape: Kernel | None = None  # shape(*arguments) -> (shape, dtype) per result: a rule of `shape_functions`
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
@@ -176,7 +188,7 @@ class OperatorRecord:
 
     def guarded(self, kernel: Kernel) -> Kernel:
         """Return the kernel with a check that rejects dtypes unsupported by PyTorch's CPU kernel."""
-        return unsupported_dtypes.with_dtype_check((self.base or self).refuses, kernel)
+        return unsupported_dtypes.with_dtype_check((self.base or self).dtype_errors, kernel)
 
     @property
     def sparse_kernel(self) -> Kernel:
@@ -220,19 +232,19 @@ class OutRecord(OperatorRecord):
         self.key = f"{base.name}.{overload}"
         self.overlap = base.overlap * (base.overlap == OVERLAP_RAISES_CODE)
         self.nondeterministic, self.same_as = base.nondeterministic, base.same_as
-        self.since = base.since * ("o" in base.since_forms)
+        self.since = base.since * ("o" in base.since_variants)
         self.wraps_numbers = base.wraps_numbers
         self._outputs = names, unnamed
 
     @cached_property
-    def form(self) -> OutputForm:
+    def out_spec(self) -> OutVariantSpec:
         """Schema text of the `out=` variant and its argument mapping to the base."""
-        return output_form(self.base.schema_text, self.overload, *self._outputs)
+        return make_out_spec(self.base.schema_text, self.overload, *self._outputs)
 
     @cached_property
     def schema_text(self) -> str:  # type: ignore[override]  # PyTorch's text, as of any record
         """Schema text of the variant, derived from the schema of the base record."""
-        return self.form.text
+        return self.out_spec.text
 
     @cached_property
     def kernel(self) -> Kernel:  # type: ignore[override]
@@ -241,9 +253,9 @@ class OutRecord(OperatorRecord):
 
     def derive(self, compute: Kernel) -> Kernel:  # type: ignore[override]
         """Return the variant's kernel, derived from the base's kernel."""
-        base, form = self.base, self.form
-        each = rules_of(form.outputs, base.out_refused, base.out_uncast, base.out_resized)
-        return into_outputs(compute, form, each, base.computes_in_out)
+        base, out_spec = self.base, self.out_spec
+        each = rules_of(out_spec.outputs, base.out_dtype_error, base.out_cast_error, base.out_resized)
+        return into_outputs(compute, out_spec, each, base.computes_in_out)
 
 
 def _parse_schema(text: str) -> FunctionSchema:
@@ -351,7 +363,7 @@ def inplace_of(
                 args = (*args[:-1], common.CODE_OF[self.dtype])
             if record.overlap == OVERLAP_WARNS_CODE:
                 return write_changes(xp, self, compute(xp, self, *args))
-            return write(xp, self, compute(xp, self, *args), record.self_refused)
+            return write(xp, self, compute(xp, self, *args), record.self_dtype_error)
 
         return compute if kind == "Tensor(a)" else kernel  # for a view operator, the tensor adopts the view
 
@@ -362,7 +374,7 @@ def inplace_of(
         nondeterministic=record.nondeterministic, reshapes=kind == "Tensor(a)",
         cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion, types=record.types,
         order=order, same_as=record.same_as and record.same_as + "_",
-        since=record.since * ("i" in record.since_forms),
+        since=record.since * ("i" in record.since_variants),
         wraps_numbers=record.wraps_numbers,
     )  # fmt: skip
 

@@ -113,7 +113,7 @@ def _check_dtypes(x: Array, weight: Array, bias: Array | None) -> None:
 @op(
     f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)",
     where="f",
-    refuses=_NO_BOOL,
+    dtype_errors=_NO_BOOL,
     autocast={"cuda": "lower"},
 )
 def _lstm_cell(xp: Any, input: Array, hx: Sequence[Array], *weights: Any) -> State:
@@ -127,8 +127,8 @@ def _single(name: str, step: Step, **fields: Any) -> None:
 
 
 _single("gru_cell", _gru_step, autocast={"cuda": "lower"})
-_single("rnn_tanh_cell", _tanh_step, refuses=_NO_BOOL, autocast="lower")
-_single("rnn_relu_cell", _relu_step, refuses=_NO_BOOL, autocast="lower")
+_single("rnn_tanh_cell", _tanh_step, dtype_errors=_NO_BOOL, autocast="lower")
+_single("rnn_relu_cell", _relu_step, dtype_errors=_NO_BOOL, autocast="lower")
 
 
 # ---- stacks ----------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def _padded(xp: Any, step: Step, input: Array, state: State, options: Sequence[A
     f"aten::lstm.input(Tensor input, Tensor[] hx, {_OPTIONS}, bool batch_first) -> (Tensor, Tensor, Tensor)",
     where="f",
     nondeterministic=True,
-    refuses=_NO_BOOL,
+    dtype_errors=_NO_BOOL,
     autocast="lower",
 )
 def _lstm(xp: Any, input: Array, hx: Sequence[Array], *options: Any) -> State:
@@ -257,7 +257,7 @@ def _lstm(xp: Any, input: Array, hx: Sequence[Array], *options: Any) -> State:
     f"aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, {_OPTIONS}) -> (Tensor, Tensor, Tensor)",
     where="f",
     nondeterministic=True,
-    refuses=_NO_BOOL,
+    dtype_errors=_NO_BOOL,
     shape=ITEM,
     autocast="lower",
 )
@@ -270,7 +270,7 @@ def _plain(name: str, step: Step, **fields: Any) -> None:
         f"aten::{name}.input(Tensor input, Tensor hx, {_OPTIONS}, bool batch_first) -> (Tensor, Tensor)",
         where="f",
         nondeterministic=True,
-        refuses=_NO_BOOL,
+        dtype_errors=_NO_BOOL,
         **fields,
     )
     def padded(xp: Any, input: Array, hx: Array, *options: Any) -> State:
@@ -280,7 +280,7 @@ def _plain(name: str, step: Step, **fields: Any) -> None:
         f"aten::{name}.data(Tensor data, Tensor batch_sizes, Tensor hx, {_OPTIONS}) -> (Tensor, Tensor)",
         where="f",
         nondeterministic=True,
-        refuses=_NO_BOOL,
+        dtype_errors=_NO_BOOL,
         shape=ITEM,
         **fields,
     )

@@ -482,7 +482,7 @@ def _no_grad_normal(xp: Any, tensor: Array, mean: float, std: float, generator: 
 @op(
     f"aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, {_GENERATOR}) -> Tensor",
     out="out",
-    out_refused="multinomial expects Long tensor out, got: {got}",
+    out_dtype_error="multinomial expects Long tensor out, got: {got}",
     nondeterministic=True,
     layout="contiguous",
 )

@@ -59,8 +59,8 @@ def _scanned_shape(self: Array, dim: int) -> Made:
     "aten::logcumsumexp(Tensor self, int dim) -> Tensor",
     out="out",
     layout="contiguous",
-    refuses={"bi": "logcumsumexp_out_cpu"},
-    out_refused="expected scalar_type {want} but found {got}",
+    dtype_errors={"bi": "logcumsumexp_out_cpu"},
+    out_dtype_error="expected scalar_type {want} but found {got}",
     shape=_scanned_shape,
 )
 def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
@@ -110,8 +110,8 @@ def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[
     out="out",
     out_names="values,indices",
     layout=("contiguous", "contiguous"),
-    refuses={"c": "cummax_cpu"},
-    out_refused="expected scalar_type {want} but found {got}",
+    dtype_errors={"c": "cummax_cpu"},
+    out_dtype_error="expected scalar_type {want} but found {got}",
 )
 def _cummax(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
     return _cumulative_extreme(xp, self, dim, True)
@@ -122,8 +122,8 @@ def _cummax(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
     out="out",
     out_names="values,indices",
     layout=("contiguous", "contiguous"),
-    refuses={"c": "cummin_cpu"},
-    out_refused="expected scalar_type {want} but found {got}",
+    dtype_errors={"c": "cummin_cpu"},
+    out_dtype_error="expected scalar_type {want} but found {got}",
 )
 def _cummin(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
     return _cumulative_extreme(xp, self, dim, False)
@@ -199,7 +199,7 @@ def _ends(x: Array, axis: int) -> tuple[Array, Array]:
 @op("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", where="f")
 @shared_fields(
     layout="contiguous",
-    refuses={"b": "trapezoid: received a bool input for `x` or `y`, but bool is not supported"},
+    dtype_errors={"b": "trapezoid: received a bool input for `x` or `y`, but bool is not supported"},
     autocast={"cuda": "float32"},
 )
 def _trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
@@ -211,7 +211,7 @@ def _trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
     "aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
     where="f",
     layout="contiguous",
-    refuses={"b": "trapezoid: received a bool input for `y`, but bool is not supported"},
+    dtype_errors={"b": "trapezoid: received a bool input for `y`, but bool is not supported"},
     autocast={"cuda": "float32"},
 )
 def _trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
@@ -223,7 +223,7 @@ def _trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
     "aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor",
     where="f",
     layout="contiguous",
-    refuses={"b": "trapezoid: received a bool input for `y`, but bool is not supported"},
+    dtype_errors={"b": "trapezoid: received a bool input for `y`, but bool is not supported"},
     autocast={"cuda": "float32"},
 )
 def _trapz_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
@@ -234,7 +234,9 @@ def _trapz_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
     "aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
     where="f",
     layout="contiguous",
-    refuses={"b": "cumulative_trapezoid: received a bool input for `x` or `y`, but bool is not supported"},
+    dtype_errors={
+        "b": "cumulative_trapezoid: received a bool input for `x` or `y`, but bool is not supported"
+    },
     autocast={"cuda": "float32"},
 )
 def _cumulative_trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
@@ -246,7 +248,7 @@ def _cumulative_trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array
     "aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
     where="f",
     layout="contiguous",
-    refuses={"b": "cumulative_trapezoid: received a bool input for `y`, but bool is not supported"},
+    dtype_errors={"b": "cumulative_trapezoid: received a bool input for `y`, but bool is not supported"},
     autocast={"cuda": "float32"},
 )
 def _cumulative_trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:

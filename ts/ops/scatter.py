@@ -10,7 +10,7 @@ from typing import Any
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
 from ts.ops.index import places
-from ts.ops.out_variants import COPIED, EXPECTED
+from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR
 from ts.ops.registry import op, shared_fields
 
 Array = common.Array
@@ -88,7 +88,7 @@ def _combine(xp: Any, target: Array, key: Any, source: Array, reduce: str, inclu
     out="value_out",
     order="value",
 )
-@shared_fields(out_refused=EXPECTED)
+@shared_fields(out_dtype_error=EXPECTED_DTYPE_ERROR)
 def _scatter(xp: Any, self: Array, dim: int, index: Array, src: Any) -> Array:
     if not index.size:
         return self.copy()
@@ -107,7 +107,7 @@ def _scatter(xp: Any, self: Array, dim: int, index: Array, src: Any) -> Array:
     inplace=True,
     out="value_reduce_out",
 )
-@shared_fields(out_refused=EXPECTED)
+@shared_fields(out_dtype_error=EXPECTED_DTYPE_ERROR)
 def _scatter_by_name(xp: Any, self: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
@@ -126,7 +126,7 @@ def _scatter_with(xp: Any, self: Array, dim: int, index: Array, src: Any, reduce
     "aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     inplace=True,
     out="out",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast={"cuda": "widest"},
 )
 def _scatter_add(xp: Any, self: Array, dim: int, index: Array, src: Array) -> Array:
@@ -138,7 +138,7 @@ def _scatter_add(xp: Any, self: Array, dim: int, index: Array, src: Array) -> Ar
     "include_self=True) -> Tensor",
     inplace=True,
     out="two_out",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _scatter_reduce(
     xp: Any, self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool = True
@@ -209,7 +209,7 @@ def _check_index_add_source(self: Array, axis: int, index: Array, source: Array)
     "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=cost_model.of(cost_model.named_rows, 0.3),
 )
 def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alpha: Any = 1) -> Array:
@@ -229,8 +229,8 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
     "include_self=True) -> Tensor",
     inplace=True,
     out="out",
-    refuses={"c": "maximum_cpu"},
-    out_refused=EXPECTED,
+    dtype_errors={"c": "maximum_cpu"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=cost_model.of(cost_model.named_rows, 0.3),
 )
 def _index_reduce(
@@ -245,7 +245,7 @@ def _index_reduce(
     "aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     inplace=True,
     out="out",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=cost_model.of(cost_model.named_rows, 0.3),
     autocast={"cpu": "widest"},
 )

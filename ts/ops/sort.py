@@ -10,7 +10,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import argsort, common, cost_model
-from ts.ops.out_variants import COPIED, EXPECTED, OF_INPUT
+from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, OF_INPUT
 from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
 from ts.ops.shape_functions import Made, depends, new_size
 
@@ -54,7 +54,7 @@ def sort_kernel(
     out="values",
     out_names="values,indices",
     layout=("like_first", "like_first"),
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     order="- stable values_stable values int float Tensor",
 )
 def _sort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:
@@ -67,7 +67,7 @@ def _sort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> tupl
     out="values_stable",
     out_names="values,indices",
     layout=("like_first", "like_first"),
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _sort_stable(
     xp: Any, self: Array, stable: bool | None, dim: int = -1, descending: bool = False
@@ -90,7 +90,9 @@ def _argsort_stable(xp: Any, self: Array, stable: bool, dim: int = -1, descendin
     return argsort_kernel(xp, self, dim, descending, stable)
 
 
-@op("aten::msort(Tensor self) -> Tensor", out="out", layout="like_first", out_refused=EXPECTED)
+@op(
+    "aten::msort(Tensor self) -> Tensor", out="out", layout="like_first", out_dtype_error=EXPECTED_DTYPE_ERROR
+)
 def _msort(xp: Any, self: Array) -> Array:
     return sort_kernel(xp, self, 0, False)[0]
 
@@ -101,11 +103,11 @@ def _msort(xp: Any, self: Array) -> Array:
     out="values",
     out_names="values,indices",
     layout=("contiguous", "contiguous"),
-    refuses={
+    dtype_errors={
         "b": "topk does not support bool dtypes on CPU",
         "c": " topk does not support complex dtypes on CPU",
     },
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _topk(
     xp: Any, self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
@@ -136,8 +138,11 @@ def _taken(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tupl
     out="values",
     out_names="values,indices",
     overlap=OVERLAP_RAISES_CODE,
-    refuses={"bc": "kthvalue_cpu"},
-    out_refused=("output values must be of same type as input", "output indices must be of scalar type Long"),
+    dtype_errors={"bc": "kthvalue_cpu"},
+    out_dtype_error=(
+        "output values must be of same type as input",
+        "output indices must be of scalar type Long",
+    ),
 )
 def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     axis = common.wrap_dim(dim, self.ndim)
@@ -170,7 +175,7 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
 @op(
     "aten::median(Tensor self) -> Tensor",
     out="out",
-    refuses={"bc": "median_cpu"},
+    dtype_errors={"bc": "median_cpu"},
     order="- dim dim_values",
     **COPIED,
 )
@@ -186,8 +191,8 @@ def _median_all(xp: Any, self: Array) -> Array:
     "aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     out="dim_values",
     out_names="values,indices",
-    refuses={"bc": "median_out"},
-    out_refused=_MEDIAN,
+    dtype_errors={"bc": "median_out"},
+    out_dtype_error=_MEDIAN,
 )
 def _median_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _median(xp, self, dim, keepdim, False)
@@ -196,7 +201,7 @@ def _median_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[
 @op(
     "aten::nanmedian(Tensor self) -> Tensor",
     out="out",
-    refuses={"bc": "median_cpu"},
+    dtype_errors={"bc": "median_cpu"},
     order="- dim dim_values",
     **COPIED,
 )
@@ -212,8 +217,8 @@ def _nanmedian_all(xp: Any, self: Array) -> Array:
     "aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     out="dim_values",
     out_names="values,indices",
-    refuses={"bc": "median_out"},
-    out_refused=_MEDIAN,
+    dtype_errors={"bc": "median_out"},
+    out_dtype_error=_MEDIAN,
 )
 def _nanmedian_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _median(xp, self, dim, keepdim, True)
@@ -223,8 +228,8 @@ def _nanmedian_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tup
     "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
     out="values",
     out_names="values,indices",
-    refuses={"c": "mode_cpu"},
-    out_refused=(
+    dtype_errors={"c": "mode_cpu"},
+    out_dtype_error=(
         "expected scalar type '{want}' but got '{got}' for values output",
         "expected scalar type '{want}' but got '{got}' for indices output",
     ),
@@ -296,8 +301,8 @@ def _quantile(
     out="scalar_out",
 )
 @shared_fields(
-    refuses={"h": "quantile() input tensor must be either float or double dtype"},
-    out_refused="quantile() out tensor must be same dtype as the input tensor",
+    dtype_errors={"h": "quantile() input tensor must be either float or double dtype"},
+    out_dtype_error="quantile() out tensor must be same dtype as the input tensor",
     autocast={"cpu": "float32"},
 )
 def _quantile_op(
@@ -317,8 +322,8 @@ def _quantile_op(
     out="scalar_out",
 )
 @shared_fields(
-    refuses={"h": "quantile() input tensor must be either float or double dtype"},
-    out_refused="quantile() out tensor must be same dtype as the input tensor",
+    dtype_errors={"h": "quantile() input tensor must be either float or double dtype"},
+    out_dtype_error="quantile() out tensor must be same dtype as the input tensor",
     autocast={"cpu": "float32"},
 )
 def _nanquantile_op(
@@ -352,16 +357,16 @@ def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_:
     "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     out="Tensor_out",
     order="Tensor Tensor_out",
-    out_refused=_SEARCHED,
+    out_dtype_error=_SEARCHED,
 )
 @op(
     "aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool "
     "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     out="Scalar_out",
     work=_SOUGHT,
-    out_refused=_SEARCHED,
+    out_dtype_error=_SEARCHED,
 )
-@shared_fields(refuses={"bc": "searchsorted_out_cpu"}, shape=_place_shape)
+@shared_fields(dtype_errors={"bc": "searchsorted_out_cpu"}, shape=_place_shape)
 def _searchsorted(
     xp: Any,
     sorted_sequence: Array,
@@ -403,7 +408,7 @@ def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
     "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool "
     "right=False) -> Tensor",
     out="Tensor_out",
-    out_refused=_SEARCHED,
+    out_dtype_error=_SEARCHED,
 )
 @op(
     "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
@@ -412,7 +417,7 @@ def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
     work=_SOUGHT,
     **COPIED,
 )
-@shared_fields(refuses={"bc": "searchsorted_out_cpu"})
+@shared_fields(dtype_errors={"bc": "searchsorted_out_cpu"})
 def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, right: bool = False) -> Array:
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
@@ -437,7 +442,10 @@ def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, r
     out="Scalar_Tensor_out",
     work=_SOUGHT,
 )
-@shared_fields(refuses={"bc": "Unsupported input type encountered for isin(): {dtype}"}, out_refused=EXPECTED)
+@shared_fields(
+    dtype_errors={"bc": "Unsupported input type encountered for isin(): {dtype}"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
+)
 def _isin(
     xp: Any, elements: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
 ) -> Array:
@@ -454,7 +462,7 @@ def _bincount_shape(self: Array, weights: Array | None = None, minlength: int = 
 @op(
     "aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
     out="out",
-    refuses={"b": "bincount_cpu"},
+    dtype_errors={"b": "bincount_cpu"},
     shape=depends("bincount").unless(_bincount_shape),
 )
 def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
@@ -497,9 +505,9 @@ def _histc_shape(self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Ma
 @op(
     "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
     out="out",
-    refuses={"b": "linspace_cpu", "i": "histogram_cpu", "c": "aminmax_cpu"},
+    dtype_errors={"b": "linspace_cpu", "i": "histogram_cpu", "c": "aminmax_cpu"},
     shape=_histc_shape,
-    out_refused=OF_INPUT,
+    out_dtype_error=OF_INPUT,
 )
 def _histc(xp: Any, self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Array:
     low, high = _histc_range(bins, min, max)

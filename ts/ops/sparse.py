@@ -339,7 +339,7 @@ def _copy_sparse(xp: Any, self: Array, src: Array, non_blocking: bool = False) -
 
 @op(
     "aten::_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", where="f", sparse="matmul.mm",
-    refuses={"b": "addmm_impl_cpu_"}, autocast={"cpu": "lower"},
+    dtype_errors={"b": "addmm_impl_cpu_"}, autocast={"cpu": "lower"},
 )  # fmt: skip
 def _sparse_mm(xp: Any, sparse: Array, dense: Array) -> Any:
     return product(xp, sparse, dense)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ts import dtypes
 from ts.ops import common
-from ts.ops.out_variants import FOUND, write
+from ts.ops.out_variants import FOUND_DTYPE_ERROR, write
 from ts.ops.pointwise import promote
 from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import ITEM, Made, depends, float_like, itself
@@ -28,7 +28,7 @@ Array = common.Array
     out="out",
     cuda="a + d * b * c",
     layout="like_all",
-    refuses={"b": "addcmul_cpu_out"},
+    dtype_errors={"b": "addcmul_cpu_out"},
     autocast={"cuda": "widest"},
 )
 def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
@@ -66,7 +66,7 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
     inplace=True,
     out="Tensor_out",
     cuda="abs(c) < 0.5f ? a + c * (b - a) : b - (b - a) * (1 - c)",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 @shared_fields(layout="like_all")
 def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
@@ -100,7 +100,7 @@ NAMES = {
     tile=True,
     out="self_out",
     cuda="a ? b : c",
-    out_refused="Expected out type to be {want} but got {got}",
+    out_dtype_error="Expected out type to be {want} but got {got}",
 )
 @op(
     "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
@@ -168,14 +168,14 @@ def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
     inplace=True,
     out="out",
     cuda="min(max(a, b), c)",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 @op(
     "aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
     inplace=True,
     out="Tensor_out",
     cuda="min(max(a, b), c)",
-    refuses={"b": "clamp_cpu"},
+    dtype_errors={"b": "clamp_cpu"},
 )
 @op(
     "aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
@@ -187,7 +187,7 @@ def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
     "aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
     inplace=True,
     out="Tensor_out",
-    refuses={"b": "clamp_cpu"},
+    dtype_errors={"b": "clamp_cpu"},
     same_as="aten::clamp",
 )
 def _clamp(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
@@ -200,8 +200,8 @@ def _clamp(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
     inplace=True,
     out="out",
     cuda="max(a, b)",
-    refuses={"b": "clamp_min_scalar_cpu"},
-    out_refused=FOUND,
+    dtype_errors={"b": "clamp_min_scalar_cpu"},
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 @op(
     "aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
@@ -220,8 +220,8 @@ def _clamp_min(xp: Any, self: Array, min: Any) -> Array:
     inplace=True,
     out="out",
     cuda="min(a, b)",
-    refuses={"b": "clamp_max_scalar_cpu"},
-    out_refused=FOUND,
+    dtype_errors={"b": "clamp_max_scalar_cpu"},
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 @op(
     "aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
@@ -239,21 +239,21 @@ def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
     inplace=True,
     out="out",
     cuda="rint(a)",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
 )
 @op(
     "aten::round.decimals(Tensor self, *, int decimals) -> Tensor",
     inplace=True,
     out="decimals_out",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 @op(
     "aten::special_round(Tensor self, *, int decimals=0) -> Tensor",
     out="out",
-    refuses={"i": "round_vml_cpu"},
+    dtype_errors={"i": "round_vml_cpu"},
     same_as="aten::round",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
 )
 def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
     if self.dtype.kind in "bc":
@@ -273,7 +273,7 @@ def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
     inplace=True,
     out="out",
     layout="like_first",
-    out_refused="nan_to_num: dtype of out: {got} should be same as input: {want}",
+    out_dtype_error="nan_to_num: dtype of out: {got} should be same as input: {want}",
     sparse="elementwise.on_values",
 )
 def _nan_to_num(
@@ -290,7 +290,7 @@ def _nan_to_num(
 
 @op("aten::logit(Tensor self, float? eps=None) -> Tensor", inplace=True, out="out")
 @op("aten::special_logit(Tensor self, float? eps=None) -> Tensor", out="out", same_as="aten::logit")
-@shared_fields(refuses={"c": "logit_cpu"})
+@shared_fields(dtype_errors={"c": "logit_cpu"})
 def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
     dtype = common.float_dtype(self.dtype)
     x = common.cast(xp, self, common.opmath(dtype))
@@ -333,15 +333,15 @@ def _polygamma_in_place(xp: Any, self: Array, n: int) -> Array:
     "aten::mvlgamma(Tensor self, int p) -> Tensor",
     inplace=True,
     out="out",
-    out_uncast="mvlgamma: result type {want} can't be cast to the desired output type {want}",
+    out_cast_error="mvlgamma: result type {want} can't be cast to the desired output type {want}",
 )
 @op(
     "aten::special_multigammaln(Tensor self, int p) -> Tensor",
     out="out",
     same_as="aten::mvlgamma",
-    out_uncast="mvlgamma: result type {want} can't be cast to the desired output type {want}",
+    out_cast_error="mvlgamma: result type {want} can't be cast to the desired output type {want}",
 )
-@shared_fields(layout="contiguous", refuses={"b": "The input tensor may not be a boolean tensor."})
+@shared_fields(layout="contiguous", dtype_errors={"b": "The input tensor may not be a boolean tensor."})
 def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
@@ -398,7 +398,12 @@ def _equal(xp: Any, self: Array, other: Array) -> bool:
 _OTHER_OUT = "Expected object of scalar type {want} but got scalar type {got} for argument 'out'"
 
 
-@op("aten::complex(Tensor real, Tensor imag) -> Tensor", out="out", out_refused=_OTHER_OUT, layout="like_all")
+@op(
+    "aten::complex(Tensor real, Tensor imag) -> Tensor",
+    out="out",
+    out_dtype_error=_OTHER_OUT,
+    layout="like_all",
+)
 def _complex(xp: Any, real: Array, imag: Array) -> Array:
     _check_parts(real, imag)
     shape = common.broadcast_shapes(real.shape, imag.shape)
@@ -415,7 +420,7 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
 @op(
     "aten::polar(Tensor abs, Tensor angle) -> Tensor",
     out="out",
-    out_refused=_OTHER_OUT,
+    out_dtype_error=_OTHER_OUT,
     layout="like_all",
     autocast={"cpu": "float32"},
 )
@@ -448,7 +453,7 @@ def _check_parts(a: Array, b: Array) -> None:
     out="Tensor_out",
     out_names="mantissa,exponent",
     where="fm",
-    out_refused="torch.frexp() expects mantissa to have dtype {want_cpp} but got {got_cpp}",
+    out_dtype_error="torch.frexp() expects mantissa to have dtype {want_cpp} but got {got_cpp}",
 )
 def _frexp(xp: Any, self: Array) -> tuple[Array, Array]:
     if self.dtype.kind != "f" and self.dtype not in common.HALF_DTYPES:

@@ -33,7 +33,7 @@ def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     "aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
     inplace="",
     loop="transpose",
-    head=True,
+    view_input=True,
     sparse="view_ops.transpose",
 )
 @op(
@@ -53,7 +53,7 @@ def _transpose(xp: Any, self: Array, dim0: int, dim1: int) -> Array:
     return self.swapaxes(a, b) if self.ndim else self[...]
 
 
-@op("aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, loop="t", head=True, sparse="view_ops.t")
+@op("aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, loop="t", view_input=True, sparse="view_ops.t")
 def _t(xp: Any, self: Array) -> Array:
     if self.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")

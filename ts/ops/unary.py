@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 from ts.ops import common
-from ts.ops.out_variants import COPIED, FOUND
+from ts.ops.out_variants import COPIED, FOUND_DTYPE_ERROR
 from ts.ops.registry import OperatorRecord, add, inplace_of, out_of
 from ts.ops.type_promotion import (
     BOOLEAN,
@@ -211,7 +211,7 @@ unary(
     "abs(a)",
     no="b",
     aliases=("absolute",),
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
 )
 add(
@@ -229,24 +229,30 @@ unary(
     "-a",
     no={"b": _NEGATED},
     aliases=("negative",),
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_stored_values",
 )
-unary("sgn", SAME, _sgn, out_refused=FOUND, ufunc="signs", sparse="elementwise.on_values")
+unary("sgn", SAME, _sgn, out_dtype_error=FOUND_DTYPE_ERROR, ufunc="signs", sparse="elementwise.on_values")
 unary(
     "sign",
     SAME,
     _sign,
     "(a > 0) - (a < 0)",
     no={"c": _SIGN},
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
     ufunc="signs",
     sparse="elementwise.on_values",
 )
 unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a", ufunc="reciprocal", autocast=_ON_CUDA)
 unary("sqrt", FLOAT, "sqrt", "sqrt(a)", sparse="elementwise.on_values")
 unary("rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)", ufunc="one_by_root", autocast=_ON_CUDA)
-unary("conj_physical", SAME, "conjugate", out_refused=FOUND, sparse="elementwise.on_stored_values")
+unary(
+    "conj_physical",
+    SAME,
+    "conjugate",
+    out_dtype_error=FOUND_DTYPE_ERROR,
+    sparse="elementwise.on_stored_values",
+)
 unary(
     "_conj_physical", SAME, "conjugate", forms="o", where="f", **COPIED, sparse="elementwise.on_stored_values"
 )
@@ -268,7 +274,7 @@ unary(
     "ceil(a)",
     no=_whole("ceil"),
     ufunc="ceil",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
 )
 unary(
@@ -278,7 +284,7 @@ unary(
     "floor(a)",
     no=_whole("floor"),
     ufunc="floor",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
 )
 unary(
@@ -289,7 +295,7 @@ unary(
     no=_whole("trunc"),
     aliases=("fix",),
     ufunc="trunc",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
 )
 unary(
@@ -298,7 +304,7 @@ unary(
     lambda xp, a: a - xp.trunc(a),
     "a - trunc(a)",
     no="bic",
-    out_refused=FOUND,
+    out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
 )
 
@@ -393,7 +399,7 @@ unary(
     "signbit(a)",
     no={"c": NotImplementedMessage("signbit is not implemented for complex tensors.")},
     forms="o",
-    out_refused="signbit does not support non-boolean outputs.",
+    out_dtype_error="signbit does not support non-boolean outputs.",
     sparse="elementwise.on_values",
 )
 unary(
@@ -423,7 +429,7 @@ for _name, _cuda in (("isposinf", "isinf(a) && a > 0"), ("isneginf", "isinf(a) &
     unary(
         _name, BOOLEAN, _predicate(_name), _cuda, forms="o", work=0.002,
         no={"c": f"{_name} does not support complex inputs."},
-        out_refused=f"{_name} does not support non-boolean outputs.", sparse="elementwise.on_values",
+        out_dtype_error=f"{_name} does not support non-boolean outputs.", sparse="elementwise.on_values",
     )  # fmt: skip
 unary("isreal", BOOLEAN, _isreal, forms="", layout="like_first")
 

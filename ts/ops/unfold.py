@@ -135,8 +135,8 @@ def _check_blocks(kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes)
     "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
     out="out",
     where="f",
-    refuses={"i": "im2col_out_cpu"},
-    out_refused=SCALAR,
+    dtype_errors={"i": "im2col_out_cpu"},
+    out_dtype_error=SCALAR,
 )
 def _im2col(
     xp: Any, self: Array, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
@@ -162,7 +162,7 @@ def _im2col(
     "int[2] stride) -> Tensor",
     out="out",
     where="f",
-    refuses={"i": "col2im_out_cpu"},
+    dtype_errors={"i": "col2im_out_cpu"},
 )
 def _col2im(
     xp: Any,

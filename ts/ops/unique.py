@@ -73,7 +73,7 @@ def _unique_consecutive_shape(
     out="out",
     out_names="out0,out1,out2",
     where="f",
-    refuses={"c": "unique"},
+    dtype_errors={"c": "unique"},
     shape=depends("_unique2").unless(_unique2_shape),
     **COPIED,
 )
@@ -87,7 +87,7 @@ def _unique2(
 @op(
     "aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
     where="f",
-    refuses={"c": "unique"},
+    dtype_errors={"c": "unique"},
     shape=depends("_unique").unless(_unique_values_shape),
     out="out",
     out_names="out0,out1",
@@ -105,7 +105,7 @@ def _unique_values(
     out="out",
     out_names="out0,out1,out2",
     where="f",
-    refuses={"c": "unique_dim"},
+    dtype_errors={"c": "unique_dim"},
     shape=depends("unique_dim").unless(_unique_dim_shape),
     **COPIED,
 )
@@ -126,7 +126,7 @@ def _unique_dim(
     out="out",
     out_names="out0,out1,out2",
     where="",
-    refuses={"c": "unique"},
+    dtype_errors={"c": "unique"},
     shape=depends("unique_consecutive").unless(_unique_consecutive_shape),
     **COPIED,
 )
@@ -152,7 +152,7 @@ def _unique_consecutive(
     "-> "
     "(Tensor, Tensor, Tensor)",
     where="",
-    refuses={"c": "unique_dim"},
+    dtype_errors={"c": "unique_dim"},
     shape=depends("unique_dim_consecutive").unless(_unique_dim_shape),
     out="out",
     out_names="out0,out1,out2",

@@ -1,7 +1,7 @@
 """Checks for dtypes without a PyTorch kernel that the array library would accept.
 
-In: the `refuses` field of a record, and a kernel; out: the kernel, preceded by a check of the first tensor's
-dtype:
+In: the `dtype_errors` field of a record, and a kernel; out: the kernel, preceded by a check of the first
+tensor's dtype:
 
     guarded({"b": "addmm_impl_cpu_"}, kernel)(np, a, b)
     NotImplementedError: "addmm_impl_cpu_" not implemented for 'Bool'
@@ -35,11 +35,11 @@ class NotImplementedMessage(str):
     """Error text raised as NotImplementedError; other texts raise RuntimeError."""
 
 
-def with_dtype_check(refuses: Mapping[str, str] | None, kernel: Kernel) -> Kernel:
+def with_dtype_check(dtype_errors: Mapping[str, str] | None, kernel: Kernel) -> Kernel:
     """Return the kernel with a check that raises errors for unsupported dtype kinds."""
-    if not refuses:
+    if not dtype_errors:
         return kernel
-    messages = by_kind(refuses)
+    messages = by_kind(dtype_errors)
 
     def checked(xp: Any, *args: Any) -> Any:
         check(messages, _first_dtype(args))
@@ -48,9 +48,9 @@ def with_dtype_check(refuses: Mapping[str, str] | None, kernel: Kernel) -> Kerne
     return checked
 
 
-def by_kind(refuses: Mapping[str, str]) -> dict[str, str]:
+def by_kind(dtype_errors: Mapping[str, str]) -> dict[str, str]:
     """Return error messages by single dtype kind."""
-    return {kind: message for kinds, message in refuses.items() for kind in kinds}
+    return {kind: message for kinds, message in dtype_errors.items() for kind in kinds}
 
 
 def check(messages: Mapping[str, str], dtype: common.DType | None) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ts._core.tensor.size_guards import same
 from ts.ops import common
-from ts.ops.out_variants import EXPECTED
+from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
 from ts.ops.registry import OperatorRecord, add, out_of
 from ts.ops.shape_functions import Made
 
@@ -305,9 +305,9 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
                 "upsample",
                 where="f",
                 layout="channels" if n > 1 else "contiguous",
-                refuses={"h": "compute_index_ranges_weights"} if name.endswith("_aa") else None,
+                dtype_errors={"h": "compute_index_ranges_weights"} if name.endswith("_aa") else None,
                 order=order,
-                out_refused=EXPECTED if kernel is by_size else "",
+                out_dtype_error=EXPECTED_DTYPE_ERROR if kernel is by_size else "",
                 autocast={} if name == "_upsample_lanczos2d_aa" else {"cuda": "float32"},
             )
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.out_variants import COPIED, EXPECTED
+from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR
 from ts.ops.registry import op
 from ts.ops.unsupported_dtypes import INEXACT
 
@@ -84,8 +84,8 @@ def _rows(name: str) -> Callable[..., str]:
     "ScalarType? dtype=None) -> Tensor",
     out="out",
     layout="contiguous",
-    out_refused=EXPECTED,
-    ends=True,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    epilogue=True,
     cuda_rows=_rows("ord"),
     autocast={"cuda": "float32"},
     sparse="reductions.norm",  # also called by `torch.norm`
@@ -101,7 +101,7 @@ def _vector_norm(
     layout="contiguous",
     order="Scalar ScalarOpt_dim ScalarOpt_dim_dtype dtype_out out ScalarOpt_dtype ScalarOpt_dtype_out",
     out="Scalar_out",
-    ends=True,
+    epilogue=True,
     cuda_rows=_rows("p"),
     autocast={"cuda": "float32"},
     **COPIED,
@@ -115,8 +115,8 @@ def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
     "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
     out="out",
     layout="contiguous",
-    out_refused=EXPECTED,
-    ends=True,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    epilogue=True,
     cuda_rows=_rows("p"),
     autocast={"cuda": "float32"},
     sparse="reductions.norm",
@@ -130,8 +130,8 @@ def _norm_dim(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False) ->
     "dtype) -> Tensor",
     out="dtype_out",
     layout="contiguous",
-    refuses={"bi": f"linalg.vector_norm: {INEXACT}"},
-    out_refused=EXPECTED,
+    dtype_errors={"bi": f"linalg.vector_norm: {INEXACT}"},
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     sparse="reductions.norm",
 )
 def _norm_dim_dtype(
@@ -143,7 +143,7 @@ def _norm_dim_dtype(
 @op(
     "aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
     layout="contiguous",
-    refuses={"bi": f"linalg.vector_norm: {INEXACT}"},
+    dtype_errors={"bi": f"linalg.vector_norm: {INEXACT}"},
     out="ScalarOpt_dtype_out",
     **COPIED,
     sparse="reductions.norm_of_dtype",
@@ -154,7 +154,7 @@ def _norm_dtype(xp: Any, self: Array, p: Any, dtype: int) -> Array:
 
 @op(
     "aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
-    refuses={
+    dtype_errors={
         "b": "Subtraction, the `-` operator, with two bool tensors is not supported. "
         "Use the `^` or `logical_xor()` operator instead."
     },
@@ -171,7 +171,7 @@ def _dist(xp: Any, self: Array, other: Array, p: Any = 2) -> Array:
     inplace=True,
     out="out",
     layout="contiguous",
-    out_refused=EXPECTED,
+    out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast={"cuda": "float32"},
 )
 def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
@@ -214,7 +214,7 @@ _NATIVE = {"bi": f"linalg.vector_norm: {INEXACT}"}
     "aten::native_norm(Tensor self, Scalar p=2) -> Tensor",
     where="f",
     layout="contiguous",
-    refuses=_NATIVE,
+    dtype_errors=_NATIVE,
     out="out",
     order="out ScalarOpt_dim_dtype_out",
     **COPIED,

@@ -181,7 +181,7 @@ def _squeeze_dim(xp: Any, self: Array, dim: int | Sequence[int]) -> Array:
     "aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
     inplace=True,
     loop="unsqueeze",
-    head=True,
+    view_input=True,
     sparse="view_ops.unsqueeze",
 )
 def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
@@ -238,7 +238,7 @@ def _unflatten(xp: Any, self: Array, dim: int, sizes: Sequence[int]) -> Array:
 @op(
     "aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
     loop="select",
-    head=True,
+    view_input=True,
     sparse="view_ops.select",
 )
 def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
@@ -257,7 +257,7 @@ def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     "step=1) -> Tensor(a)",
     where="",
     loop="slice",
-    head=True,
+    view_input=True,
     sparse="view_ops.slice_whole",
 )
 def _slice(
@@ -290,7 +290,7 @@ def narrow_kernel(self: Array, dim: int, start: int, length: int) -> Array:
 @op(
     "aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
     loop="narrow",
-    head=True,
+    view_input=True,
 )
 def _narrow(xp: Any, self: Array, dim: int, start: int, length: int) -> Array:
     return narrow_kernel(self, dim, start, length)
@@ -306,7 +306,7 @@ def _narrow_tensor(xp: Any, self: Array, dim: int, start: Array, length: int) ->
 @op(
     "aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
     out="out",
-    out_refused=_NARROWED,
+    out_dtype_error=_NARROWED,
     sparse="view_ops.narrow_copy",
 )
 def _narrow_copy(xp: Any, self: Array, dim: int, start: int, length: int) -> Array:
@@ -392,7 +392,7 @@ def split_every(self: Array, size: int, dim: int) -> list[Array]:
 @op(
     "aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
     loop="split",
-    head=True,
+    view_input=True,
 )
 @op(
     "aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
@@ -429,7 +429,7 @@ def _require_place(count: int) -> None:
     np.empty((count, TENSOR_BYTES), np.uint8)
 
 
-@op("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", loop="chunk", head=True)
+@op("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", loop="chunk", view_input=True)
 @op("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")
 def _chunk(xp: Any, self: Array, chunks: int, dim: int = 0) -> list[Array]:
     if self.ndim == 0:
@@ -644,7 +644,7 @@ def _view_as_real(xp: Any, self: Array) -> Array:
 @op(
     "aten::view_as_complex(Tensor(a) self) -> Tensor(a)",
     where="f",
-    refuses={
+    dtype_errors={
         "bicn": "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
         "scalar type: {dtype}"
     },
@@ -678,7 +678,7 @@ def _conj_of_complex(xp: Any, self: Array) -> Array:
 
 @op("aten::_neg_view(Tensor(a) self) -> Tensor(a)", where="f")
 @op("aten::_neg_view_copy(Tensor self) -> Tensor", where="f", layout="contiguous", out="out", **COPIED)
-@shared_fields(refuses={"b": "neg_cpu"})
+@shared_fields(dtype_errors={"b": "neg_cpu"})
 def _neg_view(xp: Any, self: Array) -> Array:
     """Return a negated copy instead of a lazy view, as for `conj`."""
     return xp.negative(self)

@@ -55,4 +55,4 @@ def inplace_to_functional_activation(graph: Graph) -> bool:
 
 def _keeps_dtype(kind: str | None) -> bool:
     records = (operator.record for operator in registry.lookup(kind or ""))
-    return any(record is not None and record.keeps_dtype for record in records)
+    return any(record is not None and record.preserves_dtype for record in records)

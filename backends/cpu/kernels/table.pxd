@@ -39,7 +39,7 @@ ctypedef struct View:
     npy_intp offset                    # bytes, to the first element
     npy_intp item                      # bytes of an element
 
-# For view operators that fusion groups evaluate themselves (`Record.head`): apply the operator to the
+# For view operators that fusion groups evaluate themselves (`OperatorRecord.view_input`): apply the operator to the
 # geometry in `view`, with the arguments after the tensor; for operators with a list of `parts` results,
 # compute result `part`. False if the view is impossible.
 ctypedef bint (*ReadView)(View *view, IValue **others, int part, int parts) noexcept
@@ -69,7 +69,7 @@ ctypedef struct EpilogueArgs:
     double by
     const void *vectors[2]             # one element per row element, or NULL
 
-# For operators that may end groups (`Record.ends`): configure the epilogue for rows of dtype `kind` in a
+# For operators that may end groups (`OperatorRecord.epilogue`): configure the epilogue for rows of dtype `kind` in a
 # tensor of shape `dims`, from the other arguments; False if it does not reduce whole rows along the last
 # dimensions or does not support the arguments.
 ctypedef bint (*ReadEnd)(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept

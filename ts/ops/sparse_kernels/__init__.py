@@ -55,7 +55,7 @@ def _kernel_of(record: Any) -> Kernel:
         return partial(_refuse, record.key)
     kernel = partial(_find(base.sparse), base.kernel)
     if record.variant == "out":
-        return partial(_into_outputs, kernel, record.form)
+        return partial(_into_outputs, kernel, record.out_spec)
     return partial(_in_place, kernel)
 
 
@@ -115,10 +115,10 @@ def _layout(x: Any) -> str:
     return str(x.layout) if isinstance(x, SparseArray) else "torch.strided"
 
 
-def _into_outputs(kernel: Kernel, form: Any, xp: Any, *args: Any) -> Any:
-    inputs, outputs = list(args[: -form.outputs]), args[-form.outputs :]
-    if form.options_at >= 0:
-        inputs[form.options_at : form.options_at] = common.CODE_OF[outputs[0].dtype], None, None, None
+def _into_outputs(kernel: Kernel, out_spec: Any, xp: Any, *args: Any) -> Any:
+    inputs, outputs = list(args[: -out_spec.outputs]), args[-out_spec.outputs :]
+    if out_spec.options_at >= 0:
+        inputs[out_spec.options_at : out_spec.options_at] = common.CODE_OF[outputs[0].dtype], None, None, None
     result = kernel(xp, *inputs)
     results = result if isinstance(result, tuple) else (result,)
     written = []

@@ -55,7 +55,7 @@ def on_batch(call: Call) -> Any:
 
 
 def _is_pointwise(record: OperatorRecord) -> bool:
-    return bool(record.elementwise or record.keeps_dtype or record.family in _POINTWISE)
+    return bool(record.elementwise or record.preserves_dtype or record.family in _POINTWISE)
 
 
 def has_rule(record: OperatorRecord) -> bool:
