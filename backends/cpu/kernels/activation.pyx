@@ -2,7 +2,8 @@
 
 In: registers with a tensor and numbers.  Out: the register of the result.
 
-    leaky_relu(x, 0.1)      silu(x)      gelu(x), gelu(x, approximate="tanh")      elu, celu, selu, softplus, logsigmoid
+    leaky_relu(x, 0.1)      silu(x)      gelu(x), gelu(x, approximate="tanh")
+    elu(x), celu(x), selu(x), softplus(x), logsigmoid(x)
     hardtanh(x), relu6(x), hardshrink(x), softshrink(x), threshold(x, 0.1, 20)
 
 Tensors with gaps are copied first; other dtypes are left to the record's own kernel. relu and sigmoid are

@@ -5,7 +5,7 @@ name:
 
     rest, rest_as_in_c, quotient_down      x % y, x.fmod(y), x // y; RuntimeError for integer division by zero
     powers                                 x ** y; integers to negative powers are truncated
-    left_shift_by, right_shift_by          shifts by negative counts or by the width and more leave only the sign
+    left_shift_by, right_shift_by          negative or too large counts leave only the sign
     signs, one_by_root                     sign, rsqrt
     log_of_sum                             logaddexp of floats
 

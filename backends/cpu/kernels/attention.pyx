@@ -4,7 +4,7 @@ In: registers with queries, keys and values, or with a sequence and the weights 
 of the result.
 
     scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v, by `heads.pyx`
-    _transformer_encoder_layer_fwd(x, ...)          attention and a feed-forward network, with layer norm after or before each
+    _transformer_encoder_layer_fwd(x, ...)          attention and a feed-forward network, each with layer norm
 
 Heads are views of the projections, which the products read without a copy. Other dtypes, dropout, shapes that
 do not match and other kinds of masks are left to the record's own kernel, which raises the errors.

@@ -11,7 +11,7 @@ cdef struct Matrix:
     char *data
     int64_t rows
     int64_t columns
-    int64_t pitch                      # leading dimension: elements between rows, or between columns if transposed
+    int64_t pitch                      # leading dimension: elements between rows, or columns if transposed
     int flag
 
 

@@ -3,7 +3,8 @@
 In: registers with scores (N, C, ...) or (C), target classes, class weights, a reduction.  Out: the register
 of the loss.
 
-    nll_loss(logp, target)      cross_entropy(x, target)      multi_margin_loss(x, target)      multilabel_margin_loss(x, target)
+    nll_loss(logp, target)           cross_entropy(x, target)
+    multi_margin_loss(x, target)     multilabel_margin_loss(x, target)
 
 Losses are accumulated in double, in the order of the samples. Other dtypes and layouts, label smoothing,
 class probabilities as targets, invalid classes and arguments are left to the record's own kernel, which

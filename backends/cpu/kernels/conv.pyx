@@ -3,17 +3,18 @@
 In: input, weight, bias and a geometry; out: the convolution, written to `out`.
 
 Every kind of convolution is a correlation: along each dimension, position t of the output and tap k of the
-kernel meet at the input's element t * step + offset[k]. The input is laid out (`InputLayout`) so that for each tap
-the elements of successive positions are adjacent: padded, and for step > 1 split by the residue of their
-index modulo the step. The positions of an image then form one range q = 0, 1, 2 ... with unused positions at
-the ends of rows, which are computed and dropped when the results are copied out:
+kernel meet at the input's element t * step + offset[k]. The input is laid out (`InputLayout`) so that
+for each tap the elements of successive positions are adjacent: padded, and for step > 1 split by the residue
+of their index modulo the step. The positions of an image then form one range q = 0, 1, 2 ... with unused
+positions at the ends of rows, which are computed and dropped when the results are copied out:
 
     3 x 3 over 4 x 4, padding 1:      . . . . . .     tap (i, j) of position q is element q + 6 i + j
                                       . a b c d .     q = 0 1 2 3 (4 5) 6 7 8 9 (10 11) ...
                                       . e f g h .
-    A panel of some 48 positions times a block of the depth (channels times taps) is copied to the L1 cache, or read in
-    place if there are few filters; the whole column matrix (im2col) never exists. A tile of 8 filters by 48 positions
-    stays in registers while the loop runs over the depth.
+
+A panel of some 48 positions times a block of the depth (channels times taps) is copied to the L1 cache, or
+read in place if there are few filters; the whole column matrix (im2col) never exists. A tile of 8 filters by
+48 positions stays in registers while the loop runs over the depth.
 
 The microkernels (`simd_tiles.h`) are C with vector types, compiled for several instruction sets; the best one
 is chosen when the module is loaded. OpenBLAS takes twice the time for a product of this shape with AVX-512.
@@ -38,8 +39,8 @@ from ts.backends.cpu.kernels.parallel_task cimport require_part
 
 from ts.backends.cpu import thread_pool
 
-cdef int64_t MIN_WORK_PER_THREAD = thread_pool.MIN_WORK_PER_THREAD                # work units below which the work is not divided
-cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16  # work units below which the GIL is kept: getting it back takes longer
+cdef int64_t MIN_WORK_PER_THREAD = thread_pool.MIN_WORK_PER_THREAD    # smaller work is not divided
+cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16  # smaller work keeps the GIL
 
 cdef enum:
     DEPTH_BLOCK = 128                  # depth of a block, whose panel has 24 KiB
@@ -59,7 +60,7 @@ cdef int64_t *_numbers_of(array) except NULL:
     return <int64_t *>data_of(<PyArrayObject *>array)
 
 
-MAX_SIZE = 1 << 48                     # limit of sizes and offsets: their products with itemsize and lanes do not overflow
+MAX_SIZE = 1 << 48                     # limit of sizes and offsets; prevents overflow in byte counts
 
 
 @cython.final

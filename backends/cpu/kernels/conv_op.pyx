@@ -3,11 +3,11 @@
 In: registers with images, a weight, a bias or None, and the parameters of a convolution.  Out: the register
 of the result.
 
-    conv2d(x, weight, bias, [2, 2], [1, 1])      conv_transpose1d(...)      convolution(...), _convolution(...)
+    conv2d(x, weight, bias, [2, 2], [1, 1])     conv_transpose1d(...)     convolution(...), _convolution(...)
 
-The checks of `ts.ops.conv` and the plan of `ts.backends.cpu.conv_plans` are cached for each combination of shapes
-and parameters. Unbatched images, padding by name, other dtypes, empty tensors and invalid arguments are left
-to the record's own kernel.
+The checks of `ts.ops.conv` and the plan of `ts.backends.cpu.conv_plans` are cached for each combination of
+shapes and parameters. Unbatched images, padding by name, other dtypes, empty tensors and invalid arguments
+are left to the record's own kernel.
 """
 
 cimport cython

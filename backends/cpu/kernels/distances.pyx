@@ -25,7 +25,7 @@ from ts.backends.cpu.kernels.walk cimport Operand, broadcast_into, set_operand_s
 
 cnp.import_array()
 
-cdef int64_t MAX_ELEMENTS = 1 << 24    # elements to read; for more, the record's own kernel runs, which checks time limits
+cdef int64_t MAX_ELEMENTS = 1 << 24    # for more, the record's kernel runs: it checks time limits
 
 ctypedef fused floating:
     float

@@ -2,7 +2,8 @@
 
 In: registers with sizes, bounds and probabilities.  Out: the register of the tensor.
 
-    rand([2, 3])     randint(10, [4])     x.uniform_(0, 1)     bernoulli(p), x.bernoulli_(0.3)     dropout(x, 0.5, True)
+    rand([2, 3])     randint(10, [4])     x.uniform_(0, 1)
+    bernoulli(p), x.bernoulli_(0.3)     dropout(x, 0.5, True)
 
 The numbers and their order are those of `ts.ops.random`, `ts.ops.sampling` and `ts.ops.dropout`. Other
 generators, dtypes, layouts and invalid bounds are left to the record's own kernel.

@@ -31,7 +31,7 @@ cdef class Loops:
     cdef Plane plane[SCALAR_TYPES]     # two-dimensional loops of binary float arithmetic, else NULL
     cdef int result_type[SCALAR_TYPES]
     cdef int arity
-    cdef Widened half_data[2]          # data of the loops for float16 and bfloat16, if `add_half_loops` has set them
+    cdef Widened half_data[2]          # data of the float16 and bfloat16 loops, set by `add_half_loops`
     cdef bint to_float                 # integers and bools are promoted to the default dtype
     cdef readonly str name
 

@@ -9,7 +9,7 @@ cdef enum Transform:
     BACKWARDS
 
 cdef enum:
-    MAX_TRANSFORM_ELEMENTS = 1 << 12   # elements; for more, SciPy is faster since it transforms several rows at once
+    MAX_TRANSFORM_ELEMENTS = 1 << 12   # for more, SciPy is faster: it transforms several rows at once
 
 # Transform the rows of a contiguous array to rows of `m` elements of a new array. `kind` is FLOAT or DOUBLE,
 # the precision of the real numbers; `norm` is a name or "".

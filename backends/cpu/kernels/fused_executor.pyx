@@ -4,7 +4,7 @@ In: registers with tensors and numbers, and the group's program (`ts.fusion.prog
 and its results.
 
     rows                               slots while a tile runs
-      2 = mul(0, 1)                      inputs      the elements themselves, or a copy of the tile if they are strided
+      2 = mul(0, 1)                      inputs      the elements, or a copy of the tile if they are strided
       3 = add(2, 0)                      results     the result's array if it is read outside, else a buffer
       4 = tanh(3)                        numbers     one element with a stride of 0
 
@@ -129,7 +129,7 @@ cdef class ParallelTileRun:
     """Run of a stage by several threads, each with a consecutive range of tiles and its own buffers."""
     cdef FusedPlan plan
     cdef Run *run
-    cdef list held                     # references to the input arrays; another thread may replace those of the tensors
+    cdef list held                     # references to the input arrays, which other threads may replace
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
         """Run the share `part` of `parts`; called by the thread pool."""

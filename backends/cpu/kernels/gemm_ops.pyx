@@ -148,7 +148,7 @@ cdef bint same_batch(PyArrayObject *x, PyArrayObject *y, int nd) noexcept:
     return ndim_of(x) == ndim_of(y) == nd and (nd == 2 or dims_of(x)[0] == dims_of(y)[0])
 
 
-# ---------------------------------------------------------------- kernels on arrays; the fallback is the record's own
+# ---------------------------------------------------------------- kernels on arrays, or the record's own
 
 def _summed(int nd, general, xp, cnp.ndarray self not None, cnp.ndarray a not None, cnp.ndarray b not None, beta=1, alpha=1):
     result = None

@@ -5,7 +5,7 @@ scores.
 
     for each head:      its keys and values are packed as panels of columns
         for 64 rows:    scores = rows @ keys.T * scale      tiles that fit the L2 cache
-                        mask, softmax                       over all keys, so the bits do not depend on the block
+                        mask, softmax                       over all keys; the bits do not depend on the block
                         out = scores @ values               tiles
 
 If a head has few rows (one, in autoregressive decoding), neither product packs its operands.

@@ -3,7 +3,7 @@
 In: registers with a contiguous floating gradient, and the indices or the result.  Out: the register of the
 gradient.
 
-    max_pool2d_with_indices_backward(grad, x, ...)      zeros like x, each gradient added at its index in the plane
+    max_pool2d_with_indices_backward(grad, x, ...)      zeros like x, each gradient added at its index
     embedding_dense_backward(grad, indices, rows)       a table of zeros, each gradient added to its row
     _softmax_backward_data(grad, y, -1)                 y * (grad - sum(grad * y)), row by row
 

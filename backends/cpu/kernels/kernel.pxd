@@ -12,14 +12,15 @@
 
 Preconditions of a kernel, and the code that establishes them:
 
-    registers     `op.nargs` arguments that match the schema (an int for int, a list for a list, None only if optional), and
-                  one register for each result.  Argument binding and the bytecode verifier check this.
-    tensors       any device, dtype, layout and number of dimensions up to MAX_DIMS, with or without elements: the kernel
-                  checks.  `contiguous_array_or_null` returns only aligned, C-contiguous CPU arrays.
+    registers     `op.nargs` arguments that match the schema (an int for int, a list for a list, None only if
+                  optional), and one register for each result.  Argument binding and the bytecode verifier
+                  check this.
+    tensors       any device, dtype, layout and number of dimensions up to MAX_DIMS, with or without elements:
+                  the kernel checks.  `contiguous_array_or_null` yields only aligned, C-contiguous CPU arrays.
     lists         any length; lists of tensors may contain None if the schema says so.
     numbers       any value: dimensions, sizes and indices are checked against the shape before use.
-    memory        pointers are valid while the GIL is held, and from `leave_gil` to `take_gil` (see `gil.pxd`).  Other
-                  threads may write elements meanwhile; the results are then undefined.
+    memory        pointers are valid while the GIL is held, and from `leave_gil` to `take_gil` (`gil.pxd`).
+                  Other threads may write elements meanwhile; the results are then undefined.
 
 A kernel with further preconditions states them and the code that establishes them. Inner loops (`noexcept
 nogil`) rely on the checks of their kernel: element counts are correct, and outputs do not overlap inputs.

@@ -1,8 +1,9 @@
 """linspace as new floating CPU tensors.
 
-    linspace(0, 1, 5)        computed in double from both ends towards the middle, so that both are exact; rounded once
+    linspace(0, 1, 5)
 
-Other dtypes and tensor arguments are left to the record's own kernel.
+Elements are computed in double from both ends towards the middle, so that both ends are exact, and rounded
+once. Other dtypes and tensor arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -18,7 +19,7 @@ from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
 
-cdef int64_t MAX_ELEMENTS = 1 << 24    # elements; for more, the record's kernel checks whether there is memory
+cdef int64_t MAX_ELEMENTS = 1 << 24    # elements; for more, the record's kernel checks the memory
 
 ctypedef fused floating:
     float

@@ -2,8 +2,8 @@
 
 In: registers with tensors and masks.  Out: the register of the result.
 
-    where(c, x, y), masked_fill(x, c, 0)      one element per mask element; operands broadcast and may be strided
-    masked_select, x[c], nonzero(c)           as many elements as the mask has true ones; operands are contiguous
+    where(c, x, y), masked_fill(x, c, 0)      one element per mask element; operands broadcast, may be strided
+    masked_select, x[c], nonzero(c)           one element per true mask element; operands are contiguous
 
 Other dtypes and shapes are left to the record's own kernel.
 """
@@ -200,7 +200,7 @@ cdef int where_nd(
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[4]
     cdef int nd = ndim_of(mask), i
-    cdef object last = None if arrays[1] == NULL else <object>arrays[1]  # reference, held while `walk` reads it
+    cdef object last = None if arrays[1] == NULL else <object>arrays[1]  # held while `walk` reads it
     for i in range(2):
         if arrays[i] != NULL:
             nd = max(nd, ndim_of(arrays[i]))

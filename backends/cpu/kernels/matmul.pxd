@@ -9,7 +9,7 @@ from ts.backends.cpu.kernels.blas_matrix cimport Epilogue, GemmEpilogue, Matrix
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, Panels
 
 cdef enum:
-    MIN_MULTIPLICATIONS_WITHOUT_GIL = 1 << 19  # multiplications; smaller products keep the GIL, since getting it back would take longer
+    MIN_MULTIPLICATIONS_WITHOUT_GIL = 1 << 19  # smaller products keep the GIL: getting it back takes longer
 
 # Return x @ y, or x @ y.T, plus a bias row (or None), for matrices of one floating dtype, as a new reference
 # to a Tensor; NULL without an exception if they are unsupported.
@@ -61,7 +61,7 @@ cdef class Job:
     cdef object bias_array             # or None
     cdef Packed packed                 # the packed right operand, or None, and its panels
     cdef Panels panels
-    cdef int64_t count                 # products of the stack, and the strides in bytes from each to the next:
+    cdef int64_t count                 # products of the stack, and the strides in bytes between them:
     cdef int64_t left_step
     cdef int64_t right_step
     cdef int64_t out_step

@@ -75,7 +75,7 @@ ctypedef void (*Gemm32Complex)(
 cdef enum:
     ROW_MAJOR = 101                    # CblasRowMajor
     UNKNOWN = -1
-    MIN_MULTIPLICATIONS_THREADED_BLAS = 4096  # multiplications from which a multi-threaded BLAS may use several threads
+    MIN_MULTIPLICATIONS_THREADED_BLAS = 4096  # from here, BLAS may use several threads
     MAX_PANEL_MULTIPLICATIONS = 1 << 23       # multiplications that one BLAS call computes, unless both
     PANEL_SIDE = 256                          # sides of the panel are at most this long
     MATVEC_ELEMENTS_PER_CALL = 1 << 18        # elements of the matrix per call in matrix-vector products

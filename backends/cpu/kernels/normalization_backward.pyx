@@ -4,7 +4,8 @@ In: registers with the gradient, the input, its moments and weights, and the out
 of the gradients of input, weight and bias; those not requested are empty.
 
     native_layer_norm_backward      by rows
-    native_group_norm_backward      by planes; native_batch_norm_backward too, or by columns if a plane is one element
+    native_group_norm_backward      by planes
+    native_batch_norm_backward      by planes, or by columns if a plane is one element
 
 Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's
 own kernel.

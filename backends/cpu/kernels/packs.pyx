@@ -2,12 +2,13 @@
 
 In: the tensor of an operand, at each product.  Out: its panels, from its second use.
 
-    for x in batches: torch.nn.functional.linear(x, weight)         weight is packed at its second use and reused
+    for x in batches: torch.nn.functional.linear(x, weight)    weight is packed at its second use and kept
 
 Panels are valid as long as the memory has not been written to. This is known for memory that only one tensor
 and its views refer to, since they share a version counter. Therefore a packed operand must have
 
-    an array that owns its memory and is referenced only by that tensor and the view at hand (checked by reference count)
+    an array that owns its memory
+    no references to the array except from that tensor and the view at hand (the reference count is checked)
     an unchanged version counter
 
 `drop_handed_out` drops the panels of an array that is exposed to programs (`x.array`, storages, `x.data`).
@@ -41,7 +42,7 @@ cnp.import_array()
 
 cdef enum:
     TABLE_SIZE = 1 << 10               # hash table size; each operand has one slot, by its address
-    MAX_USES_BEFORE_PACKING = 64       # maximum number of uses before an operand is packed, if its packs were not reused
+    MAX_USES_BEFORE_PACKING = 64       # uses after which an operand is packed at the latest
     MAX_TOTAL_BYTES = 1 << 28          # total size of the packed panels
     MIN_ARRAY_BYTES = 1 << 12          # minimum size of a packed array
 
@@ -53,7 +54,7 @@ cdef class CacheEntry:
     cdef Matrix matrix
     cdef bint double_
     cdef int64_t wide                  # columns of a panel
-    cdef PyObject *root                # owner of the memory, and of the version counter; borrowed, see `watch`
+    cdef PyObject *root                # owner of memory and version counter; borrowed, see `watch`
     cdef PyObject *owner
     cdef int version
     cdef int uses

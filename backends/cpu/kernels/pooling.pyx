@@ -3,7 +3,8 @@
 In: registers with planes, kernel sizes, strides, paddings, dilations. Out: the register of the result, or
 those of maxima and their indices.
 
-    max_pool2d(x, [2, 2])    max_pool2d_with_indices(x, [3], [2], [1])    avg_pool1d(x, [4])    adaptive_avg_pool2d(x, [3, 3])
+    max_pool2d(x, [2, 2])     max_pool2d_with_indices(x, [3], [2], [1])
+    avg_pool1d(x, [4])        adaptive_avg_pool2d(x, [3, 3])
 
 Channels-last tensors, other dtypes, invalid arguments, and inputs large enough for several threads are left
 to the record's own kernel.

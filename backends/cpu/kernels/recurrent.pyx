@@ -3,7 +3,8 @@
 In: registers in the order of the records of `ts.ops.rnn`.  Out: the registers of the output and of the last
 states.
 
-    lstm, gru, rnn_tanh, rnn_relu     padded and packed          lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell
+    lstm, gru, rnn_tanh, rnn_relu                        layers, for padded and packed sequences
+    lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell    one time step
 
 The contribution of the input to the gates is one matrix product for all time steps. A time step is then a
 product with the hidden state and one pass over the gates, which updates the state in place, in the tensors
@@ -111,7 +112,7 @@ cdef void step(
 ) noexcept nogil:
     """Update the state by one time step from the gates' parts of the input and of the hidden state.
 
-    For an LSTM, the activated gates are written to `saved_gates` unless it is NULL; `saved_gates` may be `input_gates`.
+    For an LSTM, the activated gates are written to `saved_gates` unless it is NULL; it may be `input_gates`.
     """
     if kind == LSTM and double_:
         lstm_step(rows, n, <const double *>input_gates, <const double *>hidden_gates, <double *>cell, <double *>hidden, <double *>saved_gates)
@@ -222,7 +223,7 @@ ctypedef struct Steps:
     npy_intp length                    # bytes of a hidden state
     char *out
     npy_intp pitch
-    char *cells                        # saved cell states of all time steps; the gates are then saved in `input_gates`; or NULL
+    char *cells                        # NULL, or cell states of all steps; then the gates are saved too
 
 
 cdef int finish_step(Steps *s, Job back) noexcept nogil:
@@ -283,8 +284,8 @@ cdef bint run_layer(
 
     `x` holds the rows of all time steps, `sizes` the batch size of each. `hidden` and `cell` are updated in
     place to the last state. The hidden state after each row is written to `out`, with `pitch` elements
-    between rows. `input_gates` receives the gates of all rows: activated, if `cells` is not NULL and receives the
-    cell states.
+    between rows. `input_gates` receives the gates of all rows: activated, if `cells` is not NULL and receives
+    the cell states.
     """
     cdef npy_intp *count = <npy_intp *>data_of(<PyArrayObject *>sizes)
     cdef npy_intp times = size_of(<PyArrayObject *>sizes), total = dims_of(<PyArrayObject *>input_gates)[0], size = item_size(w.dtype)

@@ -3,9 +3,9 @@
 In: a C-contiguous array (float32, float64, int32 or bytes), and for each element of the result the indices
 that it reads (taps) and their weights. Out: the sums, in the array's dtype, added in the order of the taps.
 
-    weighted_sums(x, out, axis, index, weight)       taps along one dimension, the same for all others
-    weighted_bytes(x, out, axis, index, weight, places)    uint8, with fixed-point weights of `places` fractional bits
-    weighted_picks(x, out, index, weight)            taps anywhere in a plane, the same for all its channels
+    weighted_sums(x, out, axis, index, weight)             taps along one dimension, the same for all others
+    weighted_bytes(x, out, axis, index, weight, places)    uint8; weights have `places` fractional bits
+    weighted_picks(x, out, index, weight)                  taps anywhere in a plane, the same for all channels
 
 If the dimension is not the innermost, a tap adds one row to another, which the compiler vectorizes; the
 innermost dimension is gathered element by element.

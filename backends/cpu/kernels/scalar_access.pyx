@@ -5,8 +5,8 @@ In: registers.  Out: a register with a number or a tensor:
     float(x[1, 2])    aten::Float.Tensor         x[i, j] = 3     aten::tensor.int, aten::copy_
     if x.sum() > 0    aten::Bool.Tensor
 
-The records of `ts.ops.script_only_ops` and `ts.ops.index` name these kernels. Other cases are left to the record's own
-kernel.
+The records of `ts.ops.script_only_ops` and `ts.ops.index` name these kernels. Other cases are left to the
+record's own kernel.
 """
 
 cimport numpy as cnp

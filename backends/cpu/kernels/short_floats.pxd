@@ -15,7 +15,7 @@ cdef enum:
     BFLOAT16 = 15                      # ScalarType of bfloat16
 
 
-ctypedef struct Widened:               # a float32 loop that `run_half_tiles` runs for half precision; its `data`
+ctypedef struct Widened:               # float32 loop that `run_half_tiles` runs for half precision
     Loop function
     void *data
     int arity

@@ -3,7 +3,8 @@
 In: registers with a tensor, a dimension, and the number or index of the requested elements.  Out: the
 registers of values and indices.
 
-    sort(x, 1)    argsort(x)    topk(x, 3)    kthvalue(x, 2)    median(x), median(x, 0)    nanmedian(x)    msort(x)
+    sort(x, 1)    argsort(x)    topk(x, 3)    kthvalue(x, 2)
+    median(x), median(x, 0)    nanmedian(x)    msort(x)
 
 NaN sorts as the largest, and equal elements are in the order of PyTorch's algorithms (`sort.pyx`).
 Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's

@@ -29,7 +29,7 @@ from ts.backends.cpu.kernels.walk cimport contiguous_copy
 
 cnp.import_array()
 
-cdef int64_t MAX_FRAME_ELEMENTS = <int64_t>1 << 28  # elements of all frames; for more, the record's kernel checks the memory
+cdef int64_t MAX_FRAME_ELEMENTS = <int64_t>1 << 28  # for more, the record's kernel checks the memory
 cdef double MIN_WINDOW_WEIGHT = 1e-11               # minimum sum of squared window weights of a sample
 
 ctypedef fused floating:

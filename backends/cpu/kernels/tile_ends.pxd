@@ -1,7 +1,7 @@
 """Epilogues of fusion groups: operators that read whole rows of results while these are in the cache.
 
     softmax(x * scale + mask, -1)      in chunks of rows: the steps' tiles, then `softmax` of these rows
-    ((x - y) ** 2).mean()              in chunks of a row: partial sums of blocks, which are added in order at the end
+    ((x - y) ** 2).mean()              in chunks of a row: partial sums of blocks, added in order at the end
 
 An epilogue uses the loops of its operator's own kernel on the same rows, so the results are bit-identical to
 unfused execution. An operator that does not read contiguous rows along the last dimensions runs separately,

@@ -57,7 +57,7 @@ ctypedef struct Gather:                # an input that is copied tile by tile
 ctypedef struct EndPlace:              # an epilogue
     EpilogueArgs end
     int slot                           # the rows that it reads
-    npy_intp memory                    # offset of the rows after a thread's buffers; NO_INDEX: they are in an array
+    npy_intp memory                    # offset of the rows after a thread's buffers; NO_INDEX: in an array
     char *out                          # result of the epilogue
     double *totals                     # partial sums of blocks, if a row is split into chunks
 

@@ -2,7 +2,7 @@
 
     slots      inputs, then the result of each row, then scalars and conversions in the dtype of their users
     steps      one for each row or conversion: its loop, the slots that it reads, the slot that it writes
-    stages     steps whose results have the same shape, smaller shapes first: `x * sigmoid(row)` computes the row once
+    stages     steps with results of one shape, smaller ones first: `x * sigmoid(row)` computes the row once
     buffers    tiles of memory for results that are read only within their stage
     ends       epilogues: operators that read whole rows of such results, after all steps
 
@@ -39,7 +39,7 @@ cdef enum GuardWord:                        # guard of one input of a plan, in o
     A_NUMBER = 1 << 8                  # Python number; the low bits are its IValue tag
     A_TENSOR = 1 << 9                  # tensor; the low bits are its ScalarType
     AN_ELEMENT = 1 << 10               # 0-dim tensor; the low bits are its ScalarType
-    OTHER_VALUE = 1 << 11              # None, a bool, a string, or an argument of an epilogue: read when the group runs
+    OTHER_VALUE = 1 << 11              # None, bool, string or epilogue argument; read when the group runs
     A_DTYPE = 1 << 12                  # number that stands for a dtype; the low bits are its ScalarType
 
 ctypedef struct Step:
@@ -48,7 +48,7 @@ ctypedef struct Step:
     int arity
     int operands[MAX_OPERANDS]         # slots
     int out
-    int tile                           # index of the run's tile that has the loop; NO_INDEX: `function` is the loop
+    int tile                           # index of the tile that has the loop; NO_INDEX: `function` is the loop
     ReadTile read
     ReadChannels by_channels           # for loops with per-channel vectors, else NULL
 

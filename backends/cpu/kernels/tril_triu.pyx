@@ -24,7 +24,7 @@ from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
 
-cdef int64_t MAX_ELEMENTS = 1 << 24    # rows or columns of new tensors; for more, the record's kernel checks the memory
+cdef int64_t MAX_ELEMENTS = 1 << 24    # rows or columns; for more, the record's kernel checks the memory
 
 
 # ---------------------------------------------------------------- tril and triu

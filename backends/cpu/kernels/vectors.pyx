@@ -2,7 +2,7 @@
 
 In: registers with two CPU tensors of one floating dtype.  Out: the register of the product.
 
-    dot(x, y), vdot(x, y)     mv(m, x), m @ x, x @ m     outer(x, y)     cross(x, y), linalg.cross(x, y, dim=1)
+    dot(x, y), vdot(x, y)     mv(m, x), m @ x, x @ m     outer(x, y)    cross(x, y), linalg.cross(x, y, dim=1)
 
 Large products, for which threads or BLAS pay, other dtypes and layouts and invalid arguments are left to the
 record's own kernel.

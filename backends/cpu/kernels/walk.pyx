@@ -21,8 +21,8 @@ cdef extern from "numpy/arrayobject.h":
 cnp.import_array()
 
 cdef enum:
-    MIN_INNER_LENGTH = 8               # elements; for shorter inner dimensions, the longest dimension is iterated inside
-    MAX_COPIED_ELEMENTS = 1 << 16      # elements; for more, NumPy's copy is faster, since it works in cache blocks
+    MIN_INNER_LENGTH = 8               # for shorter inner dimensions, iterate the longest one inside
+    MAX_COPIED_ELEMENTS = 1 << 16      # for more elements, NumPy's copy is faster: it uses cache blocks
 
 # Marker passed as `data` for copy loops, which may run along any dimension.
 cdef void *COPY_LOOP_MARKER = <void *>&copy_loop
