@@ -86,14 +86,15 @@ def test_known_answers():
         assert getattr(__import__(f"ts.{module}", fromlist=["_"]), name)() is answer
 
 
-def test_decorators_return_their_function():
+def test_decorators_return_their_function(monkeypatch):
+    """Decorators of compilers return the function; settings of the compilers can be set."""
     def f(x):
         return x
 
     assert ts.onnx.symbolic_helper.parse_args("v", "v")(f) is f
     assert ts._dynamo.disable(f) is f and not ts._dynamo.is_compiling()
-    ts._dynamo.config.suppress_errors = True
-    ts._inductor.config.triton.unique_kernel_names = True
+    monkeypatch.setattr(ts._dynamo.config, "suppress_errors", True)
+    monkeypatch.setattr(ts._inductor.config.triton, "unique_kernel_names", True)
 
 
 def test_placeholders_are_stable():
