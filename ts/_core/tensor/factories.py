@@ -61,9 +61,11 @@ def tensor(
             "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
             stacklevel=2,
         )
-    of_symbols = getattr(current_tracer(), "tensor_of_symbols", None)
-    if of_symbols is not None and (found := of_symbols(data, dtype, device)) is not None:
-        return found.requires_grad_(True) if requires_grad else found  # type: ignore[no-any-return]
+    tracer = current_tracer()
+    if tracer is not None:
+        of_symbols = getattr(tracer, "tensor_of_symbols", None)
+        if of_symbols is not None and (symbolic := of_symbols(data, dtype, device)) is not None:
+            return symbolic.requires_grad_(True) if requires_grad else symbolic  # type: ignore[no-any-return]
     return new_copy(data, dtype, device, requires_grad, pin_memory, "tensor")
 
 
@@ -71,18 +73,24 @@ def new_copy(
     data: Any, dtype: Any, device: Any, requires_grad: bool, pin_memory: bool, function: str
 ) -> Tensor:
     """Return a new leaf with a copy of `data`; an active tracer records it as a result of `function`."""
-    _warn_constructed(function)
-    if isinstance(data, Tensor) and current_tracer() is not None:
-        source = data.detach()
-        made = source.to(device or source.device, dtype or source.dtype, copy=True).detach()
-    else:
-        made = _tensor(data, dtype, device)
-        constructed(made, function)
+    tracer = current_tracer()
+    copy = _tensor(data, dtype, device) if tracer is None else _traced_copy(data, dtype, device, function)
     if pin_memory:
-        made = wrap_array(backend_of("cuda").pin(made.array))
+        copy = wrap_array(backend_of("cuda").pin(copy.array))
     if requires_grad:
-        made.requires_grad_(True)
-    return made
+        copy.requires_grad_(True)
+    return copy
+
+
+def _traced_copy(data: Any, dtype: Any, device: Any, function: str) -> Tensor:
+    """Return a copy of `data` that the active tracer records as a result of `function`."""
+    _warn_constructed(function)
+    if isinstance(data, Tensor):
+        source = data.detach()
+        return source.to(device or source.device, dtype or source.dtype, copy=True).detach()
+    copy = _tensor(data, dtype, device)
+    constructed(copy, function)
+    return copy
 
 
 def _without_defaults(options: dict[str, Any]) -> dict[str, Any]:
