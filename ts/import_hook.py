@@ -27,6 +27,8 @@ _OWN = frozenset({
     "import_hook", "ir", "module_names", "ops",
     "passes", "runtime", "serve", "tracing",
 })  # fmt: skip
+# Function-level imports from a module with `__getattr__` call it for `__path__`, which would slow down kernels.
+_OWN_BACKENDS = ("ts.backends.cpu.", "ts.backends.cuda.", "ts.backends.meta", "ts.backends.sparse")
 # Single files that are packages in PyTorch: they get a `__path__`, so that submodules can be imported.
 _PACKAGES = frozenset({
     "ts._C", "ts.accelerator", "ts.backends.cudnn", "ts.compiler", "ts.distributed.launcher",
@@ -68,7 +70,7 @@ def install_fallback(module: ModuleType) -> None:
 
     If the import hook is installed, the module also receives its PyTorch names.
     """
-    if module.__name__.split(".", 2)[1] not in _OWN:
+    if not _is_own(module.__name__):
         from ts.unsupported import names_for
 
         if module.__name__ in _PACKAGES:
@@ -78,6 +80,11 @@ def install_fallback(module: ModuleType) -> None:
             vars(module)["__getattr__"] = names_for(module.__name__, own)
     if is_installed():
         rename(module)
+
+
+def _is_own(name: str) -> bool:
+    """Return whether PyTorch has no module of this name, so that no names are missing in it."""
+    return name.split(".", 2)[1] in _OWN or name.startswith(_OWN_BACKENDS)
 
 
 def rename(module: ModuleType) -> None:

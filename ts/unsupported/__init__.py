@@ -39,6 +39,8 @@ def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[
     """Return a module `__getattr__` that tries `own`, then submodules, then placeholders."""
 
     def __getattr__(name: str) -> Any:
+        if name == "__path__":  # asked by each function-level `from module import name`
+            raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         if own is not None:
             try:
                 return own(name)
