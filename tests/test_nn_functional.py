@@ -137,3 +137,35 @@ def test_dropout_after_a_reload():
     assert functional.dropout1d(ts.ones(1, 2, 3), training=False).shape == (1, 2, 3)
     assert functional.dropout(ts.ones(2), training=False).tolist() == [1, 1]
     assert not (set(functional.NAME_TO_MODULE) & {home.rpartition(".")[2] for home in functional.NAME_TO_MODULE.values()})
+
+
+def test_scripts_call_functions_that_a_program_assigned_to_torch_functional(monkeypatch):
+    """`torch.functional.dropout = F.dropout` names the function with its default arguments, not `aten::dropout`."""
+    import ts.functional
+
+    def doubled(x: ts.Tensor) -> ts.Tensor:
+        return x * 2
+
+    monkeypatch.setattr(ts.functional, "dropout", F.dropout, raising=False)
+    monkeypatch.setattr(ts.functional, "relu", doubled, raising=False)
+
+    def program(x: ts.Tensor) -> ts.Tensor:
+        return ts.functional.relu(ts.functional.dropout(x, 0.0))
+
+    assert ts.jit.script(program)(ts.tensor([-1.0, 2.0])).tolist() == [-2, 4]
+
+
+def test_cross_map_normalization_follows_the_moving_sum_of_pytorch():
+    """The sum of squares of a channel keeps channel 0 after it left the window; the gradient does not."""
+    layer = ts.nn.CrossMapLRN2d(2, alpha=2.0, beta=1.0)
+    assert repr(layer) == "CrossMapLRN2d(2, alpha=2.0, beta=1.0, k=1)"
+    x = ts.tensor([1.0, 2.0, 3.0]).reshape(1, 3, 1, 1).requires_grad_()
+    y = layer(x)
+    assert y.flatten().tolist() == pytest.approx([1 / 2, 2 / 6, 3 / 11])
+    y.sum().backward()
+    assert x.grad.flatten().tolist() == pytest.approx([0.0, -1.0555556, -0.3911845], abs=1e-6)
+    with pytest.raises(ValueError, match=r"CrossMapLRN2d: Expected input to be 4D, got 3D instead\."):
+        layer(ts.ones(1, 3, 2))
+    scripted = ts.jit.script(layer)
+    assert "^CrossMapLRN2d" in scripted.code
+    assert scripted(x).tolist() == y.tolist()

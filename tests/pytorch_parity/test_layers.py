@@ -51,6 +51,9 @@ LayerNorm((4,6))|s
 GroupNorm(2,4)|i
 RMSNorm(4)|v
 LocalResponseNorm(2)|i
+CrossMapLRN2d(2,alpha=0.5)|i
+CrossMapLRN2d(3,alpha=0.5,beta=0.6,k=2)|i
+CrossMapLRN2d(5,alpha=0.5)|i
 ReLU()|v
 ReLU(True)|v
 ReLU6()|v

@@ -9,6 +9,7 @@ import ts
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn import init
+from ts.nn.modules._functions import CrossMapLRN2d as _cross_map_lrn2d
 from ts.nn.modules.module import Module
 from ts.nn.modules.ntuple import constructor_text
 from ts.nn.parameter import Parameter
@@ -33,11 +34,26 @@ class LocalResponseNorm(Module):
         return f"{self.size}, " + constructor_text(self, "alpha", "beta", "k")
 
 
-class CrossMapLRN2d(LocalResponseNorm):
-    """LocalResponseNorm with k = 1 for images."""
+class CrossMapLRN2d(Module):
+    """Local response normalisation over neighbouring channels of images as Lua's Torch defines it."""
+
+    size: int
+    alpha: float
+    beta: float
+    k: float
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
-        super().__init__(size, alpha, beta, k)
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        return _cross_map_lrn2d.apply(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, " + constructor_text(self, "alpha", "beta", "k")
 
 
 class LayerNorm(Module):
