@@ -82,7 +82,7 @@ class PythonModule(SugaredValue):
         home = own_name(self.module.__name__)
         if name in _PRIVATE_MODULES and home == "ts":
             return OperatorModule(self.module)
-        if is_own(home):
+        if is_own(home) and not _is_function_in_script_subset(vars(self.module).get(name)):
             operator = operator_of(home, name)
             if operator is not None:
                 return BuiltinFunction(operator)
@@ -95,6 +95,17 @@ class PythonModule(SugaredValue):
                 hints.similar(name, dir(self.module)),
             ) from None
         return to_sugared(em, obj, range, f"{self.module.__name__}.{name}")
+
+
+def _is_function_in_script_subset(obj: object) -> bool:
+    """Return whether `obj` is a function that scripts compile from its source: one of a program
+    (`torch.relu = my_relu`) or of `nn.functional` (`torch.functional.dropout = F.dropout`).
+    """
+    function = obj.__wrapped__ if isinstance(obj, Overridable) else obj
+    if not isinstance(function, PythonFunction):
+        return False
+    home = own_name(function.__module__)
+    return not is_own(home) or home.startswith("ts.nn.functional.")
 
 
 class OperatorModule(PythonModule):
