@@ -27,7 +27,7 @@ _OWN = frozenset({
     "import_hook", "ir", "module_names", "ops",
     "passes", "runtime", "serve", "tracing",
 })  # fmt: skip
-# Function-level imports from a module with `__getattr__` call it for `__path__`, which would slow down kernels.
+# Function-level imports call `__getattr__` of a module for `__path__`, which would slow down kernels.
 _OWN_BACKENDS = ("ts.backends.cpu.", "ts.backends.cuda.", "ts.backends.meta", "ts.backends.sparse")
 # Single files that are packages in PyTorch: they get a `__path__`, so that submodules can be imported.
 _PACKAGES = frozenset({
@@ -83,7 +83,7 @@ def install_fallback(module: ModuleType) -> None:
 
 
 def _is_own(name: str) -> bool:
-    """Return whether PyTorch has no module of this name, so that no names are missing in it."""
+    """Return whether a module belongs to `ts` only, so that PyTorch has no names for it."""
     return name.split(".", 2)[1] in _OWN or name.startswith(_OWN_BACKENDS)
 
 

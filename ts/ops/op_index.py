@@ -1,4 +1,4 @@
-"""Which families declare an operator, so that a program imports what it uses.
+"""Index of operator names by declaring family, for imports on first use.
 
 Made from the records by `python -m tests.generate_operator_index`; names stand without `aten::`.
 """

@@ -12,7 +12,6 @@ from typing import Any, Final
 import ts
 from ts._core.tensor.tensor import Tensor
 
-
 _get_layout: Final = attrgetter("layout")
 
 

@@ -188,7 +188,7 @@ cdef int converted_slot(FusedPlan plan, int slot, int kind) noexcept:
 
 
 cdef Step *add_tile(FusedPlan plan, int out, int first) noexcept:
-    """Add a step whose loop is configured when it runs; NULL if there are too many.
+    """Append a step with a loop that is configured at run time; return NULL if the plan is full.
 
     It reads one slot as contiguous rows.
     """

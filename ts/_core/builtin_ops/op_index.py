@@ -1,4 +1,4 @@
-"""Which modules have operators of a name that are written in C, so that a program imports what it uses.
+"""Index of C operator names by module, for imports on first use.
 
 Made from what they have by `python -m tests.generate_operator_index`; names stand without `aten::`.
 """
