@@ -83,7 +83,7 @@ def install_fallback(module: ModuleType) -> None:
 
 
 def _is_own(name: str) -> bool:
-    """Return whether a module belongs to `ts` only, so that PyTorch has no names for it."""
+    """Return whether a module is private to `ts`, without a counterpart in PyTorch."""
     return name.split(".", 2)[1] in _OWN or name.startswith(_OWN_BACKENDS)
 
 
