@@ -57,6 +57,21 @@ def test_the_same_name_again():
         assert scripted() is True and getattr(scripted, attribute) == 3
 
 
+def test_clear_class_registry():
+    """After the registry was cleared, a module class gets a new type, to which methods can be added again."""
+
+    class Empty(ts.jit.ScriptModule):
+        pass
+
+    for _ in range(2):
+        ts.jit.clear_class_registry()
+        module = Empty()
+        module.define("def foo(self, x):\n    return x\n")
+        assert str(module.foo.schema).endswith("Empty self, Tensor x) -> Tensor")
+    with pytest.raises(RuntimeError, match="Can't redefine method: foo on class: __torch__"):
+        Empty().define("def foo(self, x):\n    return x\n")
+
+
 def test_parameters_are_shared_with_the_original():
     """A scripted module uses the tensors of the original module."""
     module = Scale(2)

@@ -34,7 +34,7 @@ from ts.frontend.compile_directives import Attribute, modifier_of
 from ts.frontend.infer import TypeInferenceError, builtin_number_class, infer_type
 from ts.frontend.overloads import overloads_of_method
 from ts.frontend.resolve import Resolver
-from ts.frontend.weak_side_table import WeakSideTable
+from ts.frontend.weak_side_table import EnumerableAttached
 from ts.ir.types import BOOL, NONE, TENSOR, InterfaceType, ModuleType, Property, Type
 from ts.module_names import own_name, torch_name
 from ts.ops import registry
@@ -52,7 +52,7 @@ _CONSTANT_NAMES: Final = (
 )
 
 _compile_function: Callable[..., Any] | None = None
-_known: WeakSideTable[list[ConcreteModule]] = WeakSideTable("modules")
+_known: EnumerableAttached[list[ConcreteModule]] = EnumerableAttached("modules")
 
 
 def install(compile_function: Callable[..., Any]) -> None:
@@ -277,6 +277,12 @@ def forget(concrete: ConcreteModule) -> None:
     known = _known.get(concrete.python_class) or []
     if concrete in known:
         known.remove(concrete)
+
+
+def clear_shared_types() -> None:
+    """Remove all descriptions from the cache, so that later instances share types among themselves only."""
+    for cls in _known.keys():  # noqa: SIM118
+        _known.forget(cls)
 
 
 class _Description:

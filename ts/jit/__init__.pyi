@@ -34,7 +34,7 @@ from ts.frontend.compile_directives import wait as _wait
 from ts.frontend.compile_directives import annotate as annotate
 from ts.frontend.compile_directives import boolean_dispatch as boolean_dispatch
 from ts.runtime.function_cache import FUNCTION_CACHE as caching_layer
-from ts.frontend.naming import clear_names as clear_class_registry
+from ts.jit.recursive import clear_class_registry as clear_class_registry
 from ts.runtime.function import create_function_from_graph as create_function_from_graph
 from ts.jit.recursive import create_script_module as create_script_module
 from ts.runtime.module_iterators import debug_module_iterators as debug_module_iterators

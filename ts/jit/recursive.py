@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from ts.frontend.modules import clear_shared_types
+from ts.frontend.naming import clear_names
 from ts.nn import Module
 from ts.runtime.module import ScriptModule, entry_points, script_module, scripted_with
 
@@ -33,6 +35,12 @@ def create_script_module(
     if share_types and stubs_fn is infer_methods_to_compile:
         return script_module(nn_module)
     return scripted_with(nn_module, stubs_fn(nn_module), share_types)
+
+
+def clear_class_registry() -> None:
+    """Release all qualified names and shared module types, so that later classes are named as after a restart."""
+    clear_names()
+    clear_shared_types()
 
 
 def unique_state_dict(module: Module, keep_vars: bool = False) -> OrderedDict[str, Any]:
