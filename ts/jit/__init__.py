@@ -47,7 +47,8 @@ _NAME_TO_MODULE: dict[str, tuple[str, str]] = {
         "ts.runtime.script_method": "ScriptMethod script_method",
         "ts.runtime.executor_flags": "enable_onednn_fusion fuser onednn_fusion_enabled strict_fusion",
         "ts.runtime.executor": "optimized_execution set_fusion_strategy last_executed_optimized_graph",
-        "ts.jit.recursive": "clear_class_registry create_script_module infer_methods_to_compile unique_state_dict",
+        "ts.jit.recursive": "clear_class_registry create_script_module infer_methods_to_compile "
+        "unique_state_dict",
         "ts.jit.serialization": "load save missing from_torch export_opnames",
         "ts.archive.record_files": "PyTorchFileReader PyTorchFileWriter",
         "ts.jit.freezing": "freeze optimize_for_inference run_frozen_optimizations",

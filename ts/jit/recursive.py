@@ -38,7 +38,7 @@ def create_script_module(
 
 
 def clear_class_registry() -> None:
-    """Release all qualified names and shared module types, so that later classes are named as after a restart."""
+    """Release all qualified names and shared types of modules, as a restart of the process does."""
     clear_names()
     clear_shared_types()
 

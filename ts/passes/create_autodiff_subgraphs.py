@@ -26,6 +26,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import ListType, OptionalType, Type
 from ts.ops.autodiff_op_list import is_pytorchs
 from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.slice_autodiff_subgraphs import slice_autodiff_subgraphs
 
 KIND: Final = "prim::DifferentiableGraph"
 THRESHOLD: Final = 2
@@ -46,10 +47,17 @@ def set_subgraph_inlining(enabled: bool) -> None:
 
 
 def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> bool:
-    """Create differentiable graphs with at least `threshold` tensor operators in all blocks."""
+    """Create differentiable graphs in all blocks.
+
+    With `threshold`, or if inlining is disabled, create the graphs of PyTorch's pass that have at least
+    `threshold` operators (`slice_autodiff_subgraphs`); otherwise graphs that are as large as possible.
+    """
+    results = _differentiated(graph.block())
+    if threshold is None and _inlines:
+        return _Parts(graph.block(), THRESHOLD, results).run()
     if threshold is None:
-        threshold = THRESHOLD if _inlines else 1
-    return _Parts(graph.block(), threshold, _differentiated(graph.block())).run()
+        return slice_autodiff_subgraphs(graph, KIND, 1, _is_sliced, results, has_lists=True)
+    return slice_autodiff_subgraphs(graph, KIND, threshold, _is_pytorchs, (), has_lists=False)
 
 
 def _differentiated(block: Block) -> set[Value]:
@@ -101,8 +109,6 @@ class _Parts:
         operators = [node for node in nodes if _is_operator(node)]
         if len(operators) < self.threshold:
             return
-        if self.threshold == 1 and not any(is_pytorchs(node.operator().record) for node in operators):
-            return  # tests request graphs of single operators, to compare them with PyTorch's
         behind = _copy_lists(nodes, before)
         inside = dict.fromkeys(value for node in nodes for value in node.outputs())
         read = dict.fromkeys(value for node in nodes for value in node.inputs())
@@ -164,6 +170,26 @@ def _is_operator(node: Node) -> bool:
     if record is None or record.variant or record.on_grids:
         return False
     return not record.reads_history and not record.of_program  # user functions cannot be serialized
+
+
+def _is_pytorchs(node: Node) -> bool:
+    """Return whether PyTorch puts a node into differentiable graphs."""
+    return _is_operator(node) and is_pytorchs(node.operator().record)
+
+
+def _is_sliced(node: Node) -> bool:
+    """Return whether PyTorch puts a node into differentiable graphs, and `ts` can differentiate it."""
+    if not _is_pytorchs(node) or not all(_is_tensor(x.type()) for x in node.outputs()):
+        return False
+    return all(_is_given(x, set()) or _is_list_of_tensors(x) for x in node.inputs())
+
+
+def _is_list_of_tensors(value: Value) -> bool:
+    """Return whether a value is a list of tensors that the graph creates and only operators read."""
+    node = value.node()
+    if node.kind() != "prim::ListConstruct" or not _is_read_by_operators(value):
+        return False
+    return all(_is_tensor(x.type()) for x in node.inputs())
 
 
 def _is_tensor(type: Type) -> bool:

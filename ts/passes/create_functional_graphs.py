@@ -117,17 +117,20 @@ def _has_no_effects(node: Node, aliases: AliasDb) -> bool:
 # -- groups of nodes ---------------------------------------------------------------------------------------
 
 
-def group_of(node: Node, kind: str) -> Node:
-    """Replace `node` by a group node of `kind` whose subgraph contains it."""
+def group_of(node: Node, kind: str, aliases: AliasDb | None = None) -> Node:
+    """Replace `node` by a group node of `kind` whose subgraph contains it; update `aliases`, if any."""
     group = node.owning_graph().create(kind, (), 0).set("Subgraph", Graph(), "g")
     group.copy_metadata(node)
     group.insert_after(node)
-    merge_into_group(node, group)
+    merge_into_group(node, group, aliases)
     return group
 
 
-def merge_into_group(node: Node, group: Node) -> None:
-    """Move `node`, the immediate predecessor of `group`, to the start of the group's graph."""
+def merge_into_group(node: Node, group: Node, aliases: AliasDb | None = None) -> None:
+    """Move `node`, the immediate predecessor of `group`, to the start of the group's graph.
+
+    With `aliases`, the group's new results get the memory of the node's results.
+    """
     inner = group["Subgraph"]
     known = dict(zip(group.inputs(), inner.inputs(), strict=True))
 
@@ -146,7 +149,10 @@ def merge_into_group(node: Node, group: Node) -> None:
             group.remove_input(i)
         if output.has_uses():
             inner.register_output(inside)
-            output.replace_all_uses_with(group.add_output(type=output.type()).copy_metadata(output))
+            result = group.add_output(type=output.type()).copy_metadata(output)
+            output.replace_all_uses_with(result)
+            if aliases is not None:
+                aliases.replace_with_new_value(output, result)
     node.destroy()
 
 

@@ -117,8 +117,7 @@ class Analysis:
     def run(self, inputs: Sequence[Any], with_grad: bool) -> None:
         """Derive the types of all values from example inputs; `with_grad` includes requires_grad."""
         self.with_grad = with_grad
-        if self.complete:
-            self.reshaped += _outputs_given(self.graph)
+        self.reshaped += _outputs_given(self.graph)
         for value, given in zip(self.graph.inputs(), inputs, strict=True):
             self.enter_given(value, given)
         self.visit(self.graph.block())
