@@ -1,4 +1,4 @@
-"""Reader of PyTorch's zip files: records by name, and tensors from stored storages.
+"""Reader of PyTorch's zip archives: records by name, and tensors read or memory-mapped from storages.
 
 In: an open file; out: the contents of its records, and tensors on their target devices:
 

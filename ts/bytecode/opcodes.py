@@ -1,4 +1,4 @@
-"""The opcode table, the single definition of all bytecode instructions.
+"""The opcode table: the single definition of all bytecode instructions and superinstructions.
 
 In: the rows below.  Generated from them: the enum that the interpreter switches over and the formats that the
 verifier checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the choice of an opcode

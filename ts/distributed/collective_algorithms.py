@@ -1,4 +1,4 @@
-"""Collective algorithms over flat arrays and memory buffers: the messages that each rank sends.
+"""Algorithms of all-reduce, broadcast, all-gather, scatter and barrier: the messages that each rank sends.
 
     all_reduce(call, array, ReduceOp.SUM)        arrays are flat and contiguous
 

@@ -1,4 +1,4 @@
-"""Constant propagation: evaluate nodes with constant inputs at compile time.
+"""Constant propagation and folding: evaluate nodes with constant inputs at compile time.
 
     %a : int = prim::Constant[value=3]()
     %b : int = prim::Constant[value=4]()

@@ -1,4 +1,4 @@
-"""Events for chrome://tracing and ui.perfetto.dev, in the file format of PyTorch's profiler.
+"""Chrome traces of profiler events, for chrome://tracing and ui.perfetto.dev, in PyTorch's file format.
 
 {"schemaVersion": 1,
      "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "ts": 12.5, "dur": 3.1, ...}]}

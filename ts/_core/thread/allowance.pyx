@@ -1,4 +1,4 @@
-"""Accounting of a program's memory under `ts.limits(bytes=...)`.
+"""Memory limit of a program: accounting of allocations under `ts.limits(bytes=...)`.
 
     with ts.limits(bytes=1 << 20):     sets a memory budget of this thread
     take_bytes(n)                      growth of lists, dicts, tuples and objects; MemoryExceeded beyond the budget

@@ -1,4 +1,4 @@
-"""Membership of this process in a cluster: a connection to the scheduler, and lookup of unknown workers.
+"""Membership of this process in a cluster: scheduler connection, heartbeats, and lookup of unknown workers.
 
     directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", options, agent)
     directory.peer("worker1")         from the table, or looked up; RuntimeError if there is none

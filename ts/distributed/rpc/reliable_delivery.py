@@ -1,4 +1,4 @@
-"""One-way messages, delivered in order and at least once, across reconnects.
+"""One-way messages, resent until acknowledged: delivered in order and at least once, across reconnects.
 
     outbox = ReliableOutbox(peer.send)
     outbox.send(["drop", [0, 7], [1, 3]])
