@@ -215,3 +215,29 @@ def test_the_version_of_ts_itself():
     assert ts.__version__ == ts.version.__version__ == f"2.13.0+ts{ts.version.ts}"
     assert ts.__version__ >= (2, 0) and ts.__version__ < "3"
     assert isinstance(ts.__version__, ts.torch_version.TorchVersion)
+
+
+def test_scripts_use_context_managers_of_torch(tmp_path):
+    """The script classes of `record_function` and `autocast` compile although their modules are named `torch...`."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent(
+            """
+            import ts
+            ts.install_as_torch()
+            import torch
+
+            @torch.jit.script
+            def labelled(x: torch.Tensor) -> torch.Tensor:
+                with torch.profiler.record_function("outer"):
+                    with torch.autograd.profiler.record_function("inner", "detail") as inner, torch.no_grad():
+                        with torch.autocast("cpu"):
+                            x = x * 2
+                return x
+
+            assert labelled(torch.ones(1)).tolist() == [2.0]
+            assert "__torch__.torch.autograd.profiler.record_function" in str(labelled.graph)
+            """
+        )
+    )
+    run("", str(program))

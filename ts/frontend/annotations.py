@@ -339,7 +339,7 @@ class Reader:
             return ir.TENSOR
         if hasattr(cls, "_fields") and issubclass(cls, tuple):
             return self._named_tuple(cls)
-        if is_own(getattr(cls, "__module__", "")):
+        if is_own(getattr(cls, "__module__", "")) and "__ts_name__" not in vars(cls):  # no script class
             return _ts_class(cls)
         if cls.__flags__ & IMMUTABLE_TYPE_FLAG:  # bytes, numpy.ndarray: written in C
             return None
