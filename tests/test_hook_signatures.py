@@ -106,6 +106,21 @@ def test_hook_does_not_fit(hook, message):
     assert f"{hook.__name__}(self, input: Tuple[str]" in str(failure.value)
 
 
+def test_hook_of_a_submodule_does_not_fit():
+    """A wrong hook is reported before the call of its module in the enclosing module is compiled."""
+
+    class Outer(ts.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one = with_hook(pre_no_tuple)
+
+        def forward(self, a: str):
+            return self.one(a)
+
+    with pytest.raises(RuntimeError, match="'pre_no_tuple' on module 'One' expected the input argument to be typed"):
+        ts.jit.script(Outer())
+
+
 class CallsByKeyword(ts.nn.Module):
     def __init__(self, hook):
         super().__init__()

@@ -122,13 +122,18 @@ def _mul_or_div(conv: Node, weight: Any, bias: Any, node: Node) -> tuple[Any, An
 
 
 def _one_a_channel(value: Any, weight: Any) -> Any:
-    """Expand a constant operand to one number per output channel; return None for unsupported operands."""
+    """Expand a constant operand to one number per output channel; return None for unsupported operands.
+
+    As in PyTorch, a tensor with several elements needs as many dimensions as the weight.
+    """
     channels = weight.shape[0]
     if isinstance(value, bool) or not (isinstance(value, int | float) or is_tensor(value)):
         return None
     if not is_tensor(value):
         return weight.new_full((channels,), value)
     sizes = [1] * (weight.dim() - value.dim()) + list(value.shape)
+    if value.numel() > 1 and value.dim() != weight.dim():
+        return None
     if len(sizes) != weight.dim() or (weight + value.flatten()[:1].sum()).dtype is not weight.dtype:
         return None
     if sizes[:1] + sizes[2:] != [1] * (weight.dim() - 1) or sizes[1] not in (1, channels):

@@ -549,9 +549,11 @@ def compile_entry_points(concrete: ConcreteModule) -> None:
     with build_lock():
         pending = _mark_compiled(concrete)
         try:
+            for each in pending:  # a call of a module with a wrong hook would fail with a less clear error
+                if each.pre_hooks or each.hooks:
+                    compile_all(each.entry_points())
+                    check_hook_signatures(each)
             compile_all(method for each in pending for method in each.entry_points())
-            for each in pending:
-                check_hook_signatures(each)
         except BaseException:
             for each in pending:
                 each.compiled = False
