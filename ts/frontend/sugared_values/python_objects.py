@@ -98,8 +98,10 @@ class PythonModule(SugaredValue):
 
 
 def _is_function_in_script_subset(obj: object) -> bool:
-    """Return whether `obj` is a function that scripts compile from its source: one of a program
-    (`torch.relu = my_relu`) or of `nn.functional` (`torch.functional.dropout = F.dropout`).
+    """Return whether `obj` is a function that scripts compile from its source.
+
+    Such functions belong to a program (`torch.relu = my_relu`) or to `nn.functional`
+    (`torch.functional.dropout = F.dropout`).
     """
     function = obj.__wrapped__ if isinstance(obj, Overridable) else obj
     if not isinstance(function, PythonFunction):
