@@ -21,7 +21,7 @@ from ts.ops.registry import OperatorRecord
 from ts.ops.vmap_rules.rule_registry import row_of
 
 # Families of elementwise operators other than the pointwise ones.
-_POINTWISE = frozenset({"activation_gradients", "polynomial"})
+_POINTWISE = frozenset({"activation_backward", "polynomial"})
 
 
 @cache

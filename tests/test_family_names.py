@@ -1,0 +1,30 @@
+"""Names of operator families in tables outside the registry: each is a family of `ts.ops`."""
+
+import warnings
+
+import pytest
+
+import ts
+from ts.fx import impurity
+from ts.ops import cost_model, float8
+from ts.ops.registry import FAMILIES
+from ts.ops.vmap_rules import rules
+
+
+@pytest.mark.parametrize(
+    "names",
+    [rules._POINTWISE, cost_model._FREE, cost_model._KNOWN, float8.FAMILIES, impurity._DRAWING],
+    ids=["vmap", "cost_free", "cost_known", "float8", "random"],
+)
+def test_tables_name_families(names):
+    """A table that selects operators by family contains names of families only, so that a rename is noticed."""
+    assert set(names) <= set(FAMILIES)
+
+
+def test_activation_backward_under_vmap():
+    """`vmap` runs backward operators of activations on the whole batch, without the warning about a loop."""
+    grad, result = ts.randn(3, 4), ts.randn(3, 4).tanh()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        batched = ts.vmap(ts.ops.aten.tanh_backward)(grad, result)
+    ts.testing.assert_close(batched, ts.ops.aten.tanh_backward(grad, result))
