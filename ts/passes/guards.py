@@ -1,4 +1,4 @@
-"""Guards of profiled types in specialized code, with a fallback graph for other types.
+"""Guards and bail-outs of PyTorch's profiling executor, run by `ts._C` functions and by no pipeline.
 
     insert_guards        %p : Tensor = prim::profile[profiled_type=T](%x)    =>    %p : T = prim::Guard(%x)
     eliminate_guards     guards move to the definitions of their values and are merged; the guard

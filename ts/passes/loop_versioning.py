@@ -1,4 +1,4 @@
-"""Versions of a loop over tensor elements, inserted by `element_loops`.
+"""Versions of a loop over tensor elements, inserted by `scalarize_loops`.
 
 In: a `prim::Loop`.  Out: nested ifs that select a version of the loop, the last of which is the original
 loop; False if no version is profitable.

@@ -4,7 +4,7 @@ In: a function's graph.  Out: a transformed copy; its `Code`.
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 
-`executor` selects the variant for a call; `specialized` has the code specialized to arguments.
+`executor` selects the variant for a call; `specialization` has the code specialized to arguments.
 """
 
 from __future__ import annotations
