@@ -1,8 +1,8 @@
 """Alias analysis: which values may share memory, and which nodes write to it.
 
 In: a graph. Out: an `AliasDb` that answers whether two values may alias, whether a value is ever written to,
-and whether a node may move past another. It stays valid while nodes move, and while a pass reports the values
-that it creates (`replace_with_new_value`); after any other change of the graph a new one is needed.
+and whether a node may move past another. It stays valid if nodes move, and if a pass reports the values that
+it creates (`replace_with_new_value`); after any other change of the graph, create a new `AliasDb`.
 
 Memory is modelled by *locations*. Each operator that returns new memory creates a fresh location; values from
 outside (graph inputs, results of calls) have the *wildcard* location of their type, since any two of them may
@@ -17,8 +17,8 @@ be the same object. A value points to a set of locations; a container's location
 
 Sets are bit masks in Python integers. Most results have no aliases and get no location. The analysis is
 flow-insensitive: it iterates over all nodes until a fixed point, because loops and containers feed values
-back. The facts follow from the alias annotations of schemas: `(a)` shares, `(a!)` writes, `(*)` may be
-anything reachable from outside or from the arguments, `(a -> *)` is stored into a container.
+back. It uses the alias annotations of schemas: `(a)` shares memory, `(a!)` is written to, `(*)` may be any
+memory reachable from outside or from the arguments, `(a -> *)` is stored into a container.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from ts.ir.types import Type
 
 _STEP_NS: Final = 500  # charged to `ts.limits` per node
 
-# Types whose values may have any type: if one occurs, all memory from outside is one location.
+# Types whose values may have any type. If one of them occurs, one location represents all memory from
+# outside.
 _UNTYPED_KINDS: Final = frozenset(
     {"AnyType", "AnyListType", "AnyTupleType", "AnyClassType", "InterfaceType", "PyObjectType", "CapsuleType"}
 )
@@ -83,7 +84,8 @@ class AliasDb:
         self._contents: list[int] = []  # location -> locations that it may contain
         self._containers = 0  # locations with contents; tensors have none
         self._fresh: dict[Value, int] = {}  # the location created for an output
-        self._unaliased: set[Value] = set()  # new memory without aliases so far, which needs no location
+        # Values in new memory that have no aliases so far, and therefore no location
+        self._unaliased: set[Value] = set()
         self._wildcards: dict[object, int] = {}  # location of memory from outside, by type
         self._closures: dict[int, int] | None = None  # cache of `_reach`, after the fixed point
         self._outside = 0  # locations reachable from outside the function
@@ -99,7 +101,8 @@ class AliasDb:
         while self._changed:
             self._changed = False
             for visit, node in self._steps:
-                deadline.charge(_STEP_NS + (len(self._contents) >> 4))  # the size of bit sets
+                # Bit sets are as long as the number of locations
+                deadline.charge(_STEP_NS + (len(self._contents) >> 4))
                 visit(node)
         self._closures = {}
         self._returned = 0
@@ -116,7 +119,7 @@ class AliasDb:
         return value.type().mutable
 
     def may_alias(self, first: Value | Sequence[Value], second: Value | Sequence[Value]) -> bool:
-        """Return whether two values, or values of two sequences, may be or be views of the same memory."""
+        """Return whether a value of `first` and a value of `second` may share memory."""
         if isinstance(first, Value) and isinstance(second, Value):
             if first is second:
                 return first in self._points or first in self._unaliased
@@ -125,7 +128,7 @@ class AliasDb:
         return any(self.may_alias(one, other) for one, other in pairs)
 
     def may_contain_alias(self, first: Value | Sequence[Value], second: Value | Sequence[Value]) -> bool:
-        """Return whether something reachable from `first` may alias something reachable from `second`."""
+        """Return whether memory reachable from `first` may alias memory reachable from `second`."""
         if first is second and isinstance(first, Value):
             return self.may_alias(first, first)
         if self.memory_of(_values(first)) & self.memory_of(_values(second)):
@@ -137,11 +140,11 @@ class AliasDb:
         return bool(self._reached(value) & self._reach(self._outside))
 
     def escapes(self, value: Value) -> bool:
-        """Return whether the value is reachable from outside, during the run or through the results."""
+        """Return whether the value is reachable from outside the function, or through its results."""
         return bool(self._reached(value) & (self._reach(self._outside) | self._returned))
 
     def is_new(self, value: Value) -> bool:
-        """Return whether the value is memory created by its node, unreachable from outside the function."""
+        """Return whether the value is new memory, created by its node and unreachable from outside."""
         if value in self._unaliased:
             return True
         fresh = self._fresh.get(value)
@@ -199,7 +202,7 @@ class AliasDb:
         return bool(self._writes.get(node, 0) & self._reach(self._outside))
 
     def safe_to_change_aliasing_relationship(self, first: Sequence[Value], second: Sequence[Value]) -> bool:
-        """Return whether values may become aliases, or cease to be, without an observable change."""
+        """Return whether the program behaves the same whether or not `first` and `second` share memory."""
         values = (*first, *second)
         if any(self.has_writers(value) for value in values):
             return False
@@ -208,11 +211,11 @@ class AliasDb:
     # -- moving nodes ----------------------------------------------------------------------------------
 
     def move_after_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` and its dependents to just after `target` if semantics allow; return success."""
+        """Move `node` and its dependents after `target` if that preserves semantics; return success."""
         return move(self, node, target, after=True)
 
     def move_before_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` and its sources to just before `target` if semantics allow; return success."""
+        """Move `node` and its sources before `target` if that preserves semantics; return success."""
         return move(self, node, target, after=False)
 
     def could_move_after_topologically(self, node: Node, target: Node) -> bool:
@@ -260,7 +263,7 @@ class AliasDb:
         self._block_writes.pop(group, None)
 
     def copy_value(self, source: Value, new: Value) -> None:
-        """Record that `new` is the same memory as `source`, such as a block parameter that receives it."""
+        """Record that `new` has the memory of `source`, such as a block input to which `source` is passed."""
         self._points[new] = self._points_of(source)
         self._closures = {}
 
@@ -309,7 +312,7 @@ class AliasDb:
         return location
 
     def _wildcard(self, type: Type) -> int:
-        """Return the wildcard locations of a type; the types that it contains get locations too."""
+        """Return the wildcard locations of a type; create locations for the contained types, too."""
         if not type.mutable:
             return 0
         kind = type.kind()
@@ -339,14 +342,14 @@ class AliasDb:
                 self._changed = True
 
     def _contained(self, containers: int) -> int:
-        """Return the direct contents of the locations."""
+        """Return the locations that `containers` contain directly."""
         contents = 0
         for i in _bits(containers & self._containers):
             contents |= self._contents[i]
         return contents
 
     def _reach(self, locations: int) -> int:
-        """Return the locations, and all that they contain at any depth."""
+        """Return `locations` and all locations that they contain, directly or indirectly."""
         if self._closures is None:
             return self._compute_closure(locations)
         closure = self._closures.get(locations)
@@ -372,7 +375,7 @@ class AliasDb:
             self._changed = True
 
     def _points_of(self, value: Value) -> int:
-        """Return the locations of a value, for aliasing or writes; creates its location if it had none."""
+        """Return the locations that a value may point to; create a location for a value without one."""
         if value in self._unaliased:
             self._unaliased.discard(value)
             self._fresh[value] = self._points[value] = self._new_location()
@@ -399,7 +402,7 @@ class AliasDb:
             self._writes[node] = self._writes.get(node, 0) | locations
 
     def _escape(self, locations: int) -> None:
-        """Make locations reachable from outside: code outside may store them into each other."""
+        """Mark `locations` and their contents as reachable from outside the function."""
         locations = self._reach(locations)
         if locations & ~self._outside:
             self._outside |= locations
@@ -408,7 +411,7 @@ class AliasDb:
     # -- nodes -----------------------------------------------------------------------------------------
 
     def _collect(self, block: Block) -> None:
-        """List the nodes that touch memory, each with its visitor, for the fixed-point iteration."""
+        """Append the nodes that access mutable values, each with its visitor, to `self._steps`."""
         steps = self._steps
         for node in block.nodes():
             blocks = node.blocks()
@@ -470,7 +473,7 @@ class AliasDb:
         self._add_fresh(node.output())
 
     def _visit_constant(self, node: Node) -> None:
-        """Visit a constant. Objects keep writes between calls, so they count as memory from outside."""
+        """Visit a constant. A constant object is memory from outside, because calls share its attributes."""
         output = node.output()
         if output.type().kind() == "ClassType":
             self._add(output, self._wildcard(output.type()))
@@ -521,12 +524,12 @@ class AliasDb:
         if may_return_self(node):
             self._visit_identity(node)
             return
-        sets: dict[str, int] = {}  # locations of each alias letter
+        sets: dict[str, int] = {}  # alias set of the schema, such as `a` -> locations
         written = stored = inner_contents = 0
         updates = updates_moments(node)
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             alias = argument.alias
-            # An unaliased value has no contents, and the operator does not alias it.
+            # Skip a value without contents and aliases that the operator neither writes nor returns.
             if alias is None and value in self._unaliased and not updates:
                 continue
             points = self._points_of(value)
@@ -556,7 +559,7 @@ class AliasDb:
                 self._visit_result(output, result.alias, sets, stored, inner_contents)
 
     def _containers_of_type(self, node: Node, schema: FunctionSchema, written: int) -> int:
-        """Return the written locations that are containers: stores into tensors copy the values."""
+        """Return the locations in `written` that are containers; a store into a tensor copies the value."""
         containers = 0
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             if argument.alias is not None and argument.alias.is_write and value.type().kind() != "TensorType":

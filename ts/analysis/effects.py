@@ -1,9 +1,10 @@
 """Effects of nodes besides computing their outputs.
 
-`has_side_effects(node)` is about the world outside the function (printing, raising, calling): such nodes are
-never removed, moved or constant-folded. Writes to tensors and containers do not count: `ts.analysis.alias`
-tracks them. `is_nondeterministic(node)` holds for nodes whose results differ between runs. `may_raise(node)`
-holds for nodes that fail on some inputs: PyTorch removes them if their results are unused, Python does not.
+`has_side_effects(node)` is true for effects outside the function (printing, raising, calling). Such nodes are
+never removed, moved or constant-folded. Writes to tensors and containers do not count, because
+`ts.analysis.alias` tracks them. `is_nondeterministic(node)` is true if results differ between runs.
+`may_raise(node)` is true for nodes that fail on some inputs: PyTorch removes such nodes if their results are
+unused, but Python executes them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _SIDE_EFFECTS: Final = frozenset(
         "prim::PythonOp",
         "prim::IgnoredPythonOp",
         "prim::AddStatValue",
-        "prim::BailOut",  # types of other values rely on its check
+        "prim::BailOut",  # a failed check leaves the function; types of later values depend on the check
         "prim::BailoutTemplate",
         "prim::TimePoint",
         "prim::Enter",
@@ -36,7 +37,7 @@ _SIDE_EFFECTS: Final = frozenset(
         "prim::ContinueStmt",
         "prim::LoopContinuation",
         "prim::Store",
-        "aten::is_autocast_enabled",  # other nodes change the mode
+        "aten::is_autocast_enabled",  # its result changes when nodes enter or leave autocast
         "aten::is_autocast_cpu_enabled",
         "aten::_assert_scalar",
         "aten::warn",
@@ -49,7 +50,7 @@ _SIDE_EFFECTS: Final = frozenset(
     }
 )
 
-# Nodes of the language itself, without operator records.
+# Kinds of language nodes, which have no operator records.
 STRUCTURAL: Final = frozenset(
     {
         "prim::Constant",
@@ -78,7 +79,7 @@ STRUCTURAL: Final = frozenset(
 )
 
 
-# Nodes that execute the graph in their attribute `Subgraph`, created by executors.
+# Kinds of nodes that execute the graph in their attribute `Subgraph`; executors create them.
 GROUPS: Final = frozenset(
     {
         "prim::FusionGroup",
@@ -110,9 +111,9 @@ def reshapes(node: Node) -> bool:
 
 
 def updates_moments(node: Node) -> bool:
-    """Return whether `node` is a norm in training mode, which writes running statistics.
+    """Return whether `node` is a normalization in training mode, which writes the running statistics.
 
-    Schemas do not mark these arguments as written.
+    The schemas do not mark the running statistics as written.
     """
     flag = _flags(node)[3]
     if not flag:
@@ -124,7 +125,7 @@ def updates_moments(node: Node) -> bool:
 
 
 def calls_programs(node: Node) -> bool:
-    """Return whether `node` is an operator that runs other programs, as a call does."""
+    """Return whether the operator of `node` runs other programs, such as a Python function."""
     return _flags(node)[4]
 
 
@@ -204,7 +205,8 @@ def _flags(node: Node) -> Flags:
     flags = _flags_by_kind.get(kind)
     if flags is None:
         operator = node.operator()
-        record = None if operator is None else operator.record  # C functions have none
+        # Operators implemented as C functions have no record
+        record = None if operator is None else operator.record
         acts = kind in _SIDE_EFFECTS
         if record is None:
             flags = (acts, *_NONE[1:])

@@ -1,8 +1,9 @@
 """Type checker for graphs: declared types must match those of the operators.
 
 In: an untrusted graph, from text or the graph API.  Out: nothing, or a `CompilationError` at the node whose
-inputs or outputs do not match.  The interpreter relies on types, so a list that is declared as int must not
-reach it.  Casts and uninitialized values are marked as claims, which are checked at run time.
+inputs or outputs do not match.  The interpreter relies on static types: it would crash on a list whose type
+is declared as int.  The outputs of casts and of uninitialized values are checked at run time
+(`Node.claimed`).
 
     %1 : int = aten::len(%xs)          accepted
     %1 : str = aten::len(%xs)          rejected: aten::len returns int, not str
@@ -38,7 +39,7 @@ from ts.ir.types import (
     substitute,
 )
 
-_PYTHON_TYPES: Final[dict[str, Any]] = {  # Python types of constants
+_PYTHON_TYPES: Final[dict[str, Any]] = {  # classes of Python values that constants of a type may have
     "IntType": int, "FloatType": (int, float), "BoolType": (bool, int), "ComplexType": (int, float, complex),
     "StringType": str, "ListType": list, "TupleType": tuple, "DictType": dict,
 }  # fmt: skip
@@ -121,7 +122,8 @@ def _check_operator(node: Node) -> None:
     if schema.is_varret:
         return
     results = [substitute(result.type, bindings) for result in schema.returns]
-    # The output's own type determines type variables that the inputs do not bind (`aten::dict()`).
+    # If the inputs do not bind a type variable of the result (`aten::dict()`), accept the declared output
+    # type.
     _check_outputs(
         node, [out.type() if r is None else r for r, out in zip(results, node.outputs(), strict=False)]
     )
@@ -206,7 +208,7 @@ def _check_tuple_index(node: Node) -> None:
     _check_inputs(node, [node.inputs()[0].type(), INT])
     if isinstance(value, int) and -len(elems) <= value < len(elems):
         elems = (elems[value],)
-    for elem in elems:  # non-constant index: any element
+    for elem in elems:  # with a non-constant index, check all elements
         _check_outputs(node, [elem])
 
 
@@ -217,7 +219,7 @@ def _check_isinstance(node: Node) -> None:
 
 
 def _check_cast(node: Node) -> None:
-    """Mark a cast as a claim, to be checked at run time."""
+    """Mark the output type of a cast as claimed, so that it is checked at run time."""
     _require(len(node.inputs()) == len(node.outputs()) == 1, node, "takes and returns one value")
     node.claimed = True
 
@@ -306,7 +308,7 @@ def _check_uninitialized(node: Node) -> None:
 
 
 def _accept(node: Node) -> None:
-    """Accept nodes that the graph verifier checks, or that accept any type."""
+    """Check nothing: the graph verifier checks the node, or the node accepts inputs of any type."""
 
 
 _CHECKS: Final[dict[str, Callable[[Node], None]]] = {

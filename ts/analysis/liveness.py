@@ -1,8 +1,8 @@
 """Live-variable analysis of graphs: the last uses of values.
 
-In: a graph. Out: a `Liveness` that returns, for each block on its own, the values that are dead after a node.
-A read inside the blocks of a node counts as a read by that node, so values from outside that a loop body
-reads are live until the loop ends. Block inputs (loop-carried values, graph parameters) are defined by their
+In: a graph. Out: a `Liveness`, which returns the values of a node's block that are dead after the node.
+A read inside the blocks of a node counts as a read by that node, so that an outer value that a loop body
+reads is live until the loop ends. Block inputs (loop-carried values, graph parameters) are values of their
 block.
 
     graph(%a : int):                         dying
@@ -52,7 +52,7 @@ class Liveness:
         return list(self._outer[block])
 
     def _visit(self, block: Block) -> None:
-        """Visit a block backwards, so that the first read found is the last one executed."""
+        """Record the last uses in `block`, by visiting its nodes from last to first."""
         outer: dict[Value, None] = {}
         self._outer[block] = outer
         defined = set(block.inputs())

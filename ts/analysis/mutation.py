@@ -18,8 +18,10 @@ from ts.ir.graph import Graph, Node, Use, Value
 from ts.ir.schema import Argument
 
 _MOMENTS: Final = ("running_mean", "running_var")
-IDENTITY: Final = ("aten::__is__", "aten::__isnot__", "prim::id")  # distinguish identical from equal objects
-ONLY_READING: Final = ("prim::Print", "prim::RaiseException", "prim::Breakpoint")  # no writes
+# Operators whose results depend on object identity
+IDENTITY: Final = ("aten::__is__", "aten::__isnot__", "prim::id")
+# Nodes without a schema that never write to their inputs
+ONLY_READING: Final = ("prim::Print", "prim::RaiseException", "prim::Breakpoint")
 
 
 def any_mutable(values: Iterable[Value]) -> bool:
@@ -52,7 +54,7 @@ def is_directly_written(value: Value) -> bool:
 
 
 def written_inputs(node: Node) -> list[Value]:
-    """Return the inputs that the operator `node` writes to, without their elements."""
+    """Return the inputs that the operator `node` writes to; elements of container inputs are not included."""
     schema = node.schema()
     assert schema is not None
     updates = updates_moments(node)
@@ -64,7 +66,7 @@ def written_inputs(node: Node) -> list[Value]:
 
 
 def is_written(argument: Argument, updates: bool) -> bool:
-    """Return whether an operator writes to this argument; with `updates`, also to running statistics."""
+    """Return whether an operator writes to `argument`; if `updates`, running statistics are written too."""
     if argument.alias is not None:
         return argument.alias.is_write
     return updates and argument.name in _MOMENTS
@@ -82,7 +84,8 @@ def may_write(graph: Graph) -> bool:
 def is_only_read(value: Value) -> bool:
     """Return whether all users of `value` are operators that read it without keeping a reference.
 
-    Conservative: decided without alias analysis, as for the sizes of a convolution; False means unknown.
+    The check is conservative, because it does not use alias analysis: False means unknown. An example of
+    such a value is the list of a convolution's strides.
     """
     if not value.type().mutable:
         return True

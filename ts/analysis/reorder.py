@@ -6,11 +6,11 @@ In: an `AliasDb`, a node and a target. Out: True if the node was moved, because 
                                       target    =>     target      or         dependents =>   target
                                       (before)         node                   target          dependents
 
-Dependents of the node that stand between it and the target move along. If the node stays on its side of the
-target, only its dependents pass the target. Writes to the same memory keep their order, reads do not pass
-writes to memory that they read, and nodes with side effects keep their order. The cost is linear in the
-distance: the moving group is compared as a whole, by its combined reads and writes and by the users of its
-nodes.
+Dependents of the node between the node and the target move together with it. If the node is already on the
+desired side of the target, only its dependents move past the target. Writes to the same memory keep their
+order, reads do not move past writes to the memory that they read, and nodes with side effects keep their
+order. The cost is linear in the distance, because each node in between is compared with the whole moving
+group: with its combined reads and writes, and with the users of its nodes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class MovableGroup:
         self.nodes: list[Node] = []
         self._aliases = aliases
         self._block = first.owning_block()
-        self._forward = forward  # the other nodes follow the group
+        self._forward = forward  # True: the target and the nodes in between follow the group
         self._dependencies: set[Node] = set()  # nodes of the block that use the group, or that it uses
         self._reads = 0
         self._writes = 0
@@ -48,7 +48,7 @@ class MovableGroup:
         self._add_dependents(node)
 
     def conflicts_with(self, other: Node) -> bool:
-        """Return whether `other` must stay on its side of the group."""
+        """Return whether `other` and the group must keep their order."""
         if other in self._dependencies or (self._has_effects and has_effects(other)):
             return True
         if not self._reads and not self._writes:
@@ -71,7 +71,7 @@ class MovableGroup:
     def _add_sources(self, node: Node) -> None:
         for value in node.inputs():
             self._dependencies.add(value.node())
-        for block in node.blocks():  # a subgraph reads no values from outside
+        for block in node.blocks():  # the blocks of a node read outer values; a subgraph does not
             for inner in block.nodes():
                 self._add_sources(inner)
             self._add_sources(block.return_node())
@@ -85,7 +85,7 @@ def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = Fa
     if block is not target.owning_block() or block.return_node() in (node, target):
         return False
     forward = node.is_before(target)
-    stays = forward != after  # does not pass the target
+    stays = forward != after  # True: `node` is already on the desired side of the target
     if (node.next() if forward else node.prev()) is target and stays:
         return True
     group = MovableGroup(aliases, node, forward)

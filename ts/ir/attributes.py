@@ -1,7 +1,7 @@
 """Kinds of node attributes, and types of constants.
 
-In: a Python value. Out: PyTorch's letter for it (`kind_of_value`), or the type that a ``prim::Constant`` of
-this value has (`type_of_constant`)::
+`kind_of_value` returns PyTorch's letters for the kind of an attribute with a given Python value.
+`type_of_constant` returns the output type of a ``prim::Constant`` with this value::
 
     >>> kind_of_value(3), kind_of_value("a"), kind_of_value([1.5])
     ('i', 's', 'fs')
@@ -33,7 +33,10 @@ from ts.ir.types import (
 )
 
 KINDS = ("f", "fs", "c", "cs", "i", "is", "s", "ss", "t", "ts", "g", "gs", "ty", "tys", "ival")
-"""float, complex, int, string, tensor, graph, type, each also as a list; ``ival`` is any other value."""
+"""Kinds of attributes: float, complex, int, string, tensor, graph, type, and a list of each.
+
+All other values have the kind ``ival``.
+"""
 
 _KIND_BY_CLASS: dict[type, str] = {bool: "i", int: "i", float: "f", complex: "c", str: "s"}
 _TYPE_BY_CLASS: dict[type, Type] = {
@@ -47,14 +50,20 @@ _TYPE_BY_CLASS: dict[type, Type] = {
 }
 
 REMOTE_CALLS: Final = frozenset({"prim::rpc_async", "prim::rpc_remote", "prim::rpc_sync"})
-"""Calls of other processes: the attribute `callee` of these is a function, which no text shows."""
+"""Kinds of remote calls. Their attribute `callee` holds a function, which graph text does not show."""
 
 constant_type_hooks: list[Callable[[Any], Type | None]] = []
-"""Hooks, called in order, that return the type of a constant of an unknown class: devices, enums, objects."""
+"""Hooks that return the type of a constant whose class this module does not know, such as an enum member.
+
+Hooks are called in order until one returns a type.
+"""
 
 
 def is_tensor(value: object) -> bool:
-    """Return True for a tensor of any library, recognised by its attributes; `ts.ir` imports none."""
+    """Return True for a tensor of any library, recognized by its attributes.
+
+    `ts.ir` does not import a tensor library.
+    """
     return hasattr(value, "dtype") and hasattr(value, "shape") and hasattr(value, "requires_grad")
 
 
@@ -99,7 +108,7 @@ class ObjectText:
 
 
 def kind_of_value(value: object) -> str:
-    """Return the kind of attribute that holds `value`."""
+    """Return the kind of an attribute with the value `value`, one of `KINDS`."""
     kind = _KIND_BY_CLASS.get(type(value))
     if kind is not None:
         return kind

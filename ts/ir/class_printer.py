@@ -43,7 +43,7 @@ from ts.ir.types.nominal import NamedType
 
 
 class ArchiveNamespace:
-    """Names of the types and functions of one archive: no two things share one, as they may in a process."""
+    """Unique names for the types and functions of one archive; names in a process may be ambiguous."""
 
     def __init__(self) -> None:
         self.things: list[Any] = []  # types and functions in the order of their first use
@@ -63,7 +63,7 @@ class ArchiveNamespace:
     def name(self, thing: Any) -> str:
         """Return the qualified name of a class, a named tuple, an enumeration, an interface or a function."""
         if isinstance(thing, CustomClassType):
-            return thing.qualified_name()  # known to all readers, so archives do not define it
+            return thing.qualified_name()  # built into PyTorch and `ts`, so archives do not define it
         found = self._named.get(thing)
         if found is None:
             own: Any = thing.name if isinstance(thing, TupleType) else thing.qualified_name
@@ -98,7 +98,7 @@ def _thing(type: Type) -> Any:
 
 
 class DefinitionPrinter:
-    """Printer of the definitions of one file."""
+    """Printer of the type and function definitions of one source file in an archive."""
 
     def __init__(self, names: ArchiveNamespace, constants: list[Any], check: Callable[[Any], None]) -> None:
         """Set up a printer; `check` raises an error for each function that cannot be printed."""
@@ -109,7 +109,7 @@ class DefinitionPrinter:
         self.marks = SourceMap()
 
     def definition(self, thing: Any) -> str:
-        """Return the definition of a type or of a function, with the marks of `self.marks`."""
+        """Return the source of a type or function definition, with source map marks of `self.marks`."""
         name = self.names.name(thing).rpartition(".")[2]
         if isinstance(thing, ModuleType):
             return self._class(f"{name}(Module)", [*_marks(thing), *self._members(thing)])
@@ -172,7 +172,7 @@ class DefinitionPrinter:
 
 
 def _marks(type: ModuleType) -> list[str]:
-    """Return the lines of a module's class that list its parameters, buffers and hooks."""
+    """Return the class body lines that list the names of a module's parameters, buffers and hooks."""
     concrete = type.concrete
     marks = {"__parameters__": concrete.parameters, "__buffers__": concrete.buffers}
     for mark, hooks in (("__forward_pre_hooks__", concrete.pre_hooks), ("__forward_hooks__", concrete.hooks)):

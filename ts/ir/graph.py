@@ -39,11 +39,11 @@ __all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Valu
 
 ValueMap = Callable[[Value], Value]
 
-# minimum cost of a visited node in `ts.limits`
+# time charged to `ts.limits` for each visited node, in nanoseconds
 _VISIT_NS: Final = 300
 _VISITS_PER_CHECK: Final = 64  # visited nodes between two checks of limits
 _TURN: Final = range(_VISITS_PER_CHECK)
-_MIN_INDEXED_USES: Final = 12  # minimum number of uses for an index
+_MIN_INDEXED_USES: Final = 12  # a value with fewer uses gets no index of its uses
 _PLACE: Final = attrgetter("_position")
 
 
@@ -204,7 +204,8 @@ class Block:
             self.append_node(copy)
             for old, new in zip(node._outputs, copy._outputs, strict=True):
                 if old._name:
-                    new.set_debug_name(old._name)  # repeated, so that number suffixes are those of PyTorch
+                    # Sets the copied name again, so that its number suffix is the same as in PyTorch
+                    new.set_debug_name(old._name)
                 local[old] = new
         for value in source.outputs():
             self.register_output(lookup(value))
@@ -281,7 +282,7 @@ add_camel_case_aliases(
 
 
 class Graph:
-    """Typed SSA program; new nodes get its current `range`, `callstack` and `scope`."""
+    """Typed SSA program. New nodes get the graph's current `range`, `callstack` and `scope`."""
 
     __slots__ = (
         "__weakref__",
@@ -297,10 +298,11 @@ class Graph:
         "scope",
     )
 
-    alias_db: ClassVar[Callable[[Graph], Any]]  # memory sharing: installed by `ts.analysis.alias`
+    alias_db: ClassVar[Callable[[Graph], Any]]  # creates an alias analysis; set by `ts.analysis.alias`
 
     def __init__(self) -> None:
-        self.remembered: Any = None  # state of passes that compare with an earlier version of the graph
+        # State that a pass stores between runs, to compare two versions of the graph
+        self.remembered: Any = None
         self._next_unique = 0
         self._names: dict[str, Value | None] = {}  # None: the name of a skipped value
         self._name_suffixes: dict[str, int] = {}
@@ -533,7 +535,7 @@ class Graph:
                 return None
         node = self.create("prim::Constant")
         if type is DEVICE:
-            value = str(value)  # as in PyTorch
+            value = str(value)  # a device constant is a string attribute, as in PyTorch
         if value is not None:
             node.set("value", value, "ival" if isinstance(value, (list, tuple, dict)) else None)
         if range is not None:
@@ -544,15 +546,15 @@ class Graph:
     # --- numbers and names of values ---
 
     def numbered(self) -> int:
-        """Return the number of value ids allocated so far; it is unchanged if no value was created."""
+        """Return the number of value ids allocated so far; every new value increases this number."""
         return self._next_unique
 
     def skip_values(self, count: int) -> None:
-        """Skip `count` value ids, those of values that PyTorch creates and removes."""
+        """Skip `count` value ids, because PyTorch temporarily creates `count` values here."""
         self._next_unique += count
 
     def skip_named_value(self, name: str) -> None:
-        """Reserve an id and a name that PyTorch creates here; `free_skipped_names` frees the name."""
+        """Reserve an id and `name` for a value that PyTorch creates here; see `free_skipped_names`."""
         self._next_unique += 1
         if name in self._names:
             pass_name_on(self, name)

@@ -189,7 +189,7 @@ class _Reader:
         for _, type in outputs:
             node.add_output(type=type)
         if tokens.accept("["):
-            if is_python:  # "[]()": constants among the arguments, here none
+            if is_python:  # "[]()" after a Python call: an empty list of constant arguments
                 for bracket in "]()":
                     tokens.expect(bracket)
             else:
@@ -213,7 +213,7 @@ class _Reader:
             self.read_block(node, values)
 
     def read_python_name(self) -> str:
-        """Read the name of a Python function: `f`, or `<lambda>`."""
+        """Read the name of a Python function: an identifier, or `<lambda>`."""
         tokens = self.tokens
         if not tokens.accept("<"):
             return tokens.next()
@@ -245,7 +245,7 @@ class _Reader:
             tokens.accept(",")
 
     def read_constant(self, type: Type | None) -> Any:
-        """Read a constant of the given type, or of the type that its text suggests."""
+        """Read a constant of type `type`; without a type, the spelling of the literal determines it."""
         tokens = self.tokens
         if isinstance(type, TensorType):
             text = self.skip_value()

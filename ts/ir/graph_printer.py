@@ -59,7 +59,7 @@ def to_text(graph: Graph, show_ranges: bool = True) -> str:
 
 
 def to_pieces(graph: Graph, show_ranges: bool = True) -> list[_Piece]:
-    """Return the graph text as pieces of whole lines, each with its node; None for header and return."""
+    """Return the graph text as (lines, node) pairs; the node is None for the header and the return line."""
     show_ranges = show_ranges and not _ranges_hidden.get()
     inputs = ",\n      ".join(map(_typed, graph.inputs()))
     out: list[_Piece] = [(f"graph({inputs}):\n", None)]
@@ -126,7 +126,7 @@ def _print_node(
 
 
 def format_attribute(node: Node, name: str) -> str:
-    """Return the text of one attribute's value."""
+    """Return the text of the value of attribute `name`."""
     kind = node.kind_of(name)
     value = node.get(name)
     if kind == "i":

@@ -44,7 +44,8 @@ _ESCAPES = {
 }
 _UNESCAPE = rb"(?s)\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)"
 _HALF = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
-_OTHER = r"\ud800-\udc7f\udd00-\udfff"  # surrogates that do not stand for bytes
+# Surrogates that do not represent invalid UTF-8 bytes (`surrogateescape`)
+_OTHER = r"\ud800-\udc7f\udd00-\udfff"
 _PARTS = rf"(?s)({_HALF}|[{_OTHER}])|((?:\\(?!{_HALF[2:]}).|[^\\{_OTHER}])+)"
 _UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
@@ -75,7 +76,7 @@ class TokenStream:
         self.at = 0
 
     def peek(self, ahead: int = 0) -> str:
-        """Return the token `ahead` places after the current one, without consuming it; "" at the end."""
+        """Return the token `ahead` tokens after the current one, which stays current; "" after the last."""
         return self.texts[min(self.at + ahead, len(self.texts) - 1)]
 
     def next(self) -> str:
@@ -120,7 +121,7 @@ class TokenStream:
         return number
 
     def negative(self, value: Any) -> Any:
-        """Return the negated number."""
+        """Return `-value`; raise ParseError if `value` is not a number."""
         if isinstance(value, (int, float, complex)):
             return -value
         raise self.error("expected a number after '-'")
@@ -144,7 +145,7 @@ def is_name(token: str) -> bool:
 
 
 def is_number(token: str) -> bool:
-    """Return True if a token is a numeral, possibly with a sign or a leading point; not `->` and `...`."""
+    """Return True if `token` is a numeral, possibly with a sign or a leading decimal point."""
     return bool(token) and (
         token[0].isdigit() or (len(token) > 1 and token[0] in "-." and token != "->" and token != "...")
     )
@@ -205,7 +206,7 @@ def unquote(token: str) -> str:
 
 
 def _half(text: str) -> str:
-    """Return a surrogate code unit, given as a character or as an escape sequence."""
+    """Return the surrogate character for `text`, which is this character or an escape such as `\\ud800`."""
     return text if len(text) == 1 else chr(int(text[2:], 16))
 
 

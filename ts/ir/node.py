@@ -1,8 +1,8 @@
 """Nodes, the operator applications of a graph.
 
-A `Node` has a kind (``aten::add``), inputs and outputs (`ts.ir.value`), attributes, blocks, and its place in
-the user's source. Nodes of a block form a doubly linked ring through the block's return node. Every mutation
-goes through the methods here, which maintain the lists of uses::
+A `Node` has a kind (``aten::add``), inputs and outputs (`ts.ir.value`), attributes, blocks, and a location in
+the user's source. The nodes of a block form a doubly linked ring, which includes the block's return node.
+Nodes are changed only by the methods defined here, which maintain the uses of values::
 
     >>> from ts.ir.graph import Graph
     >>> g = Graph()
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from ts.ir.schema import FunctionSchema
 
 CallStack = tuple[tuple[str, SourceRange | None], ...]
-"""(function name, place of the call in it) for every call that inlining dissolved, outermost first."""
+"""(name of the called function, source range of the call) for every inlined call, outermost call first."""
 
-# Minimum cost of a node in `ts.limits`, charged at creation, so that no pass can exceed the limits unnoticed.
+# Cost of a node in `ts.limits` (time and memory), charged at creation, so that all passes obey the limits.
 NODE_NS: Final = 1_000
 NODE_BYTES: Final = 800
 POSITION_INTERVAL: Final = 1 << 20  # initial difference of the positions of adjacent nodes
@@ -43,16 +43,16 @@ _NO_BLOCKS: IterableList[Any] = IterableList()
 
 
 def foreign_value(kind: str, value: Value) -> RuntimeError:
-    """Return the error for an input value of another graph."""
+    """Return the error for a node input that belongs to another graph."""
     return RuntimeError(
         f"a node {kind} cannot take the value %{value.debug_name()}, which belongs to another graph"
     )
 
 
 class OperatorLookup:
-    """Hook for finding a node's operator record, installed by the registry.
+    """Hooks that find operator records and insert default arguments, set by the operator registry.
 
-    `ts.ir` does not import the operators.
+    They exist because `ts.ir` does not import the operators.
     """
 
     find: ClassVar[Callable[[Node], Any] | None] = None
@@ -95,7 +95,7 @@ class Node:
         self._graph = graph
         self._kind = kind
         self._inputs: list[Value] = []
-        self._input_uses: list[Use] = []  # for each input, its entry among the value's uses
+        self._input_uses: list[Use] = []  # for each input, the `Use` registered with its value
         self._outputs: list[Value] = []
         self._blocks: list[Block] = []
         self._block: Block | None = None
@@ -188,12 +188,12 @@ class Node:
         return self._operator
 
     def set_operator(self, operator: Any) -> Node:
-        """Store the record that overload resolution selected."""
+        """Store the operator record that overload resolution selected for this node."""
         self._operator = operator
         return self
 
     def forget_operator(self) -> None:
-        """Discard the stored record, because the type of an input changed."""
+        """Discard the stored operator record, because the type of an input changed."""
         self._operator = _UNSET
 
     def schema(self) -> FunctionSchema | None:
@@ -258,7 +258,7 @@ class Node:
         return bool(self._attributes)
 
     def attribute_names(self) -> list[str]:
-        """Return the names, without those that hold the function of a `prim::PythonOp`."""
+        """Return the attribute names, without `name` and `function` of a `prim::PythonOp`."""
         if self._attributes is None:
             return []
         hidden = _PYTHON_CALL if self._kind == "prim::PythonOp" else ()
@@ -276,7 +276,7 @@ class Node:
         return default if found is None else found[1]
 
     def set(self, name: str, value: Any, kind: str | None = None) -> Node:
-        """Set attribute `name`; its kind follows from the value unless given."""
+        """Set attribute `name` to `value`; without `kind`, the value determines the attribute's kind."""
         if self._attributes is None:
             self._attributes = {}
         self._attributes[name] = (kind or kind_of_value(value), value)
@@ -304,7 +304,7 @@ class Node:
         return self._attribute(name)[1]
 
     def copy_metadata(self, other: Node) -> Node:
-        """Copy the source range of another node."""
+        """Copy the source range, call stack and scope of `other`."""
         self.range = other.range
         self.callstack = other.callstack
         self.scope = other.scope
@@ -448,7 +448,8 @@ class Node:
         node._next = self
         after._prev = self
         end = block._return
-        # At the end or start of a block, the position is one step away; in between, it is the mean.
+        # At the ends of a block, the distance to the neighbor is POSITION_INTERVAL; between two nodes, the
+        # position is the mean of their positions.
         if after is end:
             self._position = 0 if node is end else node._position + POSITION_INTERVAL
         elif node is end:
@@ -524,7 +525,10 @@ class Node:
         raise InternalError("nodes of different graphs are compared")
 
     def path(self) -> tuple[float, ...]:
-        """Return the position as node and block numbers from the graph down; it sorts in program order."""
+        """Return the position in the graph as a tuple; tuples of nodes compare in program order.
+
+        The tuple alternates node positions and block indices, from the top block to this node.
+        """
         block = self.owning_block()
         owner = block.owning_node()
         around = () if owner is None else (*owner.path(), owner.blocks().index(block))
@@ -629,7 +633,7 @@ def _make_room(node: Node, end: Node) -> None:
 
 
 def _typed_accessors(kind: str) -> None:
-    """Define PyTorch's accessors of one attribute kind: ``node.i("value")``, ``node.i_("value", 3)``."""
+    """Define the accessors of attribute kind `kind`: ``node.i("value")`` and ``node.i_("value", 3)``."""
 
     def read(self: Node, name: str) -> Any:
         return self[name]

@@ -29,12 +29,15 @@ from ts.ir.types import (
 
 
 def is_inferred(elem: Type, members: Sequence[Value]) -> bool:
-    """Return True if a list literal of these members has element type `elem` without an annotation."""
+    """Return True if a list literal of `members` has element type `elem` without an annotation."""
     return is_plain(elem) and unify_list([unshaped(v.type()) for v in members]) == elem
 
 
 def is_plain(elem: Type) -> bool:
-    """Return True if a member of type `elem` determines its container's element type by itself."""
+    """Return True if the element type of a container literal can be inferred from members of type `elem`.
+
+    This fails for Any, optional, union and interface types.
+    """
     return not isinstance(elem, (OptionalType, UnionType, InterfaceType)) and elem is not ANY
 
 
@@ -72,5 +75,5 @@ def _is_default(value: Value, default: Any) -> bool:
         return False
     constant = value.to_ivalue()
     if isinstance(constant, float) is not isinstance(default, float):
-        return False  # for a Scalar, 1.0 differs from 1
+        return False  # a Scalar argument 1.0 is not equal to a default of 1
     return bool(constant == default and (constant is None) == (default is None))

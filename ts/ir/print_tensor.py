@@ -25,7 +25,7 @@ from ts.ir.types import SCALAR_TYPE_NAMES
 _MAX_PRINTED_ELEMENTS: Final = 10
 _DEVICES: Final = {"meta": "Meta"}
 _LINE_WIDTH_CHARS: Final = 80  # columns of text
-_DIGITS: Final = 4  # after the decimal point
+_DIGITS: Final = 4  # digits after the decimal point
 
 
 def format_tensor(value: Any) -> str:
@@ -77,7 +77,10 @@ def _elements(items: Any, sizes: list[int]) -> Iterator[str]:
 
 
 def _matrix(rows: list[list[Any]], indent: int) -> Iterator[str]:
-    """Yield the lines of a matrix in groups of columns that fit; the first line is not indented."""
+    """Yield the lines of a matrix; a matrix wider than a line is split into groups of columns.
+
+    All lines except the first are indented by `indent` columns.
+    """
     form = _form(list(itertools.chain.from_iterable(rows)))
     width = len(rows[0])
     fitting = max(1, (_LINE_WIDTH_CHARS - indent) // (form.width + 1))
@@ -102,7 +105,7 @@ class _Form(NamedTuple):
 
     width: int
     notation: str  # Python format specification
-    factor: float = 1  # common factor, printed before the elements
+    factor: float = 1  # all elements are printed divided by this factor, which is printed first
 
     def head(self) -> str:
         return f"{self.factor:.16g} *"

@@ -43,10 +43,11 @@ from ts.ir.types import (
 
 Spell = Callable[[Type], str]
 
-_LONG_EXPRESSION_CHARS = 40  # longer inlined expressions are assigned to variables
+_LONG_EXPRESSION_CHARS = 40  # expressions of this length or more are assigned to variables
 _ENDLESS_ITERATIONS = (1 << 63) - 1  # the trip count of a while loop
 _TASKS = frozenset({"prim::fork", "prim::awaitable"})
-_NAMED = frozenset({"prim::isinstance", "prim::ModuleContainerIndex"})  # results that need variables
+# Nodes whose results are always assigned to variables
+_NAMED = frozenset({"prim::isinstance", "prim::ModuleContainerIndex"})
 _TAKE_NAMES = frozenset({*_TASKS, "prim::Closure", "prim::Enter"})
 _NAME = re.compile(r"[A-Za-z_][\w.]*\Z")
 _CASTS = {
@@ -59,8 +60,8 @@ _CASTS = {
     "prim::Breakpoint": "breakpoint",
 }
 _OPERATOR_TO_PYTHON_NAME = {"aten::backward": "torch.autograd.backward", "aten::grad": "torch.autograd.grad"}
-# Names reserved for non-variables.  Other names with a meaning in printed source, such as `torch` and
-# `print`, are distinguished by use when the source is read.
+# Names that variables must not have.  Variables may be called `torch` or `print`: a reader of printed source
+# distinguishes these names by their use.
 _RESERVED = frozenset(
     {
         "_",
@@ -95,8 +96,8 @@ def to_source(
 
     `schema` has the parameters' names and defaults; the first parameter of a `method` is printed without its
     type. Constants without a literal are appended to `constants`. `spell` returns the printed name of a type.
-    Functions of one text share `numbers`, the counters of generated names. With `marks`, the text contains
-    marks for the nodes' source ranges.
+    `numbers` holds the counters of generated names; functions printed into one file share it. With `marks`,
+    the text contains source map marks with the source ranges of the nodes.
     """
     printer = _Printer(graph, [] if constants is None else constants, spell or _annotation, marks)
     printer.next_number = {} if numbers is None else numbers
@@ -118,7 +119,8 @@ class _Printer:
         self.level = 0
         self.inlined: set[Node] = set()
         self.expressions: dict[Value, str] = {}
-        self.pending: dict[Value, None] = {}  # inlined expressions that no printed line holds yet, in order
+        # Inlined expressions that are not printed yet, in evaluation order
+        self.pending: dict[Value, None] = {}
         self.used_names: set[str] = set()
         self.next_number: dict[str, int] = {}
 
@@ -180,7 +182,7 @@ class _Printer:
             self.scan_node(node)
 
     def scan_node(self, node: Node) -> Node:
-        """Mark the nodes printed inline in `node`; return the node before all of them."""
+        """Mark the nodes that are printed inside the expression of `node`; return the first marked node."""
         if node in self.inlined:
             return node
         for block in node.blocks():
@@ -189,7 +191,8 @@ class _Printer:
         for value in reversed(node.inputs()):
             producer = value.node()
             if producer is point and _can_inline(value):
-                # Evaluation order is preserved: the producer is the last node evaluated before its user.
+                # The producer is the last node before its user, so that inlining preserves the evaluation
+                # order.
                 point = self.scan_node(point)
                 self.inlined.add(producer)
             elif producer.kind() == "prim::Constant":
@@ -197,7 +200,10 @@ class _Printer:
         return point
 
     def split_long(self, values: Sequence[Value]) -> None:
-        """Assign variables to long inline expressions and, to preserve order, to all preceding ones."""
+        """Assign the long pending expressions among `values`, and all expressions before them, to variables.
+
+        The expressions before a long one are assigned too, to preserve the evaluation order.
+        """
         last: Value | None = None
         for value in values:
             if value in self.pending and self.is_long(self.expressions[value]):
@@ -218,7 +224,7 @@ class _Printer:
         self.lines.append(f"{'  ' * self.level}{self.marked(self.node, text)}\n")
 
     def marked(self, node: Node | None, text: str) -> str:
-        """Return the text of a node."""
+        """Return `text` with a source map mark for the source range of `node`."""
         if self.marks is None:
             return text
         return self.marks.put(node.range if node is not None else None, text)
@@ -319,7 +325,7 @@ class _Printer:
             self.level -= 1
 
     def print_container_index(self, node: Node) -> None:
-        """Print an element of a module container; its annotation gives the element type."""
+        """Print the indexing of a module container, with an annotation for the type of the element."""
         container, key = node.inputs()
         self.assign_names(node.outputs())
         target = f"{self.use(node.output())} : {self.spell(node.output().type())}"
@@ -346,7 +352,7 @@ class _Printer:
             self.line(f"for {self.use(index)} in range({self.use(count)}):")
             targets, values = body.inputs()[1:], body.outputs()[1:]
         else:
-            # The trip count of a while loop is not used, so its variable holds the condition.
+            # The body of a while loop does not use the iteration number, so its variable holds the condition.
             self.assign([index], [condition])
             self.line(f"while {self.use(index)}:")
             targets, values = body.inputs(), body.outputs()
@@ -378,7 +384,7 @@ class _Printer:
         self.level -= 1
 
     def print_fork(self, node: Node) -> None:
-        """Print the task as a nested function, which captures variables."""
+        """Print the subgraph of a fork as a nested function, which captures the inputs as variables."""
         task: Graph = node["Subgraph"]
         name = self.new_name("__forked_function" if node.kind() == "prim::fork" else "__awaitable_function")
         for inner, value in zip(task.inputs(), node.inputs(), strict=True):
@@ -441,7 +447,7 @@ class _Printer:
         return f"CONSTANTS.c{len(self.constants) - 1}"
 
     def displayed(self, constant: Any, t: ListType | DictType | TupleType) -> str:
-        """Return the display of a container by members; PyTorch cannot read containers from `constants`."""
+        """Return a container constant as a literal, since PyTorch cannot read containers from `constants`."""
         if isinstance(t, TupleType):
             return self.tuple_of(t, [self.literal(x, e) for x, e in zip(constant, t.elems, strict=True)])
         if isinstance(t, ListType):
@@ -502,7 +508,10 @@ class _Printer:
         return f"{self.use(callee)}({''.join([f'{self.use(v)}, ' for v in arguments])})"
 
     def call_remotely(self, node: Node) -> str:
-        """Print a remote call with its callee and arguments, for parsing; PyTorch omits the arguments."""
+        """Print a remote call with callee and arguments, so that it can be parsed.
+
+        PyTorch omits the arguments.
+        """
         to, _, *arguments = node.inputs()
         callee = self.spell(FunctionType(node["callee"]))
         given = ", ".join([self.use(to), callee, *map(self.use, arguments)])
@@ -600,12 +609,12 @@ def _can_inline(value: Value) -> bool:
     (use,) = value.uses()
     user = use.user.kind()
     if value.has_debug_name() and user != "prim::Return":
-        return False  # a variable of the user's program
+        return False  # the value has the name of a variable in the user's program
     if user == "prim::Loop" and use.offset >= 2:
         return False
     if node.kind() in _TASKS:
-        return False  # in PyTorch, nodes before the definition of a task may move after it
-    # An inlined isinstance would refine types again when the source is compiled.
+        return False  # printed as a nested function, whose definition is a statement
+    # A compiler of the printed source would refine types by an inlined isinstance, a second time.
     return user not in _TAKE_NAMES and node.kind() not in _NAMED
 
 

@@ -69,7 +69,7 @@ class Argument:
         return self.size
 
     def has_default_value(self) -> bool:
-        """Return True if calls may omit the argument, also for a default of None."""
+        """Return True if calls may omit the argument; its default may be None."""
         return self.has_default
 
     @property
@@ -99,7 +99,8 @@ class Argument:
         return text
 
     def _printed_default(self) -> Any:
-        # `int[2] stride=1` stands for [1, 1]; PyTorch prints the short form for int, not for SymInt.
+        # `int[2] stride=1` means a default of [1, 1]; PyTorch prints this short form for int[], not for
+        # SymInt[].
         default = self.default
         if self.size is not None and isinstance(default, list) and len(default) > 1:
             elem = self.real_type.elem if isinstance(self.real_type, ListType) else None
@@ -218,7 +219,7 @@ class FunctionSchema:
         if self.is_varret:
             returns.append("...")
         result = ", ".join(returns)
-        # A single result in parentheses gets another pair, to distinguish it from several results.
+        # A single tuple result is printed in double parentheses, to distinguish it from several results.
         if len(returns) != 1 or result.startswith("("):
             result = f"({result})"
         return f"{self.key}({', '.join(arguments)}) -> {result}"

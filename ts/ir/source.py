@@ -50,7 +50,7 @@ class Source:
         self.leading_whitespace_removed = leading_whitespace_removed
         self.is_ascii = text.isascii()
         self._line_starts: list[int] | None = None
-        # For printed source: maps an offset to the source range in the original program.
+        # Set for printed source only: maps an offset in it to the source range in the original program.
         self.origins: Callable[[int], SourceRange | None] | None = None
 
     def line_starts(self) -> list[int]:
@@ -71,7 +71,10 @@ class Source:
         return bisect_right(self.line_starts(), offset) - 1
 
     def offset_at(self, line: int, column: int) -> int:
-        """Return the offset of a line (from 1) and column (bytes of the dedented text) of `ast`."""
+        """Return the character offset for a position in the numbering of Python's `ast` module.
+
+        `line` starts at 1; `column` counts UTF-8 bytes of the dedented line.
+        """
         starts = self.line_starts()
         if line > len(starts):
             return len(self.text)

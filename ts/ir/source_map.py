@@ -21,13 +21,13 @@ _MARK: Final = re.compile("\x01(\\d+)\x02")
 
 
 class SourceMap:
-    """Table of the source ranges that marks in printed texts refer to."""
+    """Table of source ranges; a mark in printed text contains an index into this table."""
 
     def __init__(self) -> None:
         self.ranges: list[SourceRange | None] = []
 
     def put(self, range: SourceRange | None, text: str) -> str:
-        """Return the text with marks that refer to its source range."""
+        """Return `text` after a mark that refers to `range`."""
         self.ranges.append(range)
         return f"\x01{len(self.ranges) - 1}\x02{text}"
 

@@ -93,7 +93,7 @@ NAMED_TYPES: dict[str, Type] = {
     "Undefined": TensorType(undefined=True),
 }
 
-# Types that occur only in schemas; their values are ints.
+# Types that occur only in schemas, with the types of their values.
 PLAIN_TYPES: dict[Type, Type] = {
     SymIntType.get(): INT,
     ScalarTypeType.get(): INT,
@@ -102,7 +102,7 @@ PLAIN_TYPES: dict[Type, Type] = {
     SymFloatType.get(): FLOAT,
 }
 
-# Minimum cost of a parsed type in `ts.limits`.
+# Time and memory charged to `ts.limits` for each parsed type.
 _TYPE_NS = 3_000
 _TYPE_BYTES = 300
 
@@ -192,7 +192,7 @@ def parse_type(text: str, find_class: ClassLookup = ClassType) -> Type:
 
 
 def plain(t: Type) -> Type:
-    """Return the type of values of `t`: int for ``SymInt``, ``ScalarType``, ``Layout``, ``MemoryFormat``."""
+    """Return `t` with types that occur only in schemas replaced: int for ``SymInt``, ``ScalarType``, ...."""
     direct = PLAIN_TYPES.get(t)
     if direct is not None:
         return direct

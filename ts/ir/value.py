@@ -43,7 +43,7 @@ class Use:
     def is_after(self, other: Use) -> bool:
         """Return True if this use follows `other` in program order.
 
-        Uses in nested blocks follow the inputs of the node.
+        The inputs of a node precede the uses in its nested blocks.
         """
         return (self.user.path(), self.offset) > (other.user.path(), other.offset)
 
@@ -238,7 +238,7 @@ add_camel_case_aliases(
 
 
 def pass_name_on(graph: Graph, name: str) -> None:
-    """Rename the value called `name` to an unused ``name.N``."""
+    """Rename the value called `name` to an unused ``name.N``, so that another value can be called `name`."""
     names, suffixes = graph._names, graph._name_suffixes
     base, dot, suffix = name.rpartition(".")
     if dot and is_numeral(suffix):
@@ -246,7 +246,7 @@ def pass_name_on(graph: Graph, name: str) -> None:
     else:
         base, number = name, 1
     if base in suffixes:
-        number = max(number, suffixes[base] + 1)  # skips one number each time, as PyTorch does
+        number = max(number, suffixes[base] + 1)  # PyTorch skips one number at each rename
     while (free := f"{base}.{number}") in names:
         number += 1
     suffixes[base] = number + 1

@@ -20,7 +20,7 @@ from ts.ir.types import BOOL, INT, NONE, FunctionType, TensorType
 if TYPE_CHECKING:
     from ts.ir.graph import Block, Graph, Node, Value
 
-# Only between emission and SSA conversion, while blocks are not yet joined.
+# Kinds of nodes that exist only between emission and SSA conversion.
 _BEFORE_SSA = frozenset(
     {"prim::Load", "prim::Store", "prim::ReturnStmt", "prim::BreakStmt", "prim::ContinueStmt"}
 )

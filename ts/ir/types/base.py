@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Self, cast
 from ts.errors import CompilationError
 
 MAX_PARTS: Final = 1 << 16
-_Str = str  # inside `Type`, `str` is a method
+_Str = str  # alias of the built-in `str`, because `Type` has a method `str`
 
 
 class Type:
@@ -26,14 +26,14 @@ class Type:
     _hash: int
     _mentions: bool
     _mutable: bool
-    spec: Any  # the core's descriptor of a type that mentions a class, created on first use
+    spec: Any  # type descriptor of `ts._core` for a type that mentions a class, created on first use
     _text: _Str
     _kind: ClassVar[_Str] = "Type"
     _spelling: ClassVar[_Str] = ""
     _annotation: ClassVar[_Str] = ""
     _instance: ClassVar[Type | None] = None
     parts: int = 1
-    """Number of types in the spelling of this type; a type that occurs twice counts twice."""
+    """Number of types in the spelling of this type; a repeated type counts each time."""
     mutable: bool = True
     """True if values are, or contain, memory that can be written to."""
 
@@ -111,7 +111,7 @@ class Type:
         return self.annotation_str
 
     def _count(self, types: Iterable[Type]) -> int:
-        """Return `parts` of a type made of `types`, or raise `CompilationError` above `MAX_PARTS`."""
+        """Return `parts` of a type that contains `types`; raise `CompilationError` above `MAX_PARTS`."""
         count = 1 + sum(type.parts for type in types)
         if count > MAX_PARTS:
             raise CompilationError(
@@ -159,7 +159,10 @@ class Type:
     isSubtypeOf = is_subtype_of
 
     def can_hold(self, other: Type) -> bool:
-        """Return True if `other` is a subtype by a rule of this class, which `other.is_subtype_of` asks."""
+        """Return True if `other` is a subtype of this type by a rule of this class.
+
+        `other.is_subtype_of` calls this method after the rules of its own class.
+        """
         return False
 
     def requires_grad(self) -> bool:

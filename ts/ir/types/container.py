@@ -3,7 +3,8 @@
     >>> DictType(STR, ListType(OptionalType(INT))).str()
     'Dict(str, int?[])'
 
-Mutable containers (lists, dicts) are invariant in their parts; all other types are covariant.
+Mutable containers (lists, dicts) and RRefs are invariant in their element types; the other types are
+covariant.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class ListType(ElementType):
         return f"List[{self.elem.annotation_str}]"
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True for an equal type, the type of any list, or a type that holds this one."""
+        """Return True if `other` is an equal list type, `AnyListType`, or a type that accepts this type."""
         return isinstance(other, AnyListType) or super().is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of

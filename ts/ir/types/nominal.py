@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ts.ir.types.base import Type
 from ts.ir.types.scalar import AnyClassType, AnyEnumType
 
-_questions = threading.local()  # (class, interface) pairs that are being compared
+_questions = threading.local()  # per thread: the (class, interface) pairs that are being compared
 
 
 class NamedType(Type):
@@ -86,11 +86,13 @@ class ClassType(NamedType):
         self.object_class: Any = None
 
     def _key(self) -> tuple[object, ...]:
-        # Another class of the same name may have been declared since, for example by rerunning a cell.
+        # The name is not sufficient: a notebook cell that is run again declares another class with this name.
         return self.qualified_name_, id(self.python_class or self.unit)
 
     def containedTypes(self) -> list[Type]:
-        """Return the attribute types, which are not part of the type's structure: classes may be recursive.
+        """Return the types of the attributes.
+
+        They do not determine equality of class types, because classes may be recursive.
         """
         return list(self.attributes.values())
 
@@ -103,7 +105,7 @@ class ClassType(NamedType):
         return self.methods.get(name)
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True also for an interface that the class implements, and for the type of any class."""
+        """Return True also if `other` is an interface that the class implements, or `AnyClassType`."""
         if isinstance(other, AnyClassType):
             return True
         if isinstance(other, InterfaceType):
@@ -145,7 +147,7 @@ class ModuleType(ClassType):
         return found
 
     def elements(self, type: Type) -> list[str]:
-        """Return the names of a module or parameter container's elements that are of `type`, in order."""
+        """Return the names of the contained modules and tensors that are of type `type`, in order."""
         return [
             name
             for name, held in self.attributes.items()
@@ -226,7 +228,7 @@ class InterfaceType(NamedType):
             asked.remove(pair)
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True also for an interface whose methods this interface contains."""
+        """Return True also if `other` is an interface that requires a subset of this interface's methods."""
         if isinstance(other, InterfaceType) and other.is_implemented_by(self):
             return True
         return super().is_subtype_of(other)

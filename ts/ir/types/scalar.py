@@ -31,7 +31,7 @@ class NumericType(Type):
     mutable = False
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True for the same type, ``Scalar``, and types that hold this one."""
+        """Return True if `other` is the same type, ``Scalar``, or a type that accepts this type."""
         return other is self or isinstance(other, NumberType) or super().is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of

@@ -31,7 +31,10 @@ class UnionType(Type):
     types: tuple[Type, ...]
 
     def __new__(cls, types: Iterable[Type]) -> UnionType:
-        """Return the union; an optional or plain type if two types with None, or one type, remain."""
+        """Return the union of `types`; an optional type if its members are None and one other type.
+
+        If all types unify, return the unified type.
+        """
         members = union_members(types)
         rest = [t for t in members if t != NONE]
         if len(members) == 2 and len(rest) == 1:
@@ -112,7 +115,7 @@ def union_members(types: Iterable[Type]) -> list[Type]:
 
 
 def _place(t: Type) -> tuple[int, str]:
-    """Return the sort key of a union member."""
+    """Return the sort key of union member `t`, so that members are in PyTorch's order."""
     name = t.name if isinstance(t, TupleType) else None
     return _KIND_ORDER.get(t.kind(), 0), name or t.str()
 

@@ -37,7 +37,7 @@ def match_type_variables(formal: Type, actual: Type, env: dict[str, Type]) -> bo
         if bound is None:
             env[formal.name] = actual
             return True
-        # The variable keeps its first type; the check of the call then rejects a wider argument.
+        # The variable keeps its first type; argument matching rejects an argument of a wider type later.
         if unify(bound, actual) is not None:
             return True
         return (
@@ -83,7 +83,7 @@ def _match_each(formals: Sequence[Type], actuals: Sequence[Type], env: dict[str,
 
 
 def substitute(formal: Type, env: Mapping[str, Type]) -> Type | None:
-    """Return `formal` with type variables replaced, or None if one is unbound."""
+    """Return `formal` with type variables replaced by their bindings, or None if a variable is unbound."""
     if not formal.has_free_variables():
         return formal
     if isinstance(formal, VarType):

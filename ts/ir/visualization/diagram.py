@@ -41,7 +41,7 @@ _TITLES: Final = {"prim::If": ("then", "else"), "prim::Loop": ("body",)}
 
 @dataclass(eq=False)
 class Port:
-    """Output value of a box: its text, and the start of its wires, relative to the box's middle."""
+    """Output value of a box; `x` is the start of its wires, relative to the middle of the box."""
 
     text: str
     title: str  # tooltip
@@ -177,7 +177,7 @@ class _Drawing:
         picture.boxes.append(box)
 
     def _wire(self, picture: Diagram, box: Box, values: Iterable[Value], since: int, below: int = 0) -> None:
-        """Add wires from `values` to `box` and set its depth, at least `since` without near inputs."""
+        """Add wires from `values` to `box` and set its depth, which is `since` if no input is near."""
         near: list[tuple[Box, Port]] = []
         again: list[tuple[Value, Box]] = []
         for value in dict.fromkeys(values):
@@ -212,7 +212,7 @@ class _Drawing:
     def folded(self, value: Value) -> str | None:
         """Return the inline text of a folded value, or None for a value with its own box."""
         if value not in self._folded:
-            self._folded[value] = None  # ends the recursion for cyclic (invalid) graphs
+            self._folded[value] = None  # ends the recursion in an invalid graph with a cycle
             self._folded[value] = self._fold(value)
         return self._folded[value]
 
@@ -239,7 +239,7 @@ class _Drawing:
         return None
 
     def _named(self, node: Node, inputs: list[Value]) -> tuple[str, list[Value | None]]:
-        """Return a box title, and the inputs with None for those that the title contains."""
+        """Return the title of a node's box, and `inputs` with None for each input that the title contains."""
         kind = node.kind()
         if kind == "prim::CallFunction" and inputs and self.folded(inputs[0]) is not None:
             return f"call {self.folded(inputs[0])}", [None, *inputs[1:]]
@@ -279,7 +279,7 @@ class _Drawing:
 
 
 def _only_attributes(value: Value) -> bool:
-    """Return True if all uses of a module read attributes or call methods, which print the module inline."""
+    """Return True if all uses of a module read an attribute or call a method; it then needs no box."""
     return all(
         use.user.kind() == "prim::GetAttr" or (use.user.kind() == "prim::CallMethod" and use.offset == 0)
         for use in value.uses()

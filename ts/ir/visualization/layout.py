@@ -9,9 +9,8 @@ In: a `Diagram`.  Out: the `Diagram` with positions of boxes and points of wires
 1. Layers: a box is below all boxes that it reads; a box without inputs is directly above its users.
 2. Order within the layers: boxes are sorted by the mean position of their neighbours, in alternating downward
    and upward sweeps; the order with the fewest crossings is used.
-3. Columns: each layer is moved as near to its neighbours as its order allows: an isotonic regression, solved
-by
-   pooling adjacent violators.
+3. Columns: the boxes of a layer move as near to their neighbours as their order allows. This is an isotonic
+   regression, solved by pooling adjacent violators.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def text_width(text: str) -> float:
 
 
 def arrange(picture: Diagram) -> None:
-    """Assign positions to everything in the diagram."""
+    """Assign positions to all boxes and points to all wires of the diagram."""
     for box in picture.boxes:
         for inside in box.insides:
             arrange(inside)
@@ -202,11 +201,12 @@ def _columns(layers: Sequence[list[_Place]]) -> None:
                     wants.append(sum(other.x + x for other, x in near) / len(near))
                 elif before is None or place.up or place.down:
                     wants.append(place.x)
-                else:  # next to the items placed so far
+                else:  # appended at the right end
                     wants.append(wants[-1] + (before.width + place.width) / 2 + _BOX_GAP_PIXELS)
             _fit(layer, wants)
     for layer in layers:
-        for place in layer:  # straighten lanes with small bends; the gaps between slots allow it
+        # Straighten wires with small bends; the gaps between slots are wide enough for the moves
+        for place in layer:
             if place.box is None and abs(place.up[0][0].x + place.up[0][1] - place.x) < _MIN_OFFSET:
                 place.x = place.up[0][0].x + place.up[0][1]
     left = min((place.x - place.width / 2 for layer in layers for place in layer), default=0.0)
@@ -216,7 +216,7 @@ def _columns(layers: Sequence[list[_Place]]) -> None:
 
 
 def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
-    """Return the positions nearest to `wants` that keep order and distances; lanes stay straight."""
+    """Return the positions nearest to `wants` that preserve order and distances; wires stay straight."""
     offsets, offset = [], 0.0
     for number, place in enumerate(layer):
         if number:
@@ -259,7 +259,7 @@ def _rows(picture: Diagram, layers: Sequence[list[_Place]], wires: _Wires) -> No
         assert box is not None
         arriving[box].append((way[-2].x + (port.x if len(way) == 2 else 0.0), number))
     ends: dict[int, float] = {}
-    for box, found in arriving.items():  # spread over the upper edge
+    for box, found in arriving.items():  # spread the wire ends over the upper edge of the box
         for order, (_, number) in enumerate(sorted(found)):
             ends[number] = box.x + box.width * ((order + 1) / (len(found) + 1) - 0.5)
         if len(found) == 1 and abs(found[0][0] - box.x) < _MIN_OFFSET:
