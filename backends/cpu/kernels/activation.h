@@ -1,6 +1,6 @@
-/* Activation functions of floating rows; see `simd.h` for the SIMD levels.
+/* Activation functions of rows of float or double elements; see `simd.h` for the SIMD levels.
 
-   In: contiguous elements and parameters; out: as many elements, which may overwrite the input. */
+   In: contiguous elements and parameters. Out: the same number of elements; `out` may be the input array. */
 
 #ifndef TS_ACTIVATION_H
 #define TS_ACTIVATION_H
@@ -25,7 +25,7 @@ SIMD_BODY void T##_##NAME##_body(const T *x, ptrdiff_t n, T a, T b, T *out) { \
     } \
 } \
 SIMD_VERSIONS(void, T##_##NAME, (const T *x, ptrdiff_t n, T a, T b, T *out), (x, n, a, b, out))
-#define RAMP(T) T up = v + 3; up = T##_pick(up < 0, 0, up); up = T##_pick(up > 6, 6, up); /* NaN is propagated */
+#define RAMP(T) T up = v + 3; up = T##_pick(up < 0, 0, up); up = T##_pick(up > 6, 6, up); /* NaN stays NaN */
 #define PIECES(T) \
 PIECE(T, relu, out[i] = v < 0 ? (T)0 : v;) \
 PIECE(T, leaky, out[i] = T##_pick(v > 0, v, v * a);) \
@@ -62,7 +62,7 @@ BACK(T, hardswish, out[i] = T##_pick(v <= -3, 0, T##_pick(v < 3, g * (v / 3 + (T
 BACKS(float)
 BACKS(double)
 
-/* elu and softplus: the computations before and after the exponential. */
+/* The elementwise computations of elu and softplus before and after the exponential. */
 #define AROUND(T, NAME) \
 SIMD_BODY void NAME##_below_body(const T *x, ptrdiff_t n, T by, T *restrict out) { \
     for (ptrdiff_t i = 0; i < n; i++) { \

@@ -6,7 +6,8 @@ In: registers with a tensor and numbers.  Out: the register of the result.
     elu(x), celu(x), selu(x), softplus(x), logsigmoid(x)
     hardtanh(x), relu6(x), hardshrink(x), softshrink(x), threshold(x, 0.1, 20)
 
-Tensors with gaps are copied first; other dtypes are left to the record's own kernel. relu and sigmoid are
+Tensors with gaps between elements are copied first; for other dtypes, the Python kernel of the operator
+record runs. relu and sigmoid are
 ufunc loops (`activation_loops`).
 """
 
@@ -33,7 +34,8 @@ cdef enum:
     TILE = 512                         # elements
 
 cdef extern from "numpy/arrayobject.h":
-    object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
+    # takes over the reference to the dtype
+    object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)
 
 cdef extern from "activation.h" nogil:
     ctypedef void (*FloatPiece "PieceOfFloats")(const float *x, npy_intp n, float a, float b, float *out) noexcept
@@ -48,7 +50,7 @@ cdef extern from "activation.h" nogil:
     void double_softened(const double *x, const double *soft, npy_intp n, double beta, double threshold, double *out)
 
 
-cdef struct Rows:                      # row kernels of one function
+cdef struct Rows:                      # row kernels of one activation function
     FloatRow of_floats
     DoubleRow of_doubles
 
@@ -103,7 +105,9 @@ cdef void run_row_in_half_tiles(FloatRow loop, const char *x, npy_intp n, bint b
 
 
 cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows) except -1:
-    """Apply a row kernel to the first argument, via float32 tiles for half precision."""
+    """Apply a row kernel to the tensor argument; half-precision elements are converted to float32 tile by
+    tile.
+    """
     cdef PyArrayObject *x = aligned_float_array(&r[at[0]])
     cdef int kind
     cdef object source, result
@@ -164,24 +168,24 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     return set_result(&r[at[op.nargs]], result, kind)
 
 
-# ---------------------------------------------------------------- with up to three parameters
+# ---------------------------------------------------------------- functions with up to three parameters
 
 ctypedef fused floating:
     float
     double
 
 cdef enum ActivationKind:
-    ELU                                # alpha, scale, input_scale
-    SOFTPLUS                           # beta, threshold
+    ELU                                # parameters: alpha, scale, input_scale
+    SOFTPLUS                           # parameters: beta, threshold
     LOG_SIGMOID
-    HARDTANH                           # limits
-    SOFT_SHRINK                        # lambda
+    HARDTANH                           # parameters: lower and upper limit
+    SOFT_SHRINK                        # parameter: lambda
     HARD_SHRINK
-    THRESHOLD                          # limit, replacement
+    THRESHOLD                          # parameters: threshold, replacement value
 
 
 cdef inline void apply_row(Rows rows, floating *x, npy_intp n) noexcept nogil:
-    """Apply the row kernel in place."""
+    """Apply the row kernel to `x` in place."""
     if floating is float:
         rows.of_floats(x, n, x)
     else:
@@ -189,7 +193,9 @@ cdef inline void apply_row(Rows rows, floating *x, npy_intp n) noexcept nogil:
 
 
 cdef void elu_in_tiles(const floating *x, npy_intp n, floating alpha, floating scale, floating input_scale, floating *out) noexcept nogil:
-    """Compute ELU in the order of operations of the record, so that the bits agree."""
+    """Compute ELU with the same order of operations as the record's Python kernel, for bit-identical
+    results.
+    """
     cdef floating scratch[TILE]
     cdef npy_intp count
     while n > 0:
@@ -272,7 +278,9 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, ActivationKind f
 
 
 cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *parameters) noexcept:
-    """Read the parameters after the tensor; False if the dtype is half precision or cannot represent one."""
+    """Read the parameters that follow the tensor; return False for a half-precision tensor, or if the
+    tensor's dtype cannot represent a parameter.
+    """
     cdef int i
     if aligned_float_array(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BFLOAT16:
         return False

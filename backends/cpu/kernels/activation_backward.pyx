@@ -5,8 +5,8 @@ Out: the register of the gradient.
 
     threshold_backward(grad, x, 0)      leaky_relu_backward(grad, x, 0.1, False)      tanh_backward(grad, y)
 
-Both tensors are float32 or float64 with one shape; non-contiguous ones are copied, anything else is left to
-the record's own kernel.
+Both tensors must be float32 or float64 and have equal shapes; non-contiguous tensors are copied. For other
+arguments, the Python kernel of the operator record runs.
 """
 
 from libc.stdint cimport int32_t
@@ -32,7 +32,7 @@ cdef extern from "activation.h" nogil:
 cdef int run_backward(
     Operator op, IValue *r, const int32_t *at, FloatBack of_floats, DoubleBack of_doubles, int count
 ) except -1:
-    """Run a backward loop with `count` parameters, which follow the tensors."""
+    """Run a backward loop with the `count` scalar arguments that follow the two tensors."""
     cdef PyArrayObject *g = float_array(&r[at[0]])
     cdef PyArrayObject *x = float_array(&r[at[1]])
     cdef double[2] parameters = [0, 0]
@@ -70,7 +70,8 @@ cdef int hardtanh_backward(Operator op, IValue *r, const int32_t *at) except -1:
     return run_backward(op, r, at, float_between_back, double_between_back, 2)
 
 cdef int leaky_relu_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    if r[at[3]].v.i:  # in terms of the result; the record checks that it is invertible
+    # self_is_result: x is the result of leaky_relu, and the record checks that the slope allows this
+    if r[at[3]].v.i:
         return run_with_contiguous_inputs(op, r, at)
     return run_backward(op, r, at, float_leaky_back, double_leaky_back, 1)
 

@@ -3,7 +3,7 @@
 In: operands as in NumPy's inner loops (pointers, count, strides in bytes).  Out: loops in the registry, under
 the names that records use:
 
-    find_loops("loops:sigmoid").covers(6)     whether there is one for float32
+    find_loops("loops:sigmoid").covers(6)     True if a loop for float32 (ScalarType 6) exists
 
 Sigmoid is a row kernel of `vector_math.h`; strided elements are copied to tiles for it.
 """
@@ -73,7 +73,7 @@ ctypedef fused floating:
 
 
 cdef inline floating ramp(floating x) noexcept nogil:
-    """Return x + 3 clamped to [0, 6]; NaN is propagated."""
+    """Return x + 3 clamped to [0, 6]; return NaN for a NaN `x`."""
     x = x + 3
     x = 0 if x < 0 else x
     return 6 if x > 6 else x
@@ -108,7 +108,7 @@ cdef void hardsigmoid_double(char **a, const npy_intp *n, const npy_intp *s, voi
     hard_loop[double](a, n[0], s[0], s[1], False, 0)
 
 
-# ---------------------------------------------------------------- by name
+# ---------------------------------------------------------------- registration of the loops by name
 
 cdef int set_loop(Loops loops, int scalar_type, Loop function) except -1:
     loops.function[scalar_type] = function
@@ -127,7 +127,7 @@ cdef Loops floating_loops(str name, Loop single, Loop double_):
 
 
 cdef int register() except -1:
-    """Register the loops under the names that records use."""
+    """Register the loops under the names used by operator records."""
     cdef Loops relu = Loops(), sigmoid = Loops()
     relu.arity = sigmoid.arity = 1
     relu.name, sigmoid.name = "relu", "sigmoid"

@@ -4,8 +4,8 @@ In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the regist
 
     (x > 0).any(), x.all(1), x.count_nonzero()
 
-Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's
-own kernel.
+Non-contiguous tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of
+the operator record runs.
 """
 
 cimport numpy as cnp
@@ -39,13 +39,16 @@ cdef enum BooleanReduction:
 
 
 cdef void reduce_bools(bint searched, const counted *x, Shape *s, uint8_t *out) noexcept nogil:
-    """Search each row for a non-zero (`searched` True) or zero element: any() or the complement of all()."""
+    """Search each row for a nonzero element if `searched`, else for a zero element.
+
+    Writes the result of any(), or the negated result of all(), to `out`.
+    """
     cdef npy_intp o, i, j
     cdef bint matches
     for o in range(s.outer):
         if s.inner == 1:
             if counted is uint8_t:
-                # any: the first element is true, or the bytes are not all equal
+                # any() is True if the first element is nonzero, or if two neighboring bytes differ
                 matches = x[0] != 0 or memcmp(x, x + 1, s.n - 1) != 0 if searched else memchr(x, 0, s.n) != NULL
             else:
                 matches = False
@@ -93,7 +96,7 @@ cdef void reduce_elements(BooleanReduction reduction, const counted *x, Shape *s
 
 
 cdef int run_boolean_reduction(Operator op, IValue *r, const int32_t *at, BooleanReduction reduction, IValue *dims, bint keepdim) except -1:
-    """Run a reduction over `dims`, or over all dimensions if NULL."""
+    """Run a boolean reduction over the dimensions `dims`; NULL stands for all dimensions."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Shape s
     cdef int kind, result = INT64 if reduction == COUNT else BOOL

@@ -1,7 +1,7 @@
 /* Arithmetic of float and int64 rows with a scalar parameter; the compiler vectorizes the loops, see
    `simd.h`.
 
-   In: contiguous elements and parameters; out: as many elements. */
+   In: contiguous elements and parameters; out: the same number of elements. */
 
 #ifndef TS_ARITHMETIC_H
 #define TS_ARITHMETIC_H
@@ -26,7 +26,7 @@ ROW_OF(addcdiv, x[i] + by * y[i] / z[i])
 ROW_OF(lerp_low, x[i] + by * (y[i] - x[i]))
 ROW_OF(lerp_high, y[i] - (y[i] - x[i]) * (1 - by))
 
-/* lerp with a tensor of weights. */
+/* lerp with a tensor of weights, one per element. */
 #define LERP_BY(T) \
 SIMD_BODY void T##_lerp_by_body(const T *x, const T *y, const T *z, ptrdiff_t n, T *restrict out) { \
     for (ptrdiff_t i = 0; i < n; i++) { \
@@ -39,7 +39,7 @@ SIMD_VERSIONS(void, T##_lerp_by, (const T *x, const T *y, const T *z, ptrdiff_t 
 LERP_BY(float)
 LERP_BY(double)
 
-/* NaN is propagated, and the upper bound takes precedence. */
+/* A NaN element stays NaN; if low > high, the result is high. */
 SIMD_BODY void simd_clamp_row_body(const float *x, ptrdiff_t n, float low, float high, float *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) {
         float value = x[i] < low ? low : x[i];
@@ -59,9 +59,9 @@ SIMD_BODY void simd_clamp_max_row_body(const float *x, ptrdiff_t n, float high, 
 SIMD_VERSIONS(void, simd_clamp_max_row, (const float *x, ptrdiff_t n, float high, float *restrict out),
               (x, n, high, out))
 
-/* x // by for 2 ** (bits - 1) < by <= 2 ** bits, by multiplication: the product with 2 ** (63 + bits) / by,
-   rounded up, is exact for 63-bit numbers. A negative x is complemented, and so is its quotient, which rounds
-   down. */
+/* x // by for 2 ** (bits - 1) < by <= 2 ** bits, computed by multiplication with `inverse` =
+   2 ** (63 + bits) / by, rounded up; this is exact for 63-bit numbers. For negative x, x and the quotient
+   are complemented, because the quotient rounds down. */
 INLINE int64_t quotient_by(int64_t x, uint64_t inverse, int bits) {
     uint64_t sign = (uint64_t)(x >> 63), size = (uint64_t)x ^ sign;
 #ifdef __SIZEOF_INT128__
@@ -77,9 +77,9 @@ INLINE int bits_of(int64_t by) {
     while (bits < 63 && ((int64_t)1 << bits) < by) bits++;
     return bits;
 }
-/* 2 ** (63 + bits) / by, rounded up, by long division. */
+/* Return 2 ** (63 + bits) / by, rounded up, by long division. */
 INLINE uint64_t inverse_of(int64_t by, int bits) {
-    uint64_t rest = (uint64_t)1 << (bits - 1), found = 0; /* 2 ** (bits - 1) < by */
+    uint64_t rest = (uint64_t)1 << (bits - 1), found = 0; /* rest < by */
     for (int i = 0; i < 64; i++) {
         rest <<= 1;
         found = found << 1 | (rest >= (uint64_t)by);
@@ -87,7 +87,7 @@ INLINE uint64_t inverse_of(int64_t by, int bits) {
     }
     return found + (rest != 0);
 }
-/* Floor division as in Python, for by > 1. */
+/* Floor division with Python's rounding, for by > 1. */
 SIMD_BODY void int_quotient_row_body(const int64_t *x, ptrdiff_t n, int64_t by, int64_t *restrict out) {
     int bits = bits_of(by);
     if ((uint64_t)by == (uint64_t)1 << bits) {

@@ -4,9 +4,10 @@ In: registers with tensors of one shape, and numbers.  Out: the register of the 
 
     x.clamp(0, 1), clamp_min, clamp_max      x ** 2             1 - x, add(x, y, alpha=2)
     lerp(x, y, 0.5), addcmul(x, y, z)        k % 3, k // 3      integers
-    x.addcdiv_(y, z), x.lerp_(y, 0.5)        in place: the loops read an element before they write it
+    x.addcdiv_(y, z), x.lerp_(y, 0.5)        in place: loops read each element before writing it
 
-Broadcasting and other dtypes are left to the record's own kernel; non-contiguous tensors are copied.
+Non-contiguous tensors are copied. For broadcast operands and other dtypes, the Python kernel of the operator
+record runs.
 """
 
 cimport numpy as cnp
@@ -40,7 +41,7 @@ cdef extern from "arithmetic.h" nogil:
     void simd_clamp_row(const float *x, npy_intp n, float low, float high, float *out)
     void simd_clamp_min_row(const float *x, npy_intp n, float low, float *out)
     void simd_clamp_max_row(const float *x, npy_intp n, float high, float *out)
-    void int_quotient_row(const int64_t *x, npy_intp n, int64_t scalar, int64_t *out)  # scalar > 1
+    void int_quotient_row(const int64_t *x, npy_intp n, int64_t scalar, int64_t *out)  # requires scalar > 1
     void int_rest_row(const int64_t *x, npy_intp n, int64_t scalar, int64_t *out)
 
 ctypedef fused number:
@@ -53,7 +54,9 @@ ctypedef fused floating:
 
 
 cdef PyArrayObject *matching_array(PyArrayObject *a, int kind, IValue *x) noexcept:
-    """Return the array of a contiguous CPU tensor of the dtype and shape of `a`, else NULL."""
+    """Return the array of `x` if `x` is a contiguous CPU tensor with dtype `kind` and the shape of `a`, else
+    NULL.
+    """
     cdef PyArrayObject *b = contiguous_array_or_null(x)
     return b if b != NULL and scalar_type(x) == kind and same_shape(a, b) else NULL
 
@@ -61,7 +64,7 @@ cdef PyArrayObject *matching_array(PyArrayObject *a, int kind, IValue *x) noexce
 # ---------------------------------------------------------------- clamp
 
 cdef void clamp_row(const number *x, npy_intp n, bint has_low, number low, bint has_high, number high, number *out) noexcept nogil:
-    """Clamp a row; NaN is propagated, and the upper bound takes precedence."""
+    """Clamp a row; a NaN element stays NaN, and if low > high, the result is high."""
     cdef npy_intp i
     cdef number value
     if has_low and has_high:
@@ -77,14 +80,14 @@ cdef void clamp_row(const number *x, npy_intp n, bint has_low, number low, bint 
 
 
 cdef bint can_write(PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
-    """Return whether `x` can be written while `y` and `z` (or NULL) are read element by element."""
+    """Return whether a loop may write `x` while it reads `y` and `z` (or NULL) element by element."""
     if not flags_of(x) & cnp.NPY_ARRAY_WRITEABLE:
         return False
     return (y == NULL or not has_partial_overlap(x, y)) and (z == NULL or not has_partial_overlap(x, z))
 
 
 cdef int return_written(Operator op, IValue *r, const int32_t *at) except -1:
-    """Register a write to the first argument and return that tensor as the result."""
+    """Increment the version counter of the first argument, and return the same tensor as the result."""
     wrote(<Tensor>r[at[0]].v.o)
     copy_value(&r[at[op.nargs]], &r[at[0]])
     return 0
@@ -149,11 +152,11 @@ cdef int clamp_max_in_place(Operator op, IValue *r, const int32_t *at) except -1
     return clamp_between(op, r, at, NULL, &r[at[1]], True)
 
 
-# ---------------------------------------------------------------- formulas of 1-3 tensors and a number
+# ---------------------------------------------------------------- formulas of 1-3 tensors and a scalar
 
 cdef enum Formula:
     SQUARE
-    CUBE                               # powers that PyTorch computes by multiplication, rounding each step
+    CUBE  # powers for which PyTorch multiplies repeatedly, and rounds after each step
     INVERSE
     INVERSE_SQUARE
     INVERSE_ROOT
@@ -162,10 +165,10 @@ cdef enum Formula:
     ADD_SCALED
     ADDCMUL
     ADDCDIV
-    LERP_LOW                           # |weight| < 0.5: interpolated from the first tensor
+    LERP_LOW  # lerp for |weight| < 0.5, which starts from the first tensor; LERP_HIGH starts from the second
     LERP_HIGH
 
-cdef FloatLoop *float_loops = [  # NULL: use `compute_powers`
+cdef FloatLoop *float_loops = [  # indexed by Formula; NULL: use `compute_powers`
     simd_square_row, NULL, NULL, NULL, NULL, NULL, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_addcdiv_row,
     simd_lerp_low_row, simd_lerp_high_row,
 ]
@@ -195,7 +198,8 @@ cdef void compute_doubles(
             out[i] = y[i] - (y[i] - x[i]) * (1 - scalar)
 
 
-# NumPy's vectorized loop, which tensor exponents and strided operands use too.
+# NumPy's vectorized loop also serves tensor exponents and strided operands; with the same loop here, results
+# agree.
 cdef Loops of_two = ufunc_loops("power", "same", "fd")
 
 
@@ -249,7 +253,7 @@ cdef bint is_one(IValue *x) noexcept:
 
 
 cdef int rsub(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute 1 - x."""
+    """Compute scalar - x for alpha = 1, such as 1 - x."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef double scalar
     if x == NULL or r[at[1]].tag == TAG_BOOL or not is_one(&r[at[2]]) or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &scalar):
@@ -340,7 +344,7 @@ cdef int lerp_by(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int add_combined(Operator op, IValue *r, const int32_t *at, Formula formula, bint in_place) except -1:
-    """Compute x + value * y * z, or x + value * y / z."""
+    """Compute x + value * y * z, or x + value * y / z, as selected by `formula`."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef PyArrayObject *y
     cdef PyArrayObject *z
@@ -372,7 +376,9 @@ cdef int addcdiv_in_place(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- integer division by a number
 
 cdef void divide(bint rest, const int64_t *x, npy_intp n, int64_t scalar, int64_t *out) noexcept nogil:
-    """Compute x % scalar or x // scalar with Python's rounding; `scalar` is neither 0 nor -1."""
+    """Compute x % scalar if `rest`, else x // scalar, with Python's rounding; `scalar` is neither 0 nor
+    -1.
+    """
     cdef npy_intp i
     cdef int64_t left
     if scalar > 1 and rest:
@@ -397,7 +403,7 @@ cdef int run_division(Operator op, IValue *r, const int32_t *at, bint rest) exce
     if x == NULL or scalar_type(&r[at[0]]) != INT64 or r[at[1]].tag != TAG_INT:
         return run_with_contiguous_inputs(op, r, at)
     scalar = r[at[1]].v.i
-    if scalar == 0 or scalar == -1:  # division by zero; overflow
+    if scalar == 0 or scalar == -1:  # division by 0 raises an error, and division by -1 can overflow
         return run_with_contiguous_inputs(op, r, at)
     result = new_like(x, INT64)
     gil_state = leave_gil(size_of(x), r, at, op.nargs)

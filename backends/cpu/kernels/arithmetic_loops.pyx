@@ -5,12 +5,12 @@ name:
 
     rest, rest_as_in_c, quotient_down      x % y, x.fmod(y), x // y; RuntimeError for integer division by zero
     powers                                 x ** y; integers to negative powers are truncated
-    left_shift_by, right_shift_by          negative or too large counts leave only the sign
+    left_shift_by, right_shift_by          a negative or too large count leaves only the sign bits
     signs, one_by_root                     sign, rsqrt
     log_of_sum                             logaddexp of floats
 
-Floating remainders and quotients agree with NumPy except for the sign of zero remainders. Most float32 ones
-are computed in double, where the subtracted product is exact.
+Floating remainders and quotients agree with NumPy except for the sign of zero remainders. Most float32
+remainders are computed in double, in which the product quotient * y is exact.
 """
 
 from cpython.exc cimport PyErr_SetString
@@ -57,7 +57,7 @@ cdef void raise_zero_division() noexcept nogil:
 # ---------------------------------------------------------------- remainders and quotients
 
 cdef inline float rest_of_floats(float x, float y) noexcept nogil:
-    """Return the remainder of truncated division, with the sign of x."""
+    """Return the remainder of truncated division; the remainder has the sign of `x`."""
     cdef double quotient = <double>x / y
     if fabs(quotient) < 1 and x != 0:
         return x
@@ -68,7 +68,7 @@ cdef inline float rest_of_floats(float x, float y) noexcept nogil:
 
 
 cdef inline floating floor_remainder(floating x, floating y) noexcept nogil:
-    """Return the remainder with the sign of y; a zero remainder has the sign of x."""
+    """Return the remainder of floor division, with the sign of `y`; a zero remainder has the sign of `x`."""
     cdef floating rest = rest_of_floats(x, y) if floating is float else fmod(x, y)
     return rest + y if rest != 0 and (rest < 0) != (y < 0) else rest
 
@@ -95,7 +95,8 @@ cdef inline void divide_whole(char **a, npy_intp n, const npy_intp *s, Division 
         if y == 0:
             raise_zero_division()
             return
-        if whole is not uint8_t and y == -1:  # negation wraps around for the minimum
+        # x // -1 is -x; -x wraps around for the smallest integer, while C division traps
+        if whole is not uint8_t and y == -1:
             value = <whole>(0 - <uint64_t>x) if division == FLOOR_QUOTIENT else 0
         else:
             remainder = x % y
@@ -175,7 +176,7 @@ cdef inline void root_loop(char **a, npy_intp n, const npy_intp *s, floating kin
         (<floating *>(a[1] + i * s[1]))[0] = one / <floating>sqrt((<floating *>(a[0] + i * s[0]))[0])
 
 
-# ---------------------------------------------------------------- specializations with NumPy's signature
+# ---------------------------------------------------------------- loops of each dtype with NumPy's signature
 
 cdef void rest_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
     rest_floating[float](a, n[0], s, 0)
@@ -318,7 +319,9 @@ cdef int set_loop(Loops loops, int scalar_type, Loop function) except -1:
 
 
 cdef Loops make_loops(str name, int arity, Loop *of_wholes, Loop single, Loop double_):
-    """Create the loops of one operation; floating loops may be NULL."""
+    """Create the `Loops` of one operation from its integer loops, and its float and double loops (or
+    NULL).
+    """
     cdef Loops loops = Loops()
     cdef int i
     loops.name = name
@@ -333,7 +336,7 @@ cdef Loops make_loops(str name, int arity, Loop *of_wholes, Loop single, Loop do
 
 
 cdef Loops add_float_loops(Loops integer_loops, str ufunc):
-    """Add NumPy's floating loops of a ufunc."""
+    """Add NumPy's float32 and float64 loops of `ufunc` to `integer_loops`."""
     cdef Loops numpy_loops = ufunc_loops(ufunc, "same", "fd")
     integer_loops.function[FLOAT], integer_loops.function[DOUBLE] = numpy_loops.function[FLOAT], numpy_loops.function[DOUBLE]
     integer_loops.data[FLOAT], integer_loops.data[DOUBLE] = numpy_loops.data[FLOAT], numpy_loops.data[DOUBLE]
@@ -342,7 +345,7 @@ cdef Loops add_float_loops(Loops integer_loops, str ufunc):
 
 
 cdef int register() except -1:
-    """Register the loops under the names that records use."""
+    """Register the loops under the names used by operator records."""
     for loops in (
         make_loops("rest", 2, rests, rest_float, rest_double),
         add_float_loops(make_loops("rest_as_in_c", 2, rests_as_in_c, NULL, NULL), "fmod"),

@@ -6,8 +6,9 @@ of the result.
     scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v, by `heads.pyx`
     _transformer_encoder_layer_fwd(x, ...)          attention and a feed-forward network, each with layer norm
 
-Heads are views of the projections, which the products read without a copy. Other dtypes, dropout, shapes that
-do not match and other kinds of masks are left to the record's own kernel, which raises the errors.
+The heads are strided views of the projected input; matrix products read them without a copy. For other
+dtypes, dropout, mismatched shapes and other masks, the Python kernel of the operator record runs and raises
+the errors.
 """
 
 import numpy as np
@@ -42,7 +43,9 @@ cnp.import_array()
 # ---------------------------------------------------------------- heads
 
 cdef object read_operand(IValue *x, int kind):
-    """Return the array of an aligned CPU tensor of the dtype with two dimensions or more, else None."""
+    """Return the array of `x` if it is an aligned CPU tensor of dtype `kind` with at least two dimensions,
+    else None.
+    """
     cdef Tensor t
     if not is_tensor(x):
         return None
@@ -53,7 +56,9 @@ cdef object read_operand(IValue *x, int kind):
 
 
 cdef bint are_heads(PyArrayObject *a, PyArrayObject *query) noexcept:
-    """Return whether a 4-d array matches the query in batch size, heads and width, with contiguous rows."""
+    """Return whether `a` is a 4-d array with contiguous rows and the batch size, heads and head width of
+    `query`.
+    """
     if ndim_of(a) != 4 or size_of(a) == 0 or strides_of(a)[3] != item_size(a):
         return False
     return dims_of(a)[0] == dims_of(query)[0] and dims_of(a)[1] == dims_of(query)[1] and dims_of(a)[3] == dims_of(query)[3]
@@ -149,7 +154,9 @@ cdef object add_in_place(object x, object y):
 
 
 cdef object self_attention(object x, int heads, list weights, list panels, object mask):
-    """Compute the self-attention block of a sequence (N, L, E); None if the shapes do not match."""
+    """Compute the self-attention block for a sequence `x` of shape (N, L, E); None if the weights' shapes do
+    not match.
+    """
     cdef npy_intp n = dims_of(<PyArrayObject *>x)[0], length = dims_of(<PyArrayObject *>x)[1], width
     cdef object qkv = linear_with_epilogue(x, weights[0], weights[1], panels[0], NULL, NULL)
     if qkv is None or dims_of(<PyArrayObject *>qkv)[2] != 3 * dims_of(<PyArrayObject *>x)[2]:
@@ -172,10 +179,10 @@ cdef object feed_forward(object x, bint use_gelu, list weights, list panels):
 
 
 cdef enum:
-    FIRST_WEIGHT = 3                   # argument positions: weights and biases of the projections,
-    FIRST_NORM = 10                    # then of both layer norms and the feed-forward network
+    FIRST_WEIGHT = 3                   # argument positions: weights and biases of the projections start at 3,
+    FIRST_NORM = 10                    # those of both layer norms and of the feed-forward network at 10
     MASK_ARGUMENT = 18
-    SOURCE_MASK = 0                    # mask types
+    SOURCE_MASK = 0                    # `mask_type` of an (L, L) mask; a padding mask has shape (N, L)
     PADDING_MASK = 1
     FULL_MASK = 2
 
@@ -190,7 +197,7 @@ cdef object expand_mask(object hidden, int64_t kind, npy_intp n, npy_intp heads,
 
 
 cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run an encoder layer on a batch, with or without a mask."""
+    """Run a transformer encoder layer on a batch; the mask may be None."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef PyArrayObject *w
     cdef list weights = [], panels
@@ -205,7 +212,7 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
         return call_python_kernel(op, r, at)
     if dims_of(a)[2] != width or heads <= 0 or width % heads:
         return call_python_kernel(op, r, at)
-    panels = [  # looked up before references to the arrays are taken
+    panels = [  # looked up first: cached panels are valid only while no other reference to the array exists
         cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[i]].v.o, True) if is_tensor(&r[at[i]]) else None
         for i in (FIRST_WEIGHT, FIRST_WEIGHT + 2, FIRST_NORM + 4, FIRST_NORM + 6)
     ]
@@ -229,7 +236,7 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef object run_encoder_layer(object x, int heads, list weights, list panels, object hidden, bint use_gelu, bint norm_first, double eps):
-    """Compute a transformer encoder layer; return None if its weights have mismatched shapes."""
+    """Compute a transformer encoder layer; return None if the shapes of its weights do not match `x`."""
     cdef object part = self_attention(layer_norm_rows(x, weights[4], weights[5], eps) if norm_first else x, heads, weights, panels, hidden)
     if part is None or not same_shape(<PyArrayObject *>part, <PyArrayObject *>x):
         return None

@@ -5,8 +5,8 @@ layer. Out: the register of the result; in training, the running statistics are 
 
     batch_norm(x, weight, bias, mean, variance, training, momentum, eps, ...)
 
-The moments of the batch are accumulated in double, in the same order for both layouts. Other layouts and
-dtypes, empty tensors and invalid arguments are left to the record's own kernel.
+The mean and variance of the batch are accumulated in double, in the same order for both layouts. For other
+layouts and dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -27,7 +27,7 @@ from ts.backends.cpu.kernels.channels_last cimport is_channels_last, dense_chann
 cnp.import_array()
 
 cdef enum:
-    SUMS = 8                           # independent accumulators
+    SUMS = 8                           # number of independent accumulators of a sum
 
 ctypedef fused floating:
     float
@@ -35,7 +35,7 @@ ctypedef fused floating:
 
 
 ctypedef struct Batch:
-    npy_intp images                    # elements are ordered as (images, channels, inner)
+    npy_intp images                    # elements are addressed as (images, channels, inner)
     npy_intp channels
     npy_intp inner
     bint training
@@ -44,7 +44,7 @@ ctypedef struct Batch:
 
 
 ctypedef struct Moments:
-    double *mean                       # one number per channel, in all four arrays
+    double *mean                       # all four arrays hold one number per channel
     double *variance
     double *scale                      # result = x * scale + shift
     double *shift
@@ -53,7 +53,7 @@ ctypedef struct Moments:
 # ---------------------------------------------------------------- moments of the batch
 
 cdef void sum_channels(const floating *x, Batch *batch, const double *about, double *totals, double *squares) noexcept nogil:
-    """Sum x - about and its squares for each channel; `about` NULL stands for zeros."""
+    """Sum x - about, and the squares of x - about, for each channel; `about` NULL stands for zeros."""
     cdef npy_intp i, c, j, k
     cdef double a = 0, off
     cdef double first[SUMS]
@@ -89,7 +89,7 @@ cdef void sum_channels(const floating *x, Batch *batch, const double *about, dou
 
 
 cdef void compute_moments(const floating *x, Batch *batch, Moments *m) noexcept nogil:
-    """Compute mean and variance in two passes; the second subtracts the mean of the first."""
+    """Compute the mean, then the variance of x - mean, in two passes over the batch."""
     cdef double count = <double>(batch.images * batch.inner)
     cdef npy_intp c
     sum_channels(x, batch, NULL, m.mean, m.variance)
@@ -107,7 +107,7 @@ cdef void update_running(floating *running, npy_intp channels, const double *new
         running[c] = <floating>((1 - momentum) * running[c] + momentum * (new[c] * factor))
 
 
-# ---------------------------------------------------------------- the result
+# ---------------------------------------------------------------- normalized result
 
 cdef void scale_channels(const floating *x, Batch *batch, const floating *scale, const floating *shift, floating *out) noexcept nogil:
     cdef npy_intp i, c, j
@@ -162,12 +162,12 @@ cdef void normalise(const floating *x, Batch *batch, void **parts, Moments *m, f
     scale_channels(x, batch, scale, shift, out)
 
 
-# ---------------------------------------------------------------- from registers
+# ---------------------------------------------------------------- arguments from registers
 
 cdef bint read_vector(IValue *x, int kind, npy_intp n, bint writable, void **data) noexcept:
-    """Read an optional contiguous tensor of `n` elements of the dtype; False if it is something else.
+    """Read an optional contiguous vector of `n` elements with dtype `kind`; return False for other arguments.
 
-    With `writable`, it must also be writable.
+    `data[0]` is set to its elements, or to NULL for None. If `writable`, the array must be writable.
     """
     cdef PyArrayObject *a
     data[0] = NULL
@@ -186,7 +186,7 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = NULL
     cdef Batch batch
     cdef Moments m
-    cdef void *parts[4]                # weight, bias, mean, variance
+    cdef void *parts[4]                # weight, bias, running mean, running variance
     cdef void *out
     cdef bint channels_last = False
     cdef int kind, i
@@ -237,7 +237,9 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- loops of fusion groups
 
 cdef void scale_tile(Tile *tile, const floating *x, npy_intp n, floating *out) noexcept nogil:
-    """Scale and shift consecutive elements, starting at index `tile.at` of the tensor, by channel."""
+    """Compute x * scale + shift with the factors of each channel, for elements from index `tile.at` of the
+    tensor.
+    """
     cdef const floating *scale = <const floating *>tile.vectors
     cdef const floating *shift = scale + tile.channels
     cdef npy_intp c = tile.at // tile.inner % tile.channels, count = tile.inner - tile.at % tile.inner, j
@@ -279,7 +281,9 @@ cdef void read_factors(void **parts, npy_intp channels, double eps, floating *sc
 
 
 cdef bint read_batch_norm(int kind, IValue **others, Tile *tile, void *memory) noexcept:
-    """Configure the loop for inference, by the running statistics."""
+    """Prepare the fused loop of inference-mode batch normalization; return False if the arguments are
+    unsupported.
+    """
     cdef void *parts[4]
     cdef int i
     if others[4].v.i:

@@ -11,12 +11,15 @@ cdef struct Matrix:
     char *data
     int64_t rows
     int64_t columns
-    int64_t pitch                      # leading dimension: elements between rows, or columns if transposed
+    # leading dimension: elements from one row to the next, or from one column to the next if TRANSPOSED
+    int64_t pitch
     int flag
 
 
 cdef inline bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *strides, int64_t itemsize, bint turn) noexcept nogil:
-    """Describe a matrix (its transpose if `turn`) for BLAS; False if it has no contiguous rows or columns."""
+    """Describe a matrix, or its transpose if `turn`, for BLAS; return False if neither rows nor columns are
+    contiguous.
+    """
     cdef int64_t down = strides[0], right = strides[1], rows = dims[0], columns = dims[1]
     if turn:
         down, right, rows, columns = right, down, columns, rows
@@ -34,14 +37,14 @@ cdef inline bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *stri
     return False
 
 
-# Function applied to finished elements of a product while they are in the L1 cache: `rows` by `columns` of
-# them, starting at the given row and column of the whole product.
+# A function applied to a finished tile of a matrix product while the tile is in the L1 cache. The tile has
+# `rows` x `columns` elements and starts at (`row`, `column`) of the whole product.
 ctypedef void (*Epilogue)(
     void *context, bint double_, void *tile, int64_t pitch, int64_t row, int64_t column, int64_t rows, int64_t columns
 ) noexcept nogil
 
-cdef struct GemmEpilogue:                    # scale, bias and epilogue of a product
-    double alpha                       # scale of the product
-    const char *bias                   # row that is added to each row, or NULL
-    Epilogue epilogue                  # or NULL
+cdef struct GemmEpilogue:                    # scale, bias and epilogue of a matrix product
+    double alpha                       # factor of the product
+    const char *bias                   # vector that is added to each row, or NULL
+    Epilogue epilogue                  # may be NULL
     void *context

@@ -1,9 +1,9 @@
-/* Binary float arithmetic: inner loops for contiguous rows, and for the two innermost dimensions of broadcast
-   operands at once.
+/* Binary float arithmetic: inner loops for contiguous rows, and for the two innermost dimensions of
+   broadcast operands at once.
 
-   In: memory of operands and result, lengths, and strides in bytes, as for NumPy's inner loops. Supported are
-   contiguous operands and scalars (stride 0) with a contiguous result; for other strides, plane functions
-   return 0, and loops call NumPy's loop, `other`. In C, because `simd_level.h` needs it. */
+   In: memory of operands and result, lengths, and strides in bytes, as for NumPy's inner loops. Operands may
+   be contiguous or scalars (stride 0), and the result must be contiguous; for other strides, plane functions
+   return 0, and row loops call NumPy's loop (`other`). In C, because `simd_level.h` needs it. */
 
 #ifndef TS_PLANES_H
 #define TS_PLANES_H
@@ -13,7 +13,7 @@
 
 #include "simd_level.h"
 
-/* The result may be one of the operands, but does not overlap them otherwise. */
+/* The result array may be one of the operands, but must not overlap them partially. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define NO_CARRIED_ELEMENT _Pragma("GCC ivdep")
 #else
@@ -22,7 +22,7 @@
 
 typedef void (*InnerLoop)(char **args, const ptrdiff_t *count, const ptrdiff_t *steps, void *data);
 
-/* One row; returns 0 if the strides are unsupported. */
+/* Compute one row; return 0 if the strides are unsupported. */
 #define ROW(NAME, number, OP)                                                                                          \
     static inline __attribute__((always_inline)) int NAME##_##number##_row(const number *x, const number *y,           \
                                                                            number *out, ptrdiff_t n,                   \
@@ -77,7 +77,8 @@ PLANES(subtract, -)
 PLANES(multiply, *)
 PLANES(divide, /)
 
-/* Loops and plane functions by NumPy's ufunc name, for float and double; NULL for other names. */
+/* Return the row loops and plane functions of NumPy's ufunc `name`, for float and double; NULL for other
+   names. */
 struct Arithmetic {
     const char *name;
     InnerLoop loops[2];

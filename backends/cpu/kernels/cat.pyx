@@ -5,8 +5,8 @@ In: registers with a list of tensors of one dtype, and a dimension.  Out: the re
     cat([x, y], 1), stack([x, y])
 
 Rows are copied by memcpy, single elements as integers of their width. Non-contiguous tensors are copied
-first; other devices, mixed dtypes and shapes that do not match are left to the record's own kernel, which
-raises the errors.
+first; for other devices, mixed dtypes and mismatched shapes, the Python kernel of the operator record runs
+and raises the errors.
 """
 
 cimport numpy as cnp
@@ -32,17 +32,19 @@ cdef extern from "simd.h" nogil:
     void join_rows(const char **source, const npy_intp *length, npy_intp parts, npy_intp count, char *to)
 
 cdef enum:
-    MAX_INTERLEAVED_PARTS = 16         # tensors that are joined row by row
+    MAX_INTERLEAVED_PARTS = 16         # maximal number of tensors that are copied row by row
 
 
 cdef PyArrayObject *matching_part(List parts, Py_ssize_t i, int kind, int nd) noexcept:
-    """Return the array of tensor `i` if it is contiguous and of this dtype and rank, else NULL."""
+    """Return the array of tensor `i` of the list if it is contiguous with dtype `kind` and rank `nd`, else
+    NULL.
+    """
     cdef PyArrayObject *a = contiguous_array_or_null(list_place(<PyObject *>parts, i))
     return a if a != NULL and scalar_type(list_place(<PyObject *>parts, i)) == kind and ndim_of(a) == nd else NULL
 
 
 cdef void copy_part(const char *source, npy_intp length, npy_intp rows, npy_intp pitch, char *to) noexcept nogil:
-    """Copy rows of `length` bytes to destinations `pitch` bytes apart."""
+    """Copy `rows` rows of `length` bytes to `to`; the destination rows are `pitch` bytes apart."""
     cdef npy_intp i
     if rows == 1:
         memcpy(to, source, length)
@@ -108,7 +110,8 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
         if sources == NULL:
             raise MemoryError()
         lengths = <npy_intp *>(sources + count)
-    for i in range(count):  # before the GIL is released, since another thread may change the list
+    # copy the addresses before the GIL is released: another thread may change the list
+    for i in range(count):
         a = contiguous_array_or_null(list_place(<PyObject *>parts, i))
         sources[i] = data_of(a)
         lengths[i] = inner if stacked else inner * dims_of(a)[dim]

@@ -13,7 +13,9 @@ from ts._core.tensor.tensor cimport number_of_scalar_type
 
 
 cdef inline object new_strided(int nd, npy_intp *dims, npy_intp *strides, int kind):
-    """Allocate an array with the given shape and strides (in bytes), which must describe a dense block."""
+    """Allocate an array with the given shape and strides (in bytes); the strides must describe a block
+    without gaps.
+    """
     return cnp.PyArray_New(cnp.ndarray, nd, dims, number_of_scalar_type(kind), strides, NULL, 0, 0, <object>NULL)
 
 
@@ -34,7 +36,7 @@ cdef inline object new_channels_last(int nd, npy_intp *dims, int kind):
 cdef inline bint is_channels_last(PyArrayObject *a) noexcept:
     """Return whether an array of 3 to 5 dimensions has channels-last strides.
 
-    False if dimensions of size 1 make the strides ambiguous.
+    Return False if the strides are ambiguous because of dimensions of size 1.
     """
     cdef int nd = ndim_of(a), d
     cdef npy_intp least = 0
@@ -56,7 +58,7 @@ cdef inline bint is_channels_last(PyArrayObject *a) noexcept:
 
 
 cdef inline bint dense_channels_last(PyArrayObject *a) noexcept:
-    """Return whether a channels-last array is aligned and dense."""
+    """Return whether an array is aligned, channels-last and without gaps between elements."""
     cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     cdef int nd = ndim_of(a), d
     if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:

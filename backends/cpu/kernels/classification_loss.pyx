@@ -6,9 +6,9 @@ of the loss.
     nll_loss(logp, target)           cross_entropy(x, target)
     multi_margin_loss(x, target)     multilabel_margin_loss(x, target)
 
-Losses are accumulated in double, in the order of the samples. Other dtypes and layouts, label smoothing,
-class probabilities as targets, invalid classes and arguments are left to the record's own kernel, which
-raises the errors.
+Losses are accumulated in double, in the order of the samples. For other dtypes and layouts,
+label smoothing, class probabilities as targets, and invalid classes or arguments, the Python kernel of the
+operator record runs and raises the errors.
 """
 
 cimport numpy as cnp
@@ -35,25 +35,27 @@ ctypedef fused floating:
     float
     double
 
-cdef enum Reduction:                   # PyTorch's numbering
+cdef enum Reduction:                   # values as in PyTorch's `at::Reduction`
     NONE
     MEAN
     SUM
 
 
 ctypedef struct Classes:               # operands of a loss
-    const void *x                      # scores, as (outer, n, inner)
-    const int64_t *target              # (outer, inner)
-    const void *weight                 # class weights; NULL: 1
+    const void *x                      # scores, viewed as (outer, n, inner)
+    const int64_t *target              # target classes, viewed as (outer, inner)
+    const void *weight                 # class weights; NULL if all are 1
     Axis axis
     int64_t ignored
     Reduction reduction
 
 
-# ---------------------------------------------------------------- one class for each sample
+# ---------------------------------------------------------------- losses with one target class per sample
 
 cdef bint compute_nll(Classes *c, floating *out) noexcept nogil:
-    """Compute the losses or their reduction; False if a target is not a class."""
+    """Compute the losses of all samples, or their sum or mean; return False if a target is not a valid
+    class.
+    """
     cdef const floating *x = <const floating *>c.x
     cdef const floating *weight = <const floating *>c.weight
     cdef double total = 0, batch_total = 0
@@ -79,7 +81,7 @@ cdef bint compute_nll(Classes *c, floating *out) noexcept nogil:
 
 
 cdef bint read_weight(IValue *x, npy_intp classes, int kind, const void **weight) noexcept:
-    """Read optional class weights in the dtype of the scores; False if they do not match."""
+    """Read optional class weights with the dtype of the scores; return False for another dtype or length."""
     cdef PyArrayObject *a
     weight[0] = NULL
     if x.tag == TAG_NONE:
@@ -92,7 +94,9 @@ cdef bint read_weight(IValue *x, npy_intp classes, int kind, const void **weight
 
 
 cdef bint read_classes(IValue *r, const int32_t *at, PyArrayObject *x, PyArrayObject *target, Classes *c) noexcept:
-    """Read scores, targets, weights, reduction and ignored class; False if they do not match."""
+    """Read scores, targets, weights, reduction and ignored class into `c`; return False for mismatched
+    arguments.
+    """
     cdef int d, nd = ndim_of(x)
     if scalar_type(&r[at[1]]) != INT64 or size_of(x) == 0 or nd == 0 or not NONE <= r[at[3]].v.i <= SUM:
         return False
@@ -145,7 +149,9 @@ cdef int cross_entropy(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- margin losses
 
 cdef bint compute_margins(Classes *c, double p, double margin, floating *out) noexcept nogil:
-    """Compute the multi-class margin losses or their reduction; False if a target is not a class."""
+    """Compute the multi-class margin losses, or their sum or mean; return False if a target is not a valid
+    class.
+    """
     cdef const floating *x = <const floating *>c.x
     cdef const floating *weight = <const floating *>c.weight
     cdef floating gap, least = <floating>margin
@@ -173,9 +179,10 @@ cdef bint compute_margins(Classes *c, double p, double margin, floating *out) no
 
 
 cdef bint compute_label_margins(Classes *c, char *is_label, floating *out) noexcept nogil:
-    """Compute the multi-label margin losses.
+    """Compute the multi-label margin losses, or their sum or mean; return False if a label is not a valid
+    class.
 
-    The labels of a sample end at the first -1. `is_label` has one byte per class.
+    The labels of a sample end at the first -1. `is_label` is a buffer with one byte per class.
     """
     cdef const floating *x = <const floating *>c.x
     cdef const int64_t *labels = c.target
@@ -209,7 +216,9 @@ cdef bint compute_label_margins(Classes *c, char *is_label, floating *out) noexc
 
 
 cdef bint read_rows(IValue *r, const int32_t *at, PyArrayObject *x, int64_t reduction, Classes *c) noexcept:
-    """Read scores of shape (N, C) or (C)."""
+    """Read scores of shape (N, C) or (C) and their labels into `c`; return False for unsupported
+    arguments.
+    """
     if scalar_type(&r[at[1]]) != INT64 or size_of(x) == 0 or not 1 <= ndim_of(x) <= 2 or not NONE <= reduction <= SUM:
         return False
     read_axis(x, ndim_of(x) - 1, &c.axis)

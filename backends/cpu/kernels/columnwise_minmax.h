@@ -1,7 +1,8 @@
 /* Column-wise min/max with row index (argmin/argmax), compiled once for each SIMD level.
 
    In: contiguous rows of a matrix.  Out: the extreme element of each column and its row index.  In C, because
-   `simd_level.h` needs it.  NaN wins over all numbers; of equal elements the first one wins. */
+   `simd_level.h` needs it.  A NaN is the extreme element of its column; of equal elements, the first row is
+   returned. */
 
 #ifndef TS_EXTREMES_H
 #define TS_EXTREMES_H
@@ -11,10 +12,11 @@
 
 #include "simd_level.h"
 
-/* `number`: element type. `row`: an integer type of its size for row indices. `values` may be NULL. */
+/* Macro parameters: `number` is the element type, `row` an integer type of equal size for row indices.
+   `values` may be NULL. */
 #define COLUMN_EXTREMES(number, row)                                                                                   \
     enum { number##_beside = 128 / sizeof(number) };                                                                   \
-    /* `count` <= `beside` columns in parallel */                                                          \
+    /* Process `count` <= `beside` columns in parallel. */                                                          \
     static inline __attribute__((always_inline)) void number##_extremes_of(int largest, ptrdiff_t count,               \
                                                                            const number *x, ptrdiff_t n,               \
                                                                            ptrdiff_t pitch, number *values,            \
@@ -26,7 +28,7 @@
             const number *now = x + i * pitch;                                                                         \
             for (ptrdiff_t j = 0; j < count; j++) {                                                                    \
                 number v = now[j], old = best[j];                                                                      \
-                /* negated comparison: also true for a NaN v; an old NaN is kept */               \
+                /* The negated comparison is also true for a NaN v; a NaN found before is kept. */               \
                 int newer = !(largest ? v <= old : v >= old) & (old == old);                                           \
                 best[j] = newer ? v : old;                                                                             \
                 place[j] = newer ? (row)i : place[j];                                                                  \

@@ -17,7 +17,8 @@ read in place if there are few filters; the whole column matrix (im2col) never e
 48 positions stays in registers while the loop runs over the depth.
 
 The microkernels (`simd_tiles.h`) are C with vector types, compiled for several instruction sets; the best one
-is chosen when the module is loaded. OpenBLAS takes twice the time for a product of this shape with AVX-512.
+is chosen when the module is loaded. OpenBLAS needs twice the time for matrix products of this shape with
+AVX-512.
 Each element is summed in the same order for every number of threads. A transposed convolution is one such
 correlation for each residue of the output's index modulo the stride.
 """
@@ -39,35 +40,42 @@ from ts.backends.cpu.kernels.parallel_task cimport require_part
 
 from ts.backends.cpu import thread_pool
 
-cdef int64_t MIN_WORK_PER_THREAD = thread_pool.MIN_WORK_PER_THREAD    # smaller work is not divided
-cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16  # smaller work keeps the GIL
+# the smallest work for which a second thread is used
+cdef int64_t MIN_WORK_PER_THREAD = thread_pool.MIN_WORK_PER_THREAD
+# the smallest work for which the GIL is released
+cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16
 
 cdef enum:
-    DEPTH_BLOCK = 128                  # depth of a block, whose panel has 24 KiB
-    MAX_PANELS_PER_TASK = 4            # panels per task; reduces reads of weights beyond the L2 cache
-    MAX_UNPACKED_TILES = 8             # up to this number of filter tiles, the source is read in place,
-    MIN_UNPACKED_TAPS = 4              # if it has this number of taps per channel, on one memory page
-    LARGE_WEIGHT_BYTES = 1 << 19       # bytes
+    DEPTH_BLOCK = 128                  # maximal depth (channels times taps) of a block; its panel has 24 KiB
+    MAX_PANELS_PER_TASK = 4            # a larger task reads weights beyond the L2 cache less often
+    # the source is read in place, without panels, for at most this number of filter tiles,
+    MAX_UNPACKED_TILES = 8
+    MIN_UNPACKED_TAPS = 4              # if a channel has at least this number of taps
+    LARGE_WEIGHT_BYTES = 1 << 19       # a weight of this size does not fit in the L2 cache
     DEPTHWISE_BLOCK = 2048             # positions that a depthwise convolution computes at a time
 
 
 # ---------------------------------------------------------------- the geometry
 
 cdef int64_t *_numbers_of(array) except NULL:
-    """Return the address of the elements of a non-empty contiguous int64 array."""
+    """Return the address of the elements of `array`, a non-empty contiguous int64 array; raise TypeError
+    otherwise.
+    """
     if array.dtype.char not in "lq" or array.itemsize != 8 or not array.flags.c_contiguous:
         raise TypeError("an array of int64 was expected")
     return <int64_t *>data_of(<PyArrayObject *>array)
 
 
-MAX_SIZE = 1 << 48                     # limit of sizes and offsets; prevents overflow in byte counts
+MAX_SIZE = 1 << 48                     # largest allowed size or offset; byte counts cannot overflow
 
 
 @cython.final
 cdef class InputLayout:
-    """Layout of the input: along each of 3 dimensions the size, the step and the range of elements.
+    """Memory layout of a convolution's input: for each of 3 dimensions the size, the step and the range of
+    elements.
 
-    Element u of residue r is the input's element u * step + r, for `length` values of u from `first` on.
+    Along a dimension, element u of residue r is the input's element u * step + r; u runs over `length` values
+    from `first`.
     """
 
     def __cinit__(self, sizes, steps, firsts, lengths, residues):
@@ -97,11 +105,12 @@ cdef class InputLayout:
 
 @cython.final
 cdef class SubConvolution:
-    """One correlation: its taps, and the destinations of the results.
+    """One correlation of a convolution: its taps, and the positions in the output to which results are
+    written.
 
-    `taps` are (offset in a channel of the source, index into the weight's three window dimensions). `row_q`
-    and `row_place` are the first q and the offset in a channel of the output for each run of `row` positions;
-    these are `step` apart in the output.
+    Each entry of `taps` is an offset in a channel of the source, and an index into the weight's three window
+    dimensions. Results are written in runs of `row` positions that are `step` apart in the output; `row_q` is
+    the first q of each run, `row_place` its offset in an output channel.
     """
 
     def __cinit__(self, taps, row_q, row_place, row, step):
@@ -136,7 +145,7 @@ cdef struct Job:
     char *source
     int64_t source_image
     int64_t source_channel
-    int64_t source_end                 # elements that may be read
+    int64_t source_end  # number of elements of the source; none may be read at or after this index
     char *packed                       # packed weight
     int64_t packed_group
     char *weight
@@ -151,8 +160,8 @@ cdef struct Job:
     int64_t filters                    # filters per group
     int64_t depth                      # channels * taps
     int64_t *offset                    # `depth` offsets in the source
-    int64_t furthest                   # maximum of these offsets
-    int64_t panels                     # computed by a task
+    int64_t furthest                   # maximum of `offset`
+    int64_t panels                     # number of panels that a task computes
 
 
 # ---------------------------------------------------------------- layout of the operands
@@ -168,7 +177,7 @@ cdef void arrange_channel(
     for a in range(s.residue_count[0]):
         for b in range(s.residue_count[1]):
             for c in range(s.residue_count[2]):
-                # w * step + residue is an index of the input for w in [0, end)
+                # w * step + residue is a valid index of the input for each w in [0, end)
                 begin = min(max(-s.first[2], 0), count)
                 end = 0
                 if s.size[2] > s.residues[2][c]:
@@ -201,7 +210,9 @@ cdef inline int64_t weight_at(Job *job, SubConvolution p, int64_t group, int64_t
 
 
 cdef void pack_weight(Job *job, SubConvolution p, real *to) noexcept nogil:
-    """Pack the weight as (group, tile of filters, depth, filter of the tile), zero-padding the last tile."""
+    """Pack the weight as (group, tile of filters, depth, filter in the tile); the last tile is padded with
+    zeros.
+    """
     cdef real *line
     cdef int64_t stride = job.weight_strides[1]
     cdef int64_t group, tile, first, tap, r, channel, rows = job.kernels.rows, full
@@ -219,12 +230,14 @@ cdef void pack_weight(Job *job, SubConvolution p, real *to) noexcept nogil:
                     to += rows
 
 
-# ---------------------------------------------------------------- computing
+# ---------------------------------------------------------------- computation
 
 cdef void copy_out(
     Job *job, SubConvolution p, int64_t image, int64_t first, int64_t filters, real *sums, int64_t pitch, int64_t q, int64_t count
 ) noexcept nogil:
-    """Add the bias to the sums of positions [q, q + count) and write those in rows of the output."""
+    """Add the bias to the sums of positions [q, q + count) and write the results to the rows of the
+    output.
+    """
     cdef int64_t low = 0, high = p.rows, middle, begin, end, i, filter
     cdef real *from_
     cdef real *to
@@ -259,7 +272,7 @@ cdef void copy_out(
 cdef inline int pack_end(
     Job *job, real *source, int64_t place, int64_t *offset, int64_t depth, real *to, int64_t width
 ) noexcept nogil:
-    """Pack a panel that extends past the end of the input, padding with zeros."""
+    """Pack a panel that extends past the end of the source; elements past the end are zeros."""
     cdef int64_t k, i, there
     for k in range(depth):
         there = min(max(job.source_end - place - offset[k], 0), width)
@@ -271,9 +284,9 @@ cdef inline int pack_end(
 
 
 cdef int compute(Job *job, SubConvolution p, int64_t part, int64_t parts, real *kind) noexcept nogil:
-    """Run the tasks of one part; return -1 without memory.
+    """Run the tasks of partition `part` of `parts`; return -1 if memory is exhausted.
 
-    A task is a group of one image and some panels of positions.
+    A task computes all filters of one group and image for up to `job.panels` panels of positions.
     """
     cdef int64_t lanes = job.kernels.lanes, rows = job.kernels.rows, wide = 3 * job.kernels.lanes
     cdef int64_t pitch = wide * job.panels, tiles = (job.filters + rows - 1) // rows
@@ -346,7 +359,9 @@ cdef int compute(Job *job, SubConvolution p, int64_t part, int64_t parts, real *
 cdef int compute_depthwise(
     Job *job, SubConvolution p, InputLayout s, int64_t plane, int64_t part, int64_t parts, real *kind
 ) noexcept nogil:
-    """Lay out each channel on its own and sum its taps: `compute` for groups of one channel."""
+    """Lay out each channel and sum the products of its taps; replaces `compute` if groups have one
+    channel.
+    """
     cdef int64_t tasks = job.images * job.groups, slack = job.kernels.lanes
     cdef int64_t task, image, group, filter, tap, q, count
     cdef real *source = <real *>malloc((plane + slack) * sizeof(real))
@@ -383,19 +398,19 @@ ctypedef int (*Step)(Run, Py_ssize_t, Py_ssize_t) noexcept nogil
 
 @cython.final
 cdef class Run:
-    """One call of `correlate`: its operands and buffers.
+    """One call of `correlate`, with its operands and buffers.
 
-    The methods run parts of the work, large ones without the GIL.
+    Each method computes one partition; large partitions run without the GIL.
     """
 
     cdef Job job
-    cdef tuple held                    # references to the operands' arrays
+    cdef tuple held                    # keeps the arrays of the operands alive
     cdef InputLayout source
     cdef SubConvolution phase
     cdef bint double_
     cdef int64_t plane
     cdef int64_t channels              # channels of an image
-    cdef bint prepared                 # the buffers exist; the methods are called only by the thread pool
+    cdef bint prepared  # True if the buffers are allocated; only then the thread pool may call the methods
 
     def __dealloc__(self):
         free(self.job.offset)
@@ -429,7 +444,9 @@ cdef class Run:
         return compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <float *>NULL)
 
     cdef int run(self, Step step, Py_ssize_t part, Py_ssize_t parts, int64_t units) except -1:
-        """Run a part of a step that costs `units` of work, without the GIL if it is large."""
+        """Run one partition of `step` with `units` of work; release the GIL if `units` >=
+        MIN_UNITS_WITHOUT_GIL.
+        """
         cdef int done
         if units < MIN_UNITS_WITHOUT_GIL:
             done = step(self, part, parts)
@@ -441,17 +458,17 @@ cdef class Run:
         return 0
 
     def arrange_parts(self, Py_ssize_t part, Py_ssize_t parts):
-        """Lay out the channels of one part; called by the thread pool."""
+        """Lay out the channels of partition `part`; called by the thread pool."""
         require_part(part, parts, self.prepared)
         self.run(Run.arrange_part, part, parts, MIN_WORK_PER_THREAD)
 
     def compute(self, Py_ssize_t part, Py_ssize_t parts):
-        """Compute the positions of one part; called by the thread pool."""
+        """Compute the positions of partition `part`; called by the thread pool."""
         require_part(part, parts, self.prepared)
         self.run(Run.compute_part, part, parts, MIN_WORK_PER_THREAD)
 
     def compute_depthwise(self, Py_ssize_t part, Py_ssize_t parts):
-        """Compute the channels of one part; called by the thread pool."""
+        """Compute the channels of partition `part` of a depthwise convolution; called by the thread pool."""
         require_part(part, parts, self.prepared)
         self.run(Run.compute_depthwise_part, part, parts, MIN_WORK_PER_THREAD)
 
@@ -470,7 +487,9 @@ cdef void *_allocate(object count, Py_ssize_t itemsize) except NULL:
 
 
 cdef int _strides(PyArrayObject *array, int64_t *strides, int lead, Py_ssize_t itemsize) except -1:
-    """Store the first `lead` strides, then those of 3 spatial dimensions, 0 for missing ones."""
+    """Store the strides in elements: of the first `lead` dimensions, then of 3 spatial dimensions (0 if
+    missing).
+    """
     cdef int ndim = ndim_of(array), d
     for d in range(lead):
         strides[d] = strides_of(array)[d] // itemsize
@@ -532,7 +551,7 @@ def correlate(
     """Write the sum of all phases' correlations to `out`.
 
     `input` (images, channels, 1 to 3 spatial dimensions), `weight` and `bias` (or None) are aligned float32
-    or float64 arrays of one dtype, `out` is C-contiguous. The weight is (filters, channels of a group,
+    or float64 arrays with equal dtypes, `out` is C-contiguous. The weight is (filters, channels of a group,
     *window), or if `transposed` (channels, filters of a group, *window). Raise TypeError or ValueError if the
     operands do not match.
     """
@@ -646,7 +665,9 @@ cdef int correlate_fitting(
 
 
 cdef bint _is_dense(int64_t *strides, InputLayout s) noexcept:
-    """Return whether spatial dimensions are contiguous, and batch and channel strides not negative."""
+    """Return whether the spatial dimensions are contiguous, and the strides of images and channels not
+    negative.
+    """
     return (
         strides[0] >= 0 and strides[1] >= 0
         and (s.size[2] == 1 or strides[4] == 1)

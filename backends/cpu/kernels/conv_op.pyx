@@ -6,8 +6,8 @@ of the result.
     conv2d(x, weight, bias, [2, 2], [1, 1])     conv_transpose1d(...)     convolution(...), _convolution(...)
 
 The checks of `ts.ops.conv` and the plan of `ts.backends.cpu.conv_plans` are cached for each combination of
-shapes and parameters. Unbatched images, padding by name, other dtypes, empty tensors and invalid arguments
-are left to the record's own kernel.
+shapes and parameters. For unbatched images, padding by name, other dtypes, empty tensors and invalid
+arguments, the Python kernel of the operator record runs.
 """
 
 cimport cython
@@ -35,7 +35,7 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     MAX_CACHED_PLANS = 1024
-    MAX_KEY_NUMBERS = 48               # maximum length of a cache key
+    MAX_KEY_NUMBERS = 48               # maximal number of integers in a cache key
     ABSENT = -1
 
 
@@ -43,11 +43,11 @@ cdef enum:
 
 @cython.final
 cdef class ConvPlan:
-    """Plan of a convolution for given shapes and parameters."""
+    """Cached plan of a convolution for the given shapes and parameters."""
 
     cdef InputLayout source
     cdef list phases
-    cdef bint complete                 # whether the phases write every element of the output
+    cdef bint complete  # True if the phases write every element of the output; otherwise it is zeroed first
     cdef int64_t groups
     cdef bint transposed
     cdef npy_intp shape[5]             # shape of the output
@@ -56,11 +56,11 @@ cdef class ConvPlan:
 seal(ConvPlan)
 
 
-cdef dict plan_cache = {}              # cache key -> plan, or None if the record's kernel must run
+cdef dict plan_cache = {}              # cache key -> plan; None if the record's Python kernel must run
 
 
 ctypedef struct ConvArgumentPositions:
-    # Argument positions of an operator; ABSENT for arguments that it does not have.
+    # Argument positions of a convolution operator; ABSENT if the operator lacks an argument.
     int transposed
     int output_padding
     int groups
@@ -101,7 +101,7 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
 
 
 cdef object find_plan(Operator op, ConvArgumentPositions form, IValue *r, const int32_t *at, x, weight, bias):
-    """Return the cached or new plan of a call; None if the record's own kernel must run."""
+    """Return the plan of a call, from the cache or new; None if the record's Python kernel must run."""
     cdef bint transposed = form.always_transposed or (form.transposed != ABSENT and r[at[form.transposed]].v.i)
     numbers = key_of(form, r, at, transposed, x, weight, bias)
     if numbers is None:
@@ -109,7 +109,8 @@ cdef object find_plan(Operator op, ConvArgumentPositions form, IValue *r, const 
     cached = plan_cache.get(numbers, plan_cache)
     if cached is plan_cache:
         cached = make_conv_plan(op, r, at, transposed, [x, weight, bias])
-        if key_of(form, r, at, transposed, x, weight, bias) != numbers:  # another thread changed a list
+        # creating the plan ran Python code, and another thread changed a list argument
+        if key_of(form, r, at, transposed, x, weight, bias) != numbers:
             return None
         if len(plan_cache) >= MAX_CACHED_PLANS:
             plan_cache.clear()
@@ -136,16 +137,18 @@ cdef bytes key_of(ConvArgumentPositions form, IValue *r, const int32_t *at, bint
 
 
 def geometry(xp, g, input, weight, bias):
-    """Return the geometry; passed to the record's kernel in place of the computation."""
+    """Return `g`; a callback for the record's kernel, which obtains the geometry without computing the
+    convolution.
+    """
     return g
 
 
 cdef object make_conv_plan(Operator op, IValue *r, const int32_t *at, bint transposed, list args):
     """Create the plan of a convolution call; return None for invalid arguments.
 
-    This runs Python code, and so other threads.
+    This runs Python code, so other threads may run and change list arguments.
     """
-    from ts.backends.cpu.conv_plans import make_plan  # avoids an import cycle
+    from ts.backends.cpu.conv_plans import make_plan
     cdef ConvPlan result
     cdef int i, d = 2
     for i in range(len(args), op.nargs):
@@ -167,10 +170,10 @@ cdef object make_conv_plan(Operator op, IValue *r, const int32_t *at, bint trans
     return result
 
 
-# ---------------------------------------------------------------- computing
+# ---------------------------------------------------------------- computation
 
 cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
-    """Return the array of an aligned, non-empty CPU tensor of the dtype; NULL for anything else."""
+    """Return the array of `x` if it is an aligned, non-empty CPU tensor of dtype `kind`, else NULL."""
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != kind:
         return NULL
@@ -181,7 +184,7 @@ cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
 cdef bint wants_channels_last(ConvArgumentPositions form, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
     """Return whether the result is channels-last.
 
-    Implements the layout rule `any_channels` and the rule of transposed convolutions.
+    Implements the record's layout rule `any_channels`, and the rule for transposed convolutions.
     """
     if ndim_of(x) == 4:
         return is_channels_last(x) or is_channels_last(weight)
@@ -204,7 +207,8 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
     x, weight = operand(&r[at[0]], kind), operand(&r[at[1]], kind)
     if (kind != FLOAT and kind != DOUBLE) or x == NULL or weight == NULL:
         return call_python_kernel(op, r, at)
-    images, filters, shift = <object>x, <object>weight, None  # references: another thread may replace the tensors' arrays
+    # own references, because another thread may replace the tensors' arrays
+    images, filters, shift = <object>x, <object>weight, None
     nd = ndim_of(x)
     if not 3 <= nd <= 5 or ndim_of(weight) != nd:
         return call_python_kernel(op, r, at)

@@ -35,38 +35,40 @@ from ts.backends.cpu.kernels.parallel_task cimport require_part
 from ts.backends.cpu import thread_pool
 
 cdef enum:
-    PANEL_POSITIONS = 128              # positions of a panel
-    MIN_PARTIAL_SUM_POSITIONS = 1024   # minimum number of positions per partial sum
-    MAX_SUM_BYTES = 1 << 17            # bytes of the sums of a task
-    MIN_PANEL_FILTERS = 4              # per channel of depthwise convolutions: fewer are computed row by row
+    PANEL_POSITIONS = 128              # number of positions in a panel
+    MIN_PARTIAL_SUM_POSITIONS = 1024   # minimal number of positions in a partial sum
+    MAX_SUM_BYTES = 1 << 17            # maximal bytes of the sums of a task
+    # minimal number of filters per channel of a depthwise convolution; fewer filters are computed row by row
+    MIN_PANEL_FILTERS = 4
 
 
 @cython.final
 cdef class Weights:
-    """Computation of one weight gradient, divided into tasks by filters and channels."""
+    """One computation of a weight gradient, divided into tasks by filters and channels."""
 
     cdef Kernels *kernels
-    cdef tuple held                    # references to the operands' arrays
+    cdef tuple held                    # keeps the arrays of the operands alive
     cdef InputLayout layout
     cdef SubConvolution phase
     cdef bint double_
-    cdef bint by_rows                  # depthwise with few filters
-    cdef char *seen                    # input as passed by the caller
+    # True for a depthwise convolution with few filters per channel, which is computed row by row
+    cdef bint by_rows
+    cdef char *seen                    # the convolution's input as passed by the caller
     cdef int64_t strides[5]
-    cdef char *source                  # laid-out input, unless `by_rows`
+    cdef char *source                  # the laid-out input; unused if `by_rows`
     cdef char *other
     cdef char *out
-    cdef int64_t plane                 # elements of a channel of the source
-    cdef int64_t places                # elements of a channel of `other`
-    cdef int64_t window                # elements of a channel of a filter
-    cdef int64_t axes[3]               # strides of the window's dimensions
+    cdef int64_t plane                 # number of elements in a channel of the source
+    cdef int64_t places                # number of elements in a channel of `other`
+    cdef int64_t window                # number of elements in a filter's channel
+    cdef int64_t axes[3]               # strides of the window's three dimensions
     cdef int64_t images
     cdef int64_t groups
     cdef int64_t channels              # channels per group
     cdef int64_t filters               # filters per group
-    cdef int64_t panels                # number of panels of filters, and vectors of each
+    cdef int64_t panels                # number of panels of filters; SIMD vectors per panel
     cdef int64_t vectors
-    cdef int64_t blocks                # number of blocks of channels
+    cdef int64_t blocks                # number of blocks of channels; channels per block
     cdef int64_t block
     cdef bint prepared
 
@@ -78,7 +80,9 @@ cdef class Weights:
         return self.groups if self.by_rows else self.groups * self.panels * self.blocks
 
     cdef int arrange_source(self) except -1:
-        """Lay out the input of all images, unless its own layout can be used."""
+        """Lay out the input of all images; a contiguous input whose layout already matches is used
+        directly.
+        """
         cdef int64_t count = self.images * self.groups * self.channels, plane = self.plane, i
         cdef int64_t each = self.groups * self.channels, size = 8 if self.double_ else 4
         if self.layout.as_is:
@@ -102,7 +106,7 @@ cdef class Weights:
         return 0
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
-        """Run the tasks of one part; called by the thread pool."""
+        """Run the tasks of partition `part` of `parts`; called by the thread pool."""
         cdef int64_t tasks = self.tasks(), first = tasks * part // parts, last = tasks * (part + 1) // parts
         cdef int done
         require_part(part, parts, self.prepared)
@@ -123,7 +127,7 @@ seal(Weights)
 
 
 cdef inline int64_t tap_offset(Weights w, SubConvolution p, int64_t tap) noexcept nogil:
-    """Return the offset of a tap in the window."""
+    """Return the offset of tap `tap` in the weight's window, in elements."""
     cdef int64_t *index = p.tap_index + 3 * tap
     return index[0] * w.axes[0] + index[1] * w.axes[1] + index[2] * w.axes[2]
 
@@ -133,7 +137,9 @@ cdef inline int64_t tap_offset(Weights w, SubConvolution p, int64_t tap) noexcep
 cdef void transpose_panel(
     Weights w, SubConvolution p, int64_t image, int64_t filter, int64_t filters, int64_t q, int64_t depth, real *panel
 ) noexcept nogil:
-    """Transpose positions [q, q + depth) of some filters to one row per position; unused ones are zero."""
+    """Transpose the positions [q, q + depth) of some filters to one row per position; unused positions become
+    zero rows.
+    """
     cdef int64_t lanes = w.kernels.lanes, wide = (filters + lanes - 1) // lanes * lanes, low = 0, high = p.rows, middle
     cdef int64_t begin, end, first, i, k
     cdef const real *line
@@ -164,7 +170,7 @@ cdef void transpose_panel(
 
 
 cdef int sum_panels(Weights w, SubConvolution p, int64_t first, int64_t last, real *kind) noexcept nogil:
-    """Run the tasks [first, last); return -1 without memory."""
+    """Run the tasks [first, last); return -1 if memory is exhausted."""
     cdef int64_t wide = w.vectors * w.kernels.lanes, sums = p.taps * w.block * wide, task
     cdef real *panel = <real *>malloc((PANEL_POSITIONS * wide + 2 * sums) * sizeof(real))
     if panel == NULL:
@@ -181,7 +187,7 @@ cdef int sum_panels(Weights w, SubConvolution p, int64_t first, int64_t last, re
 cdef void sum_panel(
     Weights w, SubConvolution p, int64_t group, int64_t filter, int64_t channel, real *panel, real *sums, real *total
 ) noexcept nogil:
-    """Compute the sums of a panel of a group's filters with a block of its channels."""
+    """Compute the gradient for one panel of a group's filters and one block of its channels."""
     cdef int64_t filters = min(w.filters - filter, w.vectors * w.kernels.lanes), lanes = w.kernels.lanes
     cdef int64_t vectors = (filters + lanes - 1) // lanes, wide = vectors * lanes, n = min(w.block, w.channels - channel)
     cdef int64_t plane = w.plane, image, q, depth, c, k, i, tap, since = 0, count = p.taps * n * wide
@@ -224,7 +230,7 @@ cdef void sum_panel(
 # ---------------------------------------------------------------- depthwise convolutions
 
 cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int64_t last, real *kind) noexcept nogil:
-    """Compute the groups [first, last) of one channel each; return -1 without memory."""
+    """Compute the gradient of the depthwise groups [first, last); return -1 if memory is exhausted."""
     cdef int64_t plane = w.plane, lanes = w.kernels.lanes, length = (p.length + lanes - 1) // lanes * lanes, group, image, filter, row, tap
     cdef real *source = <real *>malloc((plane + length + (w.filters + 1) * p.taps + lanes) * sizeof(real))
     cdef real *grads = source + plane + lanes
@@ -257,11 +263,12 @@ cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int
 # ---------------------------------------------------------------- entry point
 
 def correlate_weights(seen, other, out, InputLayout source not None, SubConvolution phase not None, Py_ssize_t groups):
-    """Write the gradient of the phase's taps to `out`, (filters, channels of a group, *window).
+    """Write the gradient of the weight elements that are taps of `phase` to `out`, (filters, channels of a
+    group, *window).
 
     `seen` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the phase)
-    are C-contiguous float32 or float64 arrays of one dtype. `out` must be zero elsewhere. Infinities and NaN
-    may be multiplied by padding zeros and give NaN.
+    are C-contiguous float32 or float64 arrays with equal dtypes. Other elements of `out` are not written;
+    they must be zero before the call. Infinities and NaN multiplied by padding zeros give NaN.
     """
     cdef Weights w = Weights.__new__(Weights)
     cdef PyArrayObject *x

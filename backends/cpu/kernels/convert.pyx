@@ -1,10 +1,10 @@
 """Conversions of contiguous CPU tensors to another dtype: `x.half()`, `x.to(ts.int64)`, `b.to(ts.float32)`.
 
-In: registers with a tensor and a dtype.  Out: the register of the copy, or of the tensor itself if it has the
-dtype.
+In: registers with a tensor and a dtype.  Out: the register of the converted copy, or of the tensor
+itself if it already has the dtype.
 
-float64 is converted to half precision through float32, as in PyTorch. Other dtypes, layouts and devices are
-left to the record's own kernel.
+float64 is converted to half precision through float32, as in PyTorch. For other dtypes, layouts and
+devices, the Python kernel of the operator record runs.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
@@ -24,13 +24,13 @@ cdef extern from "short_floats.h" nogil:
     void shorten_doubles_row(const double *x, npy_intp n, float *out)
 
 cdef enum:
-    TILE = 1024                        # elements of the intermediate buffer
+    TILE = 1024                        # elements of an intermediate buffer
 
 
-# ---------------------------------------------------------------- C number types
+# ---------------------------------------------------------------- C number types of the dtypes
 
 ctypedef fused source_type:
-    npy_bool                           # bool and uint8
+    npy_bool                           # elements of bool and uint8 tensors
     int32_t
     int64_t
     float
@@ -65,7 +65,9 @@ cdef void cast_to(const source_type *x, npy_intp n, int kind, void *out) noexcep
 
 
 cdef void cast_bools(const npy_bool *x, npy_intp n, int kind, char *out) noexcept nogil:
-    """Convert bools; each non-zero byte (`x.view(ts.bool)` allows any) is True."""
+    """Convert bools; every nonzero byte counts as True (`x.view(ts.bool)` can create bytes other than 0 and
+    1).
+    """
     cdef npy_bool scratch[TILE]
     cdef npy_intp count, i
     while n > 0:
@@ -139,7 +141,7 @@ cdef void convert(const char *x, int source, npy_intp n, int target, char *out) 
         n -= count
 
 
-# ---------------------------------------------------------------- all pairs
+# ---------------------------------------------------------------- conversion loops by dtype pair
 
 cdef bint has_conversion(int source, int target) noexcept nogil:
     if is_float(source) and is_float(target):
@@ -186,7 +188,7 @@ cdef int to_copy(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int i
     if contiguous_array_or_null(&r[at[0]]) == NULL or r[at[1]].tag != TAG_INT:
         return call_python_kernel(op, r, at)
-    for i in (2, 3, 4, 6):             # layout, device, pin_memory, memory_format
+    for i in (2, 3, 4, 6):             # the arguments layout, device, pin_memory, memory_format
         if r[at[i]].tag != TAG_NONE:
             return call_python_kernel(op, r, at)
     return store_converted(op, r, at, r[at[1]].v.i)

@@ -5,7 +5,7 @@ In: registers with sizes, numbers, dtypes, or the tensor to copy.  Out: the regi
     zeros([2, 3]), full, empty, arange(10)      zeros_like(x), x.new_zeros([2])      x.clone()
     x.zero_(), x.fill_(2)                       x.contiguous(), x itself if it is contiguous
 
-Other devices, layouts, dtypes and invalid sizes are left to the record's own kernel.
+For other devices, layouts and dtypes, and for invalid sizes, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -36,11 +36,11 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h":
     int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
 
-cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40   # limit; the record's kernel raises the error
+cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40  # for more elements, the record's Python kernel raises the error
 
 
 cdef bint is_plain_cpu(IValue *layout, IValue *device, IValue *pinned) noexcept:
-    """Return whether layout, device and pin_memory select an ordinary CPU tensor."""
+    """Return whether the arguments layout, device and pin_memory select an ordinary CPU tensor."""
     if layout.tag != TAG_NONE and layout.v.i != 0:
         return False
     if device.tag != TAG_NONE and <object>device.v.o is not devices.CPU:
@@ -53,7 +53,10 @@ cdef inline bint has_width(int kind) noexcept:
 
 
 cdef int read_dtype(IValue *dtype, int missing) except -2:
-    """Return the dtype to create, by default `missing` or the default dtype (-1); -1 if it is unsupported."""
+    """Return the ScalarType of the argument `dtype`; -1 if it is unsupported.
+
+    If it is None, return `missing`, or the default dtype if `missing` is -1.
+    """
     cdef int kind = missing
     if dtype.tag != TAG_NONE:
         kind = <int>dtype.v.i
@@ -88,7 +91,10 @@ cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept:
 # ---------------------------------------------------------------- filling
 
 cdef bint store_scalar(IValue *number, int kind, char *out) noexcept:
-    """Write a number in a dtype of at least its category; return False if its value does not fit."""
+    """Write `number` as an element of dtype `kind`.
+
+    Return False if the dtype has a lower category (such as int for a float) or cannot represent the value.
+    """
     cdef double value
     if number.tag != TAG_FLOAT and number.tag != TAG_INT and number.tag != TAG_BOOL:
         return False
@@ -138,7 +144,7 @@ cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a,
 cdef int create_full(
     Operator op, IValue *r, const int32_t *at, int nd, npy_intp *dims, int kind, IValue *number
 ) except -1:
-    """Create a tensor filled with `number`."""
+    """Create a tensor of shape `dims` and dtype `kind` filled with `number`."""
     cdef char value[8]
     cdef object result
     cdef PyArrayObject *a
@@ -187,7 +193,9 @@ cdef int full(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int create_with_dtype_of(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *number) except -1:
-    """Create a tensor with the dtype of the first argument (x.new_zeros, ...)."""
+    """Create a tensor filled with `number`; its dtype defaults to that of the first argument (x.new_zeros,
+    ...).
+    """
     if contiguous_array_or_null(&r[at[0]]) == NULL:
         return call_python_kernel(op, r, at)
     return create_by_sizes(op, r, at, 1, dtype_at, scalar_type(&r[at[0]]), number)
@@ -243,7 +251,7 @@ cdef int zero_(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
-    """Create an int64 range with step 1, from 0 or `start` to `end`."""
+    """Create an int64 range with step 1 from `start` (default 0) to `end` (exclusive)."""
     cdef int64_t start = 0, end
     cdef int options = op.nargs - 4
     cdef npy_intp n, i
@@ -306,7 +314,7 @@ cdef int create_from_list(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- copies
 
 cdef object vector_array(IValue *x):
-    """Return the array of a 1-d CPU tensor with any stride; None for anything else."""
+    """Return the array of `x` if it is a 1-d CPU tensor, with any stride; None otherwise."""
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return None
     array = (<Tensor>x.v.o).array
@@ -322,7 +330,7 @@ cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[1]].tag != TAG_NONE and r[at[1]].v.i > 1:
         return call_python_kernel(op, r, at)
     if a == NULL:
-        held = vector_array(&r[at[0]])   # NumPy may copy it without the GIL
+        held = vector_array(&r[at[0]])   # own reference: NumPy may copy the array without the GIL
         if held is None:
             return call_python_kernel(op, r, at)
         kind = scalar_type(&r[at[0]])
@@ -351,7 +359,7 @@ cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int return_real(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return the argument itself if it is real (real, conj, resolve_conj)."""
+    """Return the argument itself if its dtype is real (operators real, conj, resolve_conj)."""
     if is_tensor(&r[at[0]]) and not 8 <= (<Tensor>r[at[0]].v.o).scalar_type <= 10:
         return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
     return call_python_kernel(op, r, at)

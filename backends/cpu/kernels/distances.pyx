@@ -4,8 +4,8 @@ In: registers with two tensors, a dimension or the order of the norm, eps.  Out:
 
     cosine_similarity(x, y, 1)    pairwise_distance(x, y)    cdist(x, y), cdist(x, y, 1.0)
 
-Sums are accumulated in double. Norms other than 1, 2 and infinity, other dtypes, empty tensors, large inputs
-and invalid arguments are left to the record's own kernel.
+Sums are accumulated in double. For norms other than 1, 2 and infinity, other dtypes, empty tensors,
+large inputs and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -25,7 +25,8 @@ from ts.backends.cpu.kernels.walk cimport Operand, broadcast_into, set_operand_s
 
 cnp.import_array()
 
-cdef int64_t MAX_ELEMENTS = 1 << 24    # for more, the record's kernel runs: it checks time limits
+# for more elements, the record's Python kernel runs, which checks time limits
+cdef int64_t MAX_ELEMENTS = 1 << 24
 
 ctypedef fused floating:
     float
@@ -40,12 +41,12 @@ cdef enum DistanceKind:
 
 ctypedef struct Pairs:
     DistanceKind measure
-    double eps                         # added to differences; lower bound of the norms in a cosine
-    int nd                             # dimensions of the result
+    double eps  # added to differences in `pairwise_distance`; lower bound of the norms in `cosine_similarity`
+    int nd                             # number of dimensions of the result
     npy_intp shape[MAX_DIMS]
-    npy_intp first[MAX_DIMS]           # strides of both operands over it
+    npy_intp first[MAX_DIMS]           # byte strides of both operands along the dimensions of the result
     npy_intp second[MAX_DIMS]
-    npy_intp n                         # length of a vector, and its strides
+    npy_intp n                         # length of the vectors; byte strides of both operands along them
     npy_intp first_step
     npy_intp second_step
 
@@ -101,7 +102,9 @@ cdef void compute_distances(const char *x, const char *y, Pairs *p, floating *ou
 
 
 cdef PyArrayObject *aligned_float_array(IValue *x) noexcept:
-    """Return the array of an aligned, non-empty floating CPU tensor with any strides; NULL otherwise."""
+    """Return the array of `x` if it is an aligned, non-empty floating CPU tensor, with any strides; else
+    NULL.
+    """
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
@@ -112,13 +115,15 @@ cdef PyArrayObject *aligned_float_array(IValue *x) noexcept:
 
 
 cdef bint read_floats(IValue *r, const int32_t *at, PyArrayObject **a, PyArrayObject **b) noexcept:
-    """Read the first two registers; False unless they are floating tensors of one dtype."""
+    """Read the arrays of the first two arguments; return False unless both are floating tensors with equal
+    dtypes.
+    """
     a[0], b[0] = aligned_float_array(&r[at[0]]), aligned_float_array(&r[at[1]])
     return a[0] != NULL and b[0] != NULL and scalar_type(&r[at[0]]) == scalar_type(&r[at[1]])
 
 
 cdef bint read_norm(IValue *x, Pairs *p) noexcept:
-    """Read the order of a norm: 1, 2 or infinity; False for another one."""
+    """Read the order of a norm, which must be 1, 2 or infinity; return False for other orders."""
     if x.v.f == 2:
         p.measure = EUCLIDEAN
     elif x.v.f == 1:
@@ -151,7 +156,9 @@ cdef int store_distances(Operator op, IValue *r, const int32_t *at, PyArrayObjec
 
 
 cdef bint set_up_vectors(PyArrayObject *a, PyArrayObject *b, int64_t dim, bint keepdim, Pairs *p) noexcept:
-    """Set up the vectors along a dimension of two tensors that broadcast; False if they do not."""
+    """Set up the pairs of vectors along dimension `dim` of `a` and `b`; return False if the shapes do not
+    broadcast.
+    """
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand first, second
     cdef int d, axis, ndim = max(ndim_of(a), ndim_of(b))
@@ -198,7 +205,7 @@ cdef int pairwise_distance(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute the distances between all pairs of rows of two batches of matrices."""
+    """Compute the distances between all rows of `x1` and all rows of `x2`; leading dimensions broadcast."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b
     cdef Pairs p
@@ -207,12 +214,13 @@ cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
     if not read_floats(r, at, &a, &b) or not read_norm(&r[at[2]], &p):
         return call_python_kernel(op, r, at)
     na, nb = ndim_of(a), ndim_of(b)
-    if r[at[3]].tag == TAG_INT and not 0 <= r[at[3]].v.i <= 2:  # invalid compute mode of `_cdist_forward`
+    # `_cdist_forward` with an invalid compute mode: the record's Python kernel raises the error
+    if r[at[3]].tag == TAG_INT and not 0 <= r[at[3]].v.i <= 2:
         return call_python_kernel(op, r, at)
     if na < 2 or nb < 2 or dims_of(a)[na - 1] != dims_of(b)[nb - 1]:
         return call_python_kernel(op, r, at)
     p.eps, p.nd, lead = 0, max(na, nb), max(na, nb) - 2
-    for d in range(lead):  # leading dimensions broadcast
+    for d in range(lead):  # the leading (batch) dimensions broadcast
         m = dims_of(a)[d - lead + na - 2] if d - lead + na - 2 >= 0 else 1
         k = dims_of(b)[d - lead + nb - 2] if d - lead + nb - 2 >= 0 else 1
         if m != k and m != 1 and k != 1:

@@ -10,7 +10,7 @@
 
 #include "simd_level.h"
 
-enum { SUMS = 64 }; /* parallel accumulators of a long row */
+enum { SUMS = 64 }; /* number of parallel accumulators for a long row */
 
 #define DOTS(number)                                                                                                   \
     static inline __attribute__((always_inline)) number number##_row_dot(                                              \
@@ -28,7 +28,7 @@ enum { SUMS = 64 }; /* parallel accumulators of a long row */
         for (; i < n; i++) total += x[i] * y[i];                                                                       \
         return total;                                                                                                  \
     }                                                                                                                  \
-    /* out[i] = rows[i] . x, the rows `pitch` elements apart */                                                        \
+    /* out[i] = rows[i] . x; consecutive rows are `pitch` elements apart */                                            \
     SIMD_BODY void number##_dots_body(                                                                               \
         const number *rows, ptrdiff_t pitch, ptrdiff_t m, const number *x, ptrdiff_t n, number *out) {                 \
         for (ptrdiff_t i = 0; i < m; i++) out[i] = number##_row_dot(rows + i * pitch, x, n);                           \
@@ -37,7 +37,7 @@ enum { SUMS = 64 }; /* parallel accumulators of a long row */
                   (const number *rows, ptrdiff_t pitch, ptrdiff_t m, const number *x,                                  \
                    ptrdiff_t n, number *out),                                                                          \
                   (rows, pitch, m, x, n, out))                                                                         \
-    /* out = the sum of x[i] * rows[i] */                                                                              \
+    /* out = sum over i of x[i] * rows[i] */                                                                           \
     SIMD_BODY void number##_weighted_rows_body(                                                                      \
         const number *rows, ptrdiff_t pitch, ptrdiff_t m, const number *x, ptrdiff_t n, number *out) {                 \
         for (ptrdiff_t j = 0; j < n; j++) out[j] = x[0] * rows[j];                                                     \

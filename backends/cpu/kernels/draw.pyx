@@ -5,8 +5,9 @@ In: registers with sizes, bounds and probabilities.  Out: the register of the te
     rand([2, 3])     randint(10, [4])     x.uniform_(0, 1)
     bernoulli(p), x.bernoulli_(0.3)     dropout(x, 0.5, True)
 
-The numbers and their order are those of `ts.ops.random`, `ts.ops.sampling` and `ts.ops.dropout`. Other
-generators, dtypes, layouts and invalid bounds are left to the record's own kernel.
+The kernels draw the same numbers in the same order as `ts.ops.random`, `ts.ops.sampling` and
+`ts.ops.dropout`. For other generators, dtypes and layouts, and for invalid bounds, the Python kernel of the
+operator record runs.
 """
 
 cimport numpy as cnp
@@ -96,7 +97,7 @@ cdef int uniform_(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- integers
 
 cdef int run_randint(Operator op, IValue *r, const int32_t *at, int64_t low, int64_t high, int sizes_at) except -1:
-    """Draw integers in [low, high), one generator word each."""
+    """Draw integers in [low, high); each consumes one word of the generator."""
     cdef npy_intp dims[MAX_DIMS]
     cdef IValue *dtype = &r[at[sizes_at + 1]]
     cdef int nd
@@ -145,7 +146,9 @@ cdef bint are_probabilities(const floating *p, npy_intp n) noexcept:
 
 
 cdef void sample_bernoulli(const floating *p, npy_intp n, floating *out) noexcept:
-    """Draw Bernoulli samples with one probability per element; float32 ones use 24-bit uniform numbers."""
+    """Draw Bernoulli samples with one probability per element; float32 samples compare 24-bit uniform
+    numbers.
+    """
     cdef MersenneTwister stream = default_stream()
     cdef npy_intp i
     for i in range(n):
@@ -213,7 +216,7 @@ cdef int bernoulli_(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
     """Apply dropout.
 
-    In inference or for p = 0, return the tensor itself, else scale it by Bernoulli samples / (1 - p).
+    Return the tensor itself in inference or for p = 0; otherwise multiply it by Bernoulli samples / (1 - p).
     """
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef double p = r[at[1]].v.f, keep = 1 - p

@@ -1,10 +1,10 @@
 """Pointwise operators on CPU tensors, by direct calls of the inner loops of NumPy's ufuncs.
 
-    Loops: by ScalarType of the operands -> (loop function, its data, ScalarType of the result)
+    Loops: ScalarType of the operands -> (loop function, its data argument, ScalarType of the result)
 
 The functions return a new reference to a Tensor, or NULL without an exception if the operands are
-unsupported: they must have one dtype, or be a tensor and a number of a lower category. The caller then runs
-the record's own kernel.
+unsupported; the caller then runs the record's Python kernel. Supported are operands of one dtype, and a
+tensor with a number of a lower category (such as an int for a float tensor).
 """
 
 cimport cython
@@ -18,7 +18,7 @@ from ts.backends.cpu.kernels.short_floats cimport Widened
 from ts.backends.cpu.kernels.walk cimport Loop, Plane
 
 cdef enum:
-    SCALAR_TYPES = 16                  # bool, integers, floats, complex
+    SCALAR_TYPES = 16                  # number of ScalarType values: bool, integers, floats, complex
 
 
 cdef int scalar_type_of_character(str character) except -2  # NumPy type character -> ScalarType
@@ -28,28 +28,29 @@ cdef int scalar_type_of_character(str character) except -2  # NumPy type charact
 cdef class Loops:
     cdef Loop function[SCALAR_TYPES]
     cdef void *data[SCALAR_TYPES]
-    cdef Plane plane[SCALAR_TYPES]     # two-dimensional loops of binary float arithmetic, else NULL
+    cdef Plane plane[SCALAR_TYPES]  # two-dimensional loops of binary float arithmetic by ScalarType, or NULL
     cdef int result_type[SCALAR_TYPES]
     cdef int arity
-    cdef Widened half_data[2]          # data of the float16 and bfloat16 loops, set by `add_half_loops`
-    cdef bint to_float                 # integers and bools are promoted to the default dtype
+    cdef Widened half_data[2]  # data arguments of the float16 and bfloat16 loops, set by `add_half_loops`
+    cdef bint to_float                 # True if integer and bool operands are promoted to the default dtype
     cdef readonly str name
 
 
-# Add loops for half precision that use the loop for float32.
+# Add loops for half precision, which convert to float32 and call the float32 loop.
 cdef void add_half_loops(Loops loops) noexcept
-# Write a Python number in the tensor's dtype; False if type promotion would change the dtype of the result.
+# Write a Python number as an element of the tensor's dtype; return False if type promotion would change the
+# result's dtype.
 cdef bint store_number(int scalar_type, IValue *number, char *out) noexcept nogil
-# Write the element of a 0-dim tensor of another dtype, which is promoted like a number; False if that is
-# unsupported.
+# Write the element of a 0-dim tensor `x` as an element of another dtype. Such a tensor is promoted like a
+# number; return False if this is unsupported.
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept
-# Return the bytes of an element.
+# Return the size of an element in bytes.
 cdef npy_intp item_size(int scalar_type) noexcept nogil
 cdef PyObject *unary(Loops loops, Tensor x) except? NULL
 cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL
-# Compute x = x op other in place; return a new reference to x.
+# Compute x = x op other in place, and return a new reference to `x`.
 cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
 cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL
-# Compute out = x op other, or op(x) if `other` is NULL; False if `out` has another dtype or shape or overlaps
-# an operand.
+# Write x op other, or op(x) if `other` is NULL, to `out`. Return False if `out` has another dtype or shape
+# than the result, or overlaps an operand partially.
 cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1

@@ -6,9 +6,9 @@ In: a ufunc's inner loops (`PyUFuncObject.functions`) and operands; out: the res
     x + 2   the number is written once in x's dtype; its stride is 0
     x + b   b broadcasts: strides 0, merged dimensions, the loop runs over the innermost
 
-This skips type resolution, casting buffers and error state of NumPy's own ufunc call, which cost several
-times the loop on a small tensor. Loops set floating-point status flags, which NumPy clears itself before it
-reads them; PyTorch has no such warnings.
+This skips NumPy's type resolution, casting buffers and error state, which take several times as long as the
+loop itself on a small tensor. The loops set floating-point status flags and do not warn, as in PyTorch; NumPy
+clears the flags before its own ufunc calls.
 """
 
 import numpy as np
@@ -40,7 +40,8 @@ cnp.import_array()
 cnp.import_ufunc()
 
 cdef extern from "numpy/arrayobject.h":
-    object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
+    # takes over the reference to the dtype
+    object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)
 
 cdef extern from "broadcast_loops_2d.h" nogil:
     ctypedef struct Arithmetic "const struct Arithmetic":
@@ -51,7 +52,7 @@ cdef extern from "broadcast_loops_2d.h" nogil:
 # ---------------------------------------------------------------- loops of a ufunc
 
 cdef class Loops:
-    """Inner loops of a NumPy ufunc whose result dtype is that of the operands, or bool for predicates."""
+    """Inner loops of a NumPy ufunc whose result has the operands' dtype, or bool for predicates."""
 
     def __cinit__(self):
         cdef int i
@@ -76,8 +77,9 @@ cdef int scalar_type_of_character(str character) except -2:
 def ufunc_loops(str name not None, str promotion not None="same", str types=None):
     """Return the loops of NumPy's ufunc `name`; None unless it has one or two operands and one result.
 
-    `promotion` is the record's: "bool" for predicates; "float" leaves out the loops for integers, whose
-    results are not NumPy's. `types` (NumPy type characters) leaves out all others.
+    `promotion` is the type promotion of the operator record: "bool" for predicates; "float" omits the integer
+    loops, because PyTorch's results differ from NumPy's for integers. `types` restricts the loops to these
+    NumPy type characters.
     """
     cdef Loops loops
     cdef cnp.ufunc ufunc
@@ -93,7 +95,8 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     loops.arity = ufunc.nin
     loops.to_float = promotion == "float"
     for i in range(ufunc.ntypes):
-        operands, _, results = candidate.types[i].partition("->")  # Cython cannot access `ufunc.types` in NumPy 2.5
+        # parse the repr: Cython cannot access `ufunc.types` in NumPy 2.5
+        operands, _, results = candidate.types[i].partition("->")
         operand, result = scalar_type_of_character(operands[0]), scalar_type_of_character(results)
         if len(set(operands)) > 1 or not 0 <= operand < SCALAR_TYPES or loops.function[operand] != NULL:
             continue
@@ -114,9 +117,9 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
 
 
 cdef void replace_float_loops(Loops loops):
-    """Replace NumPy's floating loops by this package's.
+    """Replace the float32 and float64 loops of NumPy by those of `broadcast_loops_2d.h`, if they exist.
 
-    For other strides these call NumPy's loop, which is their data.
+    NumPy's loop becomes the data argument of the new loop, which calls it for unsupported strides.
     """
     cdef Arithmetic *replacement = float_arithmetic(loops.name.encode())
     cdef int *kinds = [FLOAT, DOUBLE]
@@ -146,7 +149,9 @@ cdef void add_half_loops(Loops loops) noexcept:
 # ---------------------------------------------------------------- numbers as operands
 
 cdef bint store_number(int scalar_type, IValue *number, char *out) noexcept nogil:
-    """Write a Python number in the tensor's dtype; False if type promotion would change that dtype."""
+    """Write a Python number as an element of a dtype; return False if type promotion would change the
+    tensor's dtype.
+    """
     cdef int64_t i = number.v.i
     if number.tag == TAG_FLOAT:
         return store_double(scalar_type, number.v.f, out)
@@ -182,7 +187,8 @@ cdef inline bint store_double(int scalar_type, double value, char *out) noexcept
     elif scalar_type == DOUBLE:
         (<double *>out)[0] = value
     elif (scalar_type == HALF or scalar_type == BFLOAT16) and is_exact_half(value, scalar_type):
-        wide = <float>value            # inexact numbers are used unrounded, by the record's kernel
+        # numbers that float32 cannot represent stay unrounded in the record's Python kernel
+        wide = <float>value
         shorten(&wide, 1, scalar_type == BFLOAT16, out, 2)
     else:
         return False
@@ -194,7 +200,11 @@ cdef inline bint is_aligned(PyArrayObject *a) noexcept nogil:
 
 
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
-    """Write the element of a 0-dim tensor of another dtype, promoted like a number; False if unsupported."""
+    """Write the element of a 0-dim tensor `x` as an element of another dtype; return False if this is
+    unsupported.
+
+    Such a tensor is promoted like a number.
+    """
     cdef IValue number
     cdef char *place = data_of(<PyArrayObject *>x.array)
     if not is_aligned(<PyArrayObject *>x.array):
@@ -210,12 +220,12 @@ cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
     return False
 
 
-# ---------------------------------------------------------------- running a loop
+# ---------------------------------------------------------------- calls of a loop
 
 cdef inline int run_flat(
     Loops loops, int scalar_type, char **args, npy_intp n, npy_intp *steps, PyArrayObject *x, PyArrayObject *y
 ) except -1:
-    """Run the loop over `n` contiguous elements, without the GIL if there are many; y may be NULL."""
+    """Run the loop over `n` contiguous elements, without the GIL if `n` is large; `y` may be NULL."""
     cdef ReleasedGil gil_state = release_gil_for_arrays(n, x, y)
     loops.function[scalar_type](args, &n, steps, loops.data[scalar_type])
     take_gil(gil_state)
@@ -289,7 +299,9 @@ cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
 
 
 cdef inline bint is_target(PyArrayObject *a) noexcept nogil:
-    """Return whether an array can be written in place: aligned, writable, no overlapping elements."""
+    """Return whether an array can be written in place: it is aligned, writable and has no overlapping
+    elements.
+    """
     return is_aligned(a) and flags_of(a) & cnp.NPY_ARRAY_WRITEABLE and not has_internal_overlap(a)
 
 
@@ -317,7 +329,7 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
 
 
 cdef inline bint rejects_bool(Loops loops, bint with_bool):
-    """Return whether the operation is a subtraction of bools; the record's kernel raises the error for it."""
+    """Return whether the operation subtracts bools; the record's Python kernel raises the error for this."""
     return with_bool and loops.name == "subtract"
 
 
@@ -328,7 +340,11 @@ cdef enum Other:
 
 
 cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char *number) noexcept:
-    """Classify the second operand; a number, or a 0-dim tensor promoted like one, is written in x's dtype."""
+    """Classify the second operand; write a number, or a 0-dim tensor that promotes like a number, to
+    `number`.
+
+    It is converted to the dtype of `x`.
+    """
     cdef Tensor y
     if other.tag != TAG_OBJECT:
         return NEITHER if rejects_bool(loops, other.tag == TAG_BOOL) or not store_number(x.scalar_type, other, number) else NUMBER
@@ -353,7 +369,9 @@ cdef inline bint is_whole(int kind) noexcept nogil:
 
 
 cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
-    """Return the floating ScalarType that operands of two categories are promoted to; -1 otherwise."""
+    """Return the floating ScalarType to which operands of different categories are promoted; -1 if
+    unsupported.
+    """
     cdef Tensor y
     cdef bint to_default
     if other.tag == TAG_OBJECT:
@@ -372,7 +390,7 @@ cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
 
 
 cdef Tensor converted_tensor(Tensor x, int kind):
-    """Return `x` converted to a dtype, in the same dimension order."""
+    """Return a copy of `x` with dtype `kind` and the same dimension order."""
     cdef cnp.dtype dtype = cnp.PyArray_DescrFromType(number_of_scalar_type(kind))
     Py_INCREF(dtype)
     cdef object result = new_alike(<cnp.ndarray>x.array, cnp.NPY_KEEPORDER, dtype, 0)
@@ -381,7 +399,9 @@ cdef Tensor converted_tensor(Tensor x, int kind):
 
 
 cdef PyObject *binary_mixed(Loops loops, Tensor x, IValue *other) except? NULL:
-    """Convert operands of different categories (float and integer or bool) to one dtype, then compute."""
+    """Convert operands of different categories (float and integer or bool) to one dtype, then compute the
+    result.
+    """
     cdef int kind = common_kind(loops, x, other)
     cdef Tensor y
     cdef IValue converted
@@ -441,7 +461,7 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
 cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except? NULL:
     """Compute `a op b` for operands of one dtype, with broadcasting or any strides.
 
-    If b is NULL, the second operand is the number.
+    If `b` is NULL, the second operand is the element at `number`.
     """
     cdef int ndim = ndim_of(a) if b == NULL else max(ndim_of(a), ndim_of(b)), d
     cdef npy_intp shape[MAX_DIMS]
@@ -499,7 +519,7 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
 
 
 cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1:
-    """Compute into `out`; False unless all tensors are contiguous. An operand may be `out` itself."""
+    """Write the result to `out`, which may be an operand; return False unless all tensors are contiguous."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b = NULL
     cdef PyArrayObject *result
@@ -534,7 +554,9 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
 
 
 cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except -1:
-    """Compute a = a op b in place for an aligned array or scalar b; False if b does not broadcast to a."""
+    """Compute a = a op b in place for an aligned array `b`, or a scalar if `b` is NULL; False if `b` does not
+    broadcast.
+    """
     cdef int ndim = ndim_of(a), lead, d
     cdef npy_intp shape[MAX_DIMS]
     cdef int order[MAX_DIMS]

@@ -2,11 +2,11 @@
 
 In: two matrices.  Out: their product, by the loops of `simd_rows.h`, which read both in place.
 
-    1 x 128 @ (512 x 128).T      along: sixteen columns at a time, 128 / 16 vectors of each
-    2 x 128 @ 128 x 512          across: eight vectors of columns at a time
+    1 x 128 @ (512 x 128).T      along b's contiguous columns: 16 at a time, 128 / 16 vectors each
+    2 x 128 @ 128 x 512          across b's contiguous rows: 8 vectors of columns at a time
 
-Packing would read and write all of b for only a few products with each element. BLAS libraries have such
-loops for one row, but a higher call overhead.
+Packing would read and write all of b, although each element is multiplied only a few times. BLAS libraries
+have similar loops for one row, but a higher call overhead.
 """
 
 from libc.stdint cimport int64_t
@@ -16,10 +16,12 @@ from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
 cdef enum:
-    MAX_ALONG_ROWS = 4                 # maximum; with more rows packing pays, which needs no horizontal sums
+    # maximal rows for `along`, which needs horizontal sums; with more rows, packing pays off
+    MAX_ALONG_ROWS = 4
     MAX_ACROSS_ROWS = 16
-    MAX_PACKED_ROWS = 2                # maximum: panels are read once per row
-    MAX_PACKED_BYTES = 1 << 20         # L2 cache size: beyond it, memory bandwidth is the limit either way
+    MAX_PACKED_ROWS = 2                # maximal rows for packed panels, which are read once per row
+    # L2 cache size; for larger panels memory bandwidth is the limit, so they are not faster
+    MAX_PACKED_BYTES = 1 << 20
 
 
 cdef bint can_use_few_rows(bint double_, Matrix *a, Matrix *b) noexcept nogil:

@@ -4,8 +4,8 @@ In: registers with a tensor, dimensions, shifts.  Out: the register of the copy.
 
     x.flip(0), x.fliplr(), x.flipud()      x.roll(1), x.roll([1, 2], [0, 1])
 
-Elements of any dtype are copied as bytes: whole rows after the last flipped dimension. Non-contiguous tensors
-and invalid arguments are left to the record's own kernel.
+Elements of any dtype are copied as bytes; the dimensions after the last flipped dimension are copied as whole
+rows. For non-contiguous tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -56,7 +56,10 @@ cdef void reverse(const char *x, npy_intp n, npy_intp width, char *out) noexcept
 cdef void flip_along(
     const char *x, npy_intp item, int last, const npy_intp *dims, const bint *is_flipped, npy_intp inner, char *out
 ) noexcept nogil:
-    """Flip along dimensions up to `last`, which is flipped; `inner` is the number of elements after it."""
+    """Reverse the dimensions marked in `is_flipped`.
+
+    `last` is the last flipped dimension, `inner` the number of elements after it.
+    """
     cdef npy_intp index[MAX_DIMS]
     cdef npy_intp step[MAX_DIMS]
     cdef npy_intp width = inner * item, row = dims[last] * width, rows = 1, i, size = row
@@ -81,7 +84,9 @@ cdef void flip_along(
 
 
 cdef int store_flipped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, const bint *is_flipped, int last) except -1:
-    """Store the flipped copy; `last` -1 means no flipped dimension."""
+    """Store the flipped copy as the result; `last` is the last flipped dimension, or -1 if no dimension is
+    flipped.
+    """
     cdef npy_intp inner = 1, item = item_size(a)
     cdef int d, kind = scalar_type(&r[at[0]])
     cdef const char *x = data_of(a)
@@ -139,7 +144,7 @@ cdef int fliplr(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- roll
 
 cdef void roll_axis(const char *x, Axis *axis, npy_intp item, int64_t shift, char *out) noexcept nogil:
-    """Rotate along an axis by `shift` in [0, n)."""
+    """Rotate the elements along an axis of length n by `shift`, 0 <= shift < n."""
     cdef npy_intp row = axis.n * axis.inner * item, first = shift * axis.inner * item, o
     for o in range(axis.outer):
         memcpy(out, x + row - first, first)
@@ -154,7 +159,7 @@ cdef inline int64_t wrap_shift(int64_t shift, npy_intp n) noexcept:
 
 
 cdef int roll(Operator op, IValue *r, const int32_t *at) except -1:
-    """Roll along one dimension after the other, each into a new array."""
+    """Roll along one dimension after the other; each step writes a new array."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef List shifts = <List>r[at[1]].v.o
     cdef List listed = <List>r[at[2]].v.o

@@ -3,14 +3,15 @@
 from numpy cimport npy_intp
 
 cdef enum Transform:
-    REAL_TO_COMPLEX                    # yields the non-negative frequencies only
-    COMPLEX_TO_REAL                    # inverse of it; the output has `m` samples
+    REAL_TO_COMPLEX                    # the result has only the non-negative frequencies
+    COMPLEX_TO_REAL                    # the inverse of REAL_TO_COMPLEX; the output has `m` samples
     FORWARDS
     BACKWARDS
 
 cdef enum:
-    MAX_TRANSFORM_ELEMENTS = 1 << 12   # for more, SciPy is faster: it transforms several rows at once
+    # for larger tensors, SciPy is faster because it transforms several rows at once
+    MAX_TRANSFORM_ELEMENTS = 1 << 12
 
-# Transform the rows of a contiguous array to rows of `m` elements of a new array. `kind` is FLOAT or DOUBLE,
-# the precision of the real numbers; `norm` is a name or "".
+# Transform the rows of a contiguous array; return a new array with rows of `m` elements. `kind` is FLOAT or
+# DOUBLE, the precision of the real numbers; `norm` is the name of a norm or "".
 cdef object transform_rows(Transform direction, int kind, object rows, npy_intp m, str norm)

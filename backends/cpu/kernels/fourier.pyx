@@ -4,8 +4,8 @@ In: registers with a tensor, a length, a dimension and the name of a norm.  Out:
 
     fft_rfft(x)      fft_irfft(x, 20)      fft_fft(x, norm="ortho")      fft_ifft(x)
 
-The loops are those of NumPy's generalized ufuncs (pocketfft), which cache their plans. Large tensors, other
-dimensions and dtypes, and invalid arguments are left to the record's own kernel.
+The loops are those of NumPy's generalized ufuncs (pocketfft), which cache their plans. For large tensors,
+other dimensions and dtypes, and invalid arguments, the Python kernel of the operator record runs.
 """
 
 from importlib import import_module
@@ -30,7 +30,7 @@ cnp.import_array()
 cnp.import_ufunc()
 
 cdef enum:
-    LOOPS = 5                          # one per transform; two for real input, of even and odd length
+    LOOPS = 5                          # one loop per transform; real input has two, for even and odd lengths
 
 ctypedef struct FftLoop:
     Loop function
@@ -42,7 +42,9 @@ cdef bint loops_loaded = False
 
 
 cdef int look_up_loops(int index, str name, str single, str double_) except -1:
-    """Look up the loops of one of NumPy's functions for two types; missing ones stay NULL."""
+    """Look up the two loops of a numpy.fft ufunc, for types `single` and `double_`; missing loops stay
+    NULL.
+    """
     cdef cnp.ufunc ufunc
     cdef int i
     cdef FftLoop loop
@@ -88,7 +90,9 @@ cdef bint can_transform(int kind):
 cdef int transform(
     Transform direction, int kind, char *x, npy_intp n, npy_intp length, char *out, npy_intp m, npy_intp rows, double factor
 ) except -1:
-    """Transform `rows` rows of `n` elements to rows of `m`; `length` is the length of the transform."""
+    """Transform `rows` rows of `n` elements to rows of `m` elements; `length` is the length of the
+    transform.
+    """
     cdef FftLoop *loop = &loops_for(kind)[LOOPS - 1 if direction == REAL_TO_COMPLEX and length % 2 else <int>direction]
     cdef npy_intp real = 4 if kind == FLOAT else 8
     cdef npy_intp from_step = real if direction == REAL_TO_COMPLEX else 2 * real
@@ -104,7 +108,7 @@ cdef int transform(
 
 
 cdef double factor_of(str norm, npy_intp n, bint forwards):
-    """Return the scale factor of the results; 0 for an invalid norm."""
+    """Return the scale factor of the results for norm `norm`; 0 for an invalid norm."""
     if norm == "ortho":
         return 1 / sqrt(<double>n)
     if norm == "" or norm == "backward":
@@ -115,14 +119,14 @@ cdef double factor_of(str norm, npy_intp n, bint forwards):
 
 
 cdef str read_string(IValue *x):
-    """Read an optional string argument, "" for None; return None for other types."""
+    """Return an optional string argument, "" for None; return None for values of other types."""
     if x.tag == TAG_NONE:
         return ""
     return <str>x.v.o if x.tag == TAG_OBJECT and type(<object>x.v.o) is str else None
 
 
 cdef object converted_array(PyArrayObject *a, int kind):
-    """Return the elements converted to another dtype."""
+    """Return a copy of the array converted to dtype `kind`."""
     result = new_like(a, kind)
     cnp.PyArray_CopyInto(<cnp.ndarray>result, <cnp.ndarray>a)
     return result

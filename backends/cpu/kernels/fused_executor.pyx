@@ -1,18 +1,18 @@
 """Execution of fusion groups: pointwise operators run together on tiles that stay in the L1 cache.
 
-In: registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out: whether it ran,
-and its results.
+In: registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out: whether the
+group ran, and its results.
 
     rows                               slots while a tile runs
       2 = mul(0, 1)                      inputs      the elements, or a copy of the tile if they are strided
       3 = add(2, 0)                      results     the result's array if it is read outside, else a buffer
       4 = tanh(3)                        numbers     one element with a stride of 0
 
-The loops are those of the operators' own kernels, on operands of the same dtypes, so the results are
+The group calls the same loops as the separate operators, with the same operand dtypes, so the results are
 bit-identical. `tile_plans` chooses them, `tile_places` computes the addresses.
 
 If the group does not support its inputs, the first result is False, and the bytecode continues with the
-single operators.
+separate operators.
 """
 
 cimport cython
@@ -51,15 +51,16 @@ from ts.backends.cpu import thread_pool
 cnp.import_array()
 
 cdef enum:
-    TILE_BUFFER_BYTES = MAX_BUFFERS * TILE_BYTES  # bytes; the rows of epilogues follow them
+    # bytes of all tile buffers; the row buffers of epilogues follow them
+    TILE_BUFFER_BYTES = MAX_BUFFERS * TILE_BYTES
     SCRATCH_ROW_BYTES = 4 * TILE_BYTES
 
-# Buffers of groups that run with the GIL held, which excludes concurrent use.
+# Static buffers of groups that run with the GIL held; the GIL prevents concurrent use.
 cdef char scratch[TILE_BUFFER_BYTES + SCRATCH_ROW_BYTES]
 
 
 cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
-    """Run the steps of a stage on the elements [start, end), tile by tile."""
+    """Run all steps of a stage on the elements [start, end), one tile at a time."""
     cdef char *args[MAX_OPERANDS + 1]
     cdef npy_intp steps[MAX_OPERANDS + 1]
     cdef npy_intp count
@@ -96,7 +97,7 @@ cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_
 
 
 cdef void run_chunks(FusedPlan plan, Run *run, char *memory, npy_intp first, npy_intp last) noexcept nogil:
-    """Run tiles or chunks [first, last) of a stage; chunks are followed by the epilogues."""
+    """Run the tiles or chunks [first, last) of a stage; epilogues run after each chunk."""
     cdef npy_intp chunk_index, start, end
     if run.ends.count == 0:
         run_tiles(plan, run, memory, first * plan.tile, min(run.size, last * plan.tile))
@@ -108,7 +109,7 @@ cdef void run_chunks(FusedPlan plan, Run *run, char *memory, npy_intp first, npy
 
 
 cdef int run_on_this_thread(FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
-    """Run a stage on this thread, without the GIL if it is large enough."""
+    """Run a stage on this thread; release the GIL if the stage is large enough."""
     cdef char *memory
     cdef ReleasedGil gil_state
     if run.size < RELEASE_GIL_FROM and run.ends.bytes <= SCRATCH_ROW_BYTES:
@@ -126,13 +127,14 @@ cdef int run_on_this_thread(FusedPlan plan, Run *run, Operator op, IValue *r, co
 
 @cython.final
 cdef class ParallelTileRun:
-    """Run of a stage by several threads, each with a consecutive range of tiles and its own buffers."""
+    """Execution of a stage by several threads; each has a consecutive range of tiles and separate buffers."""
     cdef FusedPlan plan
     cdef Run *run
-    cdef list held                     # references to the input arrays, which other threads may replace
+    # own references to the input arrays, because other threads may replace them in the tensors
+    cdef list held
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
-        """Run the share `part` of `parts`; called by the thread pool."""
+        """Run partition `part` of `parts`; called by the thread pool."""
         cdef Run local_run
         cdef char *memory
         cdef npy_intp chunks
@@ -165,7 +167,9 @@ cdef int run_on_threads(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const
 
 
 cdef int decline(Operator op, IValue *r, const int32_t *at) except -1:
-    """Report that the group did not run: the first result is False, tensor results get a placeholder."""
+    """Report that the group did not run: set the first result to False and tensor results to a
+    placeholder.
+    """
     cdef int i, out
     cdef IValue placeholder = r[at[op.tensor_at]]
     for i in range(1, op.nrets):
@@ -191,7 +195,7 @@ cdef int run_stage(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *
 
 
 cdef inline void set_slot_array(Run *run, int slot, object array, npy_intp item) noexcept:
-    """Write a slot's results to an array."""
+    """Let a slot write its results to `array`, whose elements have `item` bytes."""
     run.array[slot] = <PyObject *>array
     run.place[slot].data = data_of(<PyArrayObject *>array)
     run.place[slot].step = run.place[slot].advance = item
@@ -200,7 +204,7 @@ cdef inline void set_slot_array(Run *run, int slot, object array, npy_intp item)
 cdef list run_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject *like, Operator op, IValue *r, const int32_t *at):
     """Run a group whose inputs have one shape and equal strides.
 
-    Return the owners of the results; None if unsupported.
+    Return the arrays of the results; None if the inputs are unsupported.
     """
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[2]
@@ -233,7 +237,7 @@ cdef list run_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject *like,
 
 
 cdef int shape_of(Layout *layout, int slot, npy_intp *shape) noexcept:
-    """Store the shape of a slot and return its rank."""
+    """Store the shape of a slot in `shape` and return its rank."""
     cdef int rank = layout.rank[slot], lead = layout.ndim - rank, d
     for d in range(rank):
         shape[d] = layout.shape[lead + d] if layout.longs[slot] >> (lead + d) & 1 else 1
@@ -241,7 +245,7 @@ cdef int shape_of(Layout *layout, int slot, npy_intp *shape) noexcept:
 
 
 cdef object new_slot_array(Layout *layout, int slot, int kind):
-    """Allocate the array of a result with the strides that its operator would choose."""
+    """Allocate the array of a result with the strides that the separate operator would choose."""
     cdef npy_intp shape[MAX_RANK]
     cdef npy_intp strides[MAX_RANK]
     cdef npy_intp item = item_size(kind)
@@ -252,7 +256,7 @@ cdef object new_slot_array(Layout *layout, int slot, int kind):
 
 
 cdef int add_epilogues(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, IValue *r, const int32_t *at, list held) except -1:
-    """Add the epilogues of this stage whose input is contiguous."""
+    """Add the epilogues of this stage whose input is contiguous to `run.ends`."""
     cdef npy_intp shape[MAX_RANK]
     cdef int e, i, slot
     run.ends.count, run.ends.bytes = 0, 0
@@ -265,7 +269,7 @@ cdef int add_epilogues(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, I
 
 
 cdef bint is_read_outside_stage(FusedPlan plan, Run *run, int slot) noexcept:
-    """Return whether a slot is a result of the group or read by a later stage."""
+    """Return whether slot `slot` is a result of the group or is read by a later stage."""
     cdef Step *step
     cdef int i, k
     if plan.is_result[slot]:
@@ -279,7 +283,10 @@ cdef bint is_read_outside_stage(FusedPlan plan, Run *run, int slot) noexcept:
 
 
 cdef list run_broadcast(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
-    """Run a group whose inputs broadcast, are strided or differ in dimension order; None if unsupported."""
+    """Run a group whose inputs broadcast, are strided or differ in dimension order.
+
+    Return the arrays of the results; None if the inputs are unsupported.
+    """
     cdef Layout layout
     cdef Schedule schedule
     cdef int order[MAX_RANK]
@@ -323,7 +330,7 @@ cdef inline bint is_default_dtype_current(FusedPlan plan):
 
 
 cdef list run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
-    """Run the group; return the owners of the results, or None if the shapes or strides are unsupported."""
+    """Run the group; return the arrays of the results, or None if the shapes or strides are unsupported."""
     cdef PyArrayObject *like = NULL
     cdef list held
     reset_epilogues(g, plan, run)
@@ -337,9 +344,9 @@ cdef list run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *
 
 
 cdef list try_run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
-    """Run a group with epilogues; None after an exception.
+    """Run a group with epilogues; return None if it raises an exception.
 
-    The single operators raise the exception again, with its location.
+    The separate operators then run and raise the exception again, with the right source location.
     """
     try:
         return run_plan(g, plan, run, op, r, at)
@@ -384,7 +391,7 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int prepare_group(Operator op, IValue *r, const int32_t *at) except -1:
-    """Read the program of the group, install its kernel and run it."""
+    """Read the program of the group, replace this kernel by the one that runs it, and run it."""
     try:
         group = read_group(op.record.program)
     except ValueError:
@@ -396,4 +403,5 @@ cdef int prepare_group(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 register_kernel("prim::FusionGroup", prepare_group)
-register_kernel("prim::DifferentiableGraph", decline)  # runs only if autograd does not handle it as a whole
+# runs only if autograd does not differentiate the group as a whole
+register_kernel("prim::DifferentiableGraph", decline)

@@ -25,10 +25,10 @@
 #endif
 #define STEP_INLINE static inline __attribute__((always_inline))
 
-enum { STEP_BLOCK = 256, STEP_LANES = 8 }; /* elements whose square roots are computed together */
+enum { STEP_BLOCK = 256, STEP_LANES = 8 }; /* number of elements whose square roots are computed together */
 
-/* Square roots in place; x has room for a whole vector after n. Compilers do not vectorize `sqrt`, which may
-   set `errno`. */
+/* Square roots in place; `x` must have room for a whole vector after element n. Written with SIMD
+   intrinsics, because compilers do not vectorize `sqrt`, which may set `errno`. */
 #define ROOTS(NAME, T, TARGET, LANES, LOAD, STORE, ROOT) \
 TARGET static void NAME(T *x, ptrdiff_t n) { \
     for (ptrdiff_t i = n; i % STEP_LANES; i++) x[i] = 0; \
@@ -49,7 +49,7 @@ ROOTS(roots_double_plain, double, , 1, FETCH, PUT, sqrt)
 #endif
 
 typedef struct {
-    double lr, momentum, gain, weight_decay; /* gain: 1 - dampening */
+    double lr, momentum, gain, weight_decay; /* gain is 1 - dampening */
     int nesterov, maximize, first;
 } SgdRule;
 
@@ -63,7 +63,7 @@ typedef struct {
     int maximize;
 } AdagradRule;
 
-/* a * b + c, rounded once (`exact`) or twice (`plain`). */
+/* a * b + c, rounded once in functions named `exact`, twice in those named `plain`. */
 STEP_INLINE float exact_float(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 STEP_INLINE double exact_double(double a, double b, double c) { return __builtin_fma(a, b, c); }
 STEP_INLINE float plain_float(float a, float b, float c) { return a * b + c; }
@@ -146,7 +146,7 @@ RULES(double, exact_double, WITH_FMA, double_fma)
 RULES(float, plain_float, , float_plain)
 RULES(double, plain_double, , double_plain)
 
-/* Selection by dtype and FMA support. */
+/* Selection of a function by dtype and FMA support. */
 #define CHOOSE(NAME, FLOATS, ...) \
     (HAS_FMA() ? (FLOATS) ? NAME##_float_fma(__VA_ARGS__) : NAME##_double_fma(__VA_ARGS__) \
                : (FLOATS) ? NAME##_float_plain(__VA_ARGS__) : NAME##_double_plain(__VA_ARGS__))

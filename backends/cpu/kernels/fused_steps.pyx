@@ -1,12 +1,14 @@
 """Fused optimizer steps over lists of parameters: the `_fused_*` operators of `ts.optim` and PyTorch.
 
 In: registers with lists of parameters, gradients and optimizer state, and the options of the rule. Out:
-parameters and state, updated in place; also the gradients, if a gradient scaler's factor is divided out.
+parameters and state, updated in place, and gradients too if they are divided by the factor of a gradient
+scaler.
 
     _fused_sgd_([p], [p.grad], [momentum], weight_decay=0, momentum=0.9, lr=0.1, ...)
 
-The lists must have equal lengths, with contiguous float32 or float64 tensors; anything else is left to the
-records, which use operators on lists. Non-contiguous gradients are copied.
+The lists must have equal lengths, with contiguous float32 or float64 tensors; for other
+arguments, the Python kernels of the records run, which use operators on lists. Non-contiguous gradients are
+copied.
 """
 
 cimport numpy as cnp
@@ -58,14 +60,14 @@ cdef extern from "fused_steps.h" nogil:
     void step_unscale(int floats, void *grad, npy_intp n, double scale)
 
 cdef enum:
-    PARAMETERS = 0                     # argument positions of lists
+    PARAMETERS = 0                     # argument positions of the lists
     GRADIENTS = 1
     MAX_LISTS = 5
-    ELEMENT_COST = 4                   # cost per element relative to a copy; decides when to release the GIL
+    ELEMENT_COST = 4  # cost of one element relative to a copy; determines when the GIL is released
 
 
-ctypedef struct Part:                  # a parameter with its gradient and state
-    void *data[MAX_LISTS]              # in the order of the lists; NULL for unused ones
+ctypedef struct Part:                  # one parameter with its gradient and state
+    void *data[MAX_LISTS]  # elements of the tensors, in the order of the lists; NULL for unused lists
     npy_intp n
     double step
 
@@ -73,17 +75,17 @@ ctypedef struct Part:                  # a parameter with its gradient and state
 cdef struct Work:
     Part *parts
     Py_ssize_t count
-    npy_intp total                     # elements
-    int floats                         # 1 for float32, 0 for float64
-    double scale                       # scale of the gradients; 1 without a scaler
+    npy_intp total                     # total number of elements
+    int floats                         # 1 for float32 tensors, 0 for float64
+    double scale                       # factor of the gradients of a gradient scaler; 1 without a scaler
     bint scaled
-    bint skipped                       # True if the scaler found infinite gradients
+    bint skipped  # True if the gradient scaler found infinite gradients: nothing is updated
 
 
 # ---------------------------------------------------------------- arguments
 
 cdef bint read_scalar(IValue *x, double *out) noexcept:
-    """Read a float, or the element of a CPU tensor of size 1; False for anything else."""
+    """Read a float, or the element of a CPU tensor with one element; return False for other values."""
     cdef PyArrayObject *a
     cdef int kind
     if x.tag == TAG_FLOAT:
@@ -107,7 +109,10 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
 
 
 cdef PyArrayObject *list_array(IValue *tensors, Py_ssize_t i, int kind, bint writable) noexcept:
-    """Return element `i` if it is a contiguous tensor of the dtype (writable if `writable`), else NULL."""
+    """Return the array of tensor `i` of a list if it is contiguous with dtype `kind`, else NULL.
+
+    If `writable`, the array must also be writable.
+    """
     cdef IValue *x = list_place(tensors.v.o, i)
     cdef PyArrayObject *a = contiguous_array_or_null(x)
     if a == NULL or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
@@ -120,7 +125,7 @@ cdef inline bint is_list(IValue *x, Py_ssize_t count) noexcept:
 
 
 cdef bint collect_parts(IValue *r, const int32_t *at, const bint *used, int lists, int steps_at, list copies, Work *work) except -1:
-    """Fill in `work.parts`; False if an argument is unsupported."""
+    """Fill in `work.parts` from the arguments; return False if an argument is unsupported."""
     cdef IValue *first = &r[at[PARAMETERS]]
     cdef PyArrayObject *p
     cdef PyArrayObject *a
