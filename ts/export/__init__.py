@@ -1,4 +1,7 @@
-"""Export of programs as graphs: a module is traced on fake tensors, for all sizes of dynamic dimensions."""
+"""Export of modules as graphs: `export` traces a module on fake tensors.
+
+Dimensions declared dynamic become symbols.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ __all__ = [
     "unflatten",
 ]
 
-# Modules that need sympy: a program without symbols is loaded and runs without it.
+# Modules that need sympy: they are imported at the first use, so programs without symbols run without sympy.
 _LATER: Final = {
     "AdditionalInputs": "ts.export.dynamic_shapes",
     "ShapesCollection": "ts.export.dynamic_shapes",

@@ -1,4 +1,4 @@
-"""Draft export: continues where `export` fails and reports all failures.
+"""Draft export: export that continues after each failure and reports all failures at the end.
 
     program = draft_export(module, args, dynamic_shapes=...)
     print(program._report)
@@ -84,7 +84,10 @@ class FailureReport:
     data: dict[str, Any]
 
     def print(self, str_to_filename: Mapping[str, str] | None = None) -> str:
-        """Format the failure with its user stack trace."""
+        """Format the failure with its user stack trace.
+
+        `str_to_filename` is accepted for compatibility with PyTorch.
+        """
         lines = "".join(
             f"        File {p.file}, lineno {p.line}, in {p.function}\n            {p.text}\n"
             for p in self.data.get("user_stack", ())
@@ -100,11 +103,14 @@ class DraftExportReport:
     failures: list[FailureReport] = field(default_factory=list)
 
     def successful(self) -> bool:
-        """Return True without failures; `export` then yields the same program."""
+        """Return True if no failures were recorded; `export` then yields the same program."""
         return not self.failures
 
     def add(self, kind: FailureType, key: str, **data: Any) -> None:
-        """Record a failure; repeated failures increment its occurrence count."""
+        """Record a failure.
+
+        If `data[key]` equals that of a recorded failure of this kind, increment its occurrence count instead.
+        """
         for known in self.failures:
             if known.failure_type is kind and known.data[key] == data[key]:
                 known.data["occurrences"] += 1
@@ -134,7 +140,7 @@ def draft_export(
     strict: bool = False,
     prefer_deferred_runtime_asserts_over_guards: bool = False,
 ) -> ExportedProgram:
-    """Export a program for the example arguments, with a report of the errors of `export`.
+    """Export `mod` for the example arguments; errors that `export` would raise are collected in a report.
 
     The report is the program's `_report`.  The program is correct for the example; for other arguments it
     asserts the assumed conditions.  Results of operators with incorrect fake kernels may be wrong.
@@ -163,7 +169,7 @@ def draft_export(
 
 
 def _found_out(shapes: Any) -> Any:
-    """Replace dynamic dimension specs by `Dim.AUTO`."""
+    """Replace `Dim` specs and `Dim.DYNAMIC` in `shapes` by `Dim.AUTO`."""
     return pytree.tree_map(
         lambda x: Dim.AUTO if isinstance(x, Dim) or getattr(x, "kind", "") == "DYNAMIC" else x,
         shapes,
@@ -172,7 +178,10 @@ def _found_out(shapes: Any) -> Any:
 
 
 class _DraftEnvironment(ShapeEnv):
-    """Shape environment with example values for unbacked symbols; guards on them are reported and assumed."""
+    """Shape environment that knows the example value of each unbacked symbol.
+
+    Guards on unbacked symbols are reported and assumed to hold.
+    """
 
     def __init__(self, report: DraftExportReport) -> None:
         super().__init__()
@@ -181,7 +190,10 @@ class _DraftEnvironment(ShapeEnv):
         self.outer = len(stack())  # user stack depth before the export
 
     def in_example(self, expression: Any) -> Any:
-        """Evaluate an expression with example values; KeyError if a symbol has none."""
+        """Return the value of `expression` in the example.
+
+        Raise KeyError if a symbol has no example value.
+        """
         return sympy_functions.value(self.simplify(expression), self.hints | self.examples)
 
     def undetermined(self, condition: Any, wanted: str = "") -> Any:
@@ -210,9 +222,10 @@ class _DraftRecorder(ExportTracer):
 
     def __init__(self, environment: _DraftEnvironment) -> None:
         super().__init__(environment)
-        self._examples: dict[int, tuple[Tensor, Tensor]] = {}  # fake and real tensor, by id of the fake one
+        # (fake tensor, real tensor), by the id of the fake tensor
+        self._examples: dict[int, tuple[Tensor, Tensor]] = {}
 
-    # ---- the example
+    # ---- example values
 
     def example(self, made: Tensor, real: Tensor) -> None:
         with self.paused(), ts.no_grad():
@@ -232,7 +245,7 @@ class _DraftRecorder(ExportTracer):
         return made
 
     def _real(self, x: Any) -> Any:
-        """Return the example value of a fake or symbolic value; KeyError if unknown."""
+        """Return the example value of a fake tensor or symbolic number; raise KeyError if it has none."""
         if isinstance(x, Tensor):
             return self._examples[id(x)][1] if is_fake(x) else x
         if isinstance(x, SymNumber):
@@ -244,11 +257,11 @@ class _DraftRecorder(ExportTracer):
     def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
         try:
             given = [self._real(x) for x in values]
-        except KeyError:  # a result of control flow, which has no example
+        except KeyError:  # a result of a control-flow operator has no example value
             return super().computed(op, values, new_size)
         try:
             made = super().computed(op, values, new_size)
-        except Exception as error:  # the user's function may raise anything without elements
+        except Exception as error:  # without elements, the user's function may raise any exception
             if not op.record.of_program:
                 raise
             with ts.no_grad():
@@ -301,7 +314,7 @@ class _DraftRecorder(ExportTracer):
         return made
 
     def _bind_example(self, made: Any, real: Any) -> None:
-        """Bind fake results of an operator to its real results in the example."""
+        """Record the real results and sizes as example values of the fake results and their symbols."""
         if isinstance(made, Tensor) and isinstance(real, Tensor):
             self._keep(made, real)
             for size, n in zip(made.array.shape, real.shape, strict=True):
@@ -324,7 +337,7 @@ class _DraftRecorder(ExportTracer):
     # ---- custom operators with insufficient fake kernels
 
     def _of_any_size(self, real: Any) -> Any:
-        """Create fake tensors for real results, with unbacked sizes."""
+        """Create fake tensors for real results; each size becomes a new unbacked symbol."""
         if isinstance(real, list | tuple):
             return type(real)(map(self._of_any_size, real))
         if not isinstance(real, Tensor):
@@ -351,7 +364,10 @@ class _DraftRecorder(ExportTracer):
         return ""
 
     def _example_of(self, size: Any, found: int) -> Any:
-        """Return the example value of a size; `found` for unbacked sizes without example."""
+        """Return the example value of `size`.
+
+        `found` if `size` is an unbacked symbol without example value.
+        """
         try:
             return self._real(size)
         except KeyError:
@@ -359,7 +375,7 @@ class _DraftRecorder(ExportTracer):
 
 
 class _Draft(Export):
-    """Export that records failures and continues."""
+    """Export that records each failure in the report and continues."""
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""Argument checks of an exported program, with error locations such as `*args[0].shape[1]`."""
+"""Checks of the arguments of an exported program.
+
+Error messages name the argument, such as `*args[0].shape[1]`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from ts.utils import _pytree as pytree
 
 
 def check_arguments(program: ExportedProgram, leaves: Sequence[Any]) -> None:
-    """Raise RuntimeError if argument leaves violate the program's metadata or guards."""
+    """Raise RuntimeError if the flattened arguments `leaves` violate the program's metadata or guards."""
     specs = program.graph_signature.input_specs
     nodes = [n for n in program.graph.nodes if n.op == "placeholder"]
     users = [n for n, s in zip(nodes, specs, strict=True) if s.kind is InputKind.USER_INPUT]
@@ -26,7 +29,10 @@ def check_arguments(program: ExportedProgram, leaves: Sequence[Any]) -> None:
 
 
 def _place(path: Sequence[Any]) -> str:
-    """Format the location of a leaf: `*args[0]`, or argument name, then the key path."""
+    """Format the pytree path of an argument leaf.
+
+    `*args[0]` or the name of a keyword argument, then the key path.
+    """
     kind, first, *rest = path
     return (f"*args[{first.idx}]" if kind.idx == 0 else str(first.key)) + pytree.keystr(tuple(rest))
 

@@ -10,7 +10,7 @@ from ts.nn.modules.module import Module
 
 
 def arguments_by_name(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return call arguments by `forward` parameter name, in call order."""
+    """Return a dictionary from parameter names of `forward` to arguments, in the order of the call."""
     forward = module.forward if isinstance(module, Module) else module
     parameters = list(inspect.signature(forward).parameters.values())
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -26,7 +26,7 @@ def arguments_by_name(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
 
 
 def argument_names(mod: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
-    """Return a name per argument of a call; variadic arguments are named rest_0, rest_1, ..."""
+    """Return one name for each argument of a call; variadic arguments are named rest_0, rest_1, ..."""
     forward = mod.forward if isinstance(mod, Module) else mod
     parameters = inspect.signature(forward).parameters.values()
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

@@ -1,4 +1,4 @@
-"""Autocast on fake tensors: conversion dtype of an operator's arguments by its autocast rule."""
+"""Autocast on fake tensors: finds the dtype to which autocast converts the arguments of an operator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from ts.export.fake import device_of, tensors_in
 
 
 def is_cast(x: Tensor, dtype: Any) -> bool:
-    """Return True if autocast converts a tensor: floating point, not float64, other dtype."""
+    """Return True if autocast would convert `x` to `dtype`.
+
+    `x` has a floating-point dtype other than float64 and `dtype`.
+    """
     return x.is_floating_point() and x.dtype is not dtypes.float64 and x.dtype is not dtype
 
 
@@ -22,7 +25,10 @@ def rule_of(op: Any, device: str) -> str:
 
 
 def place_of_casts(values: list[Any]) -> int | None:
-    """Return the autocast switch of an operator's device; None if disabled or unsupported."""
+    """Return the index of the autocast setting for the device of the first tensor.
+
+    None if autocast is disabled or unsupported there.
+    """
     first = next(tensors_in(values), None)
     if first is None or (device := device_of(first).type) not in autocast.LOWER_DTYPES:
         return None

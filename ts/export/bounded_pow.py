@@ -1,14 +1,17 @@
-"""Powers of numbers that may be anything: power(2, 10), and OverflowError for power(2, 10**9)."""
+"""Power function with a bound on the size of integer results.
+
+Power(2, 10) is 1024, power(2, 10**9) raises OverflowError.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-MAX_BITS: Final = 1 << 12  # maximum size of an integer power
+MAX_BITS: Final = 1 << 12  # bits of an integer result, at most
 
 
 def power(a: Any, b: Any) -> Any:
-    """Compute a ** b; OverflowError above the size limit, ValueError for complex results."""
+    """Return a ** b; raise OverflowError above `MAX_BITS`, and ValueError for complex results."""
     if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and abs(b) * a.bit_length() > MAX_BITS:
         raise OverflowError("a number is too large")
     found = a**b

@@ -3,7 +3,8 @@
     with of_sizes():
         max(x.shape[0], 3)            sym_max(s0, 3); otherwise 3 or s0, decided by the example
 
-Applies to two numbers or a list, as in PyTorch; three or more arguments are compared by Python.
+A call with two numbers or a list becomes symbolic, as in PyTorch; in a call with three or more numbers,
+Python compares them (which adds guards).
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ _open = 0
 
 @contextmanager
 def of_sizes() -> Iterator[None]:
-    """Patch builtin functions during an export; nestable and shared between threads."""
+    """Replace `max`, `min` and `math.pow` by their symbolic versions while the context is active.
+
+    Contexts may nest and run in several threads.
+    """
     _count(1)
     try:
         yield
@@ -46,7 +50,7 @@ def _count(by: int) -> None:
 
 
 def _of_program() -> bool:
-    """Return True if user code, not this package, calls under an export tracer."""
+    """Return True if this thread records an export and the builtin's caller is no module of `ts`."""
     return not is_own(sys._getframe(2).f_globals.get("__name__")) and hasattr(current_tracer(), "tracked")
 
 

@@ -1,4 +1,4 @@
-"""Operators with a data-dependent boolean result, and their recorded replacements by name."""
+"""Operators whose boolean result depends on elements, and the operators that exports record instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`torch.export.decomp_utils`: the table of decompositions that `default_decompositions` returns."""
+"""`torch.export.decomp_utils`: the class of the decomposition table that `default_decompositions` returns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __getattr__ = names_for(__name__)
 
 
 class CustomDecompTable(dict[Any, Callable[..., Any]]):
-    """Map operators to their decompositions; a program may remove and replace entries."""
+    """Dictionary from operators to their decompositions; users may remove and replace entries."""
 
     def copy(self) -> CustomDecompTable:
         """Return a table with the same entries."""
@@ -23,5 +23,5 @@ class CustomDecompTable(dict[Any, Callable[..., Any]]):
         return CustomDecompTable(dict.__or__(self, other))
 
     def materialize(self) -> dict[Any, Callable[..., Any]]:
-        """Return the entries as a plain dictionary."""
+        """Return the table as a plain dictionary."""
         return dict(self)

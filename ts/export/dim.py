@@ -2,7 +2,7 @@
 
 batch = Dim("batch", min=2, max=64)
 {"x": {0: batch, 1: 2 * batch}}           the second size is twice the first
-Dim.AUTO, Dim.DYNAMIC, Dim.STATIC         inferred, inferred but not constant, constant
+Dim.AUTO, Dim.DYNAMIC, Dim.STATIC         inferred; inferred, but an error if constant; constant
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ class _Hint:
 
 
 class Dim:
-    """Named dimension: dimensions of equal name are equal; it has a range, or is a linear expression."""
+    """Named dimension: dimensions with the same name have the same size.
+
+    A `Dim` has a range, or is a linear expression of another `Dim`.
+    """
 
     AUTO = _Hint("AUTO")
     DYNAMIC = _Hint("DYNAMIC")
@@ -114,7 +117,7 @@ def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[D
 
 
 def whole_end(x: Any) -> int | None:
-    """Convert a range bound to int; None if infinite or non-integral."""
+    """Convert the bound of a range to int; return None if it is infinite or not an integer."""
     try:
         n = int(x)
     except (OverflowError, TypeError, ValueError):

@@ -1,7 +1,7 @@
-"""Resolution of `dynamic_shapes` per argument tensor, with validation errors.
+"""Resolution and validation of `dynamic_shapes`: one set of dimension specs per argument tensor.
 
-In: arguments by name, and a tree of equal structure with dimensions in place of tensors.  Out: for each leaf
-of the arguments its dimension specs by index:
+Input: the arguments by name, and a tree of the same structure that contains dimension specs instead of
+tensors. Output: for each argument tensor a dictionary from dimension index to spec:
 
     {"x": {0: Dim("b")}, "y": [None, (Dim.AUTO, None)]}        [{0: b}, {}, {0: AUTO}]
 """
@@ -29,7 +29,10 @@ _MORE = (
 
 
 class ShapesCollection:
-    """Dynamic dimensions by tensor instead of by argument tree: `shapes[x] = {0: Dim("b")}`."""
+    """Collection of dynamic dimensions, assigned to tensors instead of written as a tree: `shapes[x] = {0.
+
+    Dim("b")}`.
+    """
 
     def __init__(self) -> None:
         self._shapes: dict[int, tuple[Any, Any]] = {}
@@ -74,7 +77,10 @@ class ShapesCollection:
 
 
 class AdditionalInputs:
-    """Sizes that change between several arguments are dynamic; `verify` has a program run on all of them."""
+    """Collection of additional example arguments: sizes that differ between examples become dynamic.
+
+    `verify` runs the program on all of them.
+    """
 
     def __init__(self) -> None:
         self._examples: list[tuple[Any, Any]] = []
@@ -108,7 +114,7 @@ class AdditionalInputs:
         return pytree.tree_map(shape, first, *others)
 
     def verify(self, ep: Any) -> None:
-        """Run the program on all example arguments; RuntimeError if its guards reject one."""
+        """Run the program on all example arguments; raise RuntimeError if its guards reject one of them."""
         from ts.export.argument_checks import check_arguments
         from ts.export.runner import flattened
 
@@ -122,7 +128,10 @@ Shape = dict[int, Any]
 
 
 def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
-    """Return per argument leaf the dimension specs by index, or the spec of a number."""
+    """Return a list with one entry for each argument leaf.
+
+    A dictionary from dimension index to spec for a tensor, a spec for a number.
+    """
     count = len(pytree.tree_leaves(dict(arguments)))
     if shapes is None or (isinstance(shapes, list | tuple | dict) and not shapes and not count):
         return [None] * count
@@ -184,7 +193,8 @@ def _walk(value: Any, shape: Any, path: str, put: Callable[[Any], None]) -> None
         for name, child in value.items():
             _walk(child, shape[name], f"{path}['{name}']", put)
         return
-    sequence = issubclass(kind, list | tuple)  # other containers accept a list of their children
+    # for other containers, `shapes` may be a list with one element for each child
+    sequence = issubclass(kind, list | tuple)
     if isinstance(shape, dict) or (sequence and isinstance(shape, list | tuple) and type(shape) is not kind):
         raise _mismatch(f"`inputs{path}` is a {kind}, but `dynamic_shapes{path}` is a {type(shape)}")
     parts = list(shape) if isinstance(shape, list | tuple) else list(node.flatten_fn(shape)[0])
@@ -261,7 +271,7 @@ def _of_leaf(value: Any, shape: Any, path: str) -> Any:
 
 
 def _check_names(found: list[Any]) -> None:
-    """Check that each dimension name has a single range."""
+    """Check that dimensions with the same name have the same range."""
     known: dict[str, Dim] = {}
     for shape in found:
         for spec in shape.values() if isinstance(shape, dict) else ():
@@ -281,14 +291,14 @@ def _shown(dim: Dim) -> str:
     return repr(dim)
 
 
-# ---------------------------------------------------------------- fixes
+# ---- suggested fixes
 
 
 def refine_dynamic_shapes_from_suggested_fixes(msg: str, dynamic_shapes: Any) -> Any:
     """Return `dynamic_shapes` refined by the `Suggested fixes:` of an export error message.
 
-    Raise UserError without suggestions, or for a suggestion other than an integer, a Dim or a linear
-    expression of one.
+    Raise UserError if the message has no suggestions, or a suggestion is not an integer, a Dim or a linear
+    expression of a Dim.
     """
     found = re.search(r"Suggested fixes:\n((?:[ \t]*\w+ = .*(?:\n|$))+)", msg)
     if found is None:
@@ -308,12 +318,12 @@ def _lines(text: str) -> list[str]:
 
 
 class _SuggestedFixParser:
-    """Parser of suggested fixes: dimensions by name."""
+    """Parser of the `Suggested fixes:` lines of an error message."""
 
     def __init__(self, fixes: Mapping[str, str]) -> None:
         self.fixes = fixes
         self.given: dict[str, Dim] = {}
-        self.known: dict[str, Any] = {}  # resolved fixes by name
+        self.known: dict[str, Any] = {}  # parsed value of a fix, by dimension name
         self.reading: list[str] = []
 
     def of(self, dim: Dim) -> Any:
@@ -357,7 +367,7 @@ class _SuggestedFixParser:
         raise self._refused(ast.unparse(x))
 
     def _end(self, x: ast.expr | None) -> int | None:
-        """Parse a range bound; None if unbounded."""
+        """Parse the bound of a range; return None if it is infinite."""
         if x is None or (isinstance(x, ast.Name) and x.id in ("oo", "int_oo")):
             return None
         if isinstance(x, ast.Constant) and type(x.value) is int:

@@ -1,8 +1,9 @@
-"""Fake tensors: metadata without elements, on which exports run programs.
+"""Fake tensors: tensors with metadata and without elements; exports run programs on them.
 
     fake(x)         a Tensor with the shape, dtype and device of x, and no memory
 
-Their arrays are meta arrays, whose sizes may be symbolic; their device is the represented one.
+The array of a fake tensor is a meta array, whose sizes may be symbolic; its device is the device of the
+tensor that it represents.
 """
 
 from __future__ import annotations
@@ -25,23 +26,24 @@ backends.get("meta")
 
 
 class Fake(Layer):
-    """Layer of a fake tensor: its array and represented device.
+    """Layer of a fake tensor: holds its array and the device that it represents.
 
     mode    fake tensor mode that handles operators on the tensor; None in exports
     """
 
-    level = 0  # not a function transform level
+    level = 0  # `level` numbers nested function transforms; this layer is none of them
 
     def __init__(self, inner: Tensor, device: devices.device, mode: Any = None) -> None:
         super().__init__(0 if mode is None else FAKES, inner)
         self.stands_on = device
         self.mode = mode
-        self.constant: Any = None  # constant value, if the mode tracks it
-        self.of_real = False  # fake of a real tensor, read-only: writes would be lost
+        self.constant: Any = None  # value of the tensor if it is constant and the mode tracks constants
+        # True for the fake of a real tensor: writes raise, since they would not reach the real tensor
+        self.of_real = False
 
     @property
     def device(self) -> devices.device:
-        """Represented device."""
+        """Device of the tensor that this fake tensor represents."""
         return self.stands_on
 
     def element(self, x: Tensor) -> Any:
@@ -53,13 +55,19 @@ class Fake(Layer):
         return asked.element(x)
 
     def copied(self, x: Tensor) -> Tensor:
-        """Return a fake tensor with the same layout; under a tracer, a recorded alias."""
+        """Return a fake tensor with the same layout.
+
+        While a tracer records, record `alias` and return its result.
+        """
         if current_tracer() is not None:
             return overloads("alias")(x)  # type: ignore[no-any-return]
         return fake_for(x.array, self.device, x.requires_grad)
 
     def deepcopied(self, x: Tensor) -> Tensor:
-        """Return a fake tensor of the same metadata; under a tracer, a recorded clone."""
+        """Return a fake tensor with the same metadata.
+
+        While a tracer records, record `clone` and return its result.
+        """
         if current_tracer() is not None:
             return x.detach().clone()  # type: ignore[attr-defined, no-any-return]
         return fake_for(x.array, self.device)
@@ -89,7 +97,7 @@ def fake_array(shape: Iterable[Any], dtype: Any, strides: Sequence[Any] | None =
 
 
 def with_known_sizes(array: MetaArray) -> MetaArray:
-    """Return the array with integers for the symbols that are known to be one number; `array` without any."""
+    """Return `array` with each symbolic size that is known to have one value replaced by this int."""
     if not any(known_number(n) is not n for n in array.shape):
         return array
     return MetaArray(
@@ -104,7 +112,7 @@ def known_number(n: Any) -> Any:
 
 
 def fake_for(array: MetaArray, device: devices.device, requires_grad: bool = False) -> Tensor:
-    """Create a fake tensor of an array's metadata for a device."""
+    """Create a fake tensor on `device` with the shape, dtype and strides of `array`."""
     made = wrap_array(array)
     set_layer(made, Fake(wrap_array(array), device))
     return made._marked(True) if requires_grad else made  # type: ignore[no-any-return]
@@ -132,7 +140,7 @@ def device_of(x: Tensor) -> devices.device:
 
 
 def plain(x: Tensor) -> Tensor:
-    """Return the underlying meta tensor; for a real tensor, one with its metadata."""
+    """Return the meta tensor of a fake tensor, or a new meta tensor with the metadata of a real tensor."""
     layer = layer_of(x)
     if isinstance(layer, Fake):
         return layer.inner

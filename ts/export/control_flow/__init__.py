@@ -1,4 +1,6 @@
-"""Control flow in exports: functions become subgraphs, operator calls on them become nodes.
+"""Control flow in exports: branch and body functions become subgraphs.
+
+The operator becomes a node with these subgraphs as arguments.
 
     cond(flag, lambda x: x + y, f, (x,))       node cond(flag, true_graph_0, false_graph_0, (x, y))
 

@@ -1,4 +1,6 @@
-"""Names of captured values as in PyTorch; subgraph inputs are sorted by name.
+"""Names for the values that branch and body functions capture, equal to PyTorch's names.
+
+Subgraph inputs are sorted by these names.
 
 sources = Sources([("l_args_1", true_fn), ("l_args_3", operands)])
 sources.tensor(w)        "l_args_1_closure_0_cell_contents_modules_linear_parameters_weight_"
@@ -16,11 +18,14 @@ from ts._higher_order_ops.side_effect_detection import walk
 
 
 class Sources:
-    """Sources of reachable tensors and symbols: the first path of each."""
+    """Attribute paths of the tensors and symbols that are reachable from given objects.
+
+    The first path found is stored.
+    """
 
     def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
-        self._tensors: dict[int, str] = {}  # by id
-        self.numbers: dict[Any, str] = {}  # by expression
+        self._tensors: dict[int, str] = {}  # path, by id of the tensor
+        self.numbers: dict[Any, str] = {}  # path, by sympy expression
         self._seen: dict[int, Any] = {}
         for name, root in roots:
             for place, x in walk(name, root, _joined, 0, self._seen):
@@ -30,7 +35,7 @@ class Sources:
                     self.numbers.setdefault(x.node.expr, place)
 
     def tensor(self, *known: Tensor | None) -> str | None:
-        """Return the name of the first known tensor; None if unknown."""
+        """Return the path of the first tensor of `known` that has one; None if no tensor has a path."""
         return next((self._tensors[id(x)] for x in known if id(x) in self._tensors), None)
 
 

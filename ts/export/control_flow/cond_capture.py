@@ -1,4 +1,7 @@
-"""`cond` in exports: both branches are recorded; sizes that differ become symbols between the two."""
+"""Capture of `cond` in exports: both branches are recorded.
+
+A result size that differs between the branches becomes a symbol bounded by both.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
-    """Record `cond` and return its results."""
+    """Record both branches of `cond` as subgraphs, record the `cond` node, and return its results."""
     check_calls(true_fn, false_fn, operands)
     sources = Sources(
         [("l_args_0_", pred), ("l_args_3", operands), ("l_args_1", true_fn), ("l_args_2", false_fn)]
@@ -49,7 +52,10 @@ def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, 
 
 
 def in_common(*branches: Branch) -> list[Node]:
-    """Return captured nodes: first those common to all branches, then per branch, sorted by name."""
+    """Return the nodes that the branches capture.
+
+    First the nodes captured by all branches, then those of each branch, sorted by name.
+    """
     takers: dict[Node, list[int]] = {}
     names: dict[Node, str] = {}
     for i, branch in enumerate(branches):
@@ -62,7 +68,10 @@ def in_common(*branches: Branch) -> list[Node]:
 
 
 def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
-    """Merge two branch results: differing sizes become new symbols."""
+    """Return a value that represents the result `a` of one branch or `b` of the other.
+
+    Sizes that differ become new symbols.
+    """
     if not isinstance(a, Tensor):
         return a if known_equal(a, b) else _between(environment, a, b)
     sizes = [
@@ -76,7 +85,7 @@ def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
 
 
 def _strides(sizes: Sequence[Any], like: MetaArray) -> list[Any]:
-    """Return strides for new sizes in the dimension order of another array."""
+    """Return strides for `sizes` that keep the memory order of the dimensions of `like`."""
     order = sorted(range(len(sizes)), key=lambda d: (_as_number(like.strides[d]), -d))
     strides: list[Any] = [0] * len(sizes)
     step: Any = like.itemsize
@@ -98,7 +107,7 @@ def _follows_from_data(environment: ShapeEnv, n: Any) -> bool:
 
 
 def _between(environment: ShapeEnv, n: Any, m: Any) -> Any:
-    """Create a symbol bounded by the ranges of two sizes."""
+    """Create a symbol whose range covers the ranges of the sizes `n` and `m`."""
     ends = [environment.between(expression_of(x)) for x in (n, m)]
     low, high = min(e.low for e in ends), max(e.high for e in ends)
     symbol = environment.unbacked()

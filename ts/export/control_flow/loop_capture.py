@@ -1,4 +1,7 @@
-"""`while_loop`, `map` and `scan` in exports: the body is recorded once, for any round."""
+"""Capture of `while_loop`, `map` and `scan` in exports.
+
+The body is recorded once, with symbols for values that change between iterations.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,8 @@ def record_map(recorder: ExportTracer, f: Any, xs: Any, args: Any) -> Any:
         results = [x if x is None else _stacked(x, xs[0].array.shape[0]) for x in found.leaves]
     inputs = list(branch.lifted)
     module = module_of(branch, inputs, tuple(map(branch.node_of, found.leaves)))
-    taken = [x for x in args if isinstance(x, Tensor | SymNumber)]  # Python values are constants of the graph
+    # Python values become constants of the body's graph
+    taken = [x for x in args if isinstance(x, Tensor | SymNumber)]
     first, others = [list(map(recorder.node_of, part)) for part in (xs, taken)]
     graphs = attributes(recorder, {"body_graph": module})
     call(recorder, map_op, (*graphs, first, [*others, *inputs]), results)
@@ -108,13 +112,16 @@ def _fakes(recorder: ExportTracer, values: Sequence[Any]) -> list[Any]:
 
 
 def _like(x: Tensor) -> Tensor:
-    """Create a fake tensor with the same metadata."""
+    """Create a fake tensor with the metadata of `x`."""
     array = x.array
     return fake_for(MetaArray(array.shape, array.dtype, array.strides), device_of(x), x.requires_grad)
 
 
 def _slice(x: Tensor) -> Tensor:
-    """Return a fake slice along the first dimension with separate memory."""
+    """Create a fake tensor with the metadata of one slice of `x` along its first dimension.
+
+    It shares no memory with `x`.
+    """
     return fake_for(fake_array(x.array.shape[1:], x.array.dtype), device_of(x), x.requires_grad)
 
 

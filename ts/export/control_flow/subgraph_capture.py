@@ -1,4 +1,6 @@
-"""Capture of a function as subgraph of a control-flow operator; outer values become lifted inputs.
+"""Capture of a function as the subgraph of a control-flow operator.
+
+Values of the surrounding graph that it uses become inputs ("lifted").
 
 branch = Branch(recorder, sources)
 branch.outcome(true_fn, (x,))        the function's results and memory effects
@@ -26,7 +28,7 @@ from ts.utils import _pytree as pytree
 
 
 class Branch(ExportTracer):
-    """Tracer of a subgraph function within another tracer."""
+    """Tracer of one function of a control-flow operator, within the recording of the tracer `parent`."""
 
     inside = True
 
@@ -38,16 +40,16 @@ class Branch(ExportTracer):
         self.calls = parent.calls
         self.outer = parent.outer
         self.batches = parent.batches
-        self.lifted: dict[Node, Node] = {}  # input node by outer node
-        self.attributes: dict[str, Any] = {}  # tensors of numbers that the function makes
+        self.lifted: dict[Node, Node] = {}  # input node of this graph, by node of the surrounding graph
+        self.attributes: dict[str, Any] = {}  # constant tensors that the function creates, by attribute name
         self._sources = sources
         self._reals: dict[int, Tensor] = {}  # real tensors by id of their fake tensor
-        self._read: dict[Any, Tensor] = {}  # tensors whose sizes were read, by expression
+        self._read: dict[Any, Tensor] = {}  # the tensor whose shape was read, by the expression of a size
         self._aliases = Aliases()
         self._outside: list[Tensor] = []
 
     def given(self, values: Sequence[Any]) -> list[Node | None]:
-        """Create inputs for tensor and symbol arguments in order."""
+        """Create an input node for each tensor or symbol of `values`; None for other values."""
         nodes: list[Node | None] = []
         for x in values:
             if isinstance(x, Tensor | SymNumber):
@@ -57,7 +59,7 @@ class Branch(ExportTracer):
         return nodes
 
     def outcome(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
-        """Record the function; return its results and memory effects."""
+        """Record `function`; return its results and its effects on memory (writes and aliases)."""
         environment = self.environment
         before, environment.observer = environment.observer, self.arithmetic
         try:
@@ -73,10 +75,10 @@ class Branch(ExportTracer):
         outside = [x for x in pytree.tree_leaves(args) if isinstance(x, Tensor)] + self._outside
         return SubgraphResult(leaves, spec, outside, self._aliases)
 
-    # ---- captured values
+    # ---- values of the surrounding graph
 
     def _input(self, name: str, x: Any) -> Node:
-        """Insert an input after the existing inputs."""
+        """Insert an input node after the existing input nodes."""
         first = next(iter(self.graph.nodes), None)
         if self._head is not None:
             with self.graph.inserting_after(self._head):
@@ -87,7 +89,10 @@ class Branch(ExportTracer):
         return self.placeholder(name, x)
 
     def _lift(self, x: Any, name: str | None) -> Any:
-        """Lift a tensor or symbol of the parent recording to a subgraph input."""
+        """Return the input node for `x`, a tensor or symbol of the surrounding recording.
+
+        The first use creates the input.
+        """
         outer = self.parent.node_of(x)
         if not isinstance(outer, Node):
             return outer
@@ -99,7 +104,10 @@ class Branch(ExportTracer):
         return self.lifted[outer]
 
     def fake_of(self, x: Tensor) -> Tensor:
-        """Return the fake tensor of a tensor; unknown tensors are looked up in the parent."""
+        """Return the fake tensor that stands for `x` in this recording.
+
+        A tensor that is unknown here is looked up in the parent.
+        """
         found = self._fakes.get(id(x))
         if found is None and is_fake(x) and (shown := self._same_memory(x)) is not None:
             found = self._fakes[id(x)] = x, shown
@@ -124,7 +132,7 @@ class Branch(ExportTracer):
             return self._numbers[expression]
         name = self._sources.numbers.get(expression)
         if expression in self._read:
-            self.node_of(self._read[expression])  # lift it to an input
+            self.node_of(self._read[expression])  # makes the tensor an input, from which the size is read
         if name is None or expression in self._read:
             if (size := self._size_of_input(expression)) is not None:
                 return size
@@ -133,16 +141,19 @@ class Branch(ExportTracer):
         return self._lift(symbol_of(expression, self.environment), name)
 
     def stands_for_element(self, node: Node) -> bool:
-        """Return True if an input is an element of an enclosing batch; loop arguments may be."""
+        """Return True if `node` is an input that stands for one element of a surrounding `vmap` batch.
+
+        Loop arguments may be such elements.
+        """
         if node.op != "placeholder":
             return False
         outer = next((o for o, inner in self.lifted.items() if inner is node), None)
         return outer is None or self.parent.follows_from_batch(outer)
 
-    # ---- operators of the function
+    # ---- operators that the function calls
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """Record an operator with its aliasing and return its result."""
+        """Record an operator call and note which results alias its arguments; return its result."""
         values = [self._with_fakes(x) for x in values]
         result = super().run(op, values)
         with self._asking():
@@ -158,7 +169,7 @@ class Branch(ExportTracer):
         return made
 
     def shape(self, x: Tensor) -> Any:
-        """Return `x.shape`, and record the tensor whose sizes were read."""
+        """Return `x.shape` and record that its sizes were read from `x`."""
         found = super().shape(x)
         for n in found:
             if isinstance(n, SymNumber):
@@ -166,7 +177,10 @@ class Branch(ExportTracer):
         return found
 
     def constructed(self, x: Tensor, function: str) -> Any:
-        """Record a tensor of numbers as graph attribute; the function copies it at each call."""
+        """Record a tensor made of Python numbers as a graph attribute.
+
+        The subgraph copies it at each call, as the program creates it anew.
+        """
         name = f"_tensor_constant{len(self.attributes)}"
         with self.paused():
             kept = x.clone()
@@ -182,7 +196,7 @@ class Branch(ExportTracer):
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        """Compare sizes in this context by the example, without guards or recording."""
+        """Within this context, compare sizes by their example values, without adding guards or nodes."""
         before, self.environment.quiet = self.environment.quiet, True
         try:
             with self.paused():

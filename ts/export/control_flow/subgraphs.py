@@ -1,4 +1,4 @@
-"""Graphs of functions as modules of the graph around them, and the nodes that call operators on them."""
+"""Subgraphs as submodules of the surrounding graph, and the nodes of the operators that call them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from ts.fx.node import Node, map_arg
 if TYPE_CHECKING:
     from ts.export.tracer import ExportTracer
 
-_NAMED_FROM_OUTSIDE: Final = ("cond", "map_impl")  # operators whose subgraph inputs are named after operands
+# operators whose subgraph inputs have the names of the operands
+_NAMED_FROM_OUTSIDE: Final = ("cond", "map_impl")
 
 
 def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModule:
     """Return the module of a captured function.
 
-    inputs  outer nodes, passed after the function's own arguments; unused ones are allowed
+    inputs  outer nodes that are passed after the function's arguments; the function may ignore some
     output  result nodes
     """
     graph = branch.graph
@@ -38,7 +39,7 @@ def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModul
 
 
 def _rebuilt(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Graph:
-    """Copy a graph with given inputs in a new order and with new names."""
+    """Copy a graph; its inputs become `inputs`, in this order, with the given names."""
     made = Graph()
     copies: dict[Node, Node] = {}
     for node, name in zip(inputs, names, strict=True):
@@ -54,7 +55,10 @@ def _rebuilt(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Grap
 
 
 def attributes(recorder: ExportTracer, modules: dict[str, GraphModule]) -> list[Node]:
-    """Register subgraph modules under the next free number and return their `get_attr` nodes."""
+    """Register subgraph modules as `NAME_N`, with the first number N that is free for all names.
+
+    Return their `get_attr` nodes.
+    """
     number = 0
     while any(f"{name}_{number}" in recorder.submodules for name in modules):
         number += 1
@@ -66,7 +70,7 @@ def attributes(recorder: ExportTracer, modules: dict[str, GraphModule]) -> list[
 
 
 def call(recorder: ExportTracer, target: Any, args: tuple[Any, ...], results: Sequence[Any]) -> None:
-    """Record an operator node and `getitem` nodes of its results."""
+    """Record a node for the operator and one `getitem` node for each result."""
     node = recorder._call(target, args, tuple(results))
     for k, x in enumerate(results):
         item = recorder._call(python_operator.getitem, (node, k), x)
@@ -75,7 +79,7 @@ def call(recorder: ExportTracer, target: Any, args: tuple[Any, ...], results: Se
 
 
 def name_inputs(module: GraphModule) -> None:
-    """Rename inputs of subgraphs to the operand names, recursively."""
+    """Rename the inputs of all subgraphs to the names of the operands, recursively."""
     for node in module.graph.nodes:
         if node.op != "call_function" or getattr(node.target, "__module__", "") != "torch.ops.higher_order":
             continue
@@ -101,7 +105,7 @@ def _name_as(child: GraphModule, operands: Sequence[Node]) -> None:
 
 
 def _different(names: Sequence[str]) -> list[str]:
-    """Make names unique, as operands may repeat."""
+    """Make names unique by the suffixes _1, _2, ...; an operand may be passed several times."""
     found: list[str] = []
     for name in names:
         number = 0

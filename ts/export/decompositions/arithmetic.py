@@ -12,7 +12,7 @@ from ts.export.decompositions.view_ops import zero_of
 
 aten = ts.ops.aten
 
-_OTHER_NAMES = {  # alias -> operator
+_OTHER_NAMES = {  # alias: operator
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan",
     "arctanh": "atanh", "arctan2": "atan2", "fix": "trunc", "negative": "neg", "inverse": "linalg_inv",
@@ -50,7 +50,10 @@ for _name, _target in _OTHER_NAMES.items():
 
 
 def either(condition: Tensor, yes: Any, no: Any, like: Tensor) -> Tensor:
-    """Select `yes` if the condition is true, otherwise `no`; numbers get the dtype of `like`."""
+    """Select `yes` where `condition` is true, `no` elsewhere.
+
+    Numbers become tensors with the dtype of `like`.
+    """
     no = no if isinstance(no, Tensor) else zero_of(like, no)
     yes = yes if isinstance(yes, Tensor) else zero_of(like, yes)
     return aten.where.self(condition, yes, no)
@@ -67,7 +70,7 @@ def _dtype_of(number: Any) -> Any:
 
 
 def _wrapped(number: Any, x: Tensor | None) -> Tensor:
-    """Convert a number to a 0-d tensor with the dtype of its type promotion with `x`."""
+    """Convert `number` to a 0-d tensor of the dtype that type promotion of `x` and `number` yields."""
     dtype = _dtype_of(number) if x is None else ts.result_type(x, number)
     device = None if x is None else x.device
     return aten.scalar_tensor(number, dtype=dtype, device=device)
@@ -75,19 +78,19 @@ def _wrapped(number: Any, x: Tensor | None) -> Tensor:
 
 @decomposes("aten::where.ScalarOther", implicit=True)
 def where_scalar_other(condition: Tensor, x: Tensor, other: Any) -> Tensor:
-    """Select tensor elements by condition, or a number."""
+    """Select elements of `x` where `condition` is true, the number `other` elsewhere."""
     return aten.where.self(condition, x, _wrapped(other, x))
 
 
 @decomposes("aten::where.ScalarSelf", implicit=True)
 def where_scalar_self(condition: Tensor, x: Any, other: Tensor) -> Tensor:
-    """Select a number by condition, or tensor elements."""
+    """Select the number `x` where `condition` is true, elements of `other` elsewhere."""
     return aten.where.self(condition, _wrapped(x, other), other)
 
 
 @decomposes("aten::where.Scalar", implicit=True)
 def where_scalar(condition: Tensor, x: Any, other: Any) -> Tensor:
-    """Select between two numbers by condition."""
+    """Select the number `x` where `condition` is true, the number `other` elsewhere."""
     dtype = ts.result_type(x, other)
     one, two = (aten.scalar_tensor(v, dtype=dtype, device=condition.device) for v in (x, other))
     return aten.where.self(condition, one, two)

@@ -1,4 +1,4 @@
-"""Decomposition table: non-core operators and their definitions by core operators.
+"""Decomposition table: functions that compute operators outside of PyTorch's core set by core ones.
 
     @decomposes("aten::t")                a function with the operator's arguments, that calls `ts.ops.aten`
     def t(x): ...
@@ -32,7 +32,7 @@ _FAMILIES: Final = (
 def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable[[F], F]:
     """Register a function as the decomposition of operators, by name and overload.
 
-    implicit    whether dispatch modes see the decomposition instead of the operators, or for which keys
+    implicit    True if dispatch modes see the decomposition, not the operators; or the keys where they do
     """
 
     def register(function: F) -> F:
@@ -47,7 +47,10 @@ def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable
 
 
 def _operator_for_modes(key: str, function: F) -> F:
-    """Wrap a decomposition for calls by other decompositions: a dispatch mode sees the operator instead."""
+    """Wrap a decomposition that other decompositions call.
+
+    Dispatch modes see the call of the operator, not its decomposition.
+    """
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -69,5 +72,8 @@ def core() -> Table:
 
 @cache
 def implicit() -> Table:
-    """Return the decompositions of composite operators, which run before autograd and modes, by key."""
+    """Return the decompositions of composite operators, by key.
+
+    PyTorch decomposes these operators before autograd and dispatch modes.
+    """
     return {key: function for key, function in core().items() if key in _implicit}

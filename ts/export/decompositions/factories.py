@@ -30,7 +30,7 @@ def _with_dtype(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _like(x: Tensor, options: dict[str, Any]) -> dict[str, Any]:
-    """Add a tensor's dtype and device to options without these."""
+    """Add the dtype and device of `x` to `options` that lack them."""
     found = {k: v for k, v in options.items() if v is not None}
     return {"dtype": x.dtype, "device": x.device} | found
 
@@ -61,13 +61,16 @@ def fill_tensor(x: Tensor, value: Tensor) -> Tensor:
 
 @decomposes("aten::copy")
 def copy(x: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """Return `src` itself if shape, dtype and device match and it is a computed value."""
+    """Return `src` itself if it is computed by the recorded graph and has the shape, dtype and device of `x`.
+
+    Otherwise a copy.
+    """
     same = x.dtype is src.dtype and x.device == src.device and list(x.shape) == list(src.shape)
     return src if same and is_computed(src) else NotImplemented
 
 
 def is_computed(x: Tensor) -> bool:
-    """Return True if a tensor is computed by the recorded graph, not an input."""
+    """Return True if `x` is the result of a recorded operator, and not an input of the graph."""
     recorder = current_tracer()
     return recorder is not None and recorder.node_of(x).op == "call_function"
 
@@ -161,7 +164,7 @@ def lift_fresh_copy(x: Tensor) -> Tensor:
 
 @decomposes("aten::detach_")
 def detach_(x: Tensor) -> Tensor:
-    """Return `x`; recorded tensors have no autograd graph."""
+    """Return `x` unchanged: recorded tensors have no autograd history."""
     return x
 
 
@@ -173,7 +176,7 @@ def detach(x: Tensor) -> Tensor:
 
 @decomposes("aten::bernoulli")
 def bernoulli(x: Tensor, *, generator: Any = None) -> Tensor:
-    """Draw 1 with given probabilities, else 0."""
+    """Draw 1 with the probability given by each element of `x`, otherwise 0."""
     drawn = aten.rand(list(x.shape), dtype=ts.float32, device=x.device)
     return aten._to_copy(aten.lt.Tensor(drawn, x), dtype=x.dtype)
 
@@ -199,7 +202,7 @@ def itself(x: Tensor) -> Tensor:
 def to_dtype(
     x: Tensor, dtype: Any, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
-    """Convert to a dtype; return `x` itself if unchanged."""
+    """Convert to a dtype; return `x` itself if it has this dtype and `copy` is False."""
     return _converted(x, copy, memory_format, dtype=dtype)
 
 
@@ -212,7 +215,7 @@ def to_device(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Convert to a device and dtype; return `x` itself if unchanged."""
+    """Convert to a device and dtype; return `x` itself if nothing changes and `copy` is False."""
     return _converted(x, copy, memory_format, dtype=dtype, device=device)
 
 
@@ -228,7 +231,7 @@ def to_dtype_layout(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Convert to a device and dtype; return `x` itself if unchanged."""
+    """Convert to a device and dtype; return `x` itself if nothing changes and `copy` is False."""
     return _converted(x, copy, memory_format, dtype=dtype, device=device)
 
 

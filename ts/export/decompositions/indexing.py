@@ -13,7 +13,10 @@ aten = ts.ops.aten
 
 
 def _along(x: Tensor, dim: int, index: Tensor) -> list[Tensor | None]:
-    """Return an index list with `index` at dimension `dim` and None before it."""
+    """Return the index list of `index.Tensor` that applies `index` at dimension `dim`.
+
+    None at earlier dimensions selects all.
+    """
     return [None] * (dim % max(x.dim(), 1)) + [index]
 
 
@@ -56,7 +59,10 @@ def take(x: Tensor, index: Tensor) -> Tensor:
 
 @decomposes("aten::take_along_dim", implicit=True)
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """Gather elements along a dimension with broadcasting; None flattens both tensors."""
+    """Gather elements along `dim` after broadcasting the other dimensions.
+
+    Without `dim`, both tensors are flattened.
+    """
     if dim is None:
         return aten.gather(flatten(x), 0, flatten(indices))
     shape = broadcast([list(x.shape), list(indices.shape)])
@@ -102,7 +108,7 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Any:
-    """Reduce bags of rows: `_embedding_bag`, or its form without gradients."""
+    """Reduce bags of rows by `_embedding_bag`, or `_embedding_bag_forward_only` without gradients."""
     wanted = weight.requires_grad or (per_sample_weights is not None and per_sample_weights.requires_grad)
     function = aten._embedding_bag if wanted else aten._embedding_bag_forward_only
     return function(

@@ -1,4 +1,4 @@
-"""Layers: all are `convolution`, pools, `native_layer_norm`, `native_group_norm`, `_softmax` ..."""
+"""Decompositions of layers to `convolution`, pooling, `native_layer_norm`, `_softmax` ..."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _convolution(
     transposed: bool = False,
     output_padding: Any = 0,
 ) -> Tensor:
-    """Convolve over `n` dimensions; the batch dimension is optional."""
+    """Convolve over `n` dimensions; `x` may lack the batch dimension."""
     single = x.dim() == n + 1
     x = aten.unsqueeze(x, 0) if single else x
     found = aten.convolution(
@@ -178,7 +178,7 @@ def adaptive_max_pool1d(x: Tensor, output_size: Any) -> Any:
     return aten.squeeze.dim(values, -2), aten.squeeze.dim(places, -2)
 
 
-# ---- norms
+# ---- normalization
 
 
 @decomposes("aten::layer_norm", implicit=True)
@@ -278,7 +278,10 @@ def batch_norm(
 
 
 def replace(x: Tensor, value: Tensor) -> None:
-    """Replace a tensor's value: `copy_` eagerly, functional update during recording."""
+    """Replace the value of `x`.
+
+    By `copy_` outside of a recording, otherwise by a functional update of the recorded state.
+    """
     recorder = current_tracer()
     if recorder is None:
         x.copy_(value)
@@ -298,7 +301,7 @@ def _root(x: Any) -> Any:
 
 
 def _added(mask: Any, like: Tensor) -> Any:
-    """Convert a boolean mask to an additive one: -inf where False."""
+    """Convert a boolean mask to numbers that are added to the scores: 0 where True, -inf where False."""
     if mask is None or mask.dtype is not ts.bool:
         return mask
     zero = aten.scalar_tensor(0.0, dtype=like.dtype, device=like.device)
@@ -341,7 +344,7 @@ def attention(
     return aten.permute(laid_out, [1, 2, 0, 3])
 
 
-# ---- embeddings, paddings, samples
+# ---- embeddings, padding, sampling
 
 
 @decomposes("aten::grid_sampler", implicit=True)
@@ -375,7 +378,7 @@ def pad(x: Tensor, pad: list[Any], mode: str = "constant", value: float | None =
 
 
 def _padded(x: Tensor, pad: list[Any], places: Any) -> Tensor:
-    """Gather padded elements of trailing dimensions at computed indices."""
+    """Pad trailing dimensions by gathering elements of `x` at the indices that `places` computes."""
     n = len(pad) // 2
     for k in range(n):
         dim = x.dim() - 1 - k
@@ -387,7 +390,7 @@ def _padded(x: Tensor, pad: list[Any], places: Any) -> Tensor:
 
 
 def _has_elements(x: Tensor, pad: list[Any]) -> bool:
-    """Return True if all non-batch dimensions are nonempty."""
+    """Return True if the padded dimensions and the channel dimension before them are nonempty."""
     return all(evaluate_guard(n != 0) for n in x.shape[-(len(pad) // 2) - 1 :])
 
 

@@ -1,4 +1,4 @@
-"""Products: all are `mm`, `bmm`, `addmm`, or `mul` and `sum`."""
+"""Decompositions of matrix products to `mm`, `bmm` and `addmm`, or to `mul` and `sum`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _are_rows(x: Tensor, y: Tensor) -> bool:
-    """Return True if a batched matmul may be folded: rows are contiguous, or `y` requires grad."""
+    """Return True if `matmul` may fold the batch dimensions of `x` into its rows.
+
+    The rows are contiguous, or `y` requires grad.
+    """
     if y.requires_grad:
         return True
     recorder = current_tracer()
@@ -67,7 +70,10 @@ def _lie_in_order(x: Tensor) -> bool:
 
 
 def _rows(x: Tensor, y: Tensor) -> Tensor:
-    """Multiply a batch by a matrix or vector as one 2-D product."""
+    """Multiply a batch of matrices by one matrix or vector.
+
+    Fold the batch into the rows and compute one 2-D product.
+    """
     *batch, depth = x.shape
     rows = aten.reshape(x, [math.prod(batch), depth])
     if y.dim() == 1:
@@ -76,7 +82,10 @@ def _rows(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _batches(x: Tensor, y: Tensor) -> Tensor:
-    """Compute a broadcast batched matmul by `bmm`; a 1-D operand is a row (left) or column (right)."""
+    """Multiply two batches of matrices by `bmm` after broadcasting the batch dimensions.
+
+    A 1-D left operand is a row, a 1-D right operand a column.
+    """
     n, m = x.dim(), y.dim()
     batch = broadcast([list(x.shape[:-2]), list(y.shape[:-2])])
     rows, depth = x.shape[-2] if n > 1 else 1, x.shape[-1]
@@ -161,7 +170,7 @@ def kron(x: Tensor, y: Tensor) -> Tensor:
 
 @decomposes("aten::einsum", implicit=True)
 def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
-    """Contract operands pairwise from left to right by dimension labels."""
+    """Contract the operands of an einsum pairwise from left to right."""
     terms, result = _terms(equation, tensors)
     letters = [*result, *sorted({c for term in terms for c in term} - set(result))]
     operands = [_along(x, term, letters) for x, term in zip(tensors, terms, strict=True)]
@@ -191,7 +200,10 @@ def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
 
 
 def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[str]]:
-    """Parse an einsum equation to labels of operands and result; numbers label the dimensions of `...`."""
+    """Parse an einsum equation; return the dimension labels of each operand and of the result.
+
+    Digits label the dimensions of `...`.
+    """
     left, arrow, right = equation.replace(" ", "").partition("->")
     texts = left.split(",")
     named = [len(t.replace("...", "")) for t in texts]
@@ -209,7 +221,10 @@ def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[
 
 
 def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
-    """Align dimensions to `letters`; repeated labels take the diagonal, missing ones get size 1."""
+    """Permute the dimensions of `x`, labeled by `term`, to the order of `letters`.
+
+    A repeated label takes the diagonal, a missing label gets size 1.
+    """
     there = list(term)
     for c in dict.fromkeys(term):
         while there.count(c) > 1:
@@ -227,7 +242,7 @@ def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
 
 
 def _summed_product(x: Tensor, y: Tensor, dims: list[int]) -> Tensor:
-    """Sum a product over dimensions, kept with size 1, by `bmm`."""
+    """Multiply `x` and `y` and sum over `dims` (kept with size 1), by `bmm`."""
     if not dims:
         return aten.mul.Tensor(x, y)
     n = x.dim()

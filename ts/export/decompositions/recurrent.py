@@ -1,4 +1,7 @@
-"""Decompositions of recurrent layers, unrolled for the sequence length of the example."""
+"""Decompositions of recurrent layers.
+
+The loop over time steps is unrolled for the sequence length of the example.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,10 @@ def _layer(x: Tensor, state: State, weights: list[Any], step: Step, reverse: boo
 
 
 def _weights(params: list[Tensor], has_biases: bool, projected: bool) -> list[list[Any]]:
-    """Group parameters by layer and direction: w_ih, w_hh, b_ih, b_hh, w_hr."""
+    """Split the flat parameter list by layer and direction into [w_ih, w_hh, b_ih, b_hh, w_hr].
+
+    Absent parameters are None.
+    """
     count = (4 if has_biases else 2) + projected
     found = []
     for k in range(0, len(params), count):

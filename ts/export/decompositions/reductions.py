@@ -1,4 +1,4 @@
-"""Reductions, in terms of `sum.dim_IntList`, `mean.dim`, `var.correction`, `amax`, `any.dim`, `sort` ..."""
+"""Decompositions of reductions to `sum.dim_IntList`, `mean.dim`, `var.correction`, `amax`, `sort` ..."""
 
 from __future__ import annotations
 
@@ -71,7 +71,10 @@ def std_mean_correction(x: Tensor, dim: Any = None, *, correction: Any = None, k
 
 
 def _register_unbiased(name: str, with_correction: Callable[..., Any]) -> None:
-    """Register the `unbiased` overloads of a moment: full reduction, and along dimensions."""
+    """Register the `unbiased` overloads of `name` (`var`, `std`, ...).
+
+    The reduction of all elements, and along dimensions.
+    """
 
     @decomposes(f"aten::{name}", implicit=True)
     def of_all(x: Tensor, unbiased: bool = True) -> Any:
@@ -205,13 +208,13 @@ def renorm(x: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
 
 @decomposes("aten::tril")
 def tril(x: Tensor, diagonal: int = 0) -> Tensor:
-    """Return the lower triangle up to a diagonal; other elements are zero."""
+    """Return the elements on and below a diagonal; other elements are zero."""
     return _kept(x, aten.le.Scalar(_distance(x), diagonal))
 
 
 @decomposes("aten::triu")
 def triu(x: Tensor, diagonal: int = 0) -> Tensor:
-    """Return the upper triangle from a diagonal; other elements are zero."""
+    """Return the elements on and above a diagonal; other elements are zero."""
     return _kept(x, aten.ge.Scalar(_distance(x), diagonal))
 
 
@@ -221,7 +224,7 @@ def _kept(x: Tensor, mask: Tensor) -> Tensor:
 
 
 def _distance(x: Tensor) -> Tensor:
-    """Return the column minus row index of each matrix element."""
+    """Return, for each element of a matrix, its column index minus its row index."""
     rows, columns = x.shape[-2], x.shape[-1]
     right = aten.unsqueeze(aten.arange(columns, device=x.device), -2)
     down = aten.unsqueeze(aten.arange(rows, device=x.device), -1)

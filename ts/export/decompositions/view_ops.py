@@ -124,7 +124,7 @@ def reshape(x: Tensor, shape: Any, stride: Any = None) -> Tensor:
 
 
 def can_view(x: Tensor, shape: list[Any]) -> bool:
-    """Return True if `x` can be viewed in a shape without copying."""
+    """Return True if `view` can give `x` the shape `shape` without copying."""
     recorder = current_tracer()
     if not hasattr(recorder, "guessing"):
         with TracingScope(None), dispatch_modes.without_all():
@@ -173,13 +173,13 @@ def broadcast_to(x: Tensor, size: list[int]) -> Tensor:
 
 @decomposes("aten::broadcast_tensors", implicit=True)
 def broadcast_tensors(tensors: list[Tensor]) -> list[Tensor]:
-    """Broadcast tensors to a common shape."""
+    """Broadcast tensors to their common shape."""
     shape = broadcast([list(x.shape) for x in tensors])
     return [x if list(x.shape) == shape else aten.expand(x, shape) for x in tensors]
 
 
 def broadcast(shapes: list[list[Any]]) -> list[Any]:
-    """Return the broadcast shape."""
+    """Return the common shape to which `shapes` broadcast."""
     found: list[Any] = [1] * max(map(len, shapes))
     for shape in shapes:
         for d in range(1, len(shape) + 1):
@@ -314,7 +314,7 @@ def column_stack(tensors: list[Tensor]) -> Tensor:
 
 @decomposes("aten::tile", implicit=True)
 def tile(x: Tensor, dims: list[int]) -> Tensor:
-    """Repeat along dimensions; fewer counts apply to the last ones."""
+    """Repeat along dimensions; if `dims` is shorter than the shape, it applies to the last dimensions."""
     return aten.repeat(x, [1] * (x.dim() - len(dims)) + list(dims))
 
 
@@ -335,7 +335,7 @@ def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None, output_si
 def repeat_interleave_by_counts(
     x: Tensor, repeats: Tensor, dim: int | None = None, output_size: Any = None
 ) -> Tensor:
-    """Repeat each element by its own count: select by the repeated indices."""
+    """Repeat each element as often as its element in `repeats` says, by selecting repeated indices."""
     if dim is None:
         x, dim = flatten(x), 0
     if repeats.dim() == 0 or (repeats.dim() == 1 and evaluate_guard(repeats.shape[0] == 1)):
@@ -370,7 +370,7 @@ def flipud(x: Tensor) -> Tensor:
 
 @decomposes("aten::meshgrid", "aten::meshgrid.indexing", implicit=True)
 def meshgrid(tensors: list[Tensor], indexing: str = "ij") -> list[Tensor]:
-    """Expand each 1-D tensor along its own dimension to the grid shape."""
+    """Expand the k-th 1-D tensor along dimension k to the shape of the grid."""
     turned = indexing == "xy" and len(tensors) >= 2
     if turned:
         tensors = [tensors[1], tensors[0], *tensors[2:]]

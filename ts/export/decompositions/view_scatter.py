@@ -1,4 +1,6 @@
-"""View inverses and `*_scatter` operators: embed a written view in its base tensor.
+"""Inverses of view operators and the `*_scatter` operators.
+
+Return the base tensor with the elements of a view replaced.
 
 unview(select, x, y, (0, 1), None)        x with x.select(0, 1) replaced by y
 """
@@ -19,7 +21,10 @@ _inverse: dict[str, Callable[..., Tensor]] = {}
 
 
 def unview(op: Any, before: Tensor, value: Tensor, arguments: tuple[Any, ...], index: int | None) -> Tensor:
-    """Replace the view op(before, *arguments) of `before` by `value`; `index` selects among several views."""
+    """Return `before` with its view `op(before, *arguments)` replaced by `value`.
+
+    If `op` returns several views, `index` selects one.
+    """
     inverse = _inverse.get(op.key)
     if inverse is None:
         raise RuntimeError(f"what writes to a view made by {op.key} has no form without a write")
@@ -146,7 +151,7 @@ def _view_as_complex(before: Tensor, value: Tensor) -> Tensor:
     return aten.view_as_real(value)
 
 
-# ---- core operators of the inverses
+# ---- operators that the inverses call
 
 
 @decomposes("aten::select_scatter")
