@@ -43,11 +43,17 @@ Every operator that `ts` has, with one page for each family (the module in `ts/o
 - **Fused**: `cpu` runs as an inner loop that pointwise groups can be made of, `cuda` has an expression for CUDA kernels.
 - **Backends**: all operators run on `cpu`, and on `cuda` from the same kernels (what CuPy lacks runs on the host, with a warning).
   On `meta` they give shapes, dtypes and strides.
-- **Shape**: how the record knows the shapes of its results on tensors without elements: on the meta device, in exports, where sizes may be symbols,
-  and in checks of loaded programs. *kernel on sizes*: its kernel, run against a namespace whose functions know shapes only; a rule of its own (its name);
-  *of its tensors*: those that it moves; *of elements: new symbols*: elements decide, so that a size or number is a symbol in exports, and refused on the
-  meta device as PyTorch refuses it; *of elements: refused*. All but the last were compared with the results of tensors with elements, with a symbol
-  for each size (`tests/export/test_symbolic_sizes.py`).
+- **Shape**: how the shapes of the results are determined for tensors without elements, that is on the meta device, in exports (where sizes
+  may be symbols) and in checks of loaded programs.
+  - *kernel on sizes*: the kernel of the operator runs with an array namespace whose functions compute shapes only.
+  - *of its tensors*: the kernel receives tensors instead of arrays, and determines the shapes of its results from them.
+  - The name of a function: this shape function computes the shapes (an *own rule*).
+  - *of elements: new symbols*: the shapes depend on elements. Exports create a new symbol for the size or number; the meta device raises an
+    error, as in PyTorch.
+  - *of elements: refused*: the shapes depend on elements, and exports and the meta device raise an error.
+
+  `tests/export/test_symbolic_sizes.py` compares all shapes except *of elements: refused* with the results for tensors with
+  elements, with a symbol for each size.
 
 How numbers may differ from PyTorch's: [numerical accuracy](../../explanation/numerical-accuracy.md). These pages are generated from the records by
 `python -m tests.generate_operator_index`.
@@ -161,10 +167,15 @@ def pages() -> dict[Path, str]:
     registry.load()
     everything = registry.records()
     kinds = Counter(shape_functions.kind(r.shape, r.whole) for r in everything if r.base is None)
-    counted = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+    counted = ", ".join(f"*{kind}* for {n}" for kind, n in kinds.most_common())
     names = {r.name for r in everything}
     texts: dict[Path, str] = {}
-    lines = [HEAD, f"{len(names)} operators, {len(everything)} overloads. Shapes, without the forms in place and with `out`: {counted}.\n"]
+    lines = [
+        HEAD,
+        f"`ts` has {len(names)} operators with {len(everything)} overloads. The column **Shape**\n"
+        f"is {counted} of the\n"
+        "overloads that are neither in-place forms nor forms with `out=`.\n",
+    ]
     lines += ["## Families\n", "| Family | Operators | Names |", "|---|---|---|"]
     for family in registry.FAMILIES:
         records = [r for r in everything if r.family == family]

@@ -22,10 +22,10 @@ _RULE = re.compile(r"^# rule: (.*)$", re.MULTILINE)
 HEAD = """\
 # Language
 
-These pages list every rule of the TorchScript language reference, of its type system and of the language part of PyTorch's user guide, with
-the programs under `tests/programs/` that test the rule. The tests run each program as a script, as plain Python if it is legal Python,
-and with PyTorch 2.13 if it is installed. Comments in the programs state the expected output. `python -m tests.language_page` generates these pages
-from the programs.
+These pages list every rule of the TorchScript language reference, of its type system and of the language part of PyTorch's user guide. The
+column *Tested in* links to the programs in `tests/programs/` that test the rule. The tests run each program in `tests/programs/` as a script,
+as plain Python if it is legal Python, and with PyTorch 2.13 if it is installed. Comments in the programs state the expected output.
+`python -m tests.language_page` generates these pages from the programs in `tests/programs/`.
 
 The language is a subset of Python with static types. A parameter without an annotation is a tensor. Types of local variables
 are inferred. Scripts can use classes, enums, named tuples, modules, functions and constants of the surrounding Python program by their names.
