@@ -616,3 +616,39 @@ def test_containers_that_cannot_be_results(result, message):
 def test_name_of_a_traced_lambda():
     traced = ts.jit.trace(lambda x: x + 1, ts.ones(1))
     assert traced.name == "_lambda" and "def _lambda(" in traced.code
+
+
+def test_values_of_random_numbers_are_kept_without_a_guard():
+    """A decision that only random numbers make (layer drop, a seed) stays as it was recorded; others are checked."""
+
+    def drop_layer(x):
+        return x + 1 if ts.rand(1).item() < 2 and ts.rand(()) < ts.rand(()) + 2 else x
+
+    def seed(x):
+        return x * int(ts.empty((), dtype=ts.int64).random_(7, 8).item()) + float(ts.randperm(5).tolist()[0] * 0)
+
+    def sampled(x):
+        return x * 0 + int(ts.multinomial(x.softmax(0), 1))
+
+    def without_dropout(x):
+        y = ts.nn.functional.dropout(x, 0.0, True) + ts.nn.functional.dropout(x, 0.5, False)
+        return x + 1 if y.sum() > 0 else x
+
+    x = ts.arange(4.0)
+    for function in (drop_layer, seed, sampled):
+        ts.manual_seed(0)
+        traced = ts.jit.trace(function, x, check_trace=False)
+        assert not traced.graph.findAllNodes("prim::If")
+        first = traced(x)
+        assert all(ts.equal(traced(x), first) for _ in range(8))
+    traced = ts.jit.trace(without_dropout, x, check_trace=False)
+    with pytest.raises(RuntimeError, match="The trace does not hold"):
+        traced(-x)
+
+
+def test_dropout_outside_of_training_is_deterministic():
+    def dropouts(x):
+        return ts.nn.functional.dropout(x, 0.5, False) + ts.nn.functional.dropout(x, 0.5, True)
+
+    graph = ts.jit.trace(dropouts, ts.ones(3), check_trace=False).graph
+    assert [node.isNondeterministic() for node in graph.findAllNodes("aten::dropout")] == [False, True]

@@ -218,9 +218,13 @@ class Node:
         return "" if self.range is None else self.range.highlight()
 
     def is_nondeterministic(self) -> bool:
-        """Return True if the operator record is marked as random; False without a record."""
+        """Return True if the operator draws random numbers; False for dropout outside of training."""
         record = getattr(self.operator(), "record", None)
-        return bool(getattr(record, "nondeterministic", False))
+        if not getattr(record, "nondeterministic", False):
+            return False
+        schema = self.schema()
+        is_dropout = schema is not None and any(argument.name == "train" for argument in schema.arguments)
+        return not (is_dropout and self.named_input("train").to_ivalue() is False)
 
     # --- calls of Python ---
 

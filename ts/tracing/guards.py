@@ -9,7 +9,9 @@ traced function raises (or warns) if the value differs:
                                 block1():  = prim::RaiseException("...")
 
 No guard is inserted if another value could not change the executed operators: for tensors created outside the
-trace, and for tests in functions of `ts` that only select between continuing and an error.
+trace, and for tests in functions of `ts` that only select between continuing and an error. Values computed
+from random numbers have no guard either: they differ in each call, and as in PyTorch the trace keeps the
+recorded ones.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.tensor.tensor import Tensor
-from ts.ir.graph import Graph, Value
+from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import BOOL, STR
 from ts.tracing import messages
 from ts.tracing.source_location import expression, only_complains, program_frame
@@ -62,7 +64,7 @@ def guard(tracer: Tracer, value: Value, expected: Any, told: tuple[str, str] | N
     numbers.
     """
     fail = FAILURES[tracer.options.guards]
-    if fail is None:
+    if fail is None or _depends_on_random_numbers(value, tracer.deterministic_nodes):
         return
     graph = tracer.graph
     place = tracer.place()
@@ -83,6 +85,37 @@ def guard(tracer: Tracer, value: Value, expected: Any, told: tuple[str, str] | N
                 fail(graph, graph.insert("aten::add", [begin, messages.ADVICE], STR))
             else:
                 fail(graph, graph.insert_constant(message + now + messages.ADVICE))
+
+
+def _depends_on_random_numbers(value: Value, deterministic: set[Node]) -> bool:
+    """Return whether a recorded value is computed from random numbers.
+
+    `deterministic` holds nodes that are known not to depend on any; the nodes of such a value are added.
+    """
+    pending, visited = [value.node()], set[Node]()
+    while pending:
+        node = pending.pop()
+        if node in visited or node in deterministic:
+            continue
+        if node.is_nondeterministic() and not _has_dropout_of_zero(node):
+            return True
+        visited.add(node)
+        pending += [each.node() for each in node.inputs()]
+    deterministic |= visited
+    return False
+
+
+def _has_dropout_of_zero(node: Node) -> bool:
+    """Return whether a node has a dropout probability, which is the constant 0."""
+    schema = node.schema()
+    return schema is not None and any(
+        argument.name in ("p", "dropout_p", "dropout") and _is_zero(value.to_ivalue())
+        for argument, value in zip(schema.arguments, node.inputs(), strict=True)
+    )
+
+
+def _is_zero(constant: object) -> bool:
+    return isinstance(constant, int | float) and constant == 0
 
 
 def _raise(graph: Graph, message: Value) -> None:

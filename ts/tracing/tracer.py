@@ -131,6 +131,7 @@ class Tracer:
         self._known: list[dict[int, tuple[object, Value]]] = [{}]  # by id; a fork adds a table
         self._attributes: dict[str, Value] = {}  # by path
         self._places: dict[tuple[str, int], SourceRange] = {}
+        self.deterministic_nodes: set[Node] = set()  # known not to depend on random numbers
         self._assigns_items = False  # `x[i] = y` writes to a view, also with `force_outplace`
         self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that runs of the trace share
         self._caller = id(program_frame())  # frame of the tracing call; its variables are not used as names
