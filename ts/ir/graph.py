@@ -211,10 +211,10 @@ class Block:
             self.register_output(lookup(value))
 
     def sink_behind(self, node: Node, i: int) -> Block:
-        """Move all nodes after `node`, including outputs, into its block `i`; return the new enclosing block.
+        """Move all nodes after `node`, and the outputs, into block `i` of `node`; return the outer block.
 
-        This block object becomes the inner one and the preceding nodes move to the new block, so that
-        repeated sinking of the rest visits each node only once.
+        This `Block` object becomes block `i` of `node`; `node` and the nodes before it move to a new block,
+        which is returned. Thus repeated calls for the following nodes visit each node only once.
         """
         graph, owner = self._graph, self._owner
         outer = Block(graph, owner)

@@ -1,8 +1,8 @@
 """Batching of many small matrix products into one large product.
 
     a sum of at least four products                  %s : Tensor = prim::MMTreeReduce(%a, %c..., %b, %d...)
-      %x : Tensor = aten::mm(%a, %b)            =>      the left factors side by side, times the right ones
-      %y : Tensor = aten::mm(%c, %d) ...                one above the other
+      %x : Tensor = aten::mm(%a, %b)            =>      product of the left factors, concatenated by columns,
+      %y : Tensor = aten::mm(%c, %d) ...                and the right factors, concatenated by rows
       %s : Tensor = aten::add(%x, %y, %one) ...
     at least eight products with one factor          %x : Tensor, %y : Tensor ... =
       %x : Tensor = aten::mm(%a, %b)            =>     prim::MMBatchSide[side=0](%a, %b, %c...)
@@ -27,7 +27,7 @@ _MIN_SHARING: Final = 8
 
 
 def batch_mm(graph: Graph) -> bool:
-    """Batch the products of each block."""
+    """Batch sums of matrix products, and matrix products with a common factor, in each block."""
     changed = _visit(graph.block(), None)
     if changed:
         eliminate_dead_code(graph)

@@ -41,7 +41,10 @@ def canonicalize_outputs(graph: Graph) -> bool:
 
 
 def _visit(block: Block) -> bool:
-    """Visit nodes in reverse order, outer blocks first: the order of outputs depends on later uses."""
+    """Sort the outputs of the ifs and loops in `block`, from its last node to its first.
+
+    This order is required because the order of a node's outputs depends on later uses.
+    """
     changed = False
     for node in reversed(block.nodes_with_blocks()):
         kind = node.kind()
@@ -88,7 +91,7 @@ def _node_is_before(first: Node, second: Node) -> bool:
         if a is not b:
             if a.owning_block() is b.owning_block():
                 return a.is_before(b)
-            # In different blocks of one node, the order is that of the blocks.
+            # If `a` and `b` are in different blocks of one node, compare the indices of these blocks.
             owner = a.owning_block().owning_node()
             assert owner is not None
             blocks = owner.blocks()

@@ -5,8 +5,8 @@
                                                 =>
     %a : Tensor, %b : Tensor, %c : Tensor = prim::ConstantChunk[chunks=3, dim=1](%x)
 
-The list must have no use except its unpacking into that number of tensors. If a tensor has fewer chunks, both
-forms raise an error.
+The list must have no use except its unpacking into that number of tensors. If `chunk` returns fewer chunks at
+run time, the graph raises an error before and after this pass.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Conversion of `for` loops with a `break` to `while` loops.
 
-A loop with both a trip count and a condition (a `for` loop that may end early) matches neither loop of Python
-and of the interpreter. The pass adds a counter, which the condition compares with the trip count:
+A loop with both a trip count and a condition (a `for` loop that may end early) is neither a `for` nor a
+`while` loop of the interpreter. The pass adds a counter, which the condition compares with the trip count:
 
     %y : int = prim::Loop(%n, %true, %x)         %more : bool = aten::gt(%n, %zero)
       block0(%i : int, %a : int):                %y : int, %end : int = prim::Loop(%forever, %more, %x, %zero)

@@ -5,8 +5,9 @@
                                                       %z : Tensor = aten::slice(%a, %-1, %3, %8, %1)
 
 Applies to frozen modules with constant weights of one dtype, on one device, all with a bias.  As in PyTorch,
-it is limited to `cuda` unless `everywhere` is set: readers of the slices see strided memory, and one product
-is faster than several only if these do not fill the device.  Inputs or results with writers are skipped.
+it is limited to `cuda` unless `everywhere` is set: the slices are not contiguous, and one large product is
+faster only if each small product occupies a part of the device.  Layers whose input or result is written to
+are skipped.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ts.ops import aten
 from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import constant_value
 
-_FEATURES: Final = -1  # feature dimension of the results
+_FEATURES: Final = -1  # index of the feature dimension in the results
 _MIN_LAYERS: Final = 2
 
 
@@ -62,7 +63,7 @@ def _key(layer: Node) -> tuple[Any, ...] | None:
 
 
 def _join(layers: list[Node]) -> None:
-    """Replace linear layers by one with concatenated weights, and each result by a slice of its result."""
+    """Replace `layers` by one layer with concatenated weights; slices of its result replace their results."""
     first, graph = layers[0], layers[0].owning_graph()
     weights, biases = ([constant_value(node.input(i)) for node in layers] for i in (1, 2))
     with graph.inserting_before(first):

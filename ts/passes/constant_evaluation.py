@@ -1,8 +1,7 @@
 """Evaluation of single graph nodes at compile time, on Python values.
 
-`evaluate(node, arguments)` returns the results as a list, or NOT_EVALUATED if the node's kind cannot run
-alone, has no operator, or fails: an operator that raises must raise when the program runs, not at compile
-time.
+`evaluate(node, arguments)` returns the results as a list. It returns NOT_EVALUATED if the node has blocks or
+no operator, or if the operator fails: the error must be raised when the program runs, not at compile time.
 """
 
 from __future__ import annotations
@@ -52,37 +51,37 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
     try:
         with PauseLogging():
             result = operator(*map(_number, arguments))
-    except Exception:  # the program raises it at run time
+    except Exception:  # the program will raise this error at run time
         return NOT_EVALUATED
     return list(result) if len(node.outputs()) > 1 else [result]
 
 
 def _evaluate_attribute(name: str, owner: Any) -> Any:
-    """Return the attribute of a constant object of a script class as a list of one value."""
+    """Return `[value]` for attribute `name` of a constant script object; NOT_EVALUATED for other owners."""
     if not isinstance(owner, Object):
         return NOT_EVALUATED
     try:
         return [object_get(owner, owner.cls.slot(name))]
-    except AttributeError:  # never assigned
+    except AttributeError:  # the attribute was never assigned
         return NOT_EVALUATED
 
 
 def _number(value: Any) -> Any:
-    """Convert a wrapped number of a trace (`unwrap_numbers`) to a Python number, for type promotion."""
+    """Convert a wrapped number of a trace (`unwrap_numbers`) to a number; return other values unchanged."""
     return value.item() if getattr(value, "is_wrapped_number", False) else value
 
 
 def _evaluate_type_question(node: Any, value: Any) -> Any:
     """Evaluate a cast or type test of a constant; NOT_EVALUATED if undecided.
 
-    A branch whose type refinement is false is never reached, but its nodes are evaluated here: a cast to a
-    type that the value does not have remains in the graph.
+    A cast to a type that the value does not have is not an error: it may be in a branch that never runs. It
+    remains in the graph.
     """
     type = type_of_constant(value)
     if type is None:
         return NOT_EVALUATED
     if node.kind() == "prim::unchecked_cast":
         return [value] if type.is_subtype_of(node.output().type()) else NOT_EVALUATED
-    if isinstance(value, list | dict | tuple):  # an empty container has no known element type
+    if isinstance(value, list | dict | tuple):  # the element type of an empty container is unknown
         return NOT_EVALUATED
     return [any(type.is_subtype_of(tested) for tested in node.get("types"))]

@@ -7,8 +7,8 @@
       %8 : int = prim::Constant[value=2]()             %9 : int = aten::mul(%x, %1)
       %9 : int = aten::mul(%x, %8)
 
-Each constant found is moved before the earlier ones, so the last one comes first. A constant that the program
-may write to or return is not merged.
+Constants are moved to the start of the graph one after the other, so that they are in reverse order there.
+A constant that the program may write to or return is not merged.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class _Pool:
         self._graph = graph
         self._constants: dict[tuple[Any, ...], Node] = {}
         self._first = next(iter(graph.block().nodes()), None)
-        self._only_read: set[Node] = set()  # merged constants that are only read
+        self._only_read: set[Node] = set()  # pooled constants that are known to be read only
         self._aliases: AliasDb | None = None
 
     def visit(self, block: Block) -> bool:
         changed = False
-        for node in list(block.nodes()):  # nodes move to the front
+        for node in list(block.nodes()):  # a copy of the list, because nodes move to the front
             if node.kind() != "prim::Constant":
                 for inner in node.blocks():
                     changed |= self.visit(inner)
@@ -57,13 +57,13 @@ class _Pool:
     def _may_merge(self, node: Node, existing: Node) -> bool:
         type = node.output().type()
         if not type.mutable or isinstance(type, ClassType):
-            return True  # objects are equal to themselves only
+            return True  # keys of equal objects are equal only if they are identical
         if _is_read(node) and (existing in self._only_read or _is_read(existing)):
-            self._only_read.add(existing)  # pooling adds only reads, so the check need not be repeated
+            self._only_read.add(existing)  # merging adds only reads to `existing`, so this stays true
             return True
         self._only_read.discard(existing)
         if isinstance(type, ListType):
-            return False  # the identity of the list may be tested
+            return False  # the program may test the identity of the list
         if self._aliases is None:
             self._aliases = AliasDb(self._graph)
         return self._aliases.safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())

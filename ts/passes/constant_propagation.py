@@ -12,8 +12,8 @@
 
 An operator is evaluated if it is deterministic, has no side effect, and its inputs and results have no
 writers; if it fails, it remains and fails at run time. An `if` with a constant condition is replaced by the
-taken branch, and a loop without iterations by its initial values. Outputs of ifs that are equal in both
-branches, and loop-carried values that never change, are replaced.
+taken branch, and a loop without iterations by its initial values. An output of an `if` with the same value in
+both branches, and a loop-carried value that never changes, are replaced by this value.
 
 `constant_propagation_immutable_types` folds values of immutable types only, so it needs no alias analysis
 and a second run changes nothing; the frontend uses it. `constant_propagation` folds lists and tensors as
@@ -54,7 +54,8 @@ _NEVER_FOLDED: Final = frozenset(
     }
 )
 
-_TOLD_BY_VALUE: Final = ("OptionalType", "TensorType")  # types that a value makes more precise
+# Kinds of types for which the type of the value is more precise
+_TOLD_BY_VALUE: Final = ("OptionalType", "TensorType")
 _MAX_TENSOR_ELEMENTS: Final = 1 << 16  # larger results are computed at run time, not stored in the graph
 
 
@@ -75,8 +76,8 @@ def constant_propagation_immutable_types(graph: Graph) -> bool:
 def fold_constants(graph: Graph) -> bool:
     """Fold all constant nodes; dead nodes are left to `dce`.
 
-    Lists and tensors that a run returns are not folded: they are new memory in each run.  With autocast
-    blocks, no tensors are folded, because their dtype is known only at run time.
+    Lists and tensors that the graph returns are not folded, because each run must return new memory.  If the
+    graph contains autocast blocks, no tensors are folded, because their dtype is known only at run time.
     """
     return _fold(graph, not autocast_blocks(graph))
 
@@ -97,8 +98,8 @@ class _Propagator:
     def __init__(self, graph: Graph, mutable: bool, shares_results: bool) -> None:
         self._graph = graph
         self._mutable = mutable  # whether lists and tensors are folded as well
-        self._shares_results = shares_results  # whether outputs may be the same object in all runs
-        self._aliases: AliasDb | None = None  # built on demand; most folded values are visibly read-only
+        self._shares_results = shares_results  # whether all runs may return the same list or tensor object
+        self._aliases: AliasDb | None = None  # built on demand; most values are foldable without it
         self.changed = False
 
     def visit_block(self, block: Block) -> None:
@@ -132,7 +133,7 @@ class _Propagator:
         return all(is_only_read(value) for value in (*node.inputs(), *node.outputs())) or self._is_kept(node)
 
     def _is_kept(self, node: Node) -> bool:
-        """Return whether the inputs and outputs of `node` are never written and its outputs do not escape."""
+        """Return whether nothing writes to inputs and outputs of `node`, and its outputs do not escape."""
         if any(map(is_directly_written, node.outputs())):  # for example a list that a loop appends to
             return False
         if self._aliases is None:
@@ -238,7 +239,7 @@ def _aliases_inputs(node: Node) -> bool:
 
 
 def _keeps_its_text(node: Node) -> bool:
-    """Return whether PyTorch's graphs show the node unfolded: named tuples and `format`."""
+    """Return whether PyTorch does not fold the node: a named tuple or an operator with varargs (`format`)."""
     if node.kind() == "prim::TupleConstruct":
         return getattr(node.output().type(), "name", None) is not None
     schema = node.schema()
@@ -253,9 +254,9 @@ def same_constant(first: Node, second: Node) -> bool:
 
 
 def constant_key(node: Node) -> tuple[Any, ...]:
-    """Return a hashable key, equal for interchangeable constants only.
+    """Return a hashable key of a constant; constants with equal keys are interchangeable.
 
-    -0.0 and 0.0, and 1 and True, have different keys; a list has the same key as itself only.
+    Keys distinguish -0.0 from 0.0 and 1 from True, and two lists even if their elements are equal.
     """
     type = node.output().type()
     if not node.attribute_names():
@@ -285,11 +286,11 @@ def _value_key(value: Any) -> Any:
         return tuple(_value_key(item) for item in value)
     if is_tensor(value) and not isinstance(value, TensorText):
         return _Elements(value)
-    return id(value)  # functions and lists are compared by identity
+    return id(value)  # keys distinguish functions and lists by identity
 
 
 class _Elements:
-    """Hashable tensor key, equal for tensors with equal elements and equal type promotion."""
+    """Hashable key of a tensor; keys are equal if elements, dtype and type promotion are equal."""
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
@@ -307,12 +308,15 @@ class _Elements:
 
 
 def _asks_for_identity(node: Node) -> bool:
-    """Return whether the result depends on object identity, which constants of a graph do not preserve."""
+    """Return whether the result of `node` depends on object identity, which folding would change."""
     return node.kind() in ("aten::__is__", "aten::__isnot__", "prim::id") and any_mutable(node.inputs())
 
 
 def _is_wrong_cast(node: Node) -> bool:
-    """Return whether an `unchecked_cast` contradicts its input's type, as in unreachable branches."""
+    """Return whether `node` casts its input to a type that the input cannot have.
+
+    Unreachable branches may contain such casts.
+    """
     return node.kind() == "prim::unchecked_cast" and not node.input().type().is_subtype_of(
         node.output().type()
     )

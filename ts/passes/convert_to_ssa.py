@@ -3,7 +3,7 @@
 In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` and read by
 `prim::Load[name="x"]()`, loops carry no values, the condition of a loop is a second block, and early exits
 are `prim::BreakStmt`, `prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has
-one definition and blocks have outputs. Five steps, each complete before the next:
+one definition and blocks have outputs. The pass has five steps:
 
 1. `_CarryVariables` adds outputs for assigned variables to ifs and loops, and records them;
 2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again)` with these variables;
@@ -12,7 +12,8 @@ one definition and blocks have outputs. Five steps, each complete before the nex
    variables to `prim::Line` nodes;
 5. `exit_transform` converts the remaining exits to block outputs.
 
-Since value numbers are printed, a carried variable gets the numbers of the loads that PyTorch creates for it.
+Graph text contains value numbers. To get PyTorch's numbers, the pass skips the numbers of the loads that
+PyTorch creates for carried variables.
 
     for i in range(n):        %y : int = prim::Loop(%n, %true, %y.1)
         y = y + i       =>      block0(%i : int, %y.5 : int):
@@ -42,7 +43,8 @@ def convert_to_ssa(graph: Graph) -> bool:
     """Convert the emitter's graph to structured SSA form."""
     carry = _CarryVariables(graph)
     carry.run(graph.block())
-    continuing = _ContinueLoops(graph, carry.carried)  # always: its constant affects value numbers
+    # Always created, because its constant affects value numbers
+    continuing = _ContinueLoops(graph, carry.carried)
     if not graph.kinds().isdisjoint(_CONTINUING):
         continuing.run(graph.block())
     _inline_loop_conditions(graph.block())
@@ -94,7 +96,7 @@ class _CarryVariables:
                 continue  # defined on one side only: not visible after the if
             unified = unify(then_type, else_type, default_to_union=True)
             if unified is None:
-                continue  # the emitter has rejected every use of it
+                continue  # the emitter has rejected all programs that use the variable
             self._graph.skip_values(2)
             carried[name] = unified
             _add_output(node, name, unified)
@@ -107,9 +109,10 @@ class _CarryVariables:
         for name, assigned in sorted(self.run(body).items()):
             outer = self._visible.get(name)
             if outer is None:
-                continue  # local to one iteration
-            # The number of iterations is unknown, so a carried variable has the union of both types.
-            # Types that only an annotation unifies (`a: Any = 1`) become a union here, as after an `if`.
+                continue  # the variable is local to an iteration
+            # The loop may run no iteration, so the type of the carried variable includes the types before and
+            # in the loop. Types that do not unify without an annotation (`a: Any = 1`) become a union, as
+            # after an `if`.
             unified = unify(outer, assigned) or unify(outer, assigned, default_to_union=True)
             if unified is None:
                 raise InternalError(f"{name} is {outer} before a loop and {assigned} in it", "convert_to_ssa")
@@ -204,7 +207,7 @@ class _Substitution:
         self._values: dict[str, Value] = {}
 
     def run(self, block: Block, handed_on: Sequence[str] = ()) -> None:
-        """Process `block` and add the variables `handed_on` to its outputs."""
+        """Replace the loads in `block` and append the values of the variables `handed_on` to its outputs."""
         values = self._values
         before: dict[str, Value | None] = {}
         for node in block.nodes():
@@ -256,14 +259,14 @@ class _Substitution:
 
     def _define(self, names: Sequence[str], values: Sequence[Value], before: dict[str, Value | None]) -> None:
         """Bind variables to the last of `values`, recording their previous values in `before`."""
-        for i in range(1, len(names) + 1):  # last one first, the order of `prim::Line`
+        for i in range(1, len(names) + 1):  # last name first: the order of variables in `prim::Line`
             name = names[-i]
             before.setdefault(name, self._values.get(name))
             self._values[name] = values[-i]
 
 
 def _restore(variables: dict[str, _T], before: Mapping[str, _T | None]) -> None:
-    """Restore variables to their values `before` a block; those with None become undefined."""
+    """Restore `variables` to their values `before` a block; None means that a variable was undefined."""
     for name, value in before.items():
         if value is None:
             del variables[name]
@@ -272,7 +275,7 @@ def _restore(variables: dict[str, _T], before: Mapping[str, _T | None]) -> None:
 
 
 def _attach_variables(line: Node, values: dict[str, Value]) -> None:
-    """Add the variables in scope to a stop point of the debugger; existing inputs are returned values."""
+    """Append the variables in scope to the inputs of a stop point, after the returned values, if any."""
     names = ["return"] * line.inputs_size()
     for name, value in values.items():
         if name.isidentifier():

@@ -6,13 +6,14 @@
                                              %y : Tensor = aten::tanh(%t)
                                              return (%y)
 
-Such a graph contains functional tensor operators and the tensor lists that they read.  It grows until another
-node reads its results, writes, branches or has side effects, and is placed there.  Non-tensor inputs must be
-equal in all calls, like attributes, sizes and constants: the differentiation is specialized to such values
-(`ts.autodiff`).  A tensor whose gradient the program itself requests (`torch.autograd.grad`, `y.grad`) is the
-result of one graph and an argument of another.
+Such a graph contains functional tensor operators and the tensor lists that they read.  Operators are added
+until a node outside the graph reads its results, writes, branches or has side effects; the graph is inserted
+before this node.  Non-tensor inputs must be equal in all calls, such as attributes, sizes and constants,
+because the differentiation is specialized to their values (`ts.autodiff`).  If the program itself requests
+the gradient of a tensor (`torch.autograd.grad`, `y.grad`), one graph computes the tensor and another one
+reads it.
 
-At run time, the inputs decide whether gradients are recorded.
+At run time, gradients are recorded if an input requires grad.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _inlines = True  # whether graphs with fewer than THRESHOLD operators are inline
 
 
 def set_subgraph_inlining(enabled: bool) -> None:
-    """Set whether differentiable graphs with few operators are inlined, in programs compiled later."""
+    """Set whether small differentiable graphs are inlined. Programs already compiled do not change."""
     global _inlines
     _inlines = enabled
 
@@ -61,7 +62,7 @@ def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> boo
 
 
 def _differentiated(block: Block) -> set[Value]:
-    """Return the values whose gradient or autograd history nodes of the block read."""
+    """Return the values whose gradient or autograd history is read by a node of `block`."""
     found: set[Value] = set()
     for node in block.nodes():
         for inner in node.blocks():
@@ -74,15 +75,15 @@ def _differentiated(block: Block) -> set[Value]:
 
 
 class _Parts:
-    """The differentiable graphs of one block and of its nested blocks."""
+    """Builder of the differentiable graphs of one block and of its nested blocks."""
 
     def __init__(self, block: Block, threshold: int, differentiated: set[Value]) -> None:
         self.block = block
         self.threshold = threshold
         self.differentiated = differentiated
         self.nodes: list[Node] = []  # nodes of the graph under construction
-        self.inside: set[Value] = set()  # results of these nodes
-        self.acts = False  # whether one of these nodes draws random numbers or updates moments
+        self.inside: set[Value] = set()  # results of `nodes`
+        self.acts = False  # whether a node in `nodes` draws random numbers or updates running statistics
         self.changed = False
 
     def run(self) -> bool:
@@ -148,7 +149,10 @@ class _Parts:
 
 
 def _is_joined(node: Node, reads: bool, inside: set[Value]) -> bool:
-    """Return whether a differentiable graph may contain `node`; `reads`: it reads a result of the graph."""
+    """Return whether `node` may be added to a differentiable graph.
+
+    `reads` is True if it reads a result of this graph; `inside` holds the results of the graph.
+    """
     if node.blocks():
         return False
     if node.kind() == "prim::ListUnpack":
@@ -173,19 +177,19 @@ def _is_operator(node: Node) -> bool:
 
 
 def _is_pytorchs(node: Node) -> bool:
-    """Return whether PyTorch puts a node into differentiable graphs."""
+    """Return whether PyTorch adds nodes of this kind to differentiable graphs."""
     return _is_operator(node) and is_pytorchs(node.operator().record)
 
 
 def _is_sliced(node: Node) -> bool:
-    """Return whether PyTorch puts a node into differentiable graphs, and `ts` can differentiate it."""
+    """Return whether PyTorch adds a node to differentiable graphs and `ts` can differentiate it."""
     if not _is_pytorchs(node) or not all(_is_tensor(x.type()) for x in node.outputs()):
         return False
     return all(_is_given(x, set()) or _is_list_of_tensors(x) for x in node.inputs())
 
 
 def _is_list_of_tensors(value: Value) -> bool:
-    """Return whether a value is a list of tensors that the graph creates and only operators read."""
+    """Return whether a value is a new list of tensors that only operators read."""
     node = value.node()
     if node.kind() != "prim::ListConstruct" or not _is_read_by_operators(value):
         return False
@@ -211,9 +215,9 @@ def _is_read_by_operators(value: Value) -> bool:
 
 
 def _is_given(value: Value, inside: set[Value]) -> bool:
-    """Return whether an operator of a differentiable graph may read a value.
+    """Return whether an operator in a differentiable graph may read `value`.
 
-    These are tensors, and values that are the same in every call.
+    It may read tensors, and values that are equal in all calls.
     """
     return value in inside or _is_tensor(value.type()) or _is_steady(value)
 
@@ -239,12 +243,12 @@ def _is_steady(value: Value, depth: int = 4) -> bool:
 
 
 def _is_barrier(node: Node) -> bool:
-    """Return whether no node may move past `node`: it writes, has side effects, or has blocks."""
+    """Return whether no node may move past `node`, because it writes, has side effects, or has blocks."""
     return bool(node.blocks()) or has_side_effects(node) or writes_to_inputs(node)
 
 
 def _copy_lists(nodes: list[Node], before: Node) -> list[Node]:
-    """Copy lists among `nodes` that are also used outside, and let the outside uses read the copies."""
+    """Insert copies of the lists in `nodes` that nodes outside read; the nodes outside read the copies."""
     inside, copies = set(nodes), []
     for node in nodes:
         if node.kind() != "prim::ListConstruct":

@@ -4,10 +4,10 @@
     %b : Tensor = aten::add(%a, %y, %one)      =>    with prim::FunctionalGraph_0 = graph(%x, %y):
                                                        %a : Tensor = aten::mul(%x, %y) ...
 
-A node is functional if it does not write, has no side effects, and its results are not written to and do not
-escape; a branch or loop is functional if all its nodes are. Functional nodes are moved together if
-dependencies allow it (`ts.analysis.reorder`). `inline_functional_graphs` reverses the extraction, with nodes
-in PyTorch's order.
+A node is functional if it does not write and has no side effects, and if its results are not written to and
+do not escape. An `if` or loop is functional if all its nodes are. Functional nodes are moved next to each
+other if dependencies allow it (`ts.analysis.reorder`). `inline_functional_graphs` reverses the extraction,
+with nodes in PyTorch's order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MIN_SUBGRAPH_NODES: Final = 6  # smaller graphs are not created, as in PyTorch
 
 
 def create_functional_graphs(graph: Graph, fewest: int = _MIN_SUBGRAPH_NODES) -> bool:
-    """Move each functional part with at least `fewest` nodes to a graph."""
+    """Move functional nodes to functional graphs with at least `fewest` nodes each."""
     return _visit(graph.block(), AliasDb(graph), fewest)
 
 
@@ -37,7 +37,7 @@ def inline_functional_graphs(graph: Graph) -> bool:
 
 
 def inline_groups(graph: Graph, kinds: Collection[str]) -> bool:
-    """Replace nodes of these kinds by the nodes of their graphs."""
+    """Replace group nodes of the given `kinds` by the nodes of their subgraphs."""
     changed = False
     for node in list(walk_nodes(graph.block())):
         wanted = node.kind() in kinds and node.has_attribute("Subgraph")
@@ -50,7 +50,7 @@ def inline_groups(graph: Graph, kinds: Collection[str]) -> bool:
 
 
 def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
-    """Build functional groups bottom-up: each absorbs preceding nodes that can move next to it."""
+    """Create the functional groups of `block`, from its last node to its first."""
     changed = False
     node = block.return_node().prev()
     while node is not block.return_node():
@@ -63,7 +63,7 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
             constants = sum(value.node().kind() == "prim::Constant" for value in node.inputs())
             if count + constants < fewest or not optimization_allowed("create_functional_graphs"):
                 node = _dissolved(node)
-                changed |= count > 1  # nodes may have moved
+                changed |= count > 1  # the order of nodes may have changed
             else:
                 update("create_functional_graphs", "Joined what ends with {}", node)
                 sink_constants(node)
@@ -73,7 +73,7 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
 
 
 def _grown(last: Node, aliases: AliasDb) -> Node:
-    """Create a group from `last` and absorb preceding functional nodes that can be moved to it."""
+    """Create a group that contains `last` and the preceding functional nodes that can move to it."""
     group = group_of(last, _KIND)
     node = group.prev()
     while node is not group.owning_block().return_node():
@@ -86,7 +86,7 @@ def _grown(last: Node, aliases: AliasDb) -> Node:
 
 
 def _dissolved(group: Node) -> Node:
-    """Inline a group that is too small, and return its first node."""
+    """Replace `group`, which has too few nodes, by its nodes; return the first of them."""
     before = group.prev()
     inline_group(group)
     return before.next()
@@ -97,13 +97,13 @@ def _place(node: Node) -> int:
 
 
 def _is_functional(node: Node, aliases: AliasDb) -> bool:
-    """Return whether a node may be in a functional graph."""
+    """Return whether a functional graph may contain `node`."""
     skipped = ("prim::Constant", "prim::Param", "prim::ListConstruct", _KIND)
     return node.kind() not in skipped and _has_no_effects(node, aliases)
 
 
 def _has_no_effects(node: Node, aliases: AliasDb) -> bool:
-    """Return whether a node and the nodes in its blocks neither write nor are written to."""
+    """Return whether `node` and the nodes in its blocks do not write, and nothing writes to their results."""
     is_known = node.schema() is not None or node.kind() in STRUCTURAL or node.kind() == _KIND
     if not node.outputs() or not is_known:
         return False
@@ -118,7 +118,7 @@ def _has_no_effects(node: Node, aliases: AliasDb) -> bool:
 
 
 def group_of(node: Node, kind: str, aliases: AliasDb | None = None) -> Node:
-    """Replace `node` by a group node of `kind` whose subgraph contains it; update `aliases`, if any."""
+    """Replace `node` by a group node of `kind` whose subgraph contains `node`; update `aliases`."""
     group = node.owning_graph().create(kind, (), 0).set("Subgraph", Graph(), "g")
     group.copy_metadata(node)
     group.insert_after(node)

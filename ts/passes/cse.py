@@ -5,8 +5,8 @@
     %c : int = aten::add(%a, %b)
 
 A node equals an earlier node of its block, or of an enclosing block, if both have the same kind, inputs,
-attributes and result types, are deterministic and have no side effect, and their inputs and results have no
-writers. If the node reads a number or a string (`path[-1]`), only writers between the two nodes count.
+attributes and result types, are deterministic and have no side effect, and nothing writes to their inputs and
+results. If the node reads a number or a string (`path[-1]`), only writes between the two nodes matter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _Seen = dict[tuple[Any, ...], list[Node]]
 
 
 def eliminate_common_subexpressions(graph: Graph) -> bool:
-    """Replace nodes by equal earlier nodes; skip graphs with autocast blocks, where results may differ."""
+    """Replace nodes by equal earlier nodes.
+
+    Graphs with autocast blocks are skipped, because equal nodes may have results of different dtypes there.
+    """
     return not autocast_blocks(graph) and _Eliminator(graph).visit(graph.block(), [])
 
 
@@ -77,14 +80,14 @@ class _Eliminator:
         return changed
 
     def _find(self, node: Node, candidates: list[Node]) -> Node | None:
-        """Return an equal node among the candidates that may be shared, or None."""
+        """Return a node among `candidates` that can replace `node`, or None."""
         for found in candidates:
             if self._may_share(found) and self._equal(node, found):
                 return found
         return None
 
     def _may_share(self, node: Node) -> bool:
-        """Return whether a node's inputs and outputs are never written; computed only for a duplicate."""
+        """Return whether nothing writes to the inputs and outputs of `node`."""
         if any_mutable(node.inputs()) or any_mutable(node.outputs()):
             return not self._has_writers(node)
         return True
@@ -95,17 +98,17 @@ class _Eliminator:
         return self._written and self._alias_db().has_writers(node)
 
     def _equal(self, node: Node, existing: Node) -> bool:
-        """Return whether two equal nodes may share one result.
+        """Return whether `existing`, which has the same key, can replace `node`.
 
-        Newly allocated memory that escapes from both nodes must stay distinct.
+        It cannot if both nodes allocate new memory that escapes from the function.
         """
         if any_mutable(node.outputs()):
             return self._alias_db().safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())
         return True
 
     def _alias_db(self) -> AliasDb:
-        # The alias analysis remains valid: the merged values may only share memory that the analysis already
-        # considers shared.
+        # The alias analysis stays valid after a replacement, because `node` and `existing` have the same
+        # aliases.
         if self._aliases is None:
             self._aliases = AliasDb(self._graph)
         return self._aliases

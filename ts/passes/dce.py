@@ -3,7 +3,7 @@
 A node remains if one of its outputs is needed, if it has side effects, or if it writes to memory that a
 needed value may read. Unused outputs of ifs and loops are removed with their computation.
 
-    %y : int = aten::mul(%x, %x)          (gone)
+    %y : int = aten::mul(%x, %x)          (removed)
     %z : int = aten::neg(%x)        =>    %z : int = aten::neg(%x)
     return (%z)                           return (%z)
 """
@@ -23,24 +23,25 @@ from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS
 
 
 def eliminate_dead_code(graph: Graph) -> bool:
-    """Remove unobservable nodes, and unobservable outputs of ifs and loops."""
+    """Remove nodes, and outputs of ifs and loops, that do not affect results and side effects."""
     return _Eliminator(graph, False).run()
 
 
 def eliminate_unfailing_dead_code(graph: Graph) -> bool:
-    """Eliminate dead code, keeping nodes that may raise, as Python does; PyTorch removes these as well."""
+    """Eliminate dead code except nodes that may raise, which PyTorch removes and Python executes."""
     return _Eliminator(graph, True).run()
 
 
 def _is_endless(loop: Node) -> bool:
-    """Return whether a loop is an infinite `while True`; code after it never runs."""
+    """Return whether `loop` is a `while True` without exit, so that code after it never runs."""
     values = loop.inputs()[0], loop.inputs()[1], loop.blocks()[0].outputs()[0]
     if any(value.node().kind() != "prim::Constant" for value in values):
         return False
     return [value.to_ivalue() for value in values] == [sys.maxsize, True, True]
 
 
-_BY_OUTPUT: Final = frozenset({"prim::Param", "prim::If", "prim::Loop"})  # marked per output
+# Kinds of nodes whose outputs are marked individually
+_BY_OUTPUT: Final = frozenset({"prim::Param", "prim::If", "prim::Loop"})
 
 
 class _Eliminator:
@@ -51,7 +52,7 @@ class _Eliminator:
         self._keep_failing = keep_failing
         self._needed: set[Node] = set()
         self._live: set[Value] = set()
-        self._added: list[Value] = []  # live values found last, not yet propagated
+        self._added: list[Value] = []  # live values whose producers are not yet marked
         self._pending: list[Value] = []
         self._changed = False
 
@@ -85,7 +86,10 @@ class _Eliminator:
                 self._mark_effects(inner, writers)
 
     def _mark_loop(self, loop: Node) -> None:
-        """Mark a loop as needed if it computes its condition or a used carried value, as in PyTorch."""
+        """Mark a loop as needed if its body computes the condition, or a carried value that is used.
+
+        This is PyTorch's rule.
+        """
         body = loop.blocks()[0]
         self._need(body.outputs()[0])
         for i, carried in enumerate(body.inputs()[BODY_INPUTS:]):
@@ -93,13 +97,13 @@ class _Eliminator:
                 self._need(body.outputs()[i + 1])
 
     def _mark_writers(self, writers: list[Node]) -> None:
-        """Mark writes whose effects are visible outside or reach a needed value."""
+        """Mark the writers of memory that is visible outside the graph or reachable from a needed value."""
 
         def plainly_seen(node: Node) -> bool:
             return any(value in self._live or self._is_outside(value) for value in written_inputs(node))
 
         pending = self._need_where(plainly_seen, writers[::-1])
-        if not pending:  # most writers write to a needed value or a module's buffer
+        if not pending:  # usual case: all writers write to a needed value or a module's buffer
             return
         aliases = AliasDb(self._graph)
         self._added = []
@@ -120,7 +124,10 @@ class _Eliminator:
         return value.node() is self._graph.param_node()
 
     def _need_where(self, is_seen: Callable[[Node], bool], writers: list[Node]) -> list[Node]:
-        """Mark visible writers, and writers of newly needed values, until none is added; return the rest."""
+        """Mark the writers for which `is_seen` is true, and repeat until no more are found.
+
+        Return the writers that are not marked.
+        """
         found = True
         while found:
             found = False
@@ -141,7 +148,8 @@ class _Eliminator:
         """Mark a node, its enclosing nodes and all their inputs as needed."""
         while node is not None and node not in self._needed:
             self._needed.add(node)
-            self._need_all(node.inputs())  # for loops too; a later run removes unused carried values
+            # All inputs of loops, too; a later run removes unused carried values
+            self._need_all(node.inputs())
             if node.kind() not in _BY_OUTPUT:
                 for inner in node.blocks():
                     self._need_all(inner.outputs())

@@ -1,4 +1,4 @@
-"""Decomposition of combined operators into two, for other passes.
+"""Decomposition of `addmm` into `mm` and `add`, which other passes can optimize.
 
     %y : Tensor = aten::addmm(%b, %x, %w, %1, %1)    =>    %p : Tensor = aten::mm(%x, %w)
                                                            %y : Tensor = aten::add(%b, %p, %1)

@@ -1,10 +1,10 @@
-"""Analysis of loops over tensor elements: find 0-dim tensors that numbers can replace.
+"""Analysis of loops over tensor elements, which finds 0-dim tensors that numbers can replace.
 
 In: a `prim::Loop`.  Out: an `Elements`, from which `passes.loop_versioning` creates a version of the loop.
 
-    for i in range(1, n):                     a     a 1-d tensor from outside, written
-        a[i] = t * (a[i - 1] + a[i])          a[i]  a view of a that is an element: loaded, stored
-        t = t + a[i]                          t     a number of the dtype of a, one per iteration
+    for i in range(1, n):                     a     a 1-d tensor from outside, written in the loop
+        a[i] = t * (a[i - 1] + a[i])          a[i]  a view of one element of a, which is read and written
+        t = t + a[i]                          t     a loop-carried number with the dtype of a
 
 The analysis is independent of dtypes: operands of one operator belong to one set, whose elements share a
 dtype. Unknown operators remain unchanged; numbers are converted to tensors for them (`boxed`).
@@ -22,7 +22,7 @@ from ts.fusion.fusion_rules import is_number, is_tensor
 from ts.ir.graph import Block, Node, Value
 from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 
-# Tensor operators equal to the number operators of the same name, for elements: exact, or rounded once.
+# Tensor operators that number operators can replace for 0-dim tensors: results are exact or rounded once.
 ARITHMETIC: Final = frozenset(("aten::add", "aten::sub", "aten::mul", "aten::div"))
 COMPARISONS: Final = frozenset(("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge"))
 UNARY: Final = frozenset(("aten::neg", "aten::abs", "prim::abs", "aten::reciprocal", "aten::sqrt"))
@@ -38,7 +38,8 @@ ASSIGNMENTS: Final = ("aten::copy_", "aten::fill_")
 CONVERSIONS: Final = frozenset(
     ("aten::Float", "aten::FloatImplicit", "aten::Int", "aten::IntImplicit", "aten::Bool", "aten::item")
 )
-_OF_FLOATS: Final = frozenset(("aten::div", "aten::reciprocal", "aten::sqrt"))  # float results for ints
+# Operators with float results for integer operands
+_OF_FLOATS: Final = frozenset(("aten::div", "aten::reciprocal", "aten::sqrt"))
 _CALLS: Final = frozenset(
     {
         "prim::CallFunction",
@@ -54,20 +55,20 @@ _CALLS: Final = frozenset(
 
 
 class Source(NamedTuple):
-    """A tensor defined outside of the loop."""
+    """Classification of a tensor that is defined outside of the loop."""
 
     value: Value
 
 
 class View(NamedTuple):
-    """A view of `source`, indexed along `depth` leading dimensions."""
+    """Classification of a view of `source` that selects an index in each of `depth` leading dimensions."""
 
     source: Value
     depth: int
 
 
 class UnknownTensor(Enum):
-    """Classification of tensors other than sources and views."""
+    """Classification of tensors that are neither sources nor views."""
 
     NUMBER = auto()  # the result of arithmetic on elements
     TRUTH = auto()  # the result of a comparison, read only by `bool`
@@ -79,7 +80,7 @@ NUMBER, TRUTH, UNKNOWN = UnknownTensor.NUMBER, UnknownTensor.TRUTH, UnknownTenso
 
 
 class Elements:
-    """Elements that a loop reads and writes."""
+    """Analysis of one loop: classified tensors, and the elements that the loop reads and writes."""
 
     def __init__(self, loop: Node, fresh: frozenset[Value] | None = None) -> None:
         self.loop = loop
@@ -87,11 +88,12 @@ class Elements:
         self.kinds: dict[Value, Kind] = {}
         self.ranks: dict[Value, int] = {}  # tensor from outside -> number of indices of an element
         self.fresh = fresh_inputs(loop) if fresh is None else fresh
-        self.loaded: dict[Value, None] = {}  # tensors from outside with elements read or written
+        self.loaded: dict[Value, None] = {}  # tensors from outside whose elements the loop reads or writes
         self.written: set[Value] = set()
-        self.boxed: set[Value] = set()  # numbers with uses that require tensors
-        self.floats: set[Value] = set()  # members of sets that cannot have an integer dtype
-        self.indices: set[Value] = set()  # members of sets that probably have an integer dtype
+        self.boxed: set[Value] = set()  # numbers and elements with uses that require tensors
+        # Tensors that cannot have an integer dtype, nor the tensors in their sets
+        self.floats: set[Value] = set()
+        self.indices: set[Value] = set()  # tensors that probably have an integer dtype, with their sets
         self.gain = 0  # number of converted nodes minus number of boxed numbers
         self.refusal = ""
         self._parents: dict[Value, Value] = {}
@@ -108,11 +110,11 @@ class Elements:
     # ---- queries ---------------------------------------------------------------------------------------
 
     def kind(self, value: Value) -> Kind | None:
-        """Return the classification of a tensor; None if undetermined so far."""
+        """Return the classification of tensor `value`; None if it is not determined yet."""
         return self.kinds.get(value) if value in self._inside else Source(value)
 
     def member(self, value: Value) -> Value | None:
-        """Return the tensor that contains an element, or the number itself; None for other values."""
+        """Return the tensor that contains element `value`, or `value` for a number; None for other values."""
         if not is_tensor(value):
             return None
         kind = self.kind(value)
@@ -123,13 +125,16 @@ class Elements:
         return value if kind is NUMBER else None
 
     def set_of(self, member: Value) -> Value:
-        """Return the representative of the set of tensors with the same dtype (union-find)."""
+        """Return the representative of the set of tensors that have the dtype of `member` (union-find)."""
         while member in self._parents:
             member = self._parents[member]
         return member
 
     def place(self, value: Value) -> tuple[Value, list[Value]]:
-        """Return the base tensor and the indices of a view created outside of the loop."""
+        """Return the base tensor and the indices of an element that is selected outside of the loop.
+
+        For other values, return `value` and no indices.
+        """
         indices: list[Value] = []
         tensor = value
         while _selects(tensor.node()):
@@ -140,7 +145,7 @@ class Elements:
         return value, []
 
     def is_converted(self, node: Node) -> bool:
-        """Return whether a node is converted to an operation on numbers."""
+        """Return whether a loop version replaces `node` by an operation on numbers."""
         kind = node.kind()
         if kind in CONVERSIONS:
             return node.inputs_size() == 1 and self._is_element(node.input())
@@ -195,7 +200,7 @@ class Elements:
         return changed
 
     def _join(self, loop: Node, body: Block) -> bool:
-        """Propagate classifications through loop-carried values, from initial values and iteration ends."""
+        """Classify the loop-carried values of `loop`, by their values before and after an iteration."""
         changed = False
         carried = body.inputs()[BODY_INPUTS:]
         for value, initial, result in zip(
@@ -214,7 +219,7 @@ class Elements:
         return self.kinds[value] != before
 
     def _one_of(self, a: Kind, b: Kind) -> Kind:
-        """Merge two different classifications: equal to a view if both denote the same view, else UNKNOWN."""
+        """Merge two different classifications: a view if both describe the same view, else UNKNOWN."""
         for source, view in ((a, b), (b, a)):
             if isinstance(source, Source) and isinstance(view, View):
                 tensor, indices = self.place(source.value)
@@ -256,7 +261,10 @@ class Elements:
         return self.kind(target)
 
     def _kind_of_made(self, node: Node) -> Kind | None:
-        """Return the kind of `aten::tensor(number, dtype(x), device(x), False)`, a number to be stored."""
+        """Classify the result of `aten::tensor`.
+
+        It is a NUMBER for arguments `(number, dtype(x), device(x), False)`.
+        """
         number, dtype, device, wants_grad = node.inputs()
         if dtype.node().kind() != "prim::dtype" or device.node().kind() != "prim::device":
             return UNKNOWN
@@ -276,7 +284,7 @@ class Elements:
         return value.node().kind() == "aten::item" and self._is_element(value.node().input())
 
     def _written_member(self, node: Node) -> Value | None:
-        """Return the container of an element that a node writes, or None."""
+        """Return the tensor (or number) that contains the element written by `node`, or None."""
         kind = self.kinds.get(node.output())
         return None if kind is UNKNOWN or kind is None else self.member(node.input())
 
@@ -366,7 +374,10 @@ class Elements:
                 self._unite(output, [value])
 
     def _unite(self, value: Value, others: Iterable[Value]) -> None:
-        """Merge a value with its possible sources: it is a number if all are, else a tensor."""
+        """Record that `value` is one of `others`, such as an `if` output and the outputs of the branches.
+
+        For a number, all of them get the same dtype; otherwise, `others` must exist as tensors.
+        """
         kind = self.kinds.get(value)
         for other in others:
             if kind is NUMBER:
@@ -377,9 +388,9 @@ class Elements:
                 self._box(other)
 
     def _settle_other(self, node: Node) -> None:
-        """Box the inputs of an unconverted node.
+        """Record that the inputs of `node`, which is not converted, must exist as tensors.
 
-        The loop is rejected if the node may reshape tensors or write to numbers.
+        Reject the loop if the node may reshape tensors or write to numbers.
         """
         if node.kind() in ("prim::dtype", "prim::device"):
             return
@@ -392,7 +403,7 @@ class Elements:
             self._box(value)
 
     def _box(self, value: Value) -> None:
-        """Mark a value that must exist as a tensor: a number, or a view produced by a branch or loop."""
+        """Record that `value`, if it is a number or a view from an `if` or a loop, must exist as a tensor."""
         kind = self.kind(value)
         joined = isinstance(kind, View) and not _selects(value.node())
         if is_tensor(value) and value in self._inside and (kind is NUMBER or joined):
@@ -408,7 +419,7 @@ class Elements:
 
 
 def fresh_inputs(loop: Node) -> frozenset[Value]:
-    """Return loop-carried inputs that are freshly allocated and used by the loop only."""
+    """Return the initial values of carried variables that are new 0-dim tensors used only by the loop."""
     found = set()
     for value in loop.inputs()[LOOP_INPUTS:]:
         node = value.node()
@@ -422,7 +433,7 @@ def fresh_inputs(loop: Node) -> frozenset[Value]:
 
 
 def _is_for(value: Value, loop: Node) -> bool:
-    """Return whether a value has no users except the loop and preceding comparisons."""
+    """Return whether all users of `value` are the loop, or comparisons before the loop in its block."""
     for use in value.uses():
         compares = use.user.kind() in COMPARISONS and use.user.owning_block() is loop.owning_block()
         if use.user is not loop and not (compares and use.user.is_before(loop)):
@@ -448,7 +459,7 @@ def _selects(node: Node) -> bool:
 
 
 def _has_dimensions(value: Value) -> bool:
-    """Return whether a tensor visibly has at least one dimension."""
+    """Return whether a tensor is known to have at least one dimension."""
     node = value.node()
     if node.kind() not in ("aten::zeros", "aten::ones", "aten::full", "aten::empty"):
         return False
@@ -457,7 +468,7 @@ def _has_dimensions(value: Value) -> bool:
 
 
 def _is_plain(node: Node) -> bool:
-    """Return whether an arithmetic operator has default scaling and rounding arguments only."""
+    """Return whether `node` has no scale factor (`alpha`) except 1 and no rounding mode."""
     kind, values = node.kind(), node.inputs()
     if kind in ("aten::add", "aten::sub", "aten::rsub", "aten::add_", "aten::sub_"):
         scale = constant_value(values[2]) if len(values) == 3 else 1

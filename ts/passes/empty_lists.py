@@ -2,7 +2,8 @@
 
     %x : Tensor[] = prim::EmptyListLiteral()    =>    %x : Tensor[] = prim::ListConstruct()
 
-As an argument, a literal `[]` converts to a list of any type; the emitter has already replaced those.
+A literal `[]` that is an argument of a call gets the type of the parameter; the emitter has already replaced
+such literals.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Removal of dtypes and shapes from tensor types: those of a trace hold only for its example inputs.
+"""Removal of dtypes and shapes from tensor types, which in a trace are valid only for the example inputs.
 
 %2 : Float(2, 3, strides=[3, 1]) = aten::neg(%x)    =>    %2 : Tensor = aten::neg(%x)
 """

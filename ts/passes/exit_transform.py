@@ -1,9 +1,9 @@
 """Conversion of early exits to structured control flow.
 
-In: a graph in SSA form with early exits: `prim::ReturnStmt(%v...)` to the end of the function, and
-`prim::LoopContinuation(%again, %carried...)` to the end of the innermost loop body. Out: a graph without such
-nodes; the values of an exit pass through the outputs of the blocks in between, with a boolean that is true if
-the exit was taken.
+In: a graph in SSA form with early exits: `prim::ReturnStmt(%v...)` leaves the function, and
+`prim::LoopContinuation(%again, %carried...)` leaves the innermost loop body. Out: a graph without such nodes.
+Each block between an exit and its target gets additional outputs: the values of the exit, and a boolean that
+is true if the exit was taken.
 
     if x > 1:            %done : bool, %v : int = prim::If(%2)
         return 5           block0(): -> (%true, %five)
@@ -15,9 +15,9 @@ the exit was taken.
                              -> (%y)
                          return (%r)
 
-The second condition is a constant in both branches of the first `if`, so the two ifs are merged. Code after
-an exit that is always taken, or after an exception that is always raised, is removed; a value that only the
-removed code computes becomes `prim::Uninitialized` (it is never read).
+Both branches of the first `if` decide the condition of the second, so the two ifs are merged. Code after
+an exit that is always taken, or after an exception that is always raised, is removed. Values that the removed
+code computes become `prim::Uninitialized`, because they are never read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, Type, unify
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value, inserting_at_start, walk_nodes
 
-_MAX_COPIED_BYTES: Final = 5000  # nodes copied when ifs are merged; beyond it, blocks are moved
+_MAX_COPIED_BYTES: Final = 5000  # maximum number of nodes copied when ifs are merged; then blocks are moved
 _EXITS: Final = ("prim::LoopContinuation", "prim::ReturnStmt", "prim::RaiseException")
 
 
@@ -42,7 +42,7 @@ def exit_transform(graph: Graph) -> bool:
     if exits.enters:
         _blocks_of_with(graph.block())
         exits = _Exits(graph)
-    # Both transformers are always created: their constants affect the numbers of later values.
+    # Both transformers are created even if there are no exits, because their constants affect value numbers.
     continuations = _ExitTransformer(graph, "prim::LoopContinuation", exits.around)
     if exits.continues:
         continuations.run(graph.block())
@@ -56,10 +56,10 @@ def exit_transform(graph: Graph) -> bool:
 
 
 class _Exits:
-    """The nodes that contain early exits, so that other ifs and loops need not be visited.
+    """Search result for early exits, so that passes skip ifs and loops without them.
 
     around      the nodes that contain an exit or an exception
-    continues   True if one of them is a `prim::LoopContinuation` or an exception
+    continues   True if the graph contains a `prim::LoopContinuation` or an exception
     enters      True if the graph contains a `with`
     """
 
@@ -74,7 +74,8 @@ class _Exits:
         for node in block.nodes():
             blocks = node.blocks()
             if blocks:
-                if True in [self._look(inner) for inner in blocks]:  # visits all blocks
+                # A list, because all blocks must be visited
+                if True in [self._look(inner) for inner in blocks]:
                     self.around.add(node)
                     found = True
                 self.enters |= node.kind() == "prim::With"
@@ -100,8 +101,8 @@ class _ExitStatus(Enum):
 class _ExitPair(NamedTuple):
     """The early exit of a block: `taken` is a run-time boolean, `values` are the returned values.
 
-    Three values of `taken` encode statically known exits: the transformer's constant true is ALWAYS, its
-    constant false is NEVER, and its uninitialized boolean, which is never read, is RAISES.
+    Three values of `taken` represent statically known exits (`_ExitStatus`): the transformer's constant true
+    means ALWAYS, its constant false NEVER, and its uninitialized boolean, which is never read, RAISES.
     """
 
     taken: Value
@@ -109,13 +110,14 @@ class _ExitPair(NamedTuple):
 
 
 class _ExitTransformer:
-    """Removal of exits of one kind from a graph; `around` are the nodes that contain exits or exceptions."""
+    """Removal of exits of kind `kind`; `around` holds the nodes that contain exits or exceptions."""
 
     def __init__(self, graph: Graph, kind: str, around: set[Node]) -> None:
         self._graph = graph
         self._kind = kind
         self._around = around
-        self._uninitialized: dict[int, Value] = {}  # by type object, as in PyTorch's graphs
+        # Id of a type object -> value; PyTorch also creates one value for each type object
+        self._uninitialized: dict[int, Value] = {}
         self._target: Block | None = None  # the block that an exit of this kind leaves
         with inserting_at_start(graph):
             self._true = graph.insert_constant(True)
@@ -143,7 +145,7 @@ class _ExitTransformer:
         return owner is None or owner.kind() == "prim::Closure"
 
     def _transform_nodes(self, block: Block) -> tuple[_ExitPair, Block]:
-        """Transform the nodes of a block; return its exit and the block in which subsequent code belongs."""
+        """Transform the nodes of a block; return the exit of the block, and the block for subsequent code."""
         for node in block.nodes():
             following = node.next()  # `node` itself may be removed
             left = self._transform_node(node)
@@ -174,12 +176,12 @@ class _ExitTransformer:
         if kind == "prim::With":
             return self.run(node.blocks()[0])
         if kind == "prim::Closure":
-            # The exits remain inside: the node declares a function and does not call it.
+            # Exits in the block do not leave `node`, which declares a function without calling it.
             self.run(node.blocks()[0])
         return self._never
 
     def _arrive(self, block: Block, left: _ExitPair) -> None:
-        """Set the outputs of an exit's target block: the exit values if taken, else the original outputs."""
+        """Set the outputs of the exit target `block`: the exit's values if it was taken, else its outputs."""
         status = self._status(left)
         if status is _ExitStatus.MAYBE:
             choice = self._graph.create_if(left.taken).insert_before(block.return_node())
@@ -196,7 +198,7 @@ class _ExitTransformer:
             return _ExitPair(self._raises, ())
         if status is _ExitStatus.NEVER:
             return self._never
-        # A branch without exit has no exit values: they are never read.
+        # For a branch without exit, uninitialized values replace the exit values, which are never read.
         for i, other in ((0, 1), (1, 0)):
             if statuses[i] in (_ExitStatus.NEVER, _ExitStatus.RAISES):
                 branches[i] = _ExitPair(branches[i].taken, self._uninitialized_like(branches[other].values))
@@ -214,14 +216,15 @@ class _ExitTransformer:
         left = self.run(node.blocks()[0])
         body = node.blocks()[0]
         if self._status(left) in (_ExitStatus.NEVER, _ExitStatus.RAISES):
-            return self._never  # a body that raises may still not run at all
+            # Even if the body raises, code after the loop may run, because the loop may have no iterations
+            return self._never
         # The exit's target is outside the loop, so the exit ends the loop.
         again = self._graph.create_if(left.taken)
         body.append_node(again)
         _add_if_outputs(again, [self._false], [body.outputs()[0]])
         body.erase_output(0)
         body.insert_output(0, again.output())
-        # The flag is carried out of the loop; before the first iteration, no exit was taken.
+        # The flag `taken` becomes a loop-carried value that is false before the first iteration.
         node.add_input(self._false)
         body.add_input().set_type(BOOL)
         body.register_output(left.taken)
@@ -251,7 +254,7 @@ class _ExitTransformer:
         return self._transform_if(guard), outer
 
     def _carry_out(self, guard: Node) -> None:
-        """Add outputs to the guard for values of the guarded code that are used after the `with`."""
+        """Add outputs to `guard` for values of the guarded code that are used after the `with` statement."""
         exit_block, rest = guard.blocks()
         for node in _nodes_with_bodies(rest):
             for value in node.outputs():
@@ -316,7 +319,7 @@ def _nodes_with_bodies(block: Block) -> Iterator[Node]:
 
 
 def _is_inside(node: Node, block: Block, around: Block | None = None) -> bool:
-    """Return whether a node is inside `block`, which is inside `around`."""
+    """Return whether `node` is inside `block`; the search ends at `around`, a block that contains `block`."""
     current: Block | None = node.owning_block()
     while current is not around and current is not block:
         owner = current.owning_node() if current is not None else None
@@ -370,7 +373,8 @@ class _Merger:
     def run(self, block: Block, done: Node | None = None) -> None:
         """Merge consecutive ifs in `block`.
 
-        Nodes before `done` are already merged; `done` itself may have a new successor.
+        Ifs before `done` are already merged; `done` may be followed by a new `if`, which can be merged with
+        it.
         """
         if not block.nodes_with_blocks():
             return
@@ -384,7 +388,7 @@ class _Merger:
                 for inner in node.blocks():
                     self.run(inner)
             lasts = [inner.return_node().prev() for inner in node.blocks()]
-            while self._merge_with_next(node):  # the same node may determine several following ifs
+            while self._merge_with_next(node):  # `node` may determine the branches of several following ifs
                 for inner, last in zip(node.blocks(), lasts, strict=True):
                     self.run(inner, last)
                 lasts = [inner.return_node().prev() for inner in node.blocks()]
@@ -399,7 +403,8 @@ class _Merger:
             return False
         decided = [constant_value(block.outputs()[condition.offset()]) for block in first.blocks()]
         if NOT_CONSTANT in decided or decided[0] == decided[1]:
-            return False  # with equal values, constant propagation removes the second if without copying it
+            # If both values are equal, constant propagation removes the second `if` without copying
+            return False
         for block, value in zip(first.blocks(), decided, strict=True):
             self._continue(block, second.blocks()[0 if value else 1])
         for output in second.outputs():
@@ -416,7 +421,7 @@ class _Merger:
         def in_branch(value: Value) -> Value:
             return outputs[value.offset()] if value.node() is first else value
 
-        # As in PyTorch, a copy renumbers the values; large blocks are moved instead, which is faster.
+        # Copies get new value numbers, as in PyTorch. Large blocks are moved instead, which is faster.
         size = sum(1 for _ in islice(walk_nodes(rest), self._copies + 1))
         self._copies = max(self._copies - size, 0)
         if self._copies:

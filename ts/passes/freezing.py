@@ -13,8 +13,8 @@ with all calls inlined, and the remaining attributes of each object.  An attribu
 - it is an argument or result of a forked task, or an argument of an opaque call,
 - its module is in training mode, or its value cannot be a constant of a graph.
 
-Aliases are tracked forwards from each attribute, not by `AliasDb`: it treats module attributes as wildcard
-memory, so a single write to a tensor would preserve all of them.
+The pass tracks the aliases of each attribute itself. It does not use `AliasDb`, because `AliasDb` treats all
+module attributes as one wildcard location: a single write to a tensor would preserve all of them.
 """
 
 from __future__ import annotations
@@ -53,14 +53,16 @@ _THROUGH: Final = frozenset(
 
 @dataclass
 class FrozenModule:
-    """The result of freezing a module: its remaining attributes, graphs and submodules."""
+    """Frozen module: graphs of its methods, and the attributes and submodules that remain."""
 
     root: Object
-    graphs: dict[str, Graph] = field(default_factory=dict)  # by method name
+    graphs: dict[str, Graph] = field(default_factory=dict)  # method name -> graph
     kept: dict[int, set[str]] = field(default_factory=dict)  # object id -> attributes that are preserved
-    submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)  # by id of a submodule
+    # Object id of a submodule -> graphs of its preserved methods
+    submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)
     whole: set[int] = field(default_factory=set)  # ids of objects preserved with all their attributes
-    objects: dict[int, Object] = field(default_factory=dict)  # by id; the references keep ids unique
+    # Object id -> object; the references keep ids unique
+    objects: dict[int, Object] = field(default_factory=dict)
     owners: dict[Value, Object] = field(default_factory=dict)  # graph values that are modules
 
 
@@ -83,8 +85,8 @@ def freeze_module(
 ) -> Any:
     """Return a frozen copy of `module` with `forward` and the methods in `preserved_attrs`.
 
-    RuntimeError for unknown names, for modules that return themselves, and if a method writes to a container
-    that shares memory with another attribute.
+    Raise RuntimeError for unknown names, for modules that return themselves, and if a method writes to a
+    container that shares memory with another attribute.
     """
     assert _assemble is not None
     freezer = _Freezer(module.archived(), freeze_interfaces, preserve_parameters)
@@ -96,12 +98,13 @@ class _Freezer:
         self.out = FrozenModule(root)
         self.root = root
         self.freeze_interfaces = freeze_interfaces
-        self.paths: dict[int, str] = {}  # object id -> path, used as value name
+        self.paths: dict[int, str] = {}  # object id -> path such as `self.head`, a prefix of value names
         self.asked: set[Attribute] = set()  # attributes requested by name
         self.reads: list[tuple[Node, Object]] = []  # GetAttr nodes of attributes other than modules
         self.constants: dict[tuple[Graph, Attribute], Value] = {}
         self.copies: dict[int, Any] = {}  # id of a script class object -> its copy in the graphs
-        self.order: dict[Value, int] = {}  # order of constants: that of the first reads of their attributes
+        # Constant -> index of the first read of its attribute, which determines its position
+        self.order: dict[Value, int] = {}
         self._enter(root, "self", preserve_parameters)
 
     def run(self, preserved: list[str]) -> FrozenModule:
@@ -112,7 +115,8 @@ class _Freezer:
         for name in ("forward", *preserved):
             if name in methods and name not in self.out.graphs:
                 self.out.graphs[name] = self._method_graph(self.root, name)
-        self._fold_all(lambda type: not type.mutable)  # first, because `training` decides which writes remain
+        # First, because constant `training` flags remove branches with writes
+        self._fold_all(lambda type: not type.mutable)
         for graph in self._graphs():
             constant_propagation_immutable_types(graph)
         self._keep_what_is_written()
@@ -154,7 +158,7 @@ class _Freezer:
         return value if isinstance(value, Object) and isinstance(value.cls.type, ModuleType) else None
 
     def _preserve(self, name: str) -> None:
-        """Preserve an attribute, a submodule, or an attribute of a submodule, given by name."""
+        """Preserve the attribute or submodule `name`, which may be a dotted path into a submodule."""
         owner: Object | None = self.root
         *prefix, last = name.split(".")
         for part in prefix:
@@ -213,7 +217,7 @@ class _Freezer:
         """Inline all calls and resolve the module of each module-typed value, including forked tasks."""
         inline(graph)
         while self._note_modules(graph) and inline(graph):
-            pass  # repeat: interface calls became method calls of a class
+            pass  # repeat, because interface calls became method calls of a class
         for node in walk_nodes(graph.block()):
             if node.kind() == "prim::ModuleContainerIndex":
                 raise RuntimeError("Freezing modules containing prim::ModuleContainerIndex is not supported")
@@ -228,7 +232,10 @@ class _Freezer:
             self._resolve(task)
 
     def _note_modules(self, graph: Graph) -> bool:
-        """Map module-typed values to their modules; return whether a class replaced an interface type."""
+        """Record the module of each module-typed value.
+
+        Return True if the type of a value was an interface and is now the class of its module.
+        """
         owners = self.out.owners
         found = False
         for node in walk_nodes(graph.block()):
@@ -263,7 +270,7 @@ class _Freezer:
         self._keep_what_shares(followed.written)
 
     def _keep_what_shares(self, written: set[Attribute]) -> None:
-        """Keep attributes that share memory with a written attribute."""
+        """Preserve the attributes that share memory with an attribute in `written`."""
         memory = {
             (key, name): set(storages(object_get(owner, owner.cls.slot(name))))
             for key, owner in self.out.objects.items()
@@ -326,13 +333,14 @@ class _Freezer:
         value = object_get(owner, owner.cls.slot(name), not isinstance(type, ClassType))
         if isinstance(
             value, Object
-        ):  # the graphs share one copy, because methods may assign to it
+        ):  # all graphs use the same copy, because methods may assign its attributes
             assert _copy_object is not None
             copied = self.copies.get(id(value))
             value = self.copies[id(value)] = _copy_object(value) if copied is None else copied
         value = _detached(value)
         with graph.inserting_before(self._place(graph, order)):
-            told = isinstance(type, TensorType | OptionalType | TupleType)  # the value's type is more precise
+            # Use the type of the value, which is more precise
+            told = isinstance(type, TensorType | OptionalType | TupleType)
             made = graph.try_insert_constant(value, None, None if told else type)
         if made is not None:
             made.set_debug_name(f"{self.paths[id(owner)]}.{name}")
@@ -340,11 +348,11 @@ class _Freezer:
         return made
 
     def _is_training(self, owner: Object) -> bool:
-        """Return whether a module is in training mode, in which its attributes change."""
+        """Return whether a module is in training mode; its attributes are then preserved."""
         return "training" in owner.cls.names and bool(object_get(owner, owner.cls.slot("training")))
 
     def _place(self, graph: Graph, order: int) -> Node:
-        """Return the insertion point of a constant: constants are ordered by first attribute access."""
+        """Return the insertion point of a new constant; constants are sorted by `order`."""
         for node in graph.nodes():
             if not node.outputs() or self.order.get(node.outputs()[0], order) >= order:
                 return node
@@ -378,7 +386,7 @@ class _Freezer:
         self._unify_attributes_by_class()
 
     def _unify_attributes_by_class(self) -> None:
-        """Give the remaining modules of one class the same attributes: the union of their kept attributes."""
+        """Preserve an attribute in all remaining modules of a class if it is preserved in one of them."""
         left = [key for key, names in self.out.kept.items() if names and key not in self.out.whole]
         whole = {self.out.objects[key].cls for key in self.out.whole}
         by_class: dict[Any, set[str]] = {}
@@ -393,9 +401,9 @@ class _Freezer:
 
 
 class _Origin:
-    """Module attributes that a value may alias, contain or be contained in.
+    """Module attributes to which a value may be related.
 
-    aliases      attributes that may be the value
+    aliases      attributes that the value may alias
     elements     attributes that may be elements of the value
     containers   attributes that may contain the value, or an element of it
     """
@@ -414,25 +422,25 @@ class _Origin:
         return len(self.aliases) + len(self.elements) + len(self.containers)
 
     def all(self) -> set[Attribute]:
-        """Return all attributes of the origin."""
+        """Return the attributes of all three sets."""
         return self.aliases | self.elements | self.containers
 
     def update(self, other: _Origin) -> None:
-        """Add the attributes of another origin."""
+        """Add the attributes of `other` to the three sets."""
         self.aliases |= other.aliases
         self.elements |= other.elements
         self.containers |= other.containers
 
     def of_alias(self) -> _Origin:
-        """Return the origin of an alias of the value."""
+        """Return the origin of a value that is an alias of this value."""
         return self
 
     def of_container(self) -> _Origin:
-        """Return the origin of a container that holds the value."""
+        """Return the origin of a container that contains this value."""
         return _Origin(None, self.aliases | self.elements, set(self.containers))
 
     def of_element(self) -> _Origin:
-        """Return the origin of an element of the value."""
+        """Return the origin of a value that is an element of this value."""
         return _Origin(set(self.elements), set(self.elements), self.aliases | self.containers)
 
 
@@ -448,7 +456,7 @@ _CONTAINER_ORIGINS: Final[dict[str, Callable[[_Origin], _Origin]]] = {
 
 
 class _AttributeEscapeAnalysis:
-    """Escape analysis of attribute values: finds those that may be written or leave the code."""
+    """Escape analysis that finds the attributes that may be written, or whose values reach unknown code."""
 
     def __init__(self, freezer: _Freezer) -> None:
         self._owners = freezer.out.owners
@@ -458,11 +466,12 @@ class _AttributeEscapeAnalysis:
         self.modules: list[Object] = []  # modules that escape to unknown code
 
     def follow(self, graph: Graph) -> None:
-        """Analyze the graph until a fixed point is reached, because loops carry values back."""
+        """Visit the nodes of `graph` repeatedly until nothing changes, because loops carry values back."""
         before = -1
         while before != (before := sum(map(len, self._origins.values())) + len(self.touched)):
             self._visit(graph.block())
-        for value in graph.outputs():  # callers may write to returned constants, as in PyTorch
+        # Returned attributes may become constants, although callers can write to them, as in PyTorch
+        for value in graph.outputs():
             self._leaves(value, of_module_only=True)
 
     def _visit(self, block: Block) -> None:
@@ -475,7 +484,7 @@ class _AttributeEscapeAnalysis:
         kind = node.kind()
         if kind == "prim::GetAttr":
             owner = self._owners.get(node.input())
-            if owner is None:  # an attribute of a script class object
+            if owner is None:  # the object is a script object, not a module
                 self._add(node.output(), self._of(node.input()).of_element())
             elif node.output().type().mutable and node.output() not in self._owners:
                 self._add(node.output(), _Origin({(id(owner), node.get("name"))}))
@@ -495,7 +504,7 @@ class _AttributeEscapeAnalysis:
         elif kind == "prim::fork":
             task = node.get("Subgraph")
             for value in (*node.inputs(), *task.outputs()):
-                if value not in self._owners:  # modules are analyzed by attribute
+                if value not in self._owners:  # the attributes of a module are analyzed individually
                     self._leaves(value)
             self._visit(task.block())
         elif kind in _THROUGH:
@@ -517,7 +526,7 @@ class _AttributeEscapeAnalysis:
 
     def _pass(self, node: Node) -> None:
         for value in node.inputs():
-            if value in self._owners:  # a module in a container
+            if value in self._owners:  # a module that is an element of a container
                 self._leaves(value)
         change = _CONTAINER_ORIGINS.get(node.kind(), _Origin.of_alias)
         for output in node.outputs():
@@ -570,7 +579,7 @@ class _AttributeEscapeAnalysis:
 
 
 def _refuse_kept_interface(owner: Object, name: str) -> None:
-    """Raise RuntimeError if an attribute to be preserved has an interface type."""
+    """Raise RuntimeError if attribute `name`, which must be preserved, has an interface type."""
     if isinstance(owner.cls.type.attributes[name], InterfaceType):
         raise RuntimeError(f"failed to freeze interface attribute '{name}'")
 

@@ -3,9 +3,9 @@
     %c : Tensor = aten::conv2d(%x, %w, %b, ...)              %c : Tensor = aten::conv2d(%x, %w2, %b2, ...)
     %y : Tensor = aten::batch_norm(%c, ...)          =>      (%c instead of %y)
 
-Applies to frozen modules: weight, bias and the folded operands are constants, and the elements of the
-convolution's result have no other reader.  Folds batch normalization with running statistics, and sums,
-differences, products and quotients with a scalar or with one number per channel.  Results differ by rounding.
+The pass applies to frozen modules if weight, bias and the folded operands are constants, and if no other node
+reads the elements of the convolution's result.  It folds batch normalization with running statistics, and
+sums, differences, products and quotients with a scalar or with one number per channel.  Rounding changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
 _CONVOLUTIONS: Final = frozenset({"aten::conv1d", "aten::conv2d", "aten::conv3d"})
 _OF_SHAPES: Final = frozenset({"aten::dim", "aten::size", "prim::device", "prim::dtype"})
-_WEIGHT, _BIAS = 1, 2  # argument positions
+_WEIGHT, _BIAS = 1, 2  # argument indices of a convolution
 
 Fold = Callable[[Node, Any, Any, Node], "tuple[Any, Any] | None"]
 """(convolution, weight, bias or None, next node) -> (new weight, new bias); None if folding is impossible."""
@@ -68,7 +68,7 @@ def _fold_all(graph: Graph, kinds: tuple[str, ...], fold: Fold) -> bool:
 
 
 def _reads_alone(node: Node, conv: Node) -> bool:
-    """Return whether `node` is the only reader of the convolution's elements; shape queries are allowed."""
+    """Return whether only `node` reads the result of `conv`; queries of the shape are not counted."""
     return all(use.user is node or use.user.kind() in _OF_SHAPES for use in conv.output().uses())
 
 

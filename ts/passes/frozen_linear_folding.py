@@ -9,9 +9,9 @@
                                                           block1():
                                                             (the original nodes)
 
-For a matrix, the features are the channels that batch norm normalizes; for inputs with more dimensions they
-are not, so the rank is tested at run time.  (PyTorch folds without the test and computes wrong values for
-such inputs.)  The pass is for graphs of frozen modules; it changes rounding.
+Batch norm normalizes dimension 1. In a matrix, this is the feature dimension of the linear layer; in an input
+with more dimensions it is not, so the rank is tested at run time.  (PyTorch folds without this test and
+computes wrong values for such inputs.)  The pass is for graphs of frozen modules; it changes rounding.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _reads_alone(norm: Node, linear: Node) -> bool:
 
 
 def _was_asked(norm: Node) -> bool:
-    """Return whether `norm` is the fallback of an earlier folding, which checks the input's rank."""
+    """Return whether `norm` is in the fallback branch that an earlier folding created."""
     owner = norm.owning_block().owning_node()
     if owner is None or owner.kind() != "prim::If" or owner.input().node().kind() != "aten::eq":
         return False
@@ -58,11 +58,11 @@ def _was_asked(norm: Node) -> bool:
 
 
 def _ask(graph: Graph, linear: Node, norm: Node, folded: tuple[object, object]) -> None:
-    """Insert an `if` on the rank: the folded layer in one branch, the original nodes in the other."""
+    """Insert an `if` on the input's rank, with the folded layer and the original nodes as branches."""
     x = linear.input(0)
     for use in linear.output().uses():
         if use.user is not norm:
-            use.user.replace_input(use.offset, x)  # x has the same rank
+            use.user.replace_input(use.offset, x)  # `x` has the same rank as the result of `linear`
     with graph.inserting_before(norm):
         dim = graph.insert("aten::dim", [x]).set_type(INT)
         flat = graph.insert("aten::eq", [dim, graph.insert_constant(2)]).set_type(BOOL)

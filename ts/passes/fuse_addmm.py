@@ -60,7 +60,7 @@ def _terms(add: Node) -> tuple[Node, Value] | None:
 
 
 def _fits(product: Node, added: Value) -> bool:
-    """Return whether `addmm` accepts the summand."""
+    """Return whether dtype and rank of `added` allow it as the summand of `addmm`."""
     types = [value.type() for value in (*product.inputs(), added)]
     if not all(isinstance(type, TensorType) for type in types):
         return False
@@ -73,9 +73,9 @@ def _fits(product: Node, added: Value) -> bool:
 
 
 def _is_expanded(x: TensorType, w: TensorType, lengths: Sequence[int | None]) -> bool:
-    """Return whether a summand of these lengths never expands the product.
+    """Return whether a summand with sizes `lengths` never broadcasts the product to a larger shape.
 
-    Each length is 1, equal to the product's, or an error in both operators.
+    This holds if each size is 1 or equal to the product's size.
     """
     rows, columns = (x._sizes or (None, None))[0], (w._sizes or (None, None))[-1]
     wanted = (rows, columns)[2 - len(lengths) :]

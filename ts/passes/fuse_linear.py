@@ -3,8 +3,8 @@
     %t : Tensor = aten::t(%w)                              %y : Tensor = aten::linear(%x, %w, %b)
     %y : Tensor = aten::addmm(%b, %x, %t, %one, %one)  =>
 
-The pass also replaces `matmul` followed by an in-place addition, and `matmul` alone; a separate out-of-place
-addition remains. A weight that is not visibly transposed gets another transpose.
+The pass also replaces `matmul` followed by an in-place addition, and `matmul` alone; an addition that is not
+in-place remains. If the weight is not the result of a transpose, the pass inserts a transpose.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def fuse_linear(graph: Graph) -> bool:
 
 
 def _is_linear(match: Values) -> bool:
-    """Return whether the weight is transposed and the scale factors are 1."""
+    """Return whether in `match` the weight is transposed and the scale factors are 1."""
     found = {wanted.debug_name(): value for wanted, value in match.items()}
     factors = [found[name] for name in ("beta", "alpha") if name in found]
     return found["t"].node().kind() == "aten::t" and all(constant_value(value) == 1 for value in factors)

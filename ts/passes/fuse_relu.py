@@ -15,7 +15,7 @@ _FORMS: Final = (("add", "relu", "_add_relu"), ("add_", "relu_", "_add_relu_"), 
 
 
 def fuse_add_relu(graph: Graph) -> bool:
-    """Fuse each addition with a ReLU, if the ReLU is the sum's only reader."""
+    """Fuse each addition with a ReLU that is the only reader of the sum."""
     changed = False
     for add, relu, joined in _FORMS:
         changed |= rewrite(

@@ -6,12 +6,12 @@
                                                  %d : Tensor = aten::tanh(%c)
                                                  return (%d)
 
-Row-wise operators (`softmax`, a norm, a sum) may be the last operators of a group; their result has no reader
-in it.  Views (`chunk`, `x[:, 1]`) move into the group that is their only reader.
+Row-wise operators (`softmax`, a normalization, a sum) may be the last operators of a group; no operator of
+the group reads their results.  Views (`chunk`, `x[:, 1]`) move into the group that is their only reader.
 
-At run time, the inputs decide whether a group runs fused; otherwise the nodes of its subgraph run one by one.
-A group is inserted before the first reader of its results or the next write to memory: its nodes are moved
-down, but never past a node that writes.
+At run time, dtypes and shapes of the inputs decide whether a group runs as one kernel; otherwise the nodes of
+its subgraph run one by one.  A group is inserted before the first reader of its results or the next write to
+memory, whichever is first: nodes move down, but never past a node that writes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _READS_NO_ROW: Final = "it reads rows of an input that no group computes"
 
 
 def fuse_graph(graph: Graph, refused: dict[Node, str] | None = None) -> bool:
-    """Create fusion groups in all blocks; `refused` receives the ungrouped nodes with reasons."""
+    """Create fusion groups in all blocks; `refused` receives the reason for each node without group."""
     if refused is None and not _may_have_groups(graph):
         return False
     return _Fuser(graph.block(), {} if refused is None else refused).run()
@@ -61,7 +61,7 @@ class _Group:
         self.nodes = [node]
 
     def inputs(self, heads: Iterable[Node] = ()) -> list[Value]:
-        """Return the external inputs of the group's nodes and heads, without constants that it copies."""
+        """Return the outer values that the group's nodes and `heads` read, without copied constants."""
         nodes = [*heads, *self.nodes]
         inside = {value for node in nodes for value in node.outputs()}
         read = dict.fromkeys(value for node in nodes for value in node.inputs())
@@ -74,8 +74,8 @@ class _Fuser:
     def __init__(self, block: Block, refused: dict[Node, str]) -> None:
         self.block = block
         self.refused = refused
-        self.open: dict[Value, _Group] = {}  # results of nodes in groups that can still grow
-        self.place: dict[Node, int] = {}  # positions of these nodes in the block
+        self.open: dict[Value, _Group] = {}  # results of nodes -> their group, for groups that can still grow
+        self.place: dict[Node, int] = {}  # nodes of groups -> their positions in the block
         self.views: dict[Node, None] = {}  # views since the last write, which a group may absorb
         self.changed = False
 
@@ -105,7 +105,7 @@ class _Fuser:
         return self.changed
 
     def end(self, node: Node) -> bool:
-        """Append an epilogue to the open group of its first argument; return False if that is impossible."""
+        """Append epilogue `node` to the open group of its first input; return False if that is impossible."""
         group = self.open.get(node.inputs()[0])
         if (
             group is None
@@ -114,7 +114,7 @@ class _Fuser:
         ):
             return False
         self.close(node, extra_inputs(node))
-        if self.open.get(node.inputs()[0]) is not group:  # the group was closed
+        if self.open.get(node.inputs()[0]) is not group:  # `close` has inserted the group
             return False
         self.place[node] = len(self.place)
         group.nodes.append(node)
@@ -122,7 +122,10 @@ class _Fuser:
         return True
 
     def join(self, node: Node) -> None:
-        """Add a node to the groups it reads from, merging them; start a new group if there are none."""
+        """Add `node` to the group that computes its inputs.
+
+        If several groups compute inputs, merge them; if no group does, create one.
+        """
         self.close(
             node, [*extra_inputs(node), *(value for value in node.inputs() if is_epilogue(value.node()))]
         )
@@ -143,7 +146,7 @@ class _Fuser:
             self.open[other.output()] = first
 
     def close(self, before: Node, values: list[Value]) -> None:
-        """Place the groups of these values before a node that reads them."""
+        """Insert the groups that compute `values` before the node `before`, which reads them."""
         for value in values:
             group = self.open.get(value)
             if group is not None:
@@ -155,7 +158,7 @@ class _Fuser:
         self.views.clear()
 
     def heads(self, group: _Group) -> list[Node]:
-        """Return the views used only by the group, in dependency order."""
+        """Return the views that only `group` reads, in dependency order."""
         found: dict[Node, None] = {}
         inside, inputs = set(group.nodes), group.inputs()
         size = len(inputs)
@@ -171,7 +174,7 @@ class _Fuser:
         return list(found) if size <= MAX_INPUTS else []
 
     def settle(self, group: _Group, before: Node) -> None:
-        """Insert the node of a finished group."""
+        """Insert the node of a finished group before `before`, or record why its nodes are not fused."""
         for node in group.nodes:
             del self.open[node.output()]
         together, group.nodes = group.nodes, _without_heads(group.nodes)
@@ -218,10 +221,10 @@ class _Fuser:
 
 
 def _without_heads(nodes: list[Node]) -> list[Node]:
-    """Return the nodes except conversions of inputs that are also used outside the group.
+    """Return `nodes` without conversions of group inputs whose results are also used outside the group.
 
-    Such a conversion may return its operand itself. A reduction of it is removed too, because a group reduces
-    only values that it computes.
+    Such a conversion may return its operand itself. A reduction of its result is omitted too, because a group
+    reduces only values that it computes.
     """
     inside = set(nodes)
     for node in nodes:
@@ -233,7 +236,7 @@ def _without_heads(nodes: list[Node]) -> list[Node]:
 
 
 def _refusal(nodes: list[Node], inputs: list[Value], read: list[Node], before: Node) -> str:
-    """Return the reason against fusing these nodes; "" if they form a group."""
+    """Return the reason why `nodes` are not fused; "" if they form a group."""
     if len(nodes) < MIN_GROUP_OPERATORS:
         if before.blocks() or has_side_effects(before) or writes_to_inputs(before):
             return "nothing joins it before something writes or branches"
@@ -248,5 +251,5 @@ def _refusal(nodes: list[Node], inputs: list[Value], read: list[Node], before: N
 
 
 def _goes_along(value: Value) -> bool:
-    """Return whether a value is a constant number, which is copied into the group."""
+    """Return whether `value` is a constant other than a tensor, which is copied into the group."""
     return value.node().kind() == "prim::Constant" and not is_tensor(value)

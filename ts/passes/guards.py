@@ -86,7 +86,7 @@ def _move_to_definitions(graph: Graph) -> bool:
 
 
 def _passes(first: Node, guard: Node) -> bool:
-    """Return whether the guard can move before `first`: no node from there on modifies the tensor."""
+    """Return whether `guard` can move before `first`, because no node in between may modify the tensor."""
     node = first
     while node is not guard:
         if node.blocks() or writes_to_inputs(node) or has_side_effects(node):
@@ -146,12 +146,14 @@ def insert_bail_outs(graph: Graph) -> bool:
     """Replace guards by bail-outs, each with a graph of the remaining program."""
     guards = [node for node in walk_nodes(graph.block()) if node.kind() == _GUARD]
     rests = []
-    for guard in guards:  # fallback graphs are copied from the program before bail-outs are inserted
+    # All fallback graphs are created first, because they copy the program without bail-outs
+    for guard in guards:
         rest = _FallbackGraph(graph)
         rest.go_on_from(guard)
         rests.append(rest.finish())
     changed = False
-    instead: dict[Value, Value] = {}  # guard results that later bail-outs capture
+    # Results of replaced guards -> results of bail-outs, for bail-outs that capture them
+    instead: dict[Value, Value] = {}
     for i, (guard, (rest_graph, captured)) in enumerate(zip(guards, rests, strict=True)):
         if not optimization_allowed("guards"):
             break
@@ -169,7 +171,7 @@ def insert_bail_outs(graph: Graph) -> bool:
 
 
 class _FallbackGraph:
-    """Graph of the program code after a guard, executed if the guard fails."""
+    """Builder of the graph that is executed if a guard fails: a copy of the program after the guard."""
 
     def __init__(self, graph: Graph) -> None:
         self.whole = graph
@@ -178,7 +180,9 @@ class _FallbackGraph:
         self.captured: list[Value] = []
 
     def lookup(self, value: Value) -> Value:
-        """Return the copy of a program value in this graph; values computed before the guard become inputs.
+        """Return the copy of a program value in this graph.
+
+        Values that are computed before the guard become inputs of the graph.
         """
         found = self.values.get(value)
         if found is None:
@@ -199,7 +203,7 @@ class _FallbackGraph:
         self._go_on_behind(guard)
 
     def _go_on_behind(self, node: Node) -> None:
-        """Copy the nodes after `node` in its block, then those after the node that contains the block."""
+        """Copy the nodes after `node` in its block, then the nodes after the node that contains the block."""
         block = node.owning_block()
         following = node.next()
         while following is not block.return_node():
@@ -228,7 +232,7 @@ class _FallbackGraph:
         self.values.update(zip(node.outputs(), copy.outputs(), strict=True))
 
     def _finish_loop(self, loop: Node, body: Block) -> None:
-        """Append a loop that runs the remaining iterations after the guard's iteration."""
+        """Append a copy of `loop` for the iterations after the one in which the guard failed."""
         graph = self.graph
         trips, index = self.lookup(loop.input(0)), self.lookup(body.inputs()[0])
         with graph.inserting_at_end(graph.block()):
@@ -262,15 +266,16 @@ class _FallbackGraph:
     def finish(self) -> tuple[Graph, list[Value]]:
         """Return the graph, with the guarded tensor as first input, and the program values of its inputs."""
         eliminate_dead_code(self.graph)
-        proven = [value.type() for value in self.graph.inputs()]  # types proven by successful guards
-        erase_shape_information(self.graph)  # derived types may depend on the failed guard
+        # Types of captured values, which earlier guards have checked
+        proven = [value.type() for value in self.graph.inputs()]
+        erase_shape_information(self.graph)  # types of other values may depend on the failed guard
         for value, type in zip(self.graph.inputs(), proven, strict=True):
             value.set_type(type)
         return self.graph, self.captured
 
 
 def _skip(guard: Node) -> None:
-    """Remove a guard from the fallback code."""
+    """Replace `guard` by its input, because fallback code has no guards."""
     if guard.kind() == _GUARD:
         guard.output().replace_all_uses_with(guard.input())
         guard.destroy()

@@ -12,8 +12,9 @@
                                                          %p : Tensor = aten::mm(%h, %v)
                                                          -> (%true, %p)
 
-The number of created views is unobservable, because operators only read them. Since views may raise, they are
-hoisted only if the loop runs and they precede all side effects of the first iteration.
+Operators only read the views, so a program cannot observe how many views are created. Since a view may raise
+an error, it is hoisted only if it precedes all side effects of the loop body, and it is created only if the
+loop runs at least once.
 """
 
 from __future__ import annotations
@@ -55,14 +56,14 @@ def _hoist(loop: Node) -> bool:
 
 
 def _may_reshape(node: Node) -> bool:
-    """Return whether a node may change the shape of a tensor, as `out=` does."""
+    """Return whether a node may change the shape of a tensor, such as an operator with `out=`."""
     operator = None if node.blocks() else node.operator()
     record = None if operator is None else operator.record
     return reshapes(node) or (record is not None and record.variant == "out")
 
 
 def _runs(graph: Graph, loop: Node) -> Value:
-    """Insert the condition that a loop runs at least one iteration."""
+    """Insert nodes before `loop` that compute whether it runs at least once; return the bool value."""
     trips, condition = loop.inputs()[:LOOP_INPUTS]
     runs = graph.insert("aten::gt", [trips, 0])
     return runs if constant_value(condition) is True else graph.insert("aten::__and__", [runs, condition])

@@ -117,7 +117,10 @@ def _join(choice: Node, following: Node) -> None:
 
 
 def _replace_inside(block: Block, old: list[Value], new: list[Value]) -> None:
-    """Replace outputs of the first `if` in a branch of the second by the values of the first's same branch.
+    """Replace the inputs `old` of all nodes in `block` by `new`.
+
+    `block` is a branch of the second `if`; `old` are the outputs of the first `if`, and `new` are the values
+    of these outputs in the first `if`'s branch for the same condition.
     """
     known = dict(zip(old, new, strict=True))
     for node in (*block.nodes(), block.return_node()):

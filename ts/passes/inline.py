@@ -29,7 +29,7 @@ from ts.passes.preserve_raising_code import faithful
 
 _CALLS: Final = ("prim::CallFunction", "prim::CallMethod")
 _MAX_GRAPH_NODES: Final = 20_000
-_DECIDING: Final = (bool, str, type(None))  # types of constants that decide ifs
+_DECIDING: Final = (bool, str, type(None))  # types of constant arguments that often decide branches
 
 _everything = False
 
@@ -40,7 +40,7 @@ def inline(graph: Graph) -> bool:
 
 
 def inline_as_shown(graph: Graph) -> bool:
-    """Inline like `inline`, with callees inlined and simplified first, as in PyTorch's printed graphs."""
+    """Inline all calls; each callee's graph is inlined and simplified first, as in PyTorch's graph text."""
     inliner = _Inliner(specialize=False, simplify=True)
     return not graph.kinds().isdisjoint(_CALLS) and inliner.visit(graph.block())
 
@@ -51,13 +51,13 @@ def inline_for_execution(graph: Graph) -> bool:
 
 
 def set_inline_everything_mode(enabled: bool) -> None:
-    """Set whether functions compiled or traced from now on inline all calls."""
+    """Set whether calls are inlined in functions that are compiled or traced later."""
     global _everything
     _everything = enabled
 
 
 def get_inline_everything_mode() -> bool:
-    """Return whether functions inline all calls."""
+    """Return whether calls are inlined in functions that are compiled or traced."""
     return _everything
 
 
@@ -76,12 +76,13 @@ class _Inliner:
     def __init__(self, specialize: bool, simplify: bool = False) -> None:
         self._specialize, self._simplify = specialize, simplify
         self._simplifying: list[Any] = []  # functions being simplified
-        self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}  # None: recursive
+        # (function, constants) -> body; None for a recursive function
+        self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}
         self._graphs: dict[Any, tuple[Graph, bool]] = {}  # function -> (graph, whether it has ifs)
         self._room = _MAX_GRAPH_NODES
 
     def visit(self, block: Block, around: tuple[Any, ...] = ()) -> bool:
-        """Inline the calls in `block`; `around` are the functions whose bodies contain it."""
+        """Inline the calls in `block`; `around` holds the functions whose inlined bodies contain `block`."""
         changed = False
         for node in block.nodes():
             changed |= self._visit_node(node, around)
@@ -101,7 +102,7 @@ class _Inliner:
             return False
         if getattr(callee, "holds_breakpoint", False):
             return False
-        if self._specialize and autocast_blocks(self._graph(callee)[0]):  # must not be optimized
+        if self._specialize and autocast_blocks(self._graph(callee)[0]):  # autocast code is not optimized
             return False
         body = self._body(callee, call)
         if body is None:
@@ -123,7 +124,7 @@ class _Inliner:
         return True
 
     def _body(self, callee: Any, call: Node) -> Graph | None:
-        """Return the graph to copy for `call`; None if the function calls itself."""
+        """Return the graph that replaces `call`, a call of `callee`; None if `callee` calls itself."""
         constants = self._constants(callee, call)
         key = callee, constants
         if key not in self._bodies:
@@ -151,7 +152,7 @@ class _Inliner:
         return graph
 
     def _constants(self, callee: Any, call: Node) -> _Constants:
-        """Return the constant arguments of a call that may decide branches of the callee."""
+        """Return the constant arguments of `call` to which the body of `callee` is specialized."""
         if not self._specialize or not self._graph(callee)[1]:
             return ()
         return tuple(
@@ -175,12 +176,12 @@ def _prepared(graph: Graph, constants: _Constants) -> Graph:
 
 
 def _calls(body: Graph, function: Any) -> bool:
-    """Return whether `body`, the body of `function`, still calls it: the function is recursive."""
+    """Return whether `body` contains a call of `function`."""
     return any(_named(call) is function for kind in _CALLS for call in body.find_all_nodes(kind))
 
 
 def called_function(call: Node) -> Any | None:
-    """Return the function or method called by a node, compiling it; None if unknown or without graph."""
+    """Return the callee of `call` after compiling it; None if it is unknown or has no graph."""
     function = _named(call)
     return function if getattr(function, "graph", None) is not None else None
 

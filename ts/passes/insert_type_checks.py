@@ -5,12 +5,13 @@
       %d : int = aten::dim(%x)
       %two : int = prim::Constant[value=2]()
       %r : bool = aten::eq(%d, %two)
-      %ok : bool = prim::If(%r)                        the next check, if the last one holds:
+      %ok : bool = prim::If(%r)                        if the check holds, the next check:
         block0():                                      dtype, device, sizes, strides, requires_grad
           ...
 
-Unknown properties of the type are not checked. The check of `requires_grad` depends on the grad mode: without
-it, no tensor requires grad. `insert_gradient_check` tests the tensor's own flag. PyTorch has both checks.
+Unknown properties of the type are not checked. The check of `requires_grad` depends on the grad mode: if it
+is disabled, no tensor requires grad. `insert_gradient_check` ignores the grad mode and tests the tensor's
+flag. PyTorch has both checks.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ Question = Callable[[], Value]
 
 
 def insert_type_check(graph: Graph, value: Value, type: TensorType) -> Value:
-    """Insert the check that `value` is of the type; return its bool result."""
+    """Insert nodes that check whether `value` conforms to `type`; return the bool result."""
     return insert_all(graph, _questions(graph, value, type))
 
 
 def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value:
-    """Insert the check that `requires_grad` of `value` is that of the type."""
+    """Insert nodes that compare `requires_grad` of `value` and of `type`; return the bool result."""
     wanted = type._requires_grad
     if wanted is None:
         return graph.insert_constant(True)
@@ -39,7 +40,7 @@ def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value
 
 
 def insert_all(graph: Graph, questions: Iterable[Question]) -> Value:
-    """Insert checks in order and return their conjunction; a check runs only if those before it hold."""
+    """Insert the checks in order and return their conjunction; after a failed check, no others run."""
     first, *rest = [*questions] or [lambda: graph.insert_constant(True)]
     holds = first()
     if not rest:
@@ -60,7 +61,8 @@ def _questions(graph: Graph, value: Value, type: TensorType) -> Iterator[Questio
     place = type.device()
     if place is not None:
         yield equal("prim::device", device(str(place)))
-    sizes, strides = type._sizes, type._strides  # may be known for some dimensions only
+    # Private fields, because some sizes or strides may be unknown
+    sizes, strides = type._sizes, type._strides
     for kind, lengths in (("aten::size", sizes), ("aten::stride", strides)):
         if lengths is None:
             continue
@@ -73,7 +75,7 @@ def _questions(graph: Graph, value: Value, type: TensorType) -> Iterator[Questio
 
 
 def _gradient(graph: Graph, value: Value, type: TensorType) -> Iterator[Question]:
-    wanted = type._requires_grad  # the method `requires_grad()` returns True if unknown, as in PyTorch
+    wanted = type._requires_grad  # None if unknown; the method `requires_grad()` would return True
     if wanted is None:
         return
     if wanted:

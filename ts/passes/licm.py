@@ -6,7 +6,8 @@
         %y.3 : int = aten::add(%y.2, %c)                 %y.3 : int = aten::add(%y.2, %c)
         -> (%true, %y.3)                                 -> (%true, %y.3)
 
-Only number operators that cannot fail are moved: if the loop runs no iteration, its operators must not raise.
+Only number operators that cannot fail are moved, because the moved operators run even if the loop has no
+iteration.
 """
 
 from __future__ import annotations

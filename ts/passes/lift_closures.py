@@ -18,7 +18,8 @@ def lift_closures(graph: Graph) -> bool:
     """Replace each `prim::forkClosure` by a `prim::fork`."""
     closures = graph.find_all_nodes("prim::forkClosure")
     for _ in closures:
-        graph.create("prim::TupleConstruct", (), 3)  # consumes the value numbers of PyTorch's temporary nodes
+        # Allocates the value numbers that PyTorch uses for temporary nodes
+        graph.create("prim::TupleConstruct", (), 3)
     for node in closures:
         _lift(node)
     return bool(closures)
@@ -41,7 +42,8 @@ def _subgraph(block: Block) -> tuple[list[Value], Graph]:
     """Copy a block to a graph; return the captured outer values and the graph."""
     subgraph = Graph()
     context = subgraph.add_input()
-    # Values are numbered as in PyTorch, which unpacks the captured values from a tuple first.
+    # PyTorch first unpacks the captured values from a tuple; the tuple is created to get PyTorch's value
+    # numbers.
     unpack = subgraph.append_node(subgraph.create("prim::TupleUnpack", (context,), 0))
     captured: dict[Value, Value] = {}
     copies: dict[Value, Value] = {}

@@ -1,8 +1,8 @@
 """Loop unrolling: replicate small bodies of counted loops, to reduce the number of iterations.
 
-    for i in range(n):              for j in range(n // 8):        eight copies of the body,
-        y -= i               =>         y -= k; k += 1 ...         a counter that both loops carry
-                                    for i in range(n % 8):         the rest
+    for i in range(n):              for j in range(n // 8):        eight copies of the body;
+        y -= i               =>         y -= k; k += 1 ...         k is carried by both loops
+                                    for i in range(n % 8):         remaining iterations
                                         y -= k; k += 1
 
 A loop with a constant trip count below `_MAX_FULL_UNROLL_ITERATIONS` is replaced by copies of its body.
@@ -33,7 +33,7 @@ def unroll_loops(graph: Graph) -> bool:
 
 
 def unroll_constant_loops(graph: Graph) -> bool:
-    """Replace small loops with a constant trip count by their iterations."""
+    """Replace small loops with a constant trip count by copies of their bodies."""
     changed = _visit(graph.block(), constant_only=True)
     if changed:
         eliminate_dead_code(graph)
@@ -55,7 +55,7 @@ def _may_unroll(loop: Node) -> bool:
 
 
 def _size(block: Block) -> int:
-    """Count the nodes of a loop body, including branches; nested loops exceed the unrolling limit."""
+    """Count the nodes of a loop body, including branches; the result is too large if it contains a loop."""
     size = 0
     for node in block.nodes():
         if node.kind() == "prim::Loop":
@@ -81,7 +81,7 @@ def _unroll(loop: Node, constant_only: bool) -> bool:
 
 
 def _carry_counter(loop: Node) -> None:
-    """Replace the trip counter of the body by a loop-carried counter, which copies of the body continue."""
+    """Replace the iteration number in the body by a loop-carried counter, which each copy increments."""
     graph, body = loop.owning_graph(), loop.blocks()[0]
     trip = body.inputs()[0]
     if not trip.has_uses():
@@ -142,7 +142,7 @@ def _copy_iterations(graph: Graph, body: Block, carried: list[Value], count: int
 
 
 class _Values(dict[Value, Value]):
-    """Map from values of a loop body to values of its copy; outer values map to themselves."""
+    """Map from values of a loop body to values of a copy; values from outside map to themselves."""
 
     def __missing__(self, value: Value) -> Value:
         return value

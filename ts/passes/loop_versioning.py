@@ -1,7 +1,7 @@
 """Versions of a loop over tensor elements, inserted by `scalarize_loops`.
 
-In: a `prim::Loop`.  Out: nested ifs that select a version of the loop, the last of which is the original
-loop; False if no version is profitable.
+In: a `prim::Loop`.  `make_versions` replaces it by nested ifs that select a version of the loop; the last
+version is the original loop. It returns False if no version is profitable.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ def _has_versions(loop: Node) -> bool:
 
 
 class _Same(dict[Value, Value]):
-    """Map of copied values, in which values from outside map to themselves."""
+    """Map from values to their copies; values without a copy map to themselves."""
 
     def __missing__(self, value: Value) -> Value:
         return value
 
 
 class _Dtypes(NamedTuple):
-    """The dtypes of a loop version: a single dtype for floats, and the set of integer tensors."""
+    """Dtypes of a loop version: `ints` are the int64 tensors, all other tensors have the dtype `floats`."""
 
     floats: int
     ints: frozenset[Value]  # tensors from outside with integer elements
@@ -113,7 +113,7 @@ def _versions(elements: Elements) -> Iterator[_Dtypes]:
 
 
 def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Node:
-    """Insert before the loop a check of dtypes and ranks of a version, and an `if` on its result."""
+    """Insert a check of the version's dtypes and ranks before `loop`, and an `if` on its result."""
 
     def ask(tensor: Value) -> Value:
         node = graph.create("prim::HasElements", [tensor])
@@ -132,7 +132,7 @@ def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Nod
 
 
 def _nest(loop: Node, choices: list[Node]) -> None:
-    """Nest the choices so that each is checked after its predecessor fails, with the general loop last."""
+    """Nest the ifs `choices`, each in the false branch of the previous one; `loop` is in the last one."""
     first, *others = choices
     for original, output in zip(loop.outputs(), first.outputs(), strict=True):
         original.replace_all_uses_with(output)
@@ -166,14 +166,15 @@ class _LoopVersion:
         self.elements = elements
         self.dtypes = dtypes
         self.graph = loop.owning_graph()
-        self.numbers: dict[Value, Value] = {}  # numbers of elements that are not views
-        self.indices: dict[Value, list[Value]] = {}  # indices of views
-        self.known: dict[tuple[Value, ...], Value] = {}  # loaded numbers, until the next write
-        self.leftover: list[Node] = []  # tensor nodes that were replaced
-        self.slots: list[tuple[Node, Value]] = []  # results of branches and loops replaced by numbers
+        self.numbers: dict[Value, Value] = {}  # tensors that are replaced by numbers -> these numbers
+        self.indices: dict[Value, list[Value]] = {}  # views that select an element -> indices of the element
+        # (tensor, indices) -> loaded element; cleared at writes
+        self.known: dict[tuple[Value, ...], Value] = {}
+        self.leftover: list[Node] = []  # replaced tensor nodes, which `_clean` removes if they are unused
+        self.slots: list[tuple[Node, Value]] = []  # replaced outputs of ifs and loops, which `_clean` removes
 
     def write(self) -> None:
-        """Rewrite the loop, and register its results as outputs of the enclosing block."""
+        """Convert the loop to numbers, and register its results as outputs of the enclosing block."""
         block = self.loop.owning_block()
         outputs = list(self.loop.outputs())
         self._loop(self.loop)
@@ -190,7 +191,7 @@ class _LoopVersion:
         return INT if self._dtype(member) == INT64_CODE else FLOAT
 
     def _indices_of(self, value: Value) -> list[Value]:
-        """Return the indices of a view."""
+        """Return the indices of the element that view `value` selects."""
         if value not in self.indices:
             self.indices[value] = self.elements.place(value)[1]
         return self.indices[value]
@@ -223,7 +224,7 @@ class _LoopVersion:
         self.known = {(source, *indices): number}
 
     def _operand(self, value: Value, member: Value, before: Node) -> Value:
-        """Return an operand as a number of the dtype of its set."""
+        """Return operand `value` of an operator as a number that has the dtype of `member`."""
         if self.elements.member(value) is not None:
             return self._read(value, before)
         number = self.numbers.get(value, value)
@@ -292,7 +293,7 @@ class _LoopVersion:
             self.known = {}
 
     def _give_tensor(self, value: Value, before: Node) -> None:
-        """Replace a number or indexed view by a tensor in the uses that require tensors."""
+        """If `value` is boxed, create a tensor for it and replace the uses that require a tensor."""
         if value not in self.elements.boxed:
             return
         tensor = self._as_tensor(value, before)
@@ -314,7 +315,7 @@ class _LoopVersion:
             )
 
     def _takes_numbers(self, user: Node, offset: int) -> bool:
-        """Return whether a node that uses an element accepts a number in its place."""
+        """Return whether input `offset` of `user`, which is a converted tensor, may be a number."""
         kind = user.kind()
         if kind == "prim::Loop":
             user, carried = user.blocks()[0].param_node(), offset - LOOP_INPUTS + BODY_INPUTS
@@ -326,7 +327,7 @@ class _LoopVersion:
             place = offset - BODY_INPUTS if owner.kind() == "prim::Loop" else offset
             is_number = self.elements.kinds.get(owner.outputs()[place]) is NUMBER
             return is_number or self._is_view(owner, place)
-        if kind == "aten::select":  # a number has no element to select
+        if kind == "aten::select":  # `select` on a number is impossible; on a view, it only adds an index
             return self._is_view(user, 0)
         return self.elements.is_converted(user) or kind in ("prim::dtype", "prim::device")
 
@@ -336,7 +337,7 @@ class _LoopVersion:
     # ---- nodes -----------------------------------------------------------------------------------------
 
     def _view(self, node: Node) -> None:
-        """Record a view's indices; elements are loaded here because an index may be out of range."""
+        """Record the indices of a view; load its element now, so that an invalid index raises here."""
         value, base = node.output(), self.elements.kind(node.input())
         before = self._indices_of(node.input()) if isinstance(base, View) else []
         self.indices[value] = [*before, node.input(2)]
@@ -365,7 +366,7 @@ class _LoopVersion:
         return next(m for m in map(self.elements.member, values) if m is not None)
 
     def _chosen(self, comparison: str, x: Value, y: Value, node: Node) -> Value:
-        """Select `x` if the comparison of `x` with `y` holds or `x` is NaN; else `y`."""
+        """Insert nodes that return `x` if `comparison` of `x` and `y` holds or `x` is NaN, else `y`."""
         first = self._new(comparison, [x, y], node, BOOL).output()
         if x.type() is FLOAT:
             absent = self._new("aten::ne", [x, x], node, BOOL).output()
@@ -381,7 +382,8 @@ class _LoopVersion:
         if node.kind() == "aten::reciprocal":
             quotient = self._new("aten::div", [self._constant(1.0, node), x], node, FLOAT).output()
             self.numbers[node.output()] = self._rounded(quotient, member, node)
-        elif node.kind() == "aten::sqrt":  # for float32, rounding twice has the same result as rounding once
+        # Exact for float32: rounding the float64 root is equal to the float32 root
+        elif node.kind() == "aten::sqrt":
             root = self._new(node.kind(), [x], node, FLOAT).output()
             self.numbers[node.output()] = self._rounded(root, member, node)
         else:
@@ -402,7 +404,7 @@ class _LoopVersion:
         self._write(node, self._operand(node.input(1), member, node))
 
     def _write(self, node: Node, result: Value) -> None:
-        """Record the result of an in-place operator: store it to memory, or bind it as the new number."""
+        """Store `result` of an in-place operator in the element, or record it as the value of the number."""
         target = node.input()
         if self.elements.kind(target) is NUMBER:
             self.numbers[node.output()] = result
@@ -412,7 +414,7 @@ class _LoopVersion:
         node.output().replace_all_uses_with(target)
 
     def _conversion(self, node: Node) -> None:
-        """Replace a conversion of an element to a Python number."""
+        """Replace a node that converts an element to a Python number."""
         kind, number = node.kind(), self._read(node.input(), node)
         if kind == "aten::Bool" and number.type() is not BOOL:
             zero = self._constant(0 if number.type() is INT else 0.0, node)
@@ -423,7 +425,7 @@ class _LoopVersion:
             number = self._whole(node, number)
         elif kind == "aten::IntImplicit" and number.type() is FLOAT:
             number = self._no_int(node, number)
-        elif kind == "aten::item":  # typed Scalar
+        elif kind == "aten::item":  # its output has type Scalar
             any_number = self._new("prim::unchecked_cast", [number], node, node.output().type())
             self.leftover.append(any_number)
             self.numbers[any_number.output()] = number
@@ -446,7 +448,7 @@ class _LoopVersion:
         return choice.output().set_type(INT)
 
     def _no_int(self, node: Node, number: Value) -> Value:
-        """Insert operators that raise PyTorch's error for a float where an int is required."""
+        """Insert operators that raise PyTorch's error for the implicit conversion of a float to an int."""
         member = self.elements.member(node.input())
         assert member is not None
         with self.graph.inserting_before(node), self.graph.at_range(node.range):
@@ -457,7 +459,7 @@ class _LoopVersion:
     # ---- control flow ----------------------------------------------------------------------------------
 
     def _choice(self, node: Node) -> None:
-        """Rewrite the outputs of an `if`: numbers, or the element indices selected by the branch."""
+        """Convert the branches of an `if`; outputs that are elements become numbers or indices."""
         known = self.known
         for block in node.blocks():
             self.known = dict(known)
@@ -480,7 +482,7 @@ class _LoopVersion:
             self.slots.append((node, output))
 
     def _loop(self, loop: Node) -> None:
-        """Rewrite the carried values of a loop: numbers, or the indices of elements."""
+        """Convert the body of a loop; carried values that are elements become numbers or indices."""
         body = loop.blocks()[0]
         variables = list(zip(body.inputs()[BODY_INPUTS:], loop.outputs(), strict=True))
         for i, (value, output) in enumerate(variables):
@@ -511,7 +513,7 @@ class _LoopVersion:
         return self._read(initial, loop)
 
     def _result(self, output: Value, before: Node) -> Value:
-        """Return the replacement of a loop output after the version."""
+        """Return the tensor that replaces `output` of the loop after this version."""
         i = self.loop.outputs().index(output)
         kind = self.elements.kinds.get(self.loop.blocks()[0].inputs()[BODY_INPUTS + i])
         if isinstance(kind, Source):
@@ -526,7 +528,7 @@ class _LoopVersion:
         return output
 
     def _clean(self) -> None:
-        """Remove replaced tensor nodes, and the loop-carried values and branch outputs for them."""
+        """Remove replaced tensor nodes, and replaced outputs of ifs and loops."""
         some = next(iter(self.elements.loaded))
         for node, output in self.slots:
             i = node.outputs().index(output)
@@ -553,7 +555,7 @@ class _LoopVersion:
 
 
 def _loads(user: Node, offset: int) -> bool:
-    """Return whether a node reads an element, instead of only writing it."""
+    """Return whether `user` reads the element that is its input `offset`, rather than only writing it."""
     others = (*ASSIGNMENTS, "aten::select", "prim::dtype", "prim::device")
     return offset > 0 or user.kind() not in others
 

@@ -94,7 +94,8 @@ def _flatten_inputs(node: Node) -> None:
 
 def _flatten_outputs(node: Node) -> None:
     graph, block = node.owning_graph(), node.owning_block()
-    place = block.return_node() if node is block.param_node() else node  # the list of nodes is circular
+    # the node list is circular: the first node follows the return node
+    place = block.return_node() if node is block.param_node() else node
     i = 0
     while i < len(node.outputs()):
         value = node.outputs()[i]
@@ -132,7 +133,7 @@ def _bypass(node: Node, construct: Node) -> bool:
     elif kind == "prim::TupleIndex":
         index = constant_value(node.inputs()[1])
         if index is NOT_CONSTANT or not -len(items) <= index < len(items):
-            return False  # out of range: the interpreter reports it
+            return False  # keep an index that is out of range: it raises at run time
         node.output().replace_all_uses_with(items[index])
     else:
         graph = node.owning_graph()

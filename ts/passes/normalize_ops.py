@@ -20,12 +20,12 @@ _BOOL_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten
 
 
 def normalize_ops(graph: Graph) -> bool:
-    """Rename operators to their canonical spelling."""
+    """Replace operators that have several names by the operator with the canonical name."""
     return any(map(_is_renamed, graph.kinds())) and _visit(graph.block())
 
 
 def _is_renamed(kind: str) -> bool:
-    """Return whether nodes of this kind may be renamed."""
+    """Return whether nodes of kind `kind` may have a non-canonical name."""
     return kind == "aten::rsub" or kind in _BOOL_COMPARISONS or registry.canonical(kind) != kind
 
 

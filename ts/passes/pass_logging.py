@@ -76,8 +76,8 @@ def configure(
 ) -> None:
     """Configure the logged passes and optimization limits, in the syntax of the environment variables.
 
-    Warn about unknown pass names, which may be passes of PyTorch without counterpart.  `source` is the name
-    of the limits' origin, for the error message about invalid numbers.
+    Warn about unknown pass names, which may be names of PyTorch passes that do not exist here.  `source` is
+    the name of the variable with the limits, for the error message about an invalid number.
     """
     global _stream
     _levels.clear()

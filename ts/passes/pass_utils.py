@@ -1,7 +1,7 @@
 """Helpers for ifs, loops, blocks and constants, shared by passes.
 
-prim::If(%condition)                        two blocks without inputs, one output each per output of the
-node prim::Loop(%max_trips, %condition, %x...)   one block (%trip, %x...) -> (%again, %x...)
+prim::If(%condition)                             two blocks without inputs; each has the node's outputs
+prim::Loop(%max_trips, %condition, %x...)        one block (%trip, %x...) -> (%again, %x...)
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ts.devices import device
 from ts.ir.graph import Block, Graph, Node, Value
 
 INT64_MAX: Final = 2**63 - 1
-LOOP_INPUTS: Final = 2  # inputs of a loop node before the carried ones: trip count, condition
-BODY_INPUTS: Final = 1  # inputs of a loop body before the carried ones: trip number
+LOOP_INPUTS: Final = 2  # number of loop inputs before the carried values: trip count, condition
+BODY_INPUTS: Final = 1  # number of loop body inputs before the carried values: iteration number
 
 
 class _NotConstant:
@@ -71,7 +71,10 @@ def walk_nodes(block: Block) -> Iterator[Node]:
 
 
 def change_loops(block: Block, change: Callable[[Node], bool]) -> bool:
-    """Call `change` on all loops, inner ones first: nodes hoisted from a loop may be hoisted further."""
+    """Call `change` on all loops; return whether a call returned True.
+
+    Inner loops are first, so that a node can be hoisted out of several loops.
+    """
     changed = False
     for node in block.nodes_with_blocks():
         for inner in node.blocks():
@@ -90,7 +93,7 @@ class LoopKind(Enum):
 
 
 def loop_kind(loop: Node) -> LoopKind:
-    """Return the kind of a `prim::Loop`. `while True` counts as FOR: it needs no condition."""
+    """Return the kind of a `prim::Loop`; `while True` is a FOR loop, because its condition is constant."""
     trips, condition = loop.inputs()[:LOOP_INPUTS]
     body = loop.blocks()[0]
     if constant_value(condition) is True and constant_value(body.outputs()[0]) is True:

@@ -9,8 +9,8 @@
                                                block0(%j : int, %a : T):
                                                  %i : int = aten::add(%j, %k) ...
 
-Facts about the first iteration, such as types of tensors before a summation, then hold in the peeled loop
-without being weakened by later iterations. `unroll_constant_loops` unrolls the peeled loop if %n is constant.
+Analyses can then infer more precise types for the first iteration, because its types need not include the
+types of later iterations. `unroll_constant_loops` unrolls the peeled loop if %n is constant.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def peel_loops(graph: Graph, times: int = 1, accept: Callable[[Node], bool] = la
 
 
 def peel_loops_with_profiles(graph: Graph) -> bool:
-    """Peel loops that contain profile nodes: types in the first iteration often differ from later ones."""
+    """Peel one iteration off loops with profile nodes, because its types often differ from later types."""
     return peel_loops(graph, accept=lambda loop: loop.blocks()[0].find_node("prim::profile") is not None)
 
 

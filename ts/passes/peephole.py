@@ -35,15 +35,19 @@ from ts.passes.peephole_types import (
 
 
 def peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
-    """Apply the rules until none matches, then eliminate dead code; rules that read types are optional."""
+    """Apply the rules until no rule matches, then eliminate dead code.
+
+    `disable_shape_peepholes` disables the rules that use tensor types.
+    """
     changed = simplify(graph, not disable_shape_peepholes, folds_conv_dims=True)
     return changed and (eliminate_dead_code(graph) or True)
 
 
 def simplify(graph: Graph, by_types: bool = True, folds_conv_dims: bool = False) -> bool:
-    """Apply the rules until none matches; dead nodes are left to `dce`.
+    """Apply the rules until no rule matches; `dce` removes the dead nodes later.
 
-    `folds_conv_dims`: `aten::dim` of a convolution result is that of a batch, as in PyTorch.
+    `by_types` enables the rules that use tensor types. `folds_conv_dims` replaces `aten::dim` of the result
+    of a convolution by the rank of a batch, as PyTorch does.
     """
     changed = False
     rewriter = _Rewriter(graph, by_types)
@@ -57,7 +61,7 @@ _CONV_DIMS: Final = {"aten::conv1d": 3, "aten::conv2d": 4, "aten::conv3d": 5}
 
 
 def _fold_conv_dims(rewriter: _Rewriter) -> bool:
-    """Replace `aten::dim` of the result of a convolution by a constant, unless the result is written."""
+    """Replace `aten::dim` of a convolution result by a constant, unless a node writes to the result."""
     changed = False
     for node in rewriter.graph.find_all_nodes("aten::dim"):
         dims = _CONV_DIMS.get(node.input().node().kind())
@@ -144,7 +148,7 @@ def _same_number_type(node: Node) -> bool:
 def _constant_to_the_right(node: Node) -> None:
     """Move the constant operand of a commutative operator to the right.
 
-    Instructions have a form with a constant second operand.
+    There are instructions for a constant right operand, but not for a constant left operand.
     """
     left, right = (constant_value(value) for value in node.inputs())
     if left is not NOT_CONSTANT and right is NOT_CONSTANT:
@@ -188,13 +192,13 @@ def _floor_divide(_: _Rewriter, node: Node) -> Value | None:
 
 
 def _identity(_: _Rewriter, node: Node) -> Value | None:
-    """Remove a conversion to the value's own type."""
+    """Return the input of a conversion to the type that the input already has."""
     value = node.inputs()[0]
     return value if value.type() == node.output().type() else None
 
 
 def _number(rewriter: _Rewriter, node: Node) -> Value | None:
-    """Remove a number-to-tensor-to-number conversion, or a conversion to the value's own type."""
+    """Return the input of a conversion to its own type, also if a tensor is in between."""
     (value,) = node.inputs()
     made = value.node()
     if made.kind() == "prim::NumToTensor" and made.input().type() == node.output().type():
@@ -221,7 +225,7 @@ def _not(rewriter: _Rewriter, node: Node) -> Value | None:
     ordered = kind in ("aten::lt", "aten::le", "aten::gt", "aten::ge")
     allowed = (
         ("IntType",) if ordered else ("IntType", "FloatType", "BoolType", "StringType")
-    )  # comparisons with NaN are false
+    )  # ordered float comparisons have no complement, because all are false for NaN
     if operand.use_count() == 1 and all(kind in allowed for kind in kinds):
         return rewriter.call(node, _COMPLEMENTS[kind], negated.inputs(), BOOL)
     return None

@@ -7,8 +7,8 @@
     %m : Tensor[] = aten::add(%l, %k)                   =>    prim::ListConstruct(%a, %b, ...)
     %s : Tensor[] = aten::slice(%l, %zero, %one, %one)  =>    prim::ListConstruct(%a)
 
-The sum or slice must have no writers either, because the alias analysis does not contain its replacement. As
-a separate pass under PyTorch's name:
+The result of the sum or slice must have no writers either, because the alias analysis does not know the list
+that replaces it. The rules are also available as a pass with PyTorch's name:
 
     peephole_list_idioms(graph)
 """
@@ -29,9 +29,9 @@ IsWritten = Callable[[Value], bool]
 
 
 def peephole_list_idioms(graph: Graph, refine_list_len: bool = False) -> bool:
-    """Apply the list rules until none matches, then eliminate dead code.
+    """Apply the list rules until no rule matches, then eliminate dead code.
 
-    With `refine_list_len`, comparisons with a list's length refine the length in the branch.
+    With `refine_list_len`, a branch on `len(l) == n` uses `n` as the length of `l` in the true branch.
     """
     changed = refine_list_len and refine_integer_values(graph)
     while _visit(graph.block(), AliasDb(graph).has_writers):

@@ -6,8 +6,8 @@
     %z : Tensor = aten::type_as(%x, %y)   =>    %x, if %y has its dtype and device
     %c : Tensor = aten::conj(%x)          =>    %x
 
-Types have these facts after `complete_shape_analysis`, in the displayed graphs of traces, and for constants.
-Traces run without these types.
+Tensor types contain these properties after `complete_shape_analysis`, in the displayed graphs of traces, and
+for constants. Traces are executed without these types.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 
 
 def fact(node: Node) -> Any:
-    """Return a tensor property known from the type, or NOT_CONSTANT."""
+    """Return the result of property query `node` if the tensor's type determines it, else NOT_CONSTANT."""
     ask = _is_on if node.kind() in _PLACES else _FACTS.get(node.kind())
     if ask is None or not node.inputs():
         return NOT_CONSTANT
@@ -32,7 +32,7 @@ def fact(node: Node) -> Any:
 
 
 def same_type(node: Node) -> Value | None:
-    """Return the input tensor if the other operand has the same dtype and device; None otherwise."""
+    """Return the first input of `type_as` if both inputs have the same dtype and device, else None."""
     own, other = (value.type() for value in node.inputs())
     if not isinstance(own, TensorType) or not isinstance(other, TensorType):
         return None
@@ -51,13 +51,16 @@ def count_of_sizes(node: Node) -> int | None:
 
 
 def wants_gradient(node: Node) -> bool | None:
-    """Return `requires_grad` of a tensor that is never written, if its type determines it; else None."""
+    """Return the result of `requires_grad` if the tensor's type determines it, else None.
+
+    This is valid only for a tensor to which nothing writes.
+    """
     type = node.input().type()
     return type._requires_grad if isinstance(type, TensorType) else None
 
 
 def converted(node: Node) -> Value | None:
-    """Return the input tensor of a conversion to its own dtype without other effects; None otherwise."""
+    """Return the input of a dtype conversion that has no effect; None for other conversions."""
     own = node.input(0).type()
     record = getattr(node.operator(), "record", None)
     if record is None or not record.converts or not isinstance(own, TensorType) or own.scalar_type is None:
@@ -70,14 +73,14 @@ def converted(node: Node) -> Value | None:
 
 
 def real(node: Node) -> Value | None:
-    """Return the operand of a conjugate or real part if its dtype is real, else None."""
+    """Return the input of `conj` or `real` if its dtype is known and real, else None."""
     own = node.input().type()
     dtype = _dtype(own) if isinstance(own, TensorType) else None
     return None if dtype is None or dtype.is_complex else node.input()
 
 
 def _size(node: Node, type: TensorType) -> int | None:
-    if len(node.inputs()) != 2:  # all sizes: a list, which must be a new object
+    if len(node.inputs()) != 2:  # `x.size()` returns a list, which must be a new object in each run
         return None
     sizes, place = type.sizes(), constant_value(node.input(1))
     if sizes is None or not isinstance(place, int) or not -len(sizes) <= place < len(sizes):
@@ -121,7 +124,7 @@ _FACTS: Final[dict[str, Callable[[Node, TensorType], Any]]] = {
 _PLACES: Final = frozenset({"prim::is_cpu", "prim::is_cuda", "prim::is_meta"})
 ASKED: Final = _PLACES | frozenset(_FACTS)
 
-# Queries that `specialize_to_arguments` decides by the arguments' types, beyond their declared types.
+# Queries that `specialize_to_arguments` decides by the types of the arguments of a call.
 NONE_CHECKS: Final = frozenset({"aten::__is__", "aten::__isnot__"})
 OF_TENSORS: Final = ASKED | {"prim::requires_grad"}
 OF_ARGUMENTS: Final = NONE_CHECKS | {"prim::isinstance"}

@@ -7,8 +7,9 @@ pass, add its module and one line here.
 
     run_pipeline(graph, FRONTEND)
 
-Other passes are opt-in (`ts._C`): for a function of a hundred lines, hoisting from ifs takes a tenth of the
-time of all of `OPTIMIZE`; batching of matrix products changes the summation order.
+Other passes run only on request (`ts._C`), because they take long or change results: for a function of a
+hundred lines, hoisting from ifs takes a tenth of the time of `OPTIMIZE`, and batching of matrix products
+changes the summation order.
 
 After each pass the graph is verified if `TS_JIT_VERIFY=1`, and dumped if the pass is in `TS_JIT_LOG_LEVEL`.
 """
@@ -64,7 +65,7 @@ FRONTEND: Final[Sequence[Pass]] = (
 )
 
 
-# FRONTEND for the debugger's graphs, which keep every variable: without the optional clean-up passes.
+# FRONTEND for graphs of the debugger: without clean-up passes, which would remove variables.
 STEPPING: Final[Sequence[Pass]] = (
     convert_to_ssa,
     lift_closures,
@@ -74,7 +75,7 @@ STEPPING: Final[Sequence[Pass]] = (
 )
 
 
-# For graphs to be executed: dead code is eliminated once, at the end; nodes that may raise remain.
+# Passes before bytecode generation. Dead code is eliminated once, near the end; nodes that may raise remain.
 OPTIMIZE: Final[Sequence[Pass]] = (
     inline_for_execution,
     unwrap_numbers,
@@ -90,22 +91,27 @@ OPTIMIZE: Final[Sequence[Pass]] = (
     fuse_graph,
 )
 
-# Passes before the specialization of a graph to its argument types; their result is shared.
+# Passes before the specialization to argument types; all specializations of a function share their result.
 BEFORE_SPECIALIZING: Final[Sequence[Pass]] = OPTIMIZE[: OPTIMIZE.index(fold_constants)]
 
-# If gradients are recorded: a fusion group is entirely inside or outside a differentiable graph.
+# Passes for calls that record gradients. Differentiable graphs are created before fusion groups, so that a
+# fusion group is completely inside or outside of a differentiable graph.
 DIFFERENTIATE: Final[Sequence[Pass]] = (
     *OPTIMIZE[: OPTIMIZE.index(fuse_graph)],
     create_autodiff_subgraphs,
     fuse_graph,
 )
 
-_CLOCK_INTERVAL_NS: Final = 1e5  # charged before each pass, so that limits are checked
+# Charged to `ts.limits` before each pass; large enough that limits are checked
+_CLOCK_INTERVAL_NS: Final = 1e5
 _always_verify = os.environ.get("TS_JIT_VERIFY", "") not in ("", "0")
 
 
 def run_pipeline(graph: Graph, passes: Sequence[Pass], check: bool | None = None) -> bool:
-    """Run `passes` in order on `graph`; `check` overrides whether the graph is verified after each."""
+    """Run `passes` in order; `check` says whether the graph is verified after each pass.
+
+    If `check` is None, `TS_JIT_VERIFY` decides.
+    """
     changed = False
     for run in passes:
         changed |= run_pass(graph, run, check)
@@ -113,7 +119,7 @@ def run_pipeline(graph: Graph, passes: Sequence[Pass], check: bool | None = None
 
 
 def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
-    """Run one pass; an error message contains the pass name and the graph."""
+    """Run one pass; the message of an internal error contains the pass name and the graph."""
     name = pass_name(run)
     deadline.charge(_CLOCK_INTERVAL_NS)
     try:
@@ -134,5 +140,5 @@ def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
 
 
 def pass_name(run: Pass) -> str:
-    """Return the name of a pass in switches: that of its module."""
+    """Return the name of a pass in environment variables: the name of its module."""
     return run.__module__.rpartition(".")[2]

@@ -1,10 +1,11 @@
 """Preservation of unused code that may raise: PyTorch removes it from the graph, Python executes it.
 
-    %q : int = aten::floordiv(%a, %b)        (gone from `fn.graph`, as in PyTorch)
+    %q : int = aten::floordiv(%a, %b)        (removed from `fn.graph`, as in PyTorch)
     return (%a)                              (raises when %b is 0, as in Python)
 
-The frontend's passes run between `remember_failing_code` and `settle_failing_code`.  If they removed such
-a node, the graph from before them is executed, `faithful(graph)`, until the function's graph is edited.
+The frontend's passes run between `remember_failing_code` and `settle_failing_code`.  If they removed a node
+that may raise, a copy from before these passes is executed (`faithful(graph)`) until the program edits the
+function's graph.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from ts.ir.graph import Graph
 
 
 def remember_failing_code(graph: Graph) -> bool:
-    """Keep a copy of a graph with nodes that may raise; the graph itself does not change."""
+    """Store a copy of `graph` if it contains nodes that may raise; `graph` does not change."""
     if _count(graph):
         graph.remembered = graph.copy(), None
     return False
 
 
 def settle_failing_code(graph: Graph) -> bool:
-    """Discard the remembered copy if all raising nodes are still present."""
+    """Discard the stored copy if `graph` still contains all nodes that may raise."""
     if graph.remembered is not None:
         before, _ = graph.remembered
         graph.remembered = (before, _shape(graph)) if _count(before) != _count(graph) else None
@@ -34,7 +35,7 @@ def run_instead(graph: Graph, runs: Graph) -> None:
 
 
 def faithful(graph: Graph) -> Graph:
-    """Return the graph to execute for `graph`: the remembered one, or `graph` itself after an edit."""
+    """Return the graph to execute instead of `graph`: the stored copy, or `graph` if it was edited."""
     if graph.remembered is None:
         return graph
     before: Graph

@@ -6,7 +6,8 @@
         %z : int = aten::mul(%n, %n)          =>          %z : int = aten::mul(%four, %four)
         -> (%z)                                           -> (%z)
 
-Tests such as `len(x) == 4` and `x.dim() == 2` enable further folding. For `ne`, the false branch is refined.
+After tests such as `len(x) == 4` and `x.dim() == 2`, more nodes can be folded. For `ne`, the number is
+replaced in the false branch.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ts.passes.pass_utils import constant_value
 
 
 def refine_integer_values(graph: Graph) -> bool:
-    """Replace numbers by the constants that they are known to equal in a branch."""
+    """Replace a number by a constant in branches that run only if both are equal."""
     changed = False
     for node in graph.all_nodes():
         if node.kind() == "prim::If":

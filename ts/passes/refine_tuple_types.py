@@ -2,7 +2,7 @@
 
     %t : (Tensor, Tensor) = prim::TupleConstruct(%i, %x)      =>    %t : (int, Float(2, 3)) = ...
 
-Applies after a pass has refined the types of the elements.
+This is useful after a pass has refined the types of the elements.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ts.passes.pass_logging import optimization_allowed, update
 
 
 def refine_tuple_types(graph: Graph) -> bool:
-    """Set the types of tuples from their elements; named tuples keep their names."""
+    """Set the types of tuples to the types of their elements; named tuples keep their names."""
     changed = False
     for node in graph.all_nodes():
         if node.kind() != "prim::TupleConstruct":

@@ -1,9 +1,9 @@
-"""Removal of expansions that a tracer inserted for broadcasting: operators broadcast implicitly.
+"""Removal of `expand` nodes that a tracer inserted, because operators broadcast implicitly.
 
     %y : Tensor = aten::expand(%x, %sizes, %true)        => %x    (`implicit`)
     %z : Tensor = aten::expand(%x, %sizes, %false)       remains: a call in the program
 
-An inserted expansion has the sizes of the traced run, which may be wrong for other inputs.
+An inserted `expand` has the sizes of the traced run, which may be wrong for other inputs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ts.passes.pass_utils import constant_value
 
 
 def remove_expands(graph: Graph) -> bool:
-    """Remove implicit expansions."""
+    """Replace the results of `expand` nodes with `implicit=True` by their inputs."""
     changed = False
     for node in list(graph.all_nodes()):
         if _is_implicit(node) and optimization_allowed("remove_expands"):

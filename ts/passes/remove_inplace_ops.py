@@ -2,7 +2,8 @@
 
     %2 : Tensor = aten::add_(%x, %y, %1)      =>      %2 : Tensor = aten::add(%x, %y, %1)
 
-For formats without in-place operators. `remove_mutation` first checks that the difference is unobservable.
+Use it for export to formats without in-place operators. Unlike this pass, `remove_mutation` checks first that
+the program cannot observe the difference.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
     %x : Tensor = aten::relu(%y)                        %x : Tensor = aten::relu(%y)
     %z : Tensor = aten::add_(%x, %b, %1)                %z : Tensor = aten::add(%x, %b, %1)
 
-Requires memory allocated in the same block, whose allocation can be moved directly before the mutation, so
-that no node in between accesses it.
+A mutation is removed if the memory is allocated in the same block, and the allocation can be moved directly
+before the mutation, because no node in between accesses the memory.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def remove_list_mutation(graph: Graph) -> bool:
 
 
 def remove_tensor_mutation(graph: Graph, accept: Callable[[Node], bool] = lambda node: True) -> bool:
-    """Replace in-place operators on new tensors by functional variants, if `accept` is true."""
+    """Replace in-place operators on new tensors by functional variants, for nodes that `accept` accepts."""
 
     def applies(node: Node) -> bool:
         return _is_tensor_mutation(node) and accept(node)
@@ -48,7 +48,7 @@ def _visit(
     rewrite: Callable[[Node], Value | None],
     replacements: set[Value] | None = None,
 ) -> bool:
-    """Rewrite the mutations in a block; `replacements` collects the values that replace mutated ones."""
+    """Remove the mutations in a block; add the values that replace mutated values to `replacements`."""
     changed = False
     replacements = set() if replacements is None else replacements
     for node in block.nodes():
@@ -67,7 +67,7 @@ def _visit(
 
 
 def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bool:
-    """Return whether the mutated value is fresh memory that nothing observes before the mutation."""
+    """Return whether the mutated value is new memory that no node reads before the mutation."""
     value = mutation.input()
     making = value.node()
     if making.owning_block() is not mutation.owning_block():
@@ -81,7 +81,7 @@ def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -
 
 
 def _is_new_in_branch(aliases: AliasDb, value: Value, block: Block) -> bool:
-    """Return whether a branch yields fresh memory, without other uses, as output `value` of its `If`."""
+    """Return whether output `value` of an `if` is new memory without other uses in branch `block`."""
     result = block.outputs()[value.offset()]
     if result.node().owning_block() is not block or _is_structural(result.node()):
         return False
@@ -127,10 +127,9 @@ def _extend_construction(node: Node) -> None:
 
 
 def _filled_like(node: Node) -> str:
-    """Return the factory operator equivalent to an in-place fill, such as `zeros_like`; "" if there is none.
-    """
+    """Return the factory operator that replaces in-place fill `node`, such as `zeros_like`, or ""."""
     if node.inputs_size() > 1 and isinstance(node.input(1).type(), TensorType):
-        return ""  # uses aten::fill
+        return ""  # filled with a tensor, which needs `aten::fill`
     record = getattr(node.operator(), "record", None)
     return "" if record is None or record.variant != "inplace" else (record.base or record).filled_like
 
@@ -148,14 +147,14 @@ def _is_tensor_mutation(node: Node) -> bool:
 
 
 def _is_structural(node: Node) -> bool:
-    """Return whether a value originates from a parameter, branch, loop or constant, not from an operator."""
+    """Return whether `node` is a parameter, `if`, loop or constant node, not an operator."""
     return node.kind() in ("prim::Param", "prim::If", "prim::Loop", "prim::Constant")
 
 
 def functional_form(node: Node) -> str | None:
-    """Return the functional variant, such as `aten::add` for `aten::add_`.
+    """Return the kind of the functional variant, such as `aten::add` for `aten::add_`.
 
-    None if no schema of the variant has the same arguments.
+    Return None if no schema of the functional variant has the arguments of `node`.
     """
     kind = node.kind()
     name = kind[:-1]
@@ -192,13 +191,16 @@ def _make_functional(node: Node) -> Value:
 
 
 def _like_options(graph: Graph, like: Value, is_number: bool) -> list[Value]:
-    """Return the options of a `*_like` operator; without an explicit dtype a number would determine it."""
+    """Return the options of a `*_like` operator: dtype, layout, device, pin_memory, memory_format.
+
+    All options are None, except the dtype if `is_number`, because the number would determine the dtype.
+    """
     options = [graph.insert("prim::dtype", [like], INT) if is_number else graph.insert_constant(None)]
     return options + [graph.insert_constant(None) for _ in range(4)]
 
 
 def _normal_inputs(graph: Graph, node: Node) -> list[Value]:
-    """Return the inputs of `aten::normal.float_float` that replace those of `aten::normal_`."""
+    """Return the inputs of the `aten::normal.float_float` node that replaces `aten::normal_` node `node`."""
     like, mean, std, generator = node.inputs()
     size = graph.insert("aten::size", [like])
     dtype, layout, device = (graph.insert(f"prim::{name}", [like]) for name in ("dtype", "layout", "device"))

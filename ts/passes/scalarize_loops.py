@@ -13,10 +13,10 @@
                                             block1():
                                                = prim::Loop ...                 the original loop
 
-There are versions for float32, float64 and int64 elements, if the loop supports them; the tensors' dtypes and
-ranks select a version before the loop begins.  Sums, differences, products and quotients of two float32
-numbers, computed in 64 bits and then rounded, equal the 32-bit results: all versions are bit-identical to the
-original loop.
+There are versions for float32, float64 and int64 elements, if the loop supports these dtypes; the dtypes and
+ranks of the tensors select a version before the loop begins.  All versions compute the same bits as the
+original loop: a sum, difference, product or quotient of two float32 numbers that is computed in 64 bits and
+then rounded is equal to the 32-bit result.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Final
 
 from ts.ir.graph import Block, Graph
 
-_KINDS: Final = {"prim::Loop", "aten::select"}  # a graph without both has no element loops
+_KINDS: Final = {"prim::Loop", "aten::select"}  # kinds that every graph with element loops contains
 
 
 def version_element_loops(graph: Graph) -> bool:
@@ -34,7 +34,7 @@ def version_element_loops(graph: Graph) -> bool:
 
 
 def _visit(block: Block) -> bool:
-    from ts.passes.loop_versioning import make_versions  # here, because few programs need it
+    from ts.passes.loop_versioning import make_versions  # imported here, because few programs need it
 
     changed = False
     for node in block.nodes_with_blocks():

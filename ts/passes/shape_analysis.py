@@ -3,19 +3,19 @@
     graph(%x : Tensor):                          graph(%x : Float(*, *, requires_grad=0, device=cpu)):
       %y : Tensor = aten::mul(%x, %x, %c)   =>     %y : Float(*, *, requires_grad=0, device=cpu) = ...
 
-Each operator runs once on meta tensors, which have shapes and no elements.  Lengths of dimensions are not
-recorded in the types, because they are specific to these inputs; `complete_shape_analysis` records lengths
-and strides.  Numbers computed by the program are unknown, and so are tensors that may share memory with a
-tensor whose shape changes.  A loop-carried tensor has a known shape only if every iteration preserves it;
-otherwise only its dtype and device are recorded.
+Each operator runs once on meta tensors, which have shapes and no elements.  The types do not contain sizes,
+because sizes are specific to these inputs; `complete_shape_analysis` sets sizes and strides, too.  Numbers
+computed by the program are unknown.  Tensors that may share memory with a tensor whose shape changes are also
+unknown.  A loop-carried tensor has a known shape only if every iteration preserves it; otherwise only its
+dtype and device are known.
 
-`propagate_types` starts from the declared types of the graph's inputs.  Some lengths of a tensor may be known
-and others unknown, as in `complete_shape_analysis` after a loop or a branch:
+`propagate_types` starts from the declared types of the graph's inputs.  There, and in
+`complete_shape_analysis` after a loop or a branch, some sizes of a tensor may be known and others unknown:
 
     %x : Float(2, *), %w : Float(*, 3)      =>      %y : Float(2, 3) = aten::mm(%x, %w)
 
-A sample then has unique placeholder lengths: an operator that copies lengths preserves them in its result,
-and for an operator that computes with lengths only the rank of the result is known.
+The meta tensor then has a unique placeholder size for each unknown size. If an operator copies sizes, its
+result has the placeholder sizes; if an operator computes with sizes, only the rank of its result is known.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ from ts.ir.types import TENSOR, TensorType, TupleType, Type
 from ts.ops import aten
 from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
 
-RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})  # operators whose result rank depends on lengths
+# Operators whose result rank depends on the sizes of an input
+RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})
 _CONTAINERS: Final = (list, tuple)
 _UNKNOWN_LENGTH: Final = 1009
-# Operators whose result lengths are lengths of an input or constants, never computed from lengths.
+# Operators whose result sizes are copied from inputs or constants, never computed from sizes.
 _COPYING: Final = """
     t transpose permute unsqueeze select mm bmm matmul linear addmm softmax log_softmax layer_norm dropout
     contiguous detach clone to type_as sum mean amax amin argmax argmin any all cumsum embedding
@@ -63,7 +64,9 @@ def propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = Fals
 
 
 def rank_types(graph: Graph, known: Mapping[int, Type]) -> Graph:
-    """Annotate the graph with tensor types that follow from the types of numbered inputs; return the graph.
+    """Set the tensor types in `graph` that follow from `known`, a map from input index to type.
+
+    Return `graph`.
     """
     for i, type in known.items():
         if graph.inputs()[i].type().is_subtype_of(TENSOR):
@@ -73,7 +76,7 @@ def rank_types(graph: Graph, known: Mapping[int, Type]) -> Graph:
 
 
 def complete_shape_analysis(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> None:
-    """Set the types of the graph's tensors for these inputs, with sizes and strides."""
+    """Set the types of the graph's tensors for example inputs, with sizes and strides."""
     Analysis(graph, complete=True).run(inputs, with_grad)
 
 
@@ -85,7 +88,7 @@ def propagate_types(graph: Graph) -> bool:
 
 
 def type_of_result(node: Node) -> TensorType | None:
-    """Infer the tensor type of an operator's only result from input types; None for other results."""
+    """Infer the type of the only output of `node` from its input types; None if it is not a tensor."""
     graph = Graph()
     known: dict[Value, Value] = {}
     for value in node.inputs():
@@ -106,11 +109,12 @@ class Analysis:
     def __init__(self, graph: Graph, complete: bool) -> None:
         self.graph = graph
         self.complete = complete
-        self.vague: dict[Value, int] = {}  # values with only _RANK or _DTYPE of the sample valid
-        self.samples: dict[Value, Any] = {}  # meta tensors, constants, containers of them
-        self.unknown: set[int] = set()  # lengths of samples that stand for unknown lengths
+        # Value -> _RANK or _DTYPE, if only this property of its sample is valid
+        self.vague: dict[Value, int] = {}
+        self.samples: dict[Value, Any] = {}  # value -> meta tensor, constant, or container of these
+        self.unknown: set[int] = set()  # placeholder sizes in samples, which represent unknown sizes
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
-        self.by_inputs = True  # False if the analysis starts from types
+        self.by_inputs = True  # False if the analysis starts from types instead of example inputs
         self.assigned = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
         self.aliases = AliasDb(graph)
 
@@ -143,14 +147,13 @@ class Analysis:
         return aten.empty(lengths, dtype=dtype, device="meta")
 
     def unknown_length(self) -> int:
-        """Return a unique placeholder length for an unknown size."""
+        """Return a new placeholder for an unknown size."""
         length = _UNKNOWN_LENGTH + len(self.unknown)
         self.unknown.add(length)
         return length
 
     def enter_given(self, value: Value, given: Any) -> None:
-        """Record the properties of an argument or attribute: a tensor, or an object with tensor attributes.
-        """
+        """Record `given`, a tensor or a script object, as the value of an argument or attribute."""
         if isinstance(given, Object):
             self.samples[value] = given
         elif getattr(given, "device", None) is not None and value.type().is_subtype_of(TENSOR):
@@ -159,14 +162,14 @@ class Analysis:
             self.enter(value, given.to("meta"), str(given.device), requires_grad)
 
     def visit_attribute(self, node: Node) -> None:
-        """Use the attribute's known value, unless this program assigns an attribute of that name."""
+        """Record the value of the object's attribute, unless the program assigns attributes of this name."""
         owner, name = self.samples.get(node.input()), node.get("name")
         type: Any = node.input().type()
         if isinstance(owner, Object) and name in type.attributes and name not in self.assigned:
             self.enter_given(node.output(), object_get(owner, type.slot(name), deep=False))
 
     def enter(self, value: Value, sample: Any, device: str | None, requires_grad: bool | None) -> None:
-        """Record the sample of a value, and set its type."""
+        """Record `sample` as the sample of `value`, and set the type of `value`."""
         if isinstance(sample, _CONTAINERS) and self.aliases.has_writers(value):
             return
         if any(self.aliases.may_alias(value, tensor) for tensor in self.reshaped):
@@ -237,7 +240,10 @@ class Analysis:
             self.pass_on(carried, output)
 
     def pass_on(self, source: Value, target: Value) -> None:
-        """Copy known tensor properties from `source` to `target`; other values vary between iterations."""
+        """Copy sample and type of a tensor from `source` to `target`.
+
+        Other values are not copied, because they vary between iterations.
+        """
         if source in self.samples and isinstance(source.type(), TensorType):
             target.set_type(source.type())
             self.samples[target] = self.samples[source]
@@ -245,7 +251,10 @@ class Analysis:
                 self.vague[target] = self.vague[source]
 
     def join(self, carried: Value, returned: Value) -> bool:
-        """Discard properties of a carried tensor that its next value does not have; return whether any."""
+        """Discard the known properties of `carried` that `returned`, its next value, does not have.
+
+        Return True if a property was discarded.
+        """
         known, after = carried.type(), returned.type()
         if carried not in self.samples or not isinstance(known, TensorType):
             return False
@@ -288,8 +297,9 @@ class Analysis:
         tensors = [type for type in _types(inputs) if isinstance(type, TensorType)]
         device = self.device_of_results(node, tensors)
         if not tensors and self.complete:
-            vague = _RANK  # sizes are lists, which programs compute
-        # As in PyTorch, requires_grad is unknown here; so are lengths for integers of several dtypes.
+            vague = _RANK  # the program may compute the list of sizes
+        # As in PyTorch, requires_grad is unknown for elementwise operators of several tensors, and sizes are
+        # unknown if these tensors have several dtypes, one of them an integer dtype.
         several = self.by_inputs and is_elementwise(node) and len(tensors) > 1
         dtypes = {type.scalar_type for type in tensors}
         has_integers = any(code is not None and not BY_CODE[code].is_floating_point for code in dtypes)
@@ -303,7 +313,7 @@ class Analysis:
                 self.enter(output, sample, device, False if grads == {False} else None)
 
     def unsized_result(self, node: Node, arguments: list[Any]) -> Any:
-        """Return a sample of a data-dependent result, with the dtype and rank of the operator record."""
+        """Return a sample for a result of data-dependent size, with dtype and rank by the operator record."""
         describe = getattr(getattr(node.operator(), "record", None), "unsized", None)
         if describe is None:
             return NOT_EVALUATED
@@ -311,23 +321,26 @@ class Analysis:
         return [self.blank(TensorType(dtype.code, [None] * rank))]
 
     def device_of_results(self, node: Node, tensors: list[TensorType]) -> str | None:
-        """Return the tensors' common device, or the requested one; None if ambiguous."""
+        """Return the common device of the input tensors, or the device argument if there are no tensors.
+
+        Return None if the tensors are on several devices.
+        """
         devices = {type.device() for type in tensors} if tensors else {_device_named(node.inputs())}
         return devices.pop() if len(devices) == 1 else None
 
     def is_partial(self, sample: Any) -> bool:
-        """Return whether a tensor has unknown lengths."""
+        """Return whether a sample tensor has unknown sizes."""
         return bool(self.unknown) and any(length in self.unknown for length in sample.shape)
 
     def results(self, node: Node, arguments: list[Any]) -> Any:
-        """Return samples of the results, with known sizes, or with known rank only."""
+        """Return samples of the node's results; if their sizes cannot be inferred, they are unknown."""
         results = evaluate(node, arguments)
         partial = [x for x in tensors_in(arguments) if self.is_partial(x)] if self.unknown else []
         if not partial:
             return results
         if results is not NOT_EVALUATED and (is_elementwise(node) or node.kind() in _COPY_LENGTHS):
             return results
-        if results is NOT_EVALUATED:  # placeholder lengths do not match; matching ones yield the rank
+        if results is NOT_EVALUATED:  # placeholder sizes did not match: try matching sizes to get the rank
             fitting = {
                 i: n for x in tensors_in(arguments) for i, n in enumerate(x.shape) if n not in self.unknown
             }
@@ -335,7 +348,7 @@ class Analysis:
         return results if results is NOT_EVALUATED else _changed(results, self.with_rank_only)
 
     def with_lengths(self, sample: Any, known: dict[int, int]) -> Any:
-        """Return a sample with its unknown lengths replaced by `known`, indexed by dimension."""
+        """Return a sample in which `known[i]` replaces an unknown size of dimension `i`; 1 if missing."""
         lengths = [known.get(i, 1) if n in self.unknown else n for i, n in enumerate(sample.shape)]
         return aten.empty(lengths, dtype=sample.dtype, device="meta") if self.is_partial(sample) else sample
 
@@ -344,7 +357,10 @@ class Analysis:
         return self.blank(TensorType(sample.dtype.code, [None] * sample.dim()))
 
     def arguments(self, node: Node) -> list[Any] | None:
-        """Return samples of the inputs; for elementwise operators, numbers matter only by type."""
+        """Return samples of the inputs, or None if an input is unknown.
+
+        For elementwise operators, an unknown number is replaced by a number of its type.
+        """
         known = [self.samples.get(value, NOT_EVALUATED) for value in node.inputs()]
         if any(sample is NOT_EVALUATED for sample in known) and is_elementwise(node):
             schema = node.schema()
@@ -362,7 +378,7 @@ class Analysis:
 
 
 def _outputs_given(graph: Graph) -> list[Value]:
-    """Return the `out=` tensors of nodes, whose shape may change."""
+    """Return the `out=` arguments in `graph`, because an operator may change the shape of its `out=`."""
     found = []
     for node in graph.all_nodes():
         record = getattr(node.operator(), "record", None)

@@ -1,4 +1,4 @@
-"""Slicing of differentiable graphs as in PyTorch's pass, for graphs with subgraphs of single operators.
+"""Creation of differentiable graphs from connected operators, as in PyTorch's pass of this name.
 
     %a : Tensor = aten::mul(%x, %y)              %a : Tensor = prim::DifferentiableGraph_0(%x, %y)
     %b : Tensor = aten::tanh(%z)           =>    %c : Tensor = prim::DifferentiableGraph_1(%z)
@@ -30,10 +30,10 @@ def slice_autodiff_subgraphs(
     results: Collection[Value],
     has_lists: bool,
 ) -> bool:
-    """Create groups of `kind` with at least `threshold` operators; return whether there are any.
+    """Create groups of `kind` with at least `threshold` operators; return True if a group was created.
 
-    Values in `results` are not computed inside of a group that reads them. With `has_lists`, the groups
-    contain the lists of tensors that they read.
+    A group that reads a value in `results` does not contain the node that computes it. With `has_lists`, the
+    groups contain the lists of tensors that they read.
     """
     if has_lists:
         _copy_shared_lists(graph.block(), is_differentiable)
@@ -59,7 +59,7 @@ class _Slicer:
         self._has_lists = has_lists
 
     def run(self, block: Block) -> bool:
-        """Create the groups of a block, from its last node to its first, and of the nested blocks."""
+        """Create the groups of `block` and of its nested blocks."""
         changed = False
         for node in block.nodes():
             for inner in node.blocks():
@@ -72,7 +72,10 @@ class _Slicer:
         return changed
 
     def _scan(self, block: Block) -> bool:
-        """Create and extend groups from the last node to the first; merging may move nodes to the end."""
+        """Create and extend groups from the last node to the first; return True if a node changed.
+
+        One scan is not sufficient, because merging may move nodes toward the end of the block.
+        """
         changed = False
         node = block.return_node().prev()
         while node is not block.return_node():
@@ -85,7 +88,7 @@ class _Slicer:
         return changed
 
     def _absorb_producers(self, group: Node, barrier: Node) -> bool:
-        """Merge the nodes after `barrier` that compute arguments of the group into it."""
+        """Move the nodes that compute inputs of `group` into it, if they are after `barrier`."""
         changed, merged = False, True
         while merged:
             producers = {value.node() for value in group.inputs()}

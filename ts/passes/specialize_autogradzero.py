@@ -7,7 +7,7 @@
     %b : bool = prim::AutogradAnyNonZero(%z, %z)        =>    false
     %y : Tensor = prim::If(%b)                                the taken branch
 
-The types of graph inputs tell whether they are undefined. Results of operators are always defined.
+The type of a graph input says whether it is an undefined tensor. Results of operators are always defined.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _decide(node: Node, states: dict[Value, _GradState]) -> bool:
 
 
 def _take_branch(choice: Node) -> bool:
-    """Inline the taken branch of an `if` with a constant condition on gradients."""
+    """Replace an `if` by its taken branch if its condition is constant; return True if it is."""
     taken = constant_value(choice.input())
     if not isinstance(taken, bool):
         return False

@@ -11,10 +11,10 @@
           -> (%x)
       ... `if b is not None`, `y.is_cuda` ...
 
-Queries are those that tensor types decide (`peephole_types`), tests for None, and `isinstance`.  Argument
-types are propagated only through operators that a query depends on; `asked_arguments` returns the arguments
-of queries that reach a branch.  Lengths are never known, nor results that depend on the default dtype, which
-may change between calls.
+Queries are operators that tensor types decide (`peephole_types`), tests for None, and `isinstance`.  Argument
+types are propagated only through operators on which a query depends. `asked_arguments` returns the arguments
+whose types determine the condition of a branch.  Sizes are never known, and neither are dtypes that depend on
+the default dtype, because both may change between calls.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ from ts.passes.peephole import simplify
 from ts.passes.peephole_types import OF_ARGUMENTS, OF_TENSORS, may_ask
 from ts.passes.shape_analysis import RANK_BY_LENGTHS, Analysis, is_elementwise, tensors_in
 
-_OPEN: Final = frozenset({"OptionalType", "AnyType", "UnionType"})  # types of which an argument tells more
+# Declared types that are less precise than the types of arguments
+_OPEN: Final = frozenset({"OptionalType", "AnyType", "UnionType"})
 _CASTS: Final = frozenset({"prim::unchecked_cast", "prim::unchecked_unwrap_optional"})
 _CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork"})
-_MAX_ROUNDS: Final = 4  # each round can decide queries that depend on results of the previous one
+_MAX_ROUNDS: Final = 4  # a round may decide queries that depend on the results of the previous round
 
 
 def asked_arguments(graph: Graph) -> list[int]:
@@ -50,8 +51,8 @@ def asked_arguments(graph: Graph) -> list[int]:
 def specialize_to_arguments(graph: Graph, known: Mapping[int, Type]) -> bool:
     """Fold the queries that the given input types decide; return whether the graph changed.
 
-    `known` maps input numbers to types; tensor types have dtype, rank and device, but no sizes.  The declared
-    types of the graph's inputs are restored.
+    `known` maps input indices to types; tensor types have dtype, rank and device, but no sizes.  Afterwards,
+    the graph's inputs have their declared types again.
     """
     return optimization_allowed("specialize_to_arguments") and _specialize(graph, known)
 
@@ -70,7 +71,7 @@ def _specialize(graph: Graph, known: Mapping[int, Type]) -> bool:
             inputs[i].set_type(type)
         found = _TypePropagation(graph, questions.needed)
         found.run_on_types()
-        for i in known:  # callers may make other views of these inputs
+        for i in known:  # the shapes of these inputs may change while the graph runs
             if inputs[i] not in found.samples and inputs[i].type().is_subtype_of(TENSOR):
                 inputs[i].set_type(TENSOR)
         decided = simplify(graph)
@@ -111,7 +112,7 @@ def _settle(graph: Graph) -> bool:
 
 
 def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
-    """Restore the declared types of inputs; their readers get a cast to the specialized type."""
+    """Restore the declared types of inputs, and insert casts to the specialized types for their readers."""
     for value, type in declared.items():
         found = value.type()
         if found == type:
@@ -132,7 +133,7 @@ def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
 
 
 class _TypeQueries:
-    """The type queries of a graph that depend only on its arguments, with their dependencies."""
+    """Type queries of a graph that depend only on its arguments, and the nodes that they depend on."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -143,7 +144,7 @@ class _TypeQueries:
     def arguments(self) -> list[int]:
         """Return the indices of arguments that decide a type query, in order."""
         if not may_ask(self.graph) or any(node.kind() in _CALLS for node in self.graph.all_nodes()):
-            return []  # callees may create further views of their tensor arguments
+            return []  # a callee may change the shape of a tensor argument
         asked: set[int] = set()
         for node in self.graph.all_nodes():
             if (not _asks_of_tensor(node) and not _asks_of_argument(node)) or not _decides(node):
@@ -155,11 +156,14 @@ class _TypeQueries:
         return sorted(asked)
 
     def _of(self, value: Value) -> frozenset[int] | None:
-        """Return the arguments that determine a value's type; None if other values do as well."""
+        """Return the indices of the arguments that determine the type of `value`.
+
+        Return None if the type also depends on other values.
+        """
         if value in self._number:
             return frozenset((self._number[value],)) if _may_be_tensor(value.type()) else None
         if value not in self._found:
-            self._found[value] = None  # initial assumption for loops
+            self._found[value] = None  # ends the recursion for loop-carried values
             self._found[value] = self._of_result(value)
         return self._found[value]
 
@@ -186,7 +190,7 @@ class _TypeQueries:
         return found
 
     def _of_carried(self, value: Value) -> frozenset[int] | None:
-        """Return the arguments that determine a carried value, from its initial and its iterated value."""
+        """Return the arguments that determine the types of a carried value before and after an iteration."""
         loop = value.owning_block().owning_node()
         offset = value.offset()
         if loop is None or loop.kind() != "prim::Loop" or offset == 0:
@@ -224,7 +228,7 @@ def _asks_of_tensor(node: Node) -> bool:
 
 
 def _asks_of_argument(node: Node) -> bool:
-    """Return whether a node queries an argument whose declared type does not decide the query."""
+    """Return whether `node` queries the type of an argument whose declared type leaves the answer open."""
     if node.kind() not in OF_ARGUMENTS:
         return False
     return any(x.node().kind() == "prim::Param" and x.type().kind() in _OPEN for x in node.inputs())
@@ -247,7 +251,7 @@ def _decides(node: Node, depth: int = 8) -> bool:
 
 
 def _is_answer(value: Value) -> bool:
-    """Return whether a value has a type that computations on query results have."""
+    """Return whether `value` has one of the types of query results, and of computations with them."""
     return value.type().kind() in ("BoolType", "IntType", "ListType", "StringType", "DeviceObjType")
 
 
@@ -263,7 +267,7 @@ def _is_number(value: Value) -> bool:
 
 
 class _TypePropagation(Analysis):
-    """Type propagation for queried values, valid for all calls with arguments of these types."""
+    """Type propagation through the nodes `needed`; it is valid for all arguments of the given types."""
 
     def __init__(self, graph: Graph, needed: set[Node]) -> None:
         super().__init__(graph, complete=True)
@@ -274,7 +278,7 @@ class _TypePropagation(Analysis):
             super().visit_node(node)
 
     def visit_attribute(self, node: Node) -> None:
-        """Skip attributes, whose types are unknown."""
+        """Do nothing, because attributes may have other values in other calls."""
 
     def results(self, node: Node, arguments: list[Any]) -> Any:
         """Return result samples, or NOT_EVALUATED if the result dtype depends on the default dtype."""

@@ -34,13 +34,13 @@ def rewrite(
 
 
 class SubgraphRewriter:
-    """Patterns with replacements, applied in order, like PyTorch's class of this name."""
+    """List of rewrite patterns with replacements, applied in order; PyTorch has a class of this name."""
 
     def __init__(self) -> None:
         self._patterns: list[tuple[Graph, Graph]] = []
 
     def register_rewrite_pattern(self, pattern: str | Graph, replacement: str | Graph) -> None:
-        """Replace the occurrences of `pattern`, as `rewrite` does."""
+        """Add a pattern: `run_on_graph` replaces its occurrences by `replacement`."""
         self._patterns.append((_graph(pattern), _graph(replacement)))
 
     def run_on_graph(self, graph: Graph, accept: Filter | None = None) -> bool:
@@ -71,7 +71,7 @@ def find_matches(pattern: Graph, block: Block) -> list[dict[Value, Value]]:
 
 
 class _Match:
-    """One attempt to find the pattern, from its last node upwards."""
+    """Attempt to match the pattern at a node, from the pattern's last node to its first."""
 
     def __init__(self, pattern: Graph, block: Block) -> None:
         self.pattern = pattern
@@ -155,7 +155,7 @@ class _Rewriter:
         return changed
 
     def _places(self, matches: list[dict[Value, Value]], block: Block) -> list[Node | None]:
-        """Return the insertion point of each replacement; None for matches with intervening writes."""
+        """Return the insertion point of each match's replacement; None if writes prevent the replacement."""
         writes = AliasDb(block.owning_graph()) if matches and may_write(block.owning_graph()) else None
         return [self._place(match, writes) for match in matches]
 

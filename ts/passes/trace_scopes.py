@@ -25,7 +25,10 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import NONE, TupleType, Type, unshaped
 
 Declare = Callable[[str, Graph], tuple[str, Type]]
-"""Declares the graph of a method of the module at a path; returns the method's name and result type."""
+"""Function that declares a method with a given graph in the module at a path.
+
+It returns the method's name and result type.
+"""
 
 _BLOCKS: Final = ("prim::TracedModuleForward", "prim::TracedFork")
 
@@ -71,7 +74,7 @@ def _is_inside(node: Node, block: Block) -> bool:
 
 
 def _give_results(node: Node) -> None:
-    """Make values used outside of a call's block results of the call."""
+    """Make the values in the block of call `node` that are used outside of it outputs of `node`."""
     block = node.blocks()[0]
     for inner in block.nodes():
         for value in inner.outputs():
@@ -133,7 +136,7 @@ def _to_call(node: Node, declare: Declare) -> None:
 
 
 def _settle_calls(graph: Graph) -> None:
-    """Set the result types of method calls, without shapes."""
+    """Set the types of the results of method calls to their types without shapes."""
     for call in graph.find_all_nodes("prim::CallMethod"):
         call.output().set_type(unshaped(call.output().type()))
 
@@ -151,7 +154,7 @@ def _to_fork(node: Node) -> None:
 
 
 class _Attributes:
-    """The module attributes read in a block, each loaded once at the beginning of the block."""
+    """Module attributes that a block reads; each is loaded once, at the beginning of the block."""
 
     def __init__(self, graph: Graph, block: Block, path: str, module: Value) -> None:
         self.graph = graph
@@ -160,7 +163,7 @@ class _Attributes:
         self.read: dict[str, Value] = {path: module}
 
     def has(self, value: Value) -> bool:
-        """Return whether a `prim::TracedAttr` reads an attribute below the module."""
+        """Return whether the `prim::TracedAttr` that returns `value` reads this module or a part of it."""
         scope: str = value.node().get("scope")
         return scope == self.path or scope.startswith(f"{self.path}.")
 
@@ -208,7 +211,8 @@ class _Body:
         found = self._copies.get(value)
         if found is not None:
             return found
-        if _is_inside(value.node(), self._block):  # a nested block, which is copied as a whole
+        # Defined in a nested block, which is copied together with its values
+        if _is_inside(value.node(), self._block):
             return value
         attributes = self._attributes
         if attributes is not None and value.node().kind() == "prim::TracedAttr" and attributes.has(value):

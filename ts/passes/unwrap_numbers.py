@@ -16,7 +16,7 @@ from ts.ir.graph import Graph, Node
 
 
 def as_number(value: Any) -> Any:
-    """Mark a 0-dim tensor constant as wrapped number, which stands for a number of a trace; return it."""
+    """Mark a 0-dim tensor as a wrapped number, which represents a number in a trace; return `value`."""
     if isinstance(value, Tensor) and not value.ndim:
         value.is_wrapped_number = True  # type: ignore[attr-defined]
     return value
