@@ -79,10 +79,14 @@ class FrontendError(TsError):
             text += "\n".join(str(other) for other in self.others)
         return text
 
+    def _separator(self) -> str:
+        """Return the text between the message and the source location."""
+        return ":\n"
+
     def _own_text(self) -> str:
         text = self.message
         if self.range is not None:
-            text += ":\n" + self.range.highlight()
+            text += self._separator() + self.range.highlight()
         for callee, caller, range in self.calls:
             if not text.endswith("\n"):
                 text += "\n"
@@ -107,7 +111,13 @@ class CompilationError(FrontendError):
 
 
 class UnresolvedAnnotationError(CompilationError, AssertionError, ValueError):
-    """Error of an annotation that is not a type; PyTorch raises AssertionError or ValueError."""
+    """Error of an annotation that is not a type; PyTorch raises AssertionError or ValueError.
+
+    After a message that ends with "at", the source location follows in the same line.
+    """
+
+    def _separator(self) -> str:
+        return " " if self.message.endswith(" at") else super()._separator()
 
 
 class NestingError(FrontendError):

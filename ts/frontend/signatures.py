@@ -12,6 +12,8 @@ type is inferred from the returned values.
 from __future__ import annotations
 
 import ast
+import keyword
+import re
 from typing import NamedTuple
 
 from ts.errors import CompilationError, FrontendError
@@ -129,10 +131,7 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], 
     body = comment.removeprefix("# type:").strip()
     source = Source(comment)
     if not body.startswith("("):
-        raise CompilationError(
-            "expected ( but found 'ident' here: the comment is written `# type: (int, Tensor) -> int`",
-            SourceRange(source, 0, len(comment)),
-        )
+        raise _invalid_type_comment(parsed, comment, source)
     try:
         syntax = python_syntax.function_type(body if "->" in body else f"{body} -> None")
     except SyntaxError:
@@ -149,6 +148,26 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], 
         )
     types = [reader.argument(argument) for argument in syntax.argtypes]
     return types, reader.read(syntax.returns) if "->" in body else None
+
+
+def _invalid_type_comment(parsed: ParsedFunction, comment: str, source: Source) -> CompilationError:
+    """Return the error of a comment that is not written `# type: (int, Tensor) -> int`.
+
+    As in PyTorch, the error of a comment after code names the first token of its line.
+    """
+    advice = "here: the comment is written `# type: (int, Tensor) -> int`"
+    lines = parsed.source.text.split("\n")
+    line = next((line.strip() for line in lines if line.rstrip().endswith(comment)), comment)
+    start = line.find(comment)
+    if start <= 0:
+        word = re.match(r"# type:\s*(\w*)", comment)
+        begin, end = word.span(1) if word is not None and word[1] else (0, len(comment))
+        return CompilationError(f"expected ( but found 'ident' {advice}", SourceRange(source, begin, end))
+    first = re.match(r"\w+|\S", line)
+    token = first[0] if first is not None else line
+    kind = "ident" if token.isidentifier() and not keyword.iskeyword(token) else token
+    range = SourceRange(Source(line), 0, len(token))
+    return CompilationError(f"expected type comment but found '{kind}' {advice}", range)
 
 
 def _header_range(parsed: ParsedFunction) -> SourceRange:
@@ -176,6 +195,13 @@ class _Shifted(Ranges):
         return self.start + super().offset(line, column)
 
 
+def _is_mutable(value: object) -> bool:
+    """Return whether a default value is a list, dict or set, or a tuple that contains one."""
+    if isinstance(value, tuple):
+        return any(map(_is_mutable, value))
+    return isinstance(value, list | dict | set)
+
+
 def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None) -> object:
     """Return the default of an argument, converted to the argument's type."""
     if arg.arg not in parsed.defaults:
@@ -184,7 +210,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
     place = parsed.ranges.of(_default_node(parsed, arg) or arg)
     if parsed.function is None and isinstance(value, list):
         value = tuple(value)  # immutable, because source text has no object shared by calls
-    if isinstance(value, list | dict | set):
+    if _is_mutable(value):
         raise FrontendError(
             "Mutable default parameters are not supported because Python binds them to the function "
             "and they persist across function calls.\n As a workaround, make the default None and "
@@ -198,7 +224,8 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
     if converted is NO_DEFAULT:
         inferred = arg.annotation is None and parsed.type_comment is None
         message = (
-            f'Expected a default value of type {type}{" (inferred)" * inferred} on parameter "{arg.arg}".'
+            f"Expected a default value of type {type.annotation_str}"
+            f'{" (inferred)" * inferred} on parameter "{arg.arg}".'
         )
         if inferred:
             message += (

@@ -21,7 +21,9 @@ from functools import lru_cache
 from typing import Any
 
 from ts.errors import ParseError
+from ts.ir.attributes import is_tensor
 from ts.ir.lexer import TokenStream, format_default, is_name, read_default
+from ts.ir.print_tensor import tensor_lines
 from ts.ir.type_parser import AliasInfo, parse_type, plain, read_type
 from ts.ir.types import FLOAT, INT, TENSOR, ListType, OptionalType, TupleType, Type
 
@@ -94,9 +96,14 @@ class Argument:
             text += f" {self.name}"
         if self.has_default:
             is_undefined = self.default is None and self.type.is_subtype_of(TENSOR)
-            default = "[ Tensor (undefined) ]" if is_undefined else format_default(self._printed_default())
+            default = "[ Tensor (undefined) ]" if is_undefined else self._format_default()
             text += f"={default}"
         return text
+
+    def _format_default(self) -> str:
+        if is_tensor(self.default):
+            return "\n".join(tensor_lines(self.default))
+        return format_default(self._printed_default())
 
     def _printed_default(self) -> Any:
         # `int[2] stride=1` means a default of [1, 1]; PyTorch prints this short form for int[], not for

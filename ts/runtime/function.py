@@ -65,6 +65,7 @@ class ScriptFunction(Function):
     unit: Any = None  # compilation unit, for functions of archives
     peak: int | None = None  # bytes, measured by the last `peak_memory`
     waits = False  # callers use its declaration, and it is compiled at its first call
+    _is_method = False  # known once it is compiled
     _unoptimized: Unoptimized | None = None  # variants, created on demand
     _differentiated: Differentiated | None = None
 
@@ -156,9 +157,10 @@ class ScriptFunction(Function):
         if not (self.waits and self._declare()):
             self.ensure_compiled()
         if self._schema is None:
+            kind = "method" if self._is_method else "function"
             raise CompilationError(
-                f"function '{self.name}' is called recursively. Recursive calls are not supported where the "
-                "return type is not annotated: annotate it"
+                f"{kind} '{self.name}' is called recursively. Recursive calls are not supported: "
+                "annotate the return type"
             )
         return self._schema
 
@@ -254,6 +256,7 @@ class ScriptFunction(Function):
                 with Stage("compile: parse", self.name):
                     parsed = to_compile() if callable(to_compile) else to_compile
                 self._adopt_parsed(parsed)
+                self._is_method = parsed.self_type is not None
                 schema = self._schema = self._schema or compile.declare(parsed)
                 with Stage("compile: emit", self.name):
                     compiled = run_with_large_stack(

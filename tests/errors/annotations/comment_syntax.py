@@ -8,3 +8,4 @@ def main(x):
 # error: CompilationError
 # expected ( but found 'ident' here: the comment is written `# type: (int, Tensor) -> int`:
 # # type: int -> int
+#         ~~~ <--- HERE

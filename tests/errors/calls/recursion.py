@@ -7,7 +7,7 @@ def main(x: int):
     return 0
 
 # error: CompilationError
-# function 'main' is called recursively. Recursive calls are not supported where the return type is not annotated: annotate it:
+# function 'main' is called recursively. Recursive calls are not supported: annotate the return type:
 #   File "recursion.py", line 6
 # def main(x: int):
 #     if x > 0:

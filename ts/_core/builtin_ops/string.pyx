@@ -298,7 +298,9 @@ cdef int ordinal(Operator op, IValue *r, const int32_t *at) except -1:
     text = text_of(&r[at[0]])
     if len(text) != 1:
         raise RuntimeError(f"String for ord() must be 1 character, found {len(text)}")
-    set_int(&r[at[1]], ord(text))
+    cdef int64_t code = ord(text)
+    # A byte that is invalid in UTF-8 is a surrogate (`surrogateescape`).
+    set_int(&r[at[1]], code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code)
     return 0
 
 

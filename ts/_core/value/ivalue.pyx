@@ -389,6 +389,8 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
             return put_object(x, out)
         if PyUnicode_Check(x):
             return put_object(PyUnicode_FromObject(x), out)
+        if isinstance(x, (bytes, bytearray)):  # as in PyTorch, whose strings are bytes
+            return put_object(bytes(x).decode("utf-8", "surrogateescape"), out)
         return mismatch(x, spec)
     if kind == KIND_LIST:
         return unbox_list(x, spec, out, copies)

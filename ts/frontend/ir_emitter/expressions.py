@@ -43,6 +43,8 @@ from ts.ir.value import Value
 @sugared(ast.Name)
 def emit_name(em: Emitter, node: ast.Name, n_binders: int, hint: Type | None) -> SugaredValue:
     """Resolve a name as a local variable, then as a name of the enclosing Python scopes."""
+    if node.id == "Ellipsis" and not em.scope.is_defined(node.id):
+        return em.sugared(ast.copy_location(ast.Constant(...), node))
     found = em.scope.find(node.id) or em.lookup(node.id, em.range(node))
     assert found is not None
     return found

@@ -74,7 +74,8 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
     range = em.range(node)
     where = em.range(node.value)
     indices = parts(em, node)
-    if len(indices) != 1 or _is_ellipsis(indices[0]):
+    is_tensor = base.simple is not None and base.simple.type().is_subtype_of(TENSOR)
+    if len(indices) != 1 or (_is_ellipsis(indices[0]) and is_tensor):
         return SimpleValue(_index_tensor(em, range, base.as_value(em, where), indices))
     index = indices[0]
     if isinstance(index, ast.Slice):
