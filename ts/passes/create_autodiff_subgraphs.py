@@ -27,7 +27,6 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import ListType, OptionalType, Type
 from ts.ops.autodiff_op_list import is_pytorchs
 from ts.passes.pass_logging import optimization_allowed, update
-from ts.passes.slice_autodiff_subgraphs import slice_autodiff_subgraphs
 
 KIND: Final = "prim::DifferentiableGraph"
 THRESHOLD: Final = 2
@@ -56,6 +55,9 @@ def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> boo
     results = _differentiated(graph.block())
     if threshold is None and _inlines:
         return _Parts(graph.block(), THRESHOLD, results).run()
+    # imported late, because execution does not use it
+    from ts.passes.slice_autodiff_subgraphs import slice_autodiff_subgraphs
+
     if threshold is None:
         return slice_autodiff_subgraphs(graph, KIND, 1, _is_sliced, results, has_lists=True)
     return slice_autodiff_subgraphs(graph, KIND, threshold, _is_pytorchs, (), has_lists=False)
