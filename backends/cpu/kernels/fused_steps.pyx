@@ -168,7 +168,10 @@ cdef bint collect_parts(IValue *r, const int32_t *at, const bint *used, int list
 
 
 cdef PyArrayObject *contiguous_gradient(IValue *tensors, Py_ssize_t i, int kind, list copies) except? NULL:
-    """Return a contiguous copy of a gradient, owned by `copies`; NULL unless a CPU tensor of the dtype."""
+    """Return a contiguous copy of gradient `i`, or NULL unless it is a CPU tensor of dtype `kind`.
+
+    The list `copies` keeps the copy alive.
+    """
     cdef IValue *x = list_place(tensors.v.o, i)
     cdef object result
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
@@ -179,7 +182,7 @@ cdef PyArrayObject *contiguous_gradient(IValue *tensors, Py_ssize_t i, int kind,
 
 
 cdef bint read_scaler(Operator op, IValue *r, const int32_t *at, Work *work) noexcept:
-    """Read the gradient scaler's last two arguments: grad_scale and found_inf."""
+    """Read grad_scale and found_inf, the last two arguments, which come from a gradient scaler."""
     cdef double found_inf = 0
     cdef IValue *scale = &r[at[op.nargs - 2]]
     cdef IValue *infinite = &r[at[op.nargs - 1]]
@@ -216,10 +219,12 @@ cdef int count_writes(IValue *r, const int32_t *at, const bint *used, int lists,
     return 0
 
 
-# ---------------------------------------------------------------- the operators
+# ---------------------------------------------------------------- operators
 
 cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run a step on (self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, ...)."""
+    """Run an SGD step; arguments (self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening,
+    ...).
+    """
     cdef SgdRule rule
     cdef Work work
     cdef bint used[3]
@@ -254,7 +259,10 @@ cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled) except -1:
-    """Run a step on (self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, ...)."""
+    """Run an Adam step (AdamW if `decoupled`).
+
+    Arguments: (self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, ...).
+    """
     cdef AdamRule rule
     cdef Work work
     cdef Part *part
@@ -302,7 +310,9 @@ cdef int fused_adamw(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run a step on (self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, ...)."""
+    """Run an Adagrad step; arguments (self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps,
+    ...).
+    """
     cdef AdagradRule rule
     cdef Work work
     cdef Part *part

@@ -1,14 +1,15 @@
 """Selection of elements of CPU tensors by indices, for any dtype.
 
-In: registers with a contiguous tensor, and one of indices.  Out: the register of the result.
+In: registers with a contiguous tensor, and a tensor of indices.  Out: the register of the result.
 
     index_select, embedding, gather, take, x[i], x[i, j]
 
-Rows are copied by memcpy, single elements as integers of their width. Indices out of range, other layouts and
-dtypes are left to the record's own kernel, which raises the errors.
+Rows are copied by memcpy, single elements as integers of their width. For indices out
+of range and other layouts and dtypes, the Python kernel of the operator record runs and raises the errors.
 
-Each index is read once, checked, and then used: a thread that writes to the index tensor meanwhile can only
-change which element is selected, or cause the record's own kernel to run.
+Each index is read from memory once, then checked and used. If another thread writes to the index tensor at
+the same time, this can change which element is selected, or make the Python kernel run, but never cause an
+access outside of the tensor.
 """
 
 cimport numpy as cnp
@@ -68,7 +69,9 @@ cdef inline bint select_elements_by(
 cdef bint select_elements(
     const element *x, npy_intp outer, npy_intp n, const char *index, bint narrow, npy_intp wrap, npy_intp count, element *out
 ) noexcept nogil:
-    """Select single elements in each of `outer` rows of `n`; False if an index is not in [-wrap, n)."""
+    """Select elements by `index` in each of `outer` rows of `n` elements; return False if an index is not in
+    [-wrap, n).
+    """
     if narrow:
         return select_elements_by(x, outer, n, index, True, wrap, count, out)
     return select_elements_by(x, outer, n, index, False, wrap, count, out)
@@ -77,9 +80,9 @@ cdef bint select_elements(
 cdef bint select_by_simd(
     const char *x, npy_intp outer, npy_intp n, npy_intp length, const int64_t *index, npy_intp count, char *out
 ) noexcept nogil:
-    """Select elements of 4 or 8 bytes by gather instructions.
+    """Select elements of 4 or 8 bytes by SIMD gather instructions.
 
-    False if an index is not in [0, n) or the width differs.
+    Return False if an index is not in [0, n), or for elements of another width.
     """
     if length == 4:
         return pick_four_of_rows(<const four_bytes *>x, outer, n, index, count, <four_bytes *>out)
@@ -90,7 +93,9 @@ cdef bint select_rows(
     const char *x, npy_intp outer, npy_intp n, npy_intp length, const char *index, bint narrow, npy_intp wrap, npy_intp count,
     char *out
 ) noexcept nogil:
-    """Compute out[o, i] = x[o, index[i]], rows of `length` bytes; False if an index is not in [-wrap, n)."""
+    """Compute out[o, i] = x[o, index[i]] for rows of `length` bytes; return False if an index is not in
+    [-wrap, n).
+    """
     cdef npy_intp o, i
     cdef int64_t j
     if not narrow and select_by_simd(x, outer, n, length, <const int64_t *>index, count, out):
@@ -117,10 +122,10 @@ cdef bint select_rows(
 cdef object select_by_index(
     int nargs, IValue *r, const int32_t *at, IValue *source, int64_t dim, IValue *by, bint from_end, bint vector
 ):
-    """Return source.index_select(dim, by) as an array; None if it is unsupported.
+    """Return source.index_select(dim, by) as an array; None if the arguments are unsupported.
 
-    `by` may have any shape unless `vector` is set. Both registers are among the `nargs` arguments, or in
-    their lists, so that they are held while the GIL is released.
+    `by` may have any shape unless `vector` is set. `source` and `by` must be among the `nargs` arguments or
+    in their lists, because `leave_gil` keeps only these arrays alive while the GIL is released.
     """
     cdef PyArrayObject *a = contiguous_array_or_null(source)
     cdef PyArrayObject *index = read_indices(by)
@@ -171,7 +176,7 @@ cdef object select_by_index(
 
 
 cdef inline int store_or_run_record(Operator op, IValue *r, const int32_t *at, object result) except -1:
-    """Store the result; if it is None, run the record's own kernel."""
+    """Store `result`; if it is None, run the Python kernel of the operator record instead."""
     return call_python_kernel(op, r, at) if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
 
 
@@ -227,7 +232,7 @@ cdef inline bint gather_by(
 cdef bint gather_along(
     const element *x, npy_intp n, npy_intp inner, const char *index, bint narrow, npy_intp outer, npy_intp count, element *out
 ) noexcept nogil:
-    """Compute out[o, i, j] = x[o, index[o, i, j], j]; False if an index is not in [0, n)."""
+    """Compute out[o, i, j] = x[o, index[o, i, j], j]; return False if an index is not in [0, n)."""
     cdef npy_intp o
     if inner == 1:
         for o in range(outer):
@@ -240,7 +245,7 @@ cdef bint gather_along(
 
 
 cdef int gather_any(Operator op, IValue *r, const int32_t *at) except -1:
-    """Gather from tensors and indices with any strides; the index may be smaller than the tensor."""
+    """Gather elements for tensors and indices with any strides; the index may be smaller than the tensor."""
     cdef PyArrayObject *index = read_indices(&r[at[2]])
     cdef PyArrayObject *a
     cdef PyArrayObject *out
@@ -322,10 +327,12 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
     return store_or_run_record(op, r, at, result if done else None)
 
 
-# ---------------------------------------------------------------- x[...]
+# ---------------------------------------------------------------- indexing with x[...]
 
 cdef object select_by_indices(int nargs, IValue *r, const int32_t *at, List indices):
-    """Return x[i, j, ...] for index tensors of the leading dimensions; None if it is unsupported."""
+    """Return x[i, j, ...] for index tensors of the leading dimensions; None if the arguments are
+    unsupported.
+    """
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef PyArrayObject *index
     cdef npy_intp dims[MAX_DIMS]
@@ -361,7 +368,7 @@ cdef object select_by_indices(int nargs, IValue *r, const int32_t *at, List indi
 
 
 cdef Py_ssize_t only_index(List indices) noexcept:
-    """Return the position of the single index tensor in the list; -1 for zero or several tensors."""
+    """Return the position in `indices` of the only index tensor; -1 if there are zero or several tensors."""
     cdef Py_ssize_t i, position = -1
     for i in range(indices.size):
         if list_item(<PyObject *>indices, i).tag == TAG_OBJECT:

@@ -1,11 +1,12 @@
-"""Matrix products with scale and summand on floating and complex CPU tensors, by `matmul.pyx`.
+"""Matrix products with a scale and a summand for floating and complex CPU tensors, by `matmul.pyx`.
 
-In: registers with tensors on the CPU, or arrays.  Out: the register of the result, or an array.
+In: registers with CPU tensors, or arrays.  Out: the register of the result, or an array.
 
     mm(x, y)   bmm(x, y)   matmul(x, y)   linear(x, weight, bias)   addmm(bias, x, y)   baddbmm(bias, x, y)
 
-The operator's kernel receives registers; `kernel` receives arrays (`out=` and in-place variants). Both use
-`product`, and fall back to the record's own kernel, which also reports errors. Small floating matrices use
+The C kernel of an operator receives registers; the function `kernel` creates kernels on arrays for `out=` and
+in-place variants. Both call `product`; if `product` does not support the arguments, they run the Python
+kernel of the operator record, which also raises errors. Small floating matrices are multiplied by
 `matrix_product` directly.
 """
 
@@ -45,8 +46,8 @@ cdef object product_with_epilogue(
 ):
     """Return alpha * a @ b + beta * summand as a new array, or None if unsupported.
 
-    `a` and `b` are matrices, or stacks that broadcast. Half-precision operands are multiplied and accumulated
-    in float32.
+    `a` and `b` are matrices, or stacks of matrices that broadcast. Half-precision operands are multiplied and
+    accumulated in float32.
     """
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef PyArrayObject *y = <PyArrayObject *>b
@@ -70,9 +71,10 @@ cdef object product_with_epilogue(
     out = result = new_array(nd, dims, number)
     if beta == 1 and is_row(summand, dims[nd - 1], number):
         beta, bias = 0, summand
-    if beta != 0 and not copy_summand(<PyArrayObject *>result, <PyArrayObject *>summand):  # with beta 0, `result` is not read
+    # if beta is 0, the old contents of `result` are not read
+    if beta != 0 and not copy_summand(<PyArrayObject *>result, <PyArrayObject *>summand):
         return None
-    if ndim_of(x) > ndim_of(y) == 2:  # fold the leading dimensions into rows
+    if ndim_of(x) > ndim_of(y) == 2:  # fold the leading dimensions of x into its rows
         if not flags_of(x) & cnp.NPY_ARRAY_C_CONTIGUOUS:
             rows = contiguous_copy(x)
         rows, out = rows.reshape(-1, dims_of(x)[nd - 1]), result.reshape(-1, dims[nd - 1])
@@ -80,7 +82,9 @@ cdef object product_with_epilogue(
 
 
 cdef bint broadcast(npy_intp *dims, int nd, PyArrayObject *a) noexcept:
-    """Broadcast the first `nd` of `dims` with the leading dimensions of `a`; False if they do not match."""
+    """Broadcast the first `nd` sizes in `dims` with the leading dimensions of `a`; return False if they do
+    not match.
+    """
     cdef int d, dim
     cdef npy_intp length
     for d in range(nd):
@@ -98,14 +102,14 @@ cdef bint has_type_number(object summand, int number) noexcept:
 
 
 cdef object half_product(object a, object b, object summand, double alpha, double beta):
-    """Compute a half-precision product in float32."""
+    """Compute a half-precision product in float32, and round the result to half precision."""
     cdef object wide = None if summand is None else to_float32(<PyArrayObject *>summand)
     cdef object result = product(to_float32(<PyArrayObject *>a), to_float32(<PyArrayObject *>b), wide, alpha, beta)
     return None if result is None else to_half_precision(<PyArrayObject *>result, cnp.PyArray_TYPE(<cnp.ndarray>a))
 
 
 cdef bint copy_summand(PyArrayObject *result, PyArrayObject *summand) except -1:
-    """Copy a summand into a new array with broadcasting; False if dtype or shape do not match."""
+    """Copy the summand into `result` with broadcasting; return False if its dtype or shape does not match."""
     cdef int nd = ndim_of(summand), d
     cdef npy_intp width = size_of(summand) * item_size(summand), row
     cdef int last = ndim_of(result) - 1
@@ -144,11 +148,13 @@ cdef object linear_with_epilogue(object x, object weight, object bias, Packed pa
 
 
 cdef bint same_batch(PyArrayObject *x, PyArrayObject *y, int nd) noexcept:
-    """Return whether both operands are matrices (`nd` 2), or stacks of equal length (`nd` 3)."""
+    """Return whether both operands are matrices (`nd` is 2), or stacks with equal numbers of matrices (`nd`
+    is 3).
+    """
     return ndim_of(x) == ndim_of(y) == nd and (nd == 2 or dims_of(x)[0] == dims_of(y)[0])
 
 
-# ---------------------------------------------------------------- kernels on arrays, or the record's own
+# ---------------------------------------------------------------- kernels on arrays
 
 def _summed(int nd, general, xp, cnp.ndarray self not None, cnp.ndarray a not None, cnp.ndarray b not None, beta=1, alpha=1):
     result = None
@@ -173,7 +179,7 @@ def _linear(general, xp, cnp.ndarray x not None, cnp.ndarray weight not None, cn
 
 
 def _by_record(general, xp, *args):
-    """Run the record's kernel: variants with a result dtype are not accelerated."""
+    """Run the record's Python kernel; overloads with a result dtype have no faster kernel."""
     return general(xp, *args)
 
 
@@ -190,19 +196,19 @@ _ON_ARRAYS = {
 
 
 def multiply(cnp.ndarray a not None, cnp.ndarray b not None):
-    """Return a @ b for arrays of one dtype, or None if unsupported."""
+    """Return a @ b for arrays with equal dtypes, or None if unsupported."""
     return product(a, b, None, 1, 0)
 
 
 def kernel(record):
-    """Return a product's kernel on arrays, which falls back to the record's own."""
+    """Return the array kernel of a product's record; unsupported arguments run the record's Python kernel."""
     return partial(_ON_ARRAYS.get(record.key) or _ON_ARRAYS[record.name], record.kernel)
 
 
 # ---------------------------------------------------------------- kernels on registers
 
 cdef PyArrayObject *array_at(IValue *x) noexcept:
-    """Return the array of a CPU tensor, or NULL."""
+    """Return the array of a CPU tensor, or NULL for other values."""
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
     return <PyArrayObject *>(<Tensor>x.v.o).array
@@ -219,12 +225,12 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
 
 
 cdef int store_product(Operator op, IValue *r, const int32_t *at, object result, int kind) except -1:
-    """Store the result; if it is None, run the record's kernel, which also raises the errors."""
+    """Store `result`; if it is None, run the record's Python kernel, which also raises errors."""
     return call_python_kernel(op, r, at) if result is None else set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int run_product(Operator op, IValue *r, const int32_t *at, int most) except -1:
-    """Compute the product of two tensors of at most `most` dimensions."""
+    """Compute the product of two tensors with at most `most` dimensions each."""
     cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *y = array_at(&r[at[1]])
     if x == NULL or y == NULL or ndim_of(x) > most or ndim_of(y) > most:
@@ -285,7 +291,7 @@ cdef int baddbmm(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int linear(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x @ weight.T + bias."""
+    """Compute x @ weight.T + bias for a matrix `x`."""
     cdef IValue *x = &r[at[0]]
     cdef PyArrayObject *bias = array_at(&r[at[2]])
     cdef PyObject *result = NULL

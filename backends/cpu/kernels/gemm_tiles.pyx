@@ -1,14 +1,15 @@
-"""Products of floating matrices by the register tiles of `simd_tiles.h`, with packed panels of columns.
+"""Products of floating matrices by the register tiles of `simd_tiles.h`, blocks of columns are packed as
+panels.
 
-In: a block of a product, or a matrix to be packed for several products.  Out: the block's elements, bias and
-epilogue applied.
+In: a block of a product, or a matrix to be packed for several products.  Out: the elements
+of the block, with bias and epilogue applied.
 
     for each BLOCK_DEPTH of the inner dimension:
         columns of b  packed as panels of 48         k=0: b00 .. b0,47    k=1: b10 .. b1,47 ...
         out[tile, panel] += 8 rows of a @ panel      24 vectors that stay in registers while k runs
 
-An element is one running sum over k in order: its bits depend neither on the block it is computed in nor on
-packing in advance.
+Each element is one sum over k in increasing order, so its bits depend neither on the division into blocks nor
+on whether b was packed in advance.
 """
 
 cimport cython
@@ -42,7 +43,7 @@ cdef int64_t narrow_columns(bint double_) noexcept nogil:
 cdef void pack_columns(
     Kernels *kernels, Matrix *b, int64_t column, int64_t column_end, int64_t k, int64_t depth, int64_t wide, real *to
 ) noexcept nogil:
-    """Pack columns as panels of `wide`; the last has as many vectors as needed, padded with zeros."""
+    """Pack columns as panels of `wide` columns; the last panel is padded with zeros to whole vectors."""
     cdef int64_t lanes = kernels.lanes, vectors, whole, step, c, i, v
     cdef real *data = <real *>b.data
     while column < column_end:
@@ -83,13 +84,15 @@ cdef void run_panel(
     Kernels *kernels, Matrix *a, int64_t row, int64_t row_end, int64_t k, int64_t depth, real *packed,
     int64_t columns, real *out, int64_t pitch, bint last, GemmEpilogue *finish, int64_t column
 ) noexcept nogil:
-    """Multiply rows of `a` by a panel of `columns` columns; `column` is the panel's index in the product."""
+    """Multiply rows of `a` by a panel of `columns` columns, which starts at column `column` of the
+    product.
+    """
     cdef int64_t lanes = kernels.lanes, vectors = (columns + lanes - 1) // lanes, wide = vectors * lanes, rows, r, c
     cdef int64_t a_row = a.pitch if a.flag == AS_IT_IS else 1, a_step = 1 if a.flag == AS_IT_IS else a.pitch
     cdef real *left = <real *>a.data + row * a_row + k * a_step
     cdef real *bias = NULL
     cdef double alpha = 1
-    cdef real edge[8 * 48]             # edge tile, if the columns do not fill the vectors, and its bias
+    cdef real edge[8 * 48]             # a tile whose columns do not fill the vectors, and its bias
     cdef real edge_bias[48]
     cdef real *to
     cdef bint whole = wide == columns
@@ -134,7 +137,7 @@ cdef int block(
     cdef void *memory
     cdef real *packed
     cdef real *sums
-    # Vectors that do not cross a cache line are loaded at twice the speed.
+    # Memory aligned to 64 bytes: loads of vectors that do not cross a cache line are twice as fast.
     if posix_memalign(&memory, 64, <size_t>(panels * wide * deepest + room) * sizeof(real)):
         return -1
     packed = <real *>memory
@@ -167,11 +170,11 @@ cdef int tiled_block(
     return block(kernels, a, b, row, row_end, column, column_end, <float *>out, pitch, <float>beta, finish)
 
 
-# ---------------------------------------------------------------- packed once
+# ---------------------------------------------------------------- matrices that are packed once
 
 @cython.final
 cdef class Packed:
-    """Packed columns of a matrix, for several products."""
+    """The packed columns of a matrix, which several products can use."""
 
     def __dealloc__(self):
         free(self.panels.memory)

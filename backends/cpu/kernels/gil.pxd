@@ -1,13 +1,14 @@
-"""Release of the GIL while a kernel computes, keeping the arguments' arrays alive.
+"""Releasing the GIL during a kernel's computation, while the arrays of its arguments are kept alive.
 
     cdef ReleasedGil gil_state = leave_gil(work, r, at, op.nargs)
-    ...                                   # accesses no Python object
-    take_gil(gil_state)                   # afterwards, only objects that the kernel created certainly exist
+    ...                                   # must not access Python objects
+    take_gil(gil_state)                   # from here, only objects created by this kernel are certain to
+    exist
 
-Another thread may assign `x.data` or remove tensors from a list while a kernel reads their memory. Therefore
-`leave_gil` adds references to the arrays of all tensors among the operator's arguments, including those in
-lists. Pointers obtained before `leave_gil` stay valid until `take_gil`; kernels need no references of their
-own.
+While a kernel reads the memory of its arguments, another thread may assign `x.data` or remove tensors from a
+list. Therefore `leave_gil` holds references to the arrays of all tensors among the operator's arguments,
+including those in lists. Pointers obtained before `leave_gil` stay valid until `take_gil`; the kernel itself
+need not hold references.
 """
 
 from libc.stdint cimport int32_t
@@ -22,20 +23,20 @@ cdef extern from "Python.h":
     ctypedef struct PyThreadState
 
 cdef enum:
-    EXPENSIVE_ELEMENT_COST = 4         # cost factor of operators that take about a nanosecond per element
+    EXPENSIVE_ELEMENT_COST = 4         # cost factor of operators that take about 1 ns per element
 
 ctypedef struct ReleasedGil:
-    PyThreadState *thread              # NULL: the GIL was not released
-    PyObject **held                    # referenced arrays, terminated by NULL
+    PyThreadState *thread              # NULL if the GIL was not released
+    PyObject **held                    # references that keep arrays alive, terminated by NULL
 
-# The GIL is not released if the list of references cannot be allocated.
+# These functions keep the GIL if the list of references cannot be allocated.
 cdef ReleasedGil release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept
 cdef ReleasedGil release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept
 cdef void reacquire_gil(ReleasedGil away) noexcept
 
 
 cdef inline ReleasedGil leave_gil(npy_intp work, IValue *r, const int32_t *at, int nargs) noexcept:
-    """Release the GIL until `take_gil` if `work` (elements) is large enough."""
+    """Release the GIL until `take_gil` if `work` (number of elements) is at least RELEASE_GIL_FROM."""
     cdef ReleasedGil gil_state
     if work >= RELEASE_GIL_FROM:
         return release_gil_holding_arguments(r, at, nargs)
@@ -44,7 +45,7 @@ cdef inline ReleasedGil leave_gil(npy_intp work, IValue *r, const int32_t *at, i
 
 
 cdef inline ReleasedGil release_gil_for_arrays(npy_intp work, PyArrayObject *a, PyArrayObject *b) noexcept:
-    """Release the GIL as `leave_gil` does, holding one or two arrays; `b` may be NULL."""
+    """Release the GIL like `leave_gil`, keeping the arrays `a` and `b` alive; `b` may be NULL."""
     cdef ReleasedGil gil_state
     if work >= RELEASE_GIL_FROM:
         return release_gil_holding_arrays(a, b)

@@ -1,4 +1,4 @@
-"""Release of the GIL while arguments' arrays are kept alive; see the `.pxd` for the contract."""
+"""Releasing the GIL while the arguments' arrays are kept alive; `gil.pxd` describes the contract."""
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -14,9 +14,9 @@ cdef extern from "Python.h":
 
 
 cdef Py_ssize_t collect_arrays(IValue *x, PyObject **held) noexcept:
-    """Store new references to the array of a tensor or the arrays of a tensor list; return their number.
+    """Store new references to the array of a tensor, or to the arrays of a tensor list; return their number.
 
-    With `held` NULL, only count them.
+    If `held` is NULL, only count the arrays.
     """
     cdef Py_ssize_t i, n = 0
     cdef List tensors
@@ -36,11 +36,11 @@ cdef Py_ssize_t collect_arrays(IValue *x, PyObject **held) noexcept:
     return n
 
 
-# Nothing between here and the release of the GIL may run the garbage collector: Python code could run before
-# the arrays are held. So they are kept in C memory instead of a Python list.
+# From here until the GIL is released, the garbage collector must not run: it could run Python code before all
+# arrays are referenced. Therefore the references are stored in C memory instead of a Python list.
 
 cdef PyObject **allocate_references(Py_ssize_t n) noexcept:
-    """Allocate memory for `n` references and a terminating NULL; return NULL without memory."""
+    """Allocate memory for `n` references and a terminating NULL; return NULL if memory is exhausted."""
     cdef PyObject **held = <PyObject **>malloc((n + 1) * sizeof(PyObject *))
     if held != NULL:
         held[n] = NULL

@@ -5,8 +5,9 @@ the result.
 
     grid_sampler(images (N, C, H, W), grid (N, h, w, 2), 0, 0, False)
 
-The results agree bitwise with `ts.ops.grid_sample`. Bicubic interpolation, volumes, other dtypes, invalid
-arguments, and inputs large enough for several threads are left to the record's own kernel.
+The results are bit-identical to those of `ts.ops.grid_sample`. For bicubic interpolation, volumes, other
+dtypes, invalid arguments, and inputs large enough for several threads, the Python kernel of the operator
+record runs.
 """
 
 cimport numpy as cnp
@@ -32,7 +33,8 @@ cdef enum:
     ZEROS = 0
     BORDER = 1
     REFLECTION = 2
-    MAX_SINGLE_THREAD_WORK = 1 << 15   # positions times channels; larger inputs may use several threads
+    # limit of positions times channels; for larger inputs the record's kernel may use several threads
+    MAX_SINGLE_THREAD_WORK = 1 << 15
 
 ctypedef fused floating:
     float
@@ -42,7 +44,7 @@ ctypedef fused floating:
 ctypedef struct Sampling:
     npy_intp height
     npy_intp width
-    npy_intp places                    # grid positions of an image
+    npy_intp places                    # number of grid positions of one image
     npy_intp channels
     int mode
     int padding
@@ -50,7 +52,9 @@ ctypedef struct Sampling:
 
 
 cdef inline floating grid_position(floating at, npy_intp size, Sampling *s) noexcept nogil:
-    """Convert a coordinate in [-1, 1] to a position along a dimension, applying the padding mode."""
+    """Convert a coordinate in [-1, 1] to a position along a dimension of `size` elements, with the padding
+    mode.
+    """
     cdef floating low, span, distance, folds, extra, one = 1, half = 0.5, scale = (size - s.align) / 2.0
     at = (at + one) * scale
     if not s.align:
@@ -75,12 +79,12 @@ cdef inline floating grid_position(floating at, npy_intp size, Sampling *s) noex
 
 
 cdef inline npy_intp cell_index(floating at, npy_intp size) noexcept nogil:
-    """Return the position truncated to an index, or -1 outside."""
+    """Return the position truncated to an index; -1 if it is outside of the image."""
     return <npy_intp>at if 0 <= at < size else -1
 
 
 cdef void sample_nearest(const floating *x, const floating *grid, Sampling *s, floating *out) noexcept nogil:
-    """Sample one image by the nearest element."""
+    """Sample one image: each grid position gets the nearest element."""
     cdef npy_intp p, c, row, column, n = s.height * s.width
     for p in range(s.places):
         column = cell_index[floating](<floating>rint(grid_position[floating](grid[2 * p], s.width, s)), s.width)
@@ -90,7 +94,9 @@ cdef void sample_nearest(const floating *x, const floating *grid, Sampling *s, f
 
 
 cdef void sample_bilinear(const floating *x, const floating *grid, Sampling *s, floating *out) noexcept nogil:
-    """Sample one image bilinearly from four cells, in the order upper left to lower right."""
+    """Sample one image by bilinear interpolation; the four products are added from upper left to lower
+    right.
+    """
     cdef npy_intp cells[4]
     cdef floating weights[4]
     cdef npy_intp rows[2]

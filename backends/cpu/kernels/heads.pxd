@@ -1,12 +1,14 @@
-"""Attention of stacked heads, a block of query rows at a time, without materializing the scores."""
+"""Attention of stacked heads, computed for one block of query rows at a time; the scores are not
+materialized.
+"""
 
 ctypedef enum Masking:
     NO_MASK
-    BOOL_KEEP_MASK                     # bools: True takes part
-    BOOL_HIDE_MASK                     # bools: True is masked out
-    ADDITIVE_MASK                      # floats that are added to the scores
+    BOOL_KEEP_MASK                     # bool mask: True keeps the score
+    BOOL_HIDE_MASK                     # bool mask: True hides the score
+    ADDITIVE_MASK                      # float mask, which is added to the scores
 
 # Return softmax(q @ k.mT * scale + mask) @ v as a new C-contiguous array, or None if the shapes do not match.
-# Operands are floating, have two dimensions or more, and broadcast. A fully masked row gives 0, except with
-# BOOL_HIDE_MASK.
+# Operands have a floating dtype and at least two dimensions, and broadcast. A fully masked row gives zeros,
+# except with BOOL_HIDE_MASK.
 cdef object compute_attention(object q, object k, object v, object mask, Masking masking, bint causal, double scale)

@@ -1,14 +1,14 @@
 """Blocked attention of stacked heads; the scores of all rows are never materialized (as in flash attention).
 
-In: queries, keys and values.  Out: for each query the mean of the values, weighted by the softmax of its
-scores.
+In: queries, keys and values.  Out: for each query, the mean of the values weighted by the
+softmax of the scores.
 
     for each head:      its keys and values are packed as panels of columns
         for 64 rows:    scores = rows @ keys.T * scale      tiles that fit the L2 cache
                         mask, softmax                       over all keys; the bits do not depend on the block
                         out = scores @ values               tiles
 
-If a head has few rows (one, in autoregressive decoding), neither product packs its operands.
+If a head has few query rows (one in autoregressive decoding), both products run without packing.
 """
 
 cimport cython
@@ -41,8 +41,8 @@ cdef extern from *:
 cnp.import_array()
 
 cdef enum:
-    MAX_BLOCK_SCORES = 1 << 16         # maximum number of scores computed at a time
-    MIN_BLOCK_ROWS = 8                 # minimum rows of a block, for any number of scores per row
+    MAX_BLOCK_SCORES = 1 << 16         # maximal number of scores of a block
+    MIN_BLOCK_ROWS = 8  # minimal number of rows of a block, even if it then exceeds MAX_BLOCK_SCORES
 
 
 # ---------------------------------------------------------------- scores
@@ -50,7 +50,7 @@ cdef enum:
 cdef void apply_mask(
     Masking masking, floating *scores, npy_intp rows, npy_intp n, const char *mask, npy_intp down, npy_intp right
 ) noexcept nogil:
-    """Apply the rows of the mask to the scores."""
+    """Apply the mask to some rows of scores; `mask` points to the mask of the first row."""
     cdef npy_intp i, j
     cdef const char *x
     cdef uint8_t hidden = masking == BOOL_HIDE_MASK
@@ -70,7 +70,7 @@ cdef void apply_mask(
 
 
 cdef void apply_causal_mask(floating *scores, npy_intp first, npy_intp rows, npy_intp n) noexcept nogil:
-    """Apply the causal mask to rows whose first has index `first`: a row sees columns up to its own index."""
+    """Hide later keys: row i of the block, with index `first` + i, keeps the columns up to its index."""
     cdef npy_intp i, j
     for i in range(rows):
         for j in range(first + i + 1, n):
@@ -87,7 +87,7 @@ cdef bint is_fully_masked(const floating *row, npy_intp n) noexcept nogil:
 
 
 cdef void softmax_masked_rows(int kind, floating *scores, npy_intp rows, npy_intp n, bint has_masked_rows, floating *out) noexcept nogil:
-    """Compute the softmax of each row; with `has_masked_rows`, fully masked rows become 0."""
+    """Compute the softmax of each row; if `has_masked_rows`, fully masked rows become zeros."""
     cdef npy_intp first = 0, i
     if has_masked_rows:
         for i in range(rows):
@@ -103,33 +103,33 @@ cdef void softmax_masked_rows(int kind, floating *scores, npy_intp rows, npy_int
 
 @cython.final
 cdef class Heads:
-    """Operands of all heads, and their division into tasks of some rows of one head each."""
+    """The operands of all heads; a task consists of some query rows of one head."""
 
     cdef int kind                      # FLOAT or DOUBLE
-    cdef int64_t size                  # bytes of an element
-    cdef Matrix query                  # matrices of the first head; keys are transposed, as right operand
+    cdef int64_t size                  # size of an element in bytes
+    cdef Matrix query  # these matrices describe the first head; keys are transposed, as right operand
     cdef Matrix keys
     cdef Matrix values
     cdef char *mask
-    cdef npy_intp down                 # strides of the mask, in bytes
+    cdef npy_intp down                 # strides of the mask's last two dimensions in bytes
     cdef npy_intp right
     cdef char *out
-    cdef int nd                        # leading dimensions, with the strides of query, keys, values and mask
+    cdef int nd  # number of leading dimensions; their strides in query, keys, values and mask follow
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp steps[4][MAX_DIMS]
     cdef int64_t count                 # number of heads
     cdef Masking masking
     cdef bint causal
     cdef double scale
-    cdef int64_t rows                  # rows per task; `block_rows` are rows per block
+    cdef int64_t rows                  # rows per task; a task processes `block_rows` rows at a time
     cdef int64_t block_rows
     cdef int64_t row_tasks
-    cdef int64_t next                  # next task to be started
-    cdef bint few_scores               # True if the products use `few_rows`
+    cdef int64_t next                  # index of the next task to start
+    cdef bint few_scores               # True if both products use `few_rows`
     cdef bint few_sums
 
     cdef double work(self) noexcept nogil:
-        """Return the number of multiplications of all heads."""
+        """Return the number of scalar multiplications of all heads."""
         return <double>self.count * self.query.rows * self.keys.columns * (self.keys.rows + self.values.columns)
 
     cdef int divide(self, Py_ssize_t parts) except -1:
@@ -148,7 +148,7 @@ cdef class Heads:
         return 0
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
-        """Run tasks until none is left; called by the thread pool."""
+        """Run tasks until none remain; called by the thread pool on each thread."""
         cdef int done
         with nogil:
             done = self.run_tasks()
@@ -156,7 +156,7 @@ cdef class Heads:
             raise MemoryError()
 
     cdef int run_tasks(self) noexcept nogil:
-        """Run tasks until none is left; return -1 without memory."""
+        """Run tasks until none remain; return -1 if memory is exhausted."""
         cdef bint double_ = self.kind == DOUBLE
         cdef int64_t n = self.keys.columns, block_rows = min(self.block_rows, self.rows)
         cdef int64_t key_bytes = 0 if self.few_scores else panel_bytes(double_, &self.keys)
@@ -177,7 +177,7 @@ cdef class Heads:
         return 0
 
     cdef void run_head(self, int64_t head, int64_t row, char *keys, char *values, char *scores, char *weights) noexcept nogil:
-        """Compute the rows of a task, with buffers for packed operands, scores and weights."""
+        """Compute the rows of one task; the buffers hold packed keys and values, scores and weights."""
         cdef bint double_ = self.kind == DOUBLE
         cdef Matrix query = self.query, k = self.keys, v = self.values, weights_matrix
         cdef char *mask = self.mask
@@ -219,7 +219,7 @@ cdef class Heads:
         packed_block(packed, a, 0, a.rows, 0, b.columns, out, b.columns, &finish)
 
     cdef void compute_weights(self, floating *scores, int64_t row, int64_t rows, const char *mask, floating *weights) noexcept nogil:
-        """Compute the attention weights of some rows: mask, then softmax."""
+        """Compute the attention weights of some rows: apply the masks, then the softmax."""
         cdef npy_intp n = self.keys.columns
         if self.masking != NO_MASK:
             apply_mask(self.masking, scores, rows, n, mask + row * self.down, self.down, self.right)
@@ -232,7 +232,9 @@ seal(Heads)
 
 
 cdef bint set_stack_strides(Heads h, int which, PyArrayObject *a, int own) except -1:
-    """Store the strides of an array's dimensions except the last `own`; False if they do not broadcast."""
+    """Store the strides of all dimensions of `a` except the last `own`; return False if `a` does not
+    broadcast.
+    """
     cdef int d, at
     if ndim_of(a) - own > h.nd:
         return False
@@ -247,7 +249,7 @@ cdef bint set_stack_strides(Heads h, int which, PyArrayObject *a, int own) excep
 
 
 cdef bint set_mask(Heads h, PyArrayObject *mask) except -1:
-    """Store the mask and its strides; False if it does not broadcast to the scores."""
+    """Store the mask and its strides; return False if it does not broadcast to the scores."""
     cdef npy_intp lengths[2]
     cdef npy_intp steps[2]
     cdef int nd = ndim_of(mask), i, at
@@ -264,7 +266,10 @@ cdef bint set_mask(Heads h, PyArrayObject *mask) except -1:
 
 
 cdef object as_blas_operand(Matrix *m, object a, bint turn):
-    """Describe an array's matrices for BLAS; return the array, or a copy if BLAS cannot read it."""
+    """Describe the matrices of `a` for BLAS (transposed if `turn`).
+
+    Return `a`, or a contiguous copy if BLAS cannot read its layout.
+    """
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef int last = ndim_of(x) - 2
     if as_matrix(m, data_of(x), dims_of(x) + last, strides_of(x) + last, item_size(x), turn):

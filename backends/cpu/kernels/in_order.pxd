@@ -1,11 +1,11 @@
-"""Run a kernel for contiguous tensors on contiguous copies of its arguments.
+"""Running a kernel that requires contiguous tensors on contiguous copies of its arguments.
 
     if contiguous_array_or_null(&r[at[0]]) == NULL:
         return run_with_contiguous_inputs(op, r, at)      # instead of `call_python_kernel`
 
-The record's own kernel runs instead if no argument needs a copy, or if the layout of the result depends on
-the layout of the arguments (field `layout` of the record). Arguments with gaps but dimensions in C order are
-always copied.
+The Python kernel of the operator record runs instead if no argument needs a copy, or if the layout of the
+result depends on the layout of the arguments (field `layout` of the record). Arguments with gaps between
+elements, but with dimensions in C order, are always copied.
 """
 
 from libc.stdint cimport int32_t

@@ -1,4 +1,4 @@
-"""Contiguous copies of arguments for a C kernel; see the `.pxd` for the contract."""
+"""Contiguous copies of arguments for a C kernel; `in_order.pxd` describes the contract."""
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
@@ -19,13 +19,14 @@ from ts.backends.cpu.kernels.walk cimport contiguous_copy
 cnp.import_array()
 
 cdef enum:
-    MAX_REGISTERS = 24                  # maximum number of registers of operators that use this fallback
-    MAX_OVERLAPPING_ELEMENTS = 1 << 16  # elements to copy if several of them share memory (expanded tensors)
+    MAX_REGISTERS = 24                  # maximal number of registers of operators that use this fallback
+    # maximal elements of a copied tensor whose elements share memory (expanded tensors)
+    MAX_OVERLAPPING_ELEMENTS = 1 << 16
 
 
 ctypedef enum ArgumentContiguity:
     CONTIGUOUS
-    STRIDED                            # gaps or repeated elements, with dimensions in C order
+    STRIDED  # gaps between elements or repeated elements, with dimensions in C order
     PERMUTED
     NOT_COPYABLE                       # not a CPU tensor, or too expensive to copy
 
@@ -54,7 +55,9 @@ cdef ArgumentContiguity worst_contiguity(ArgumentContiguity contiguity, IValue *
 
 
 cdef bint has_layout_rule(Operator op):
-    """Return whether the record's layout rules let result strides depend on argument strides."""
+    """Return whether a layout rule of the record makes the result's strides depend on the arguments'
+    strides.
+    """
     for rule in op.record.layout:
         if rule != "contiguous":
             return True
@@ -89,7 +92,7 @@ cdef int set_contiguous_list(List xs, IValue *out) except -1:
 
 
 cdef List tensor_list(IValue *x):
-    """Return the list of tensors in a register, or None for any other value."""
+    """Return the list of tensors in a register; None for any other value."""
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
         return None
     cdef List xs = <List>x.v.o
@@ -130,7 +133,7 @@ cdef int run_with_contiguous_inputs(Operator op, IValue *r, const int32_t *at) e
                 set_contiguous_list(xs, &q[i])
         op.kernels[BACKEND_CPU](op, q, index)
         for j in range(n, n + op.nrets):
-            for i in range(n):  # a returned argument must be the caller's object, not the copy
+            for i in range(n):  # a result that is an argument must be the caller's tensor, not the copy
                 if q[j].tag == TAG_OBJECT and is_tensor(&q[i]) and q[i].v.o == q[j].v.o:
                     copy_value(&q[j], &r[at[i]])
             move_value(&r[at[j]], &q[j])

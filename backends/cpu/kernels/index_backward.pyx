@@ -7,8 +7,8 @@ gradient.
     embedding_dense_backward(grad, indices, rows)       a table of zeros, each gradient added to its row
     _softmax_backward_data(grad, y, -1)                 y * (grad - sum(grad * y)), row by row
 
-Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's
-own kernel.
+Non-contiguous tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of
+the operator record runs.
 """
 
 cimport numpy as cnp
@@ -34,7 +34,7 @@ cnp.import_array()
 cdef const RowLoops *LOOPS = row_loops_here()
 
 cdef void log_softmax_of_doubles(const double *g, const double *y, npy_intp rows, npy_intp n, double *out) noexcept nogil:
-    """Compute g - exp(y) * sum(g) for each row."""
+    """Compute the gradient of log_softmax, g - exp(y) * sum(g), for each row."""
     cdef double by
     cdef npy_intp r, i
     for r in range(rows):
@@ -70,7 +70,7 @@ cdef object zeros(int nd, npy_intp *dims, int kind):
 cdef bint add_at_indices(
     const floating *g, const int64_t *pool_indices, npy_intp planes, npy_intp count, npy_intp plane, floating *out
 ) noexcept nogil:
-    """Add each plane's gradients at their indices; False if an index is out of range."""
+    """Add each gradient of a plane to `out` at its index; return False if an index is out of range."""
     cdef npy_intp p, i
     for p in range(planes):
         for i in range(count):
@@ -84,7 +84,7 @@ cdef bint add_at_indices(
 
 
 cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) except -1:
-    """Run max-pool backward; argument `last` has the indices, and planes have `n` dimensions."""
+    """Run the backward of max pooling over `n` dimensions; argument `last` contains the indices."""
     cdef PyArrayObject *g = float_array(&r[at[0]])
     cdef PyArrayObject *x = float_array(&r[at[1]])
     cdef PyArrayObject *pool_indices = contiguous_array_or_null(&r[at[last]])
@@ -128,7 +128,9 @@ cdef bint all_at_least(IValue *numbers, int64_t least) noexcept:
 
 
 cdef int max_pool_with_windows(Operator op, IValue *r, const int32_t *at, int n) except -1:
-    """Run max-pool backward after checking the window arguments, which the computation does not need."""
+    """Check the window arguments, which the computation does not need, then run the backward of max
+    pooling.
+    """
     if all_at_least(&r[at[2]], 1) and all_at_least(&r[at[3]], 1) and all_at_least(&r[at[4]], 0) and all_at_least(&r[at[5]], 1):
         return max_pool(op, r, at, 7, n)
     return call_python_kernel(op, r, at)
@@ -155,7 +157,9 @@ cdef int adaptive_max_pool3d(Operator op, IValue *r, const int32_t *at) except -
 cdef bint add_rows(
     const floating *g, const int64_t *indices, npy_intp count, npy_intp width, npy_intp rows, int64_t skipped, floating *out
 ) noexcept nogil:
-    """Add each gradient to the row of its index; False if an index is out of range."""
+    """Add each gradient to the row of its index, except `skipped`; return False if an index is out of
+    range.
+    """
     cdef npy_intp i
     for i in range(count):
         if not 0 <= indices[i] < rows:

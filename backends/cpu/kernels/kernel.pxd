@@ -1,8 +1,8 @@
-"""Helpers of C kernels over whole tensors: read arguments from registers, store results in them.
+"""Helpers of C kernels that read arguments from registers and store results in registers.
 
     cdef int my_kernel(Operator op, IValue *r, const int32_t *at) except -1:
         cdef PyArrayObject *x = contiguous_array_or_null(&r[at[0]])
-        if x == NULL:                       # another device or layout: run the record's own kernel
+        if x == NULL:                       # another device or layout: run the record's Python kernel
             return call_python_kernel(op, r, at)
         result = new_like(x, kind)
         gil_state = leave_gil(size_of(x), r, at, op.nargs)
@@ -22,8 +22,9 @@ Preconditions of a kernel, and the code that establishes them:
     memory        pointers are valid while the GIL is held, and from `leave_gil` to `take_gil` (`gil.pxd`).
                   Other threads may write elements meanwhile; the results are then undefined.
 
-A kernel with further preconditions states them and the code that establishes them. Inner loops (`noexcept
-nogil`) rely on the checks of their kernel: element counts are correct, and outputs do not overlap inputs.
+A kernel with further preconditions documents each precondition with the code that establishes it. Inner loops
+(`noexcept nogil`) rely on the kernel that calls them: it has checked the element counts, and that outputs do
+not overlap inputs.
 
 A function that Python can call (`def`) relies only on the conversions of its signature and checks the rest on
 entry, as `correlate` does. Methods that the thread pool calls do the same (`require_part`).
@@ -43,7 +44,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, 
 
 cdef enum:
     CONTIGUOUS_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED
-    MAX_DIMS = 64                      # limit of NumPy
+    MAX_DIMS = 64                      # the maximum of NumPy
 
 
 cdef inline bint is_tensor(IValue *x) noexcept:
@@ -51,7 +52,7 @@ cdef inline bint is_tensor(IValue *x) noexcept:
 
 
 cdef inline PyArrayObject *contiguous_array_or_null(IValue *x) noexcept:
-    """Return the array of an aligned, C-contiguous CPU tensor; NULL for any other value."""
+    """Return the array of `x` if `x` is an aligned, C-contiguous CPU tensor, else NULL."""
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
     cdef PyArrayObject *a = <PyArrayObject *>(<Tensor>x.v.o).array
@@ -59,18 +60,18 @@ cdef inline PyArrayObject *contiguous_array_or_null(IValue *x) noexcept:
 
 
 cdef inline int scalar_type(IValue *x) noexcept:
-    """Return the scalar type (dtype code) of a register that holds a tensor."""
+    """Return the ScalarType of the tensor in register `x`."""
     return (<Tensor>x.v.o).scalar_type
 
 
 cdef inline PyArrayObject *float_array(IValue *x) noexcept:
-    """Return the array of a contiguous float32 or float64 CPU tensor; NULL for any other value."""
+    """Return the array of `x` if `x` is a contiguous float32 or float64 CPU tensor, else NULL."""
     cdef PyArrayObject *a = contiguous_array_or_null(x)
     return a if a != NULL and (scalar_type(x) == FLOAT or scalar_type(x) == DOUBLE) else NULL
 
 
 cdef inline bint read_number(IValue *x, int kind, double *out) noexcept:
-    """Read a finite Python number representable in the floating dtype `kind`; False for anything else."""
+    """Read a finite Python number that dtype `kind` can represent; return False for other values."""
     if x.tag == TAG_FLOAT:
         out[0] = x.v.f
     elif x.tag == TAG_INT or x.tag == TAG_BOOL:
@@ -81,7 +82,7 @@ cdef inline bint read_number(IValue *x, int kind, double *out) noexcept:
 
 
 cdef inline bint same_dtype(IValue *dtype, int kind) noexcept:
-    """Return whether an optional dtype argument is None or equal to `kind`."""
+    """Return whether an optional dtype argument is None or equals `kind`."""
     return dtype.tag == TAG_NONE or (dtype.tag == TAG_INT and dtype.v.i == kind)
 
 
@@ -100,18 +101,20 @@ cdef inline npy_intp item_size(PyArrayObject *a) noexcept:
 
 
 cdef inline bint has_integer_width(npy_intp width) noexcept:
-    """Return whether elements of `width` bytes can be copied as integers of that width."""
+    """Return whether elements of `width` bytes can be copied as integers of `width` bytes."""
     return width == 1 or width == 2 or width == 4 or width == 8
 
 
-ctypedef struct Axis:                  # dimension of an array that is seen as (outer, n, inner)
+ctypedef struct Axis:  # the shape of an array, folded to (outer, n, inner) around one dimension
     npy_intp outer
     npy_intp n
     npy_intp inner
 
 
 cdef inline int read_axis(PyArrayObject *a, int64_t dim, Axis *axis) noexcept:
-    """Split the shape of `a` around `dim`; return the non-negative dimension, or -1 if out of range."""
+    """Fold the shape of `a` around dimension `dim`; return the dimension as a non-negative number, or -1 if
+    out of range.
+    """
     cdef int d
     if dim < 0:
         dim += ndim_of(a)
@@ -135,9 +138,9 @@ cdef inline int set_result(IValue *out, object array, int kind) except -1:
 
 
 cdef inline int set_result_with_own_dtype(IValue *out, object array) except -1:
-    """Store a new array as a CPU tensor; its dtype is read from the array itself.
+    """Store a new array as a CPU tensor with the dtype of the array.
 
-    An argument's dtype may have been changed by another thread since the kernel read it.
+    Use this if another thread may have changed an argument's dtype since the kernel read it.
     """
     return set_result(out, array, scalar_type_of_number(cnp.PyArray_TYPE(<cnp.ndarray>array)))
 

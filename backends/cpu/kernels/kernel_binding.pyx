@@ -2,8 +2,8 @@
 
 In: an operator with a record.  Out: the operator with its C kernel set, if one exists.
 
-    bind(op)        the kernel that the record names (`loop`), else the one registered for the operator's name
-                    and overload, else the loops of the record's ufunc
+    bind(op)        the kernel named by the record's field `loop`, else the kernel registered for the
+                    operator's name and overload, else the loops of the record's ufunc
 """
 
 from ts._core.dispatch.operator cimport Kernel, Operator, set_kernel

@@ -1,9 +1,9 @@
-"""linspace as new floating CPU tensors.
+"""linspace for new floating CPU tensors.
 
     linspace(0, 1, 5)
 
-Elements are computed in double from both ends towards the middle, so that both ends are exact, and rounded
-once. Other dtypes and tensor arguments are left to the record's own kernel.
+Elements are computed in double, from both ends towards the middle, so that both ends are exact; each element
+is rounded once. For other dtypes and tensor arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -19,7 +19,7 @@ from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
 
-cdef int64_t MAX_ELEMENTS = 1 << 24    # elements; for more, the record's kernel checks the memory
+cdef int64_t MAX_ELEMENTS = 1 << 24    # for more elements, the record's Python kernel checks the memory limit
 
 ctypedef fused floating:
     float

@@ -1,17 +1,20 @@
-"""One LSTM layer in one direction for floating CPU tensors: forward with saved values, and backward.
+"""One LSTM layer in one direction for floating CPU tensors: the forward, which saves its gates, and the
+backward.
 
 In: registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Out: the output, the last states
 and the workspace; or the gradients, empty if they are not required.
 
 The workspace holds the activated gates of all rows of all time steps (input, forget, cell, output), then the
-cell states after each: five times the size of the output. Backward runs through the time steps in reverse,
-each with a pass over its gates and a product that yields the gradient of the previous hidden state. The
+cell state after each time step; its size is five times the output's. Backward runs through the time steps in
+reverse, each step has one pass over its gates, and a matrix product that yields the
+gradient of the previous hidden state. The
 gradient of each weight is one product of the gate gradients of all time steps:
 
     grad_input = grad_gates @ w_ih
     grad_w_ih = grad_gates.T @ input           where grad_gates is (time * batch, 4 * hidden)
 
-Other layouts and dtypes, empty tensors and invalid arguments are left to the record's own kernel.
+For other layouts and dtypes, empty tensors and invalid arguments, the Python kernel of the operator record
+runs.
 """
 
 import numpy as np
@@ -47,13 +50,15 @@ cnp.import_array()
 cdef const RowLoops *LOOPS = row_loops_here()
 
 cdef enum:
-    LSTM_MODE = 2                      # PyTorch's number for an LSTM
+    LSTM_MODE = 2                      # value of the argument `mode` for LSTM, as in PyTorch
 
 
 # ---------------------------------------------------------------- arguments
 
 cdef object read_array(IValue *x, int dtype, int nd):
-    """Return a contiguous array of a non-empty CPU tensor of the given dtype and rank; None otherwise."""
+    """Return the contiguous array of a non-empty CPU tensor with the given dtype and rank; None for other
+    values.
+    """
     cdef object array
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != dtype:
         return None
@@ -64,7 +69,7 @@ cdef object read_array(IValue *x, int dtype, int nd):
 
 
 cdef object read_state(IValue *x, int dtype):
-    """Return a state (batch, hidden), also from a stack of one layer; None for anything else."""
+    """Return a state of shape (batch, hidden) or (1, batch, hidden) as a matrix; None for other values."""
     cdef object array = read_array(x, dtype, 2)
     if array is None:
         array = read_array(x, dtype, 3)
@@ -74,7 +79,9 @@ cdef object read_state(IValue *x, int dtype):
 
 
 cdef Weights layer_weights(IValue *r, const int32_t *at, int dtype, bint biased):
-    """Build the layer's weights from arguments 1 to 4, without packed panels; None if unsupported."""
+    """Create the layer's weights, without packed panels, from arguments 1 to 4; None if they are
+    unsupported.
+    """
     cdef list arrays = []
     cdef int i
     for i in range(1, 5 if biased else 3):
@@ -87,9 +94,9 @@ cdef Weights layer_weights(IValue *r, const int32_t *at, int dtype, bint biased)
 # ---------------------------------------------------------------- forward
 
 cdef int run_forward(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run a layer.
+    """Run the forward of a layer.
 
-    In: (input, w_ih, w_hh, b_ih, b_hh, hx, cx, reverse, batch_sizes, mode, hidden_size, ...,
+    Arguments: (input, w_ih, w_hh, b_ih, b_hh, hx, cx, reverse, batch_sizes, mode, hidden_size, ...,
     has_biases, ...).
     """
     cdef npy_intp times, batch, inputs, width, total
@@ -127,19 +134,21 @@ cdef int run_forward(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- backward through the time steps
 
 ctypedef struct TimeSteps:
-    # State of the backward time loop. Each gate and state has `batch` rows of `width` elements.
+    # State of the backward loop over time steps. Each gate and each state has `batch` rows of `width`
+    # elements.
     bint double_
     bint reverse
     npy_intp times
     npy_intp batch
     npy_intp width
-    const char *kept                   # saved activated gates of all time steps, and cell states after each
+    const char *kept  # saved activated gates of all time steps, then the cell state after each time step
     const char *cells
-    const char *first                  # initial cell state
+    const char *first                  # cell state before the first time step
     const char *grad                   # gradient of the outputs, or NULL
-    char *hidden                       # gradients of the states after a time step, then of those before it
+    # gradients of the states after the current time step; the step overwrites them by those before it
+    char *hidden
     char *cell
-    char *now                          # gates' gradients of the current time step, and of all
+    char *now  # gradients of the gates of the current time step; then of all time steps
     char *all
 
 
@@ -147,7 +156,9 @@ cdef void lstm_step_backward(
     npy_intp rows, npy_intp n, const double *kept, const double *before, const double *after, const double *grad,
     const double *through, double *of_cell, double *of_gates
 ) noexcept nogil:
-    """Compute one time step's gradients of gates and cell state, like the float32 loop in `row_loops.h`."""
+    """Compute the gradients of gates and cell state of one time step in float64; `row_loops.h` has the
+    float32 loop.
+    """
     cdef npy_intp row, i
     cdef double enter, forget, update, out, shown, of_hidden, of_inside
     for row in range(rows):
@@ -173,7 +184,7 @@ cdef void lstm_step_backward(
 
 
 cdef void backward_step(TimeSteps *s, npy_intp k) noexcept nogil:
-    """Compute the gates' gradients of the k-th time step in backward order."""
+    """Compute the gradients of the gates of the k-th time step in backward order."""
     cdef npy_intp t = k if s.reverse else s.times - 1 - k
     cdef npy_intp size = s.batch * s.width * (8 if s.double_ else 4)
     cdef const char *kept = s.kept + 4 * t * size
@@ -194,7 +205,9 @@ cdef void backward_step(TimeSteps *s, npy_intp k) noexcept nogil:
 
 
 cdef int run_backward_steps(TimeSteps *s, Job back) except -1:
-    """Run backward through all time steps; the states' gradients are then those of the initial states."""
+    """Run all time steps backward; afterwards, the gradients of the states are those of the initial
+    states.
+    """
     cdef double work = (back.work() + 64.0 * s.batch * s.width) * s.times
     cdef npy_intp k
     cdef int done = 0
@@ -226,24 +239,26 @@ cdef int run_backward_steps_on_this_thread(TimeSteps *s, Job back) noexcept nogi
 # ---------------------------------------------------------------- gradients
 
 cdef class LstmBackward:
-    """Inputs and gradients of a layer during its backward."""
+    """The inputs and gradients of one layer during its backward."""
 
     cdef Weights w
     cdef object input                  # (time * batch, inputs)
     cdef object output                 # (time, batch, width)
     cdef object hx
-    cdef object gates                  # gradients: of all gates, of the initial states
+    cdef object gates                  # gradients of all gates; then of the initial states
     cdef object of_hx
     cdef object of_cx
     cdef bint reverse
 
     cdef object weight_gradient(self, object left, object right):
-        """Return gates.T @ rows, or None if the product is unsupported."""
+        """Return gates.T @ rows, the gradient of a weight, or None if the product is unsupported."""
         cdef object result = new_matrix(left.shape[1], right.shape[1], self.w.dtype)
         return result if multiply_into(transposed(left), right, result, 1, 0, None, None, NULL, NULL) else None
 
     cdef object hidden_weight_gradient(self):
-        """Return the gradient of w_hh, from the previous time steps' outputs (hx for the first step)."""
+        """Return the gradient of w_hh, computed from the outputs of the previous time steps (hx for the first
+        step).
+        """
         cdef npy_intp batch = self.hx.shape[0], total = self.gates.shape[0]
         cdef object result, before = self.output.reshape(total, -1)
         cdef object first = self.gates[total - batch:] if self.reverse else self.gates[:batch]
@@ -263,7 +278,9 @@ seal(LstmBackward)
 
 
 cdef LstmBackward compute_gate_gradients(IValue *r, const int32_t *at):
-    """Compute the gates' gradients from the operator's registers; None if an argument is unsupported."""
+    """Compute the gradients of the gates from the operator's registers; None if an argument is
+    unsupported.
+    """
     cdef int dtype = scalar_type(&r[at[0]])
     cdef npy_intp times, batch, inputs, width, size = item_size(dtype)
     cdef LstmBackward b = LstmBackward.__new__(LstmBackward)
@@ -314,7 +331,9 @@ cdef LstmBackward compute_gate_gradients(IValue *r, const int32_t *at):
 
 
 cdef object copy_state_gradient(IValue *x, int dtype, npy_intp batch, npy_intp width):
-    """Return a copy of a final state's gradient, zeros if it is missing; None if it does not match."""
+    """Return a copy of the gradient of a final state, or zeros if it is None; return None for a mismatched
+    tensor.
+    """
     cdef object array
     if x.tag != TAG_NONE:
         array = read_state(x, dtype)
@@ -325,7 +344,9 @@ cdef object copy_state_gradient(IValue *x, int dtype, npy_intp batch, npy_intp w
 
 
 cdef bint is_gradient_required(Operator op, IValue *r, const int32_t *at, int i) noexcept:
-    """Return whether `output_mask`, the last argument if present, requests gradient `i`."""
+    """Return whether gradient `i` is requested by `output_mask`, the last argument; True if the mask is
+    missing.
+    """
     cdef PyObject *mask
     if op.nargs == 23:
         return True
@@ -334,9 +355,10 @@ cdef bint is_gradient_required(Operator op, IValue *r, const int32_t *at, int i)
 
 
 cdef int layer_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run the backward pass.
+    """Run the backward pass of a layer.
 
-    In: (input, w_ih, w_hh, b_ih, b_hh, hx, cx, output, hy, cy, gradients, reverse, mode, ..., output_mask).
+    Arguments: (input, w_ih, w_hh, b_ih, b_hh, hx, cx, output, hy, cy, gradients, reverse, mode, ...,
+    output_mask).
     """
     cdef LstmBackward b
     cdef list result = [None] * 7

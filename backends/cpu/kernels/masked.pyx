@@ -5,7 +5,7 @@ In: registers with tensors and masks.  Out: the register of the result.
     where(c, x, y), masked_fill(x, c, 0)      one element per mask element; operands broadcast, may be strided
     masked_select, x[c], nonzero(c)           one element per true mask element; operands are contiguous
 
-Other dtypes and shapes are left to the record's own kernel.
+For other dtypes and shapes, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -40,7 +40,7 @@ cnp.import_array()
 cdef void select_elements(
     const uint8_t *mask, npy_intp n, const element *x, npy_intp x_step, const element *y, npy_intp y_step, element *out
 ) noexcept nogil:
-    """Compute out[i] = x[i] if mask[i] else y[i]; a step is 1 element, or 0 for a scalar."""
+    """Compute out[i] = x[i] if mask[i] else y[i]; x_step and y_step are 1, or 0 for a scalar operand."""
     cdef npy_intp i
     cdef element one
     if x_step == 0:
@@ -102,7 +102,7 @@ cdef bint store_exact_scalar(IValue *number, int kind, char *out) noexcept:
 
 
 cdef void select_strided(char **args, npy_intp n, const npy_intp *steps, element of_width) noexcept nogil:
-    """Select elementwise from operands with any strides: mask, x, y, out."""
+    """Select between operands with any byte strides; `args` are mask, x, y and out."""
     if steps[0] == 1 and steps[3] == sizeof(element) and steps[1] in (0, sizeof(element)) and steps[2] in (0, sizeof(element)):
         select_elements[element](
             <uint8_t *>args[0], n, <element *>args[1], steps[1] != 0, <element *>args[2], steps[2] != 0, <element *>args[3]
@@ -142,7 +142,7 @@ cdef Loop selection_loop(npy_intp width) noexcept:
 
 
 cdef PyArrayObject *aligned_array(IValue *x) noexcept:
-    """Return the array of an aligned CPU tensor with any strides; NULL for anything else."""
+    """Return the array of `x` if it is an aligned CPU tensor, with any strides; else NULL."""
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
@@ -156,7 +156,7 @@ cdef inline bint matches_mask(PyArrayObject *a, PyArrayObject *mask) noexcept:
 
 
 cdef int where(Operator op, IValue *r, const int32_t *at) except -1:
-    """Select from tensors of one dtype that broadcast, or a tensor and a number."""
+    """Select elements of tensors with one dtype that broadcast, or of a tensor and a number."""
     cdef PyArrayObject *mask = aligned_array(&r[at[0]])
     cdef PyArrayObject *arrays[2]
     cdef char numbers[2][8]
@@ -196,11 +196,12 @@ cdef int where(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int where_nd(
     Operator op, IValue *r, const int32_t *at, int kind, PyArrayObject *mask, PyArrayObject **arrays, char **data, npy_intp width
 ) except -1:
-    """Select from operands that broadcast or are not contiguous."""
+    """Select elements of operands that broadcast or are not contiguous."""
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[4]
     cdef int nd = ndim_of(mask), i
-    cdef object last = None if arrays[1] == NULL else <object>arrays[1]  # held while `walk` reads it
+    # own reference, because `walk` reads the array
+    cdef object last = None if arrays[1] == NULL else <object>arrays[1]
     for i in range(2):
         if arrays[i] != NULL:
             nd = max(nd, ndim_of(arrays[i]))
@@ -223,7 +224,7 @@ cdef int where_nd(
 
 
 cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
-    """Fill masked elements of a copy, which is C-contiguous."""
+    """Return a C-contiguous copy of a tensor in which the masked elements are set to a number."""
     cdef PyArrayObject *a = aligned_array(&r[at[0]])
     cdef PyArrayObject *mask = aligned_array(&r[at[1]])
     cdef npy_intp shape[MAX_DIMS]
@@ -252,13 +253,13 @@ cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int fill_masked(Operand *operands, int nd, npy_intp *shape, char *number, npy_intp width) except -1:
-    """Write the number where the mask, operand 0, is true, and operand 2 elsewhere, to operand 3."""
+    """Write operand 3: the number where the mask (operand 0) is true, the elements of operand 2 elsewhere."""
     set_scalar_operand(&operands[1], number, nd)
     return walk(selection_loop(width), NULL, operands, 4, nd, shape)
 
 
 cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -1:
-    """Fill masked elements in place; the mask must broadcast to the tensor."""
+    """Set the masked elements of a tensor to a number in place; the mask must broadcast to the tensor."""
     cdef PyArrayObject *a = aligned_array(&r[at[0]])
     cdef PyArrayObject *mask = aligned_array(&r[at[1]])
     cdef npy_intp shape[MAX_DIMS]
@@ -277,7 +278,7 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
         shape[d] = dims_of(a)[d]
     if not broadcast_into(shape, nd, mask):
         return call_python_kernel(op, r, at)
-    for d in range(nd):  # a mask dimension exceeds a tensor dimension of size 1
+    for d in range(nd):  # the mask is larger than the tensor in a dimension
         if shape[d] != dims_of(a)[d]:
             return call_python_kernel(op, r, at)
     set_operand_strides(&operands[0], mask, nd, shape)
@@ -299,9 +300,9 @@ cdef npy_intp count_true(const uint8_t *mask, npy_intp n) noexcept nogil:
 
 
 cdef void compress(const uint8_t *mask, npy_intp n, const element *x, element *out, npy_intp count) noexcept nogil:
-    """Copy the selected elements without branches.
+    """Copy the elements whose mask is true to consecutive positions, without branches.
 
-    Each element is written; the position advances only if it is selected.
+    Each element is written to the current position, which advances only if the mask is true.
     """
     cdef npy_intp i, position = 0
     for i in range(n):
@@ -369,7 +370,8 @@ cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
             position += mask[i] != 0
     else:
         for i in range(n):
-            if mask[i] and position < dims[0]:  # bound: another thread may write to the mask
+            # bound check: another thread may write to the mask after the elements were counted
+            if mask[i] and position < dims[0]:
                 out[2 * position] = i // columns
                 out[2 * position + 1] = i % columns
                 position += 1

@@ -9,44 +9,46 @@ from ts.backends.cpu.kernels.blas_matrix cimport Epilogue, GemmEpilogue, Matrix
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, Panels
 
 cdef enum:
-    MIN_MULTIPLICATIONS_WITHOUT_GIL = 1 << 19  # smaller products keep the GIL: getting it back takes longer
+    # smaller products keep the GIL: acquiring it again would take longer
+    MIN_MULTIPLICATIONS_WITHOUT_GIL = 1 << 19
 
-# Return x @ y, or x @ y.T, plus a bias row (or None), for matrices of one floating dtype, as a new reference
-# to a Tensor; NULL without an exception if they are unsupported.
+# Return x @ y, or x @ y.T if `transposed`, plus `bias` (a row or None), for matrices with equal floating
+# dtypes. The result is a new reference to a Tensor; NULL without an exception if the operands are
+# unsupported.
 cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL
 
-# Compute c = alpha * a @ b + beta * c + bias for matrices, or stacks that broadcast to the shape of c. Return
-# False if the dtypes or shapes are unsupported. With `beta` 0, c is not read. The bias is a row that `is_row`
-# accepts, or None; with a bias, beta must be 0. `packed` is None or the packed b. The epilogue, which may be
-# NULL, is applied to blocks of the product while they are in the cache, possibly on several threads without
-# the GIL.
+# Compute c = alpha * a @ b + beta * c + bias for matrices, or for stacks that broadcast to the shape of c.
+# Return False if the dtypes or shapes are unsupported. If `beta` is 0, c is not read. `bias` is None or a row
+# that `is_row` accepts; with a bias, beta must be 0. `packed` is None or the packed b. The epilogue, or NULL,
+# is applied to blocks of the product while they are in the cache, possibly on several threads without the
+# GIL.
 cdef bint multiply_into(
     object a, object b, object c, double alpha, double beta, object bias, Packed packed, Epilogue epilogue, void *context
 ) except -1
 
-# Return the cached packed columns of `y`, or of its transpose, for the product x @ y; None if there are none
-# or the algorithm does not use them. Call it before `multiply_into`, before another reference to the array is
-# taken.
+# Return the cached packed columns of `y`, or of its transpose, for the product x @ y. Return None if they are
+# not cached or the chosen algorithm does not use them. Call this before `multiply_into`, and before taking
+# another reference to the array: the cache counts references.
 cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed)
-# Like `cached_panels_for`, for a left operand with `rows` rows.
+# Like `cached_panels_for`, for any left operand with `rows` rows.
 cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed)
 
 # Return whether an array is a contiguous, aligned row of `columns` elements with NumPy type number `number`.
 cdef bint is_row(object array, npy_intp columns, int number) noexcept
 
-# Return the index of an array's dtype in `gemm_of` (float32, float64, complex64, complex128); -1 for another
-# one.
+# Return the index of an array's dtype in `gemm_of` (float32, float64, complex64, complex128); -1 for other
+# dtypes.
 cdef int dtype_index(a) except -2
 
 ctypedef enum GemmAlgorithm:
-    BY_ROWS                            # few rows: `few_rows.pyx`
+    BY_ROWS                            # for few rows, by `few_rows.pyx`
     BY_TILES
     BY_BLAS
-    BY_LOOP                            # inner loop of np.matmul
+    BY_LOOP                            # by the inner loop of np.matmul
 
 
 cdef class Job:
-    cdef object left_array             # references, because other threads may release the arrays
+    cdef object left_array             # own references, because other threads may release the arrays
     cdef object right_array
     cdef object out_array
     cdef GemmAlgorithm way
@@ -55,25 +57,26 @@ cdef class Job:
     cdef Matrix left
     cdef Matrix right
     cdef char *out
-    cdef int64_t pitch                 # elements between rows of `out`
-    cdef GemmEpilogue finish                 # alpha and bias
+    cdef int64_t pitch                 # elements from one row of `out` to the next
+    cdef GemmEpilogue finish                 # alpha, bias and epilogue
     cdef double beta
-    cdef object bias_array             # or None
-    cdef Packed packed                 # the packed right operand, or None, and its panels
+    cdef object bias_array             # array of the bias, or None
+    cdef Packed packed                 # packed right operand and its panels, or None
     cdef Panels panels
-    cdef int64_t count                 # products of the stack, and the strides in bytes between them:
+    # number of products in the stack; the next fields are strides in bytes from one product to the next
+    cdef int64_t count
     cdef int64_t left_step
     cdef int64_t right_step
     cdef int64_t out_step
-    cdef int64_t left_strides[2]       # in bytes, for np.matmul's loop
+    cdef int64_t left_strides[2]       # byte strides of the left matrix, for np.matmul's loop
     cdef int64_t right_strides[2]
-    cdef int64_t rows                  # size of a task
+    cdef int64_t rows                  # rows and columns of a task
     cdef int64_t columns
     cdef int64_t row_tasks
     cdef int64_t column_tasks
     cdef Py_ssize_t parts              # number of threads
-    cdef bint limited                  # True if BLAS is limited to one thread during the run
-    cdef int64_t next                  # next task to be started
+    cdef bint limited                  # True if BLAS is limited to one thread while the job runs
+    cdef int64_t next                  # index of the next task to start
 
     cdef void set_panels(self, Packed packed) noexcept
     cdef Packed pack(self, Packed before)
@@ -89,6 +92,6 @@ cdef class Job:
     cdef void run_loop(self, Matrix *left, Matrix *right, char *out) noexcept nogil
 
 
-# Prepare the product of two floating matrices into `c`, for repeated execution; None if it is unsupported.
-# All three have one dtype and matching shapes; `c` is C-contiguous.
+# Prepare the product of two floating matrices into `c`, so that it can run repeatedly; None if it is
+# unsupported. All three arrays have one dtype and matching shapes; `c` is C-contiguous.
 cdef Job make_job(object a, object b, object c)

@@ -8,12 +8,13 @@ In: two matrices of one floating dtype; out: their product, by one of four algor
     loop         the inner loop of np.matmul, for strides that no other algorithm supports
 
 The choice depends only on shapes, layouts and the processor's vector width, by thresholds that `python -m
-benchmarks products` measures. It is not tuned at run time: noise would decide the bits of a product.
+benchmarks products` measures. It is not tuned at run time, because measurement noise would then change the
+bits of a product.
 
-Large products are divided into tasks here, and BLAS runs single-threaded. The division depends only on the
-shapes, so results are bit-identical for every number of threads.
+This module divides large products into tasks; BLAS runs single-threaded in each. The division depends only on
+the shapes, so results are bit-identical for every number of threads.
 
-    64 x 256 @ 256 x 1024      two panels of 64 x 512, one call each; one thread computes them in turn
+    64 x 256 @ 256 x 1024      two tasks of 64 x 512, one BLAS call each; one thread runs both in turn
 """
 
 import numpy as np
@@ -75,15 +76,15 @@ ctypedef void (*Gemm32Complex)(
 cdef enum:
     ROW_MAJOR = 101                    # CblasRowMajor
     UNKNOWN = -1
-    MIN_MULTIPLICATIONS_THREADED_BLAS = 4096  # from here, BLAS may use several threads
-    MAX_PANEL_MULTIPLICATIONS = 1 << 23       # multiplications that one BLAS call computes, unless both
+    MIN_MULTIPLICATIONS_THREADED_BLAS = 4096  # from this number, BLAS may use several threads
+    MAX_PANEL_MULTIPLICATIONS = 1 << 23       # maximal multiplications of one BLAS call, unless both
     PANEL_SIDE = 256                          # sides of the panel are at most this long
-    MATVEC_ELEMENTS_PER_CALL = 1 << 18        # elements of the matrix per call in matrix-vector products
-    MATVEC_COLUMNS_PER_CALL = 1024            # columns per call if rows are accumulated
-    MIN_MULTIPLICATIONS_TILED = 1 << 15       # multiplications from which packing the operands pays
+    MATVEC_ELEMENTS_PER_CALL = 1 << 18        # matrix elements per BLAS call in matrix-vector products
+    MATVEC_COLUMNS_PER_CALL = 1024            # columns per call if rows are accumulated instead
+    MIN_MULTIPLICATIONS_TILED = 1 << 15       # from this number, packing the operands pays off
 
-cdef void *gemm_of[4]                  # float32, float64, complex64, complex128
-cdef int library_bits = UNKNOWN        # integer width of the BLAS library; 0: no library
+cdef void *gemm_of[4]                  # functions for float32, float64, complex64, complex128
+cdef int library_bits = UNKNOWN        # integer width of the BLAS library in bits; 0 if none was found
 cdef bint tiled = False                # True if the tiles of this package are faster than BLAS
 
 
@@ -106,7 +107,7 @@ cdef bint fits_library(Matrix *m) noexcept nogil:
 
 
 cdef void gemm(int kind, Matrix *a, Matrix *b, void *c, int64_t pitch, double alpha, double beta) noexcept nogil:
-    """Compute c = alpha * a @ b + beta * c with BLAS; `kind` is the index in `gemm_of`."""
+    """Compute c = alpha * a @ b + beta * c with BLAS; `kind` is the dtype's index in `gemm_of`."""
     cdef double alpha_z[2]
     cdef double beta_z[2]
     cdef float alpha_c[2]
@@ -169,22 +170,22 @@ cdef int _find_matmul() except -1:
 _find_matmul()
 
 
-# ---------------------------------------------------------------- divided among threads
+# ---------------------------------------------------------------- products divided among threads
 
 @cython.final
 cdef class Job:
-    """A product, or a stack of products, divided into tasks of one block of rows and columns each."""
+    """A product or a stack of products, divided into tasks; a task computes one block of rows and columns."""
 
     cdef double work(self) noexcept nogil:
-        """Return the number of multiplications of one product."""
+        """Return the number of scalar multiplications of one product."""
         return <double>self.left.rows * self.right.columns * max(self.left.columns, <int64_t>1)
 
     cdef int divide(self) except -1:
-        """Choose the number of threads and the size of a task."""
+        """Choose the number of threads and the size of the tasks."""
         cdef int64_t m = self.left.rows, n = self.right.columns
         cdef double total = self.work() * self.count * (1 if self.kind < 2 else 4)
         self.parts = 1
-        # `thread_pool.parts` counts work in units of about 0.5 ns.
+        # Converts multiplications to the work unit of `thread_pool.parts`, about 0.5 ns.
         total = total / 4 if self.way == BY_LOOP else total / 64
         if total >= 1 << 18:
             self.parts = thread_pool.parts(<int64_t>min(total, <double>(1 << 60)))
@@ -208,18 +209,22 @@ cdef class Job:
         self.rows, self.columns = max(min(self.rows, m), <int64_t>1), max(min(self.columns, n), <int64_t>1)
         self.row_tasks = (m + self.rows - 1) // self.rows
         self.column_tasks = (n + self.columns - 1) // self.columns
-        if self.way == BY_ROWS:  # the last task takes the remainder: none may be narrower than a vector
+        # the last task takes the remaining columns, because a task must not be narrower than a vector
+        if self.way == BY_ROWS:
             self.column_tasks = max(n // self.columns, <int64_t>1)
         self.limited = (self.way == BY_BLAS or self.way == BY_LOOP) and self.work() >= MIN_MULTIPLICATIONS_THREADED_BLAS
         return 0
 
     cdef void set_panels(self, Packed packed) noexcept:
-        """Use the packed right operand, unless it is None."""
+        """Set the packed right operand; do nothing if `packed` is None."""
         if packed is not None:
             self.packed, self.panels = packed, packed.panels
 
     cdef Packed pack(self, Packed before):
-        """Pack the right operand if that pays; return `before` if it still fits, else the new panels."""
+        """Pack the right operand if this makes the product faster; return the panels.
+
+        Return `before`, the panels of an earlier call, if they still match the operand.
+        """
         cdef bint double_ = self.kind == 1
         cdef int64_t wide = panel_width(self.way, double_)
         if not packing_pays(self.way, double_, &self.left, &self.right):
@@ -249,7 +254,9 @@ cdef class Job:
         return self.run_tasks()
 
     cdef int64_t vector_panel(self, int64_t inner_stride) noexcept:
-        """Return the elements per call of a matrix-vector loop: few for contiguous rows, else many."""
+        """Return the number of elements per call of a matrix-vector product: few for contiguous rows, else
+        many.
+        """
         cdef int64_t depth = max(self.left.columns, <int64_t>1)
         return max(
             MATVEC_ELEMENTS_PER_CALL // depth // 16 * 16,
@@ -269,7 +276,7 @@ cdef class Job:
         return 0
 
     cdef int divide_tiles(self, Py_ssize_t parts) except -1:
-        """Choose a block size that fits the L2 cache and gives each thread several blocks."""
+        """Choose blocks that fit in the L2 cache, and small enough for several blocks per thread."""
         cdef int64_t wide = panel_columns(self.kind == 1)
         cdef int64_t min_tasks = 3 * parts if parts > 1 else 1
         self.rows = min(self.rows, <int64_t>BLOCK_ROWS)
@@ -287,7 +294,7 @@ cdef class Job:
         return 0
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
-        """Run tasks until none is left; called by the thread pool."""
+        """Run tasks until none remain; called by the thread pool on each thread."""
         cdef int done
         with nogil:
             done = self.run_tasks()
@@ -343,7 +350,7 @@ cdef class Job:
                 self.end_block(out, row, column, left.rows, right.columns)
 
     cdef void end_block(self, char *product, int64_t row, int64_t column, int64_t rows, int64_t columns) noexcept nogil:
-        """Apply the epilogue to a block that BLAS or `few_rows` has computed."""
+        """Apply the epilogue to a block that was computed by BLAS or `few_rows`."""
         if self.finish.epilogue != NULL:
             self.finish.epilogue(self.finish.context, self.kind == 1, product, self.pitch, row, column, rows, columns)
 
@@ -364,7 +371,7 @@ seal(Job)
 
 
 def use_tiles(bint use):
-    """Enable or disable the use of this package's tiles instead of BLAS; return the previous setting."""
+    """Select this package's tiles (`use` True) or BLAS for matrix products; return the previous setting."""
     global tiled
     if library_bits == UNKNOWN:
         find_library()
@@ -374,7 +381,7 @@ def use_tiles(bint use):
 
 
 cdef bint can_use_tiles(int kind, Matrix *a, Matrix *b) noexcept nogil:
-    """Return whether this package's tiles are enabled and fast for the product."""
+    """Return whether this package's tiles are enabled and are the faster choice for the product."""
     return (
         tiled and kind < 2 and a.rows > 4 and b.columns >= 16 and a.columns >= 16
         and <double>a.rows * a.columns * b.columns >= MIN_MULTIPLICATIONS_TILED
@@ -382,7 +389,7 @@ cdef bint can_use_tiles(int kind, Matrix *a, Matrix *b) noexcept nogil:
 
 
 cdef GemmAlgorithm choose_algorithm(int kind, Matrix *a, Matrix *b, double beta) noexcept nogil:
-    """Return the fastest algorithm for a product of matrices that BLAS can describe."""
+    """Return the fastest algorithm for a product whose matrices BLAS can read."""
     if kind < 2 and beta == 0 and can_use_few_rows(kind == 1, a, b):
         return BY_ROWS
     return BY_TILES if can_use_tiles(kind, a, b) else BY_BLAS
@@ -398,7 +405,7 @@ cdef bint panels_match(const Panels *panels, Matrix *b, int64_t wide) noexcept n
 
 
 cdef bint packing_pays(GemmAlgorithm way, bint double_, Matrix *a, Matrix *b) noexcept nogil:
-    """Return whether the product is faster with packed columns of b, not counting the packing."""
+    """Return whether the product is faster with packed columns of b; the time of packing is not counted."""
     return way == BY_TILES or (way == BY_ROWS and few_rows_use_panels(double_, a, b))
 
 
@@ -420,7 +427,7 @@ cdef int64_t *ITEM_SIZES = [4, 8, 8, 16]
 
 
 cdef int dtype_index(a) except -2:
-    """Return the index of an array's dtype in `gemm_of`, or -1."""
+    """Return the index of an array's dtype in `gemm_of`; -1 for other dtypes."""
     cdef int number = cnp.PyArray_TYPE(<cnp.ndarray>a)
     if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>a):
         return -1
@@ -434,10 +441,10 @@ cdef int dtype_index(a) except -2:
 
 
 def multiply(cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray c not None, double alpha, double beta):
-    """Compute c = alpha * a @ b + beta * c for matrices or stacks; False if BLAS does not support them.
+    """Compute c = alpha * a @ b + beta * c for matrices or stacks; return False if they are unsupported.
 
-    All are non-empty and of one dtype, and broadcast to the shape of `c`, which is C-contiguous. With `beta`
-    0, c is not read.
+    The arrays are non-empty, have equal dtypes and broadcast to the shape of `c`, which is C-contiguous. If
+    `beta` is 0, c is not read.
     """
     return multiply_into(a, b, c, alpha, beta, None, None, NULL, NULL)
 
@@ -496,7 +503,10 @@ cdef bint multiply_into(
 
 
 cdef bint read_matrix(Matrix *m, PyArrayObject *a, int64_t itemsize) noexcept:
-    """Describe the last two dimensions for BLAS; False if neither rows nor columns are contiguous."""
+    """Describe the matrices in the last two dimensions for BLAS.
+
+    Return False if neither rows nor columns are contiguous.
+    """
     cdef int last = ndim_of(a) - 2
     if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
         return False
@@ -504,19 +514,19 @@ cdef bint read_matrix(Matrix *m, PyArrayObject *a, int64_t itemsize) noexcept:
 
 
 cdef object ensure_blas_layout(object a, int kind):
-    """Return an array whose matrices have contiguous rows or columns: `a` itself or a copy."""
+    """Return `a` if its matrices have contiguous rows or columns, else a contiguous copy."""
     cdef Matrix m
     return a if read_matrix(&m, <PyArrayObject *>a, ITEM_SIZES[kind]) else contiguous_copy(<PyArrayObject *>a)
 
 
-ctypedef struct Stacks:                # leading dimensions of both operands and the product
-    int n                              # number of dimensions after merging adjacent ones, at least one
+ctypedef struct Stacks:                # the leading dimensions of both operands and the product
+    int n                              # number of dimensions after adjacent ones are merged; at least one
     npy_intp dims[MAX_DIMS]
-    npy_intp steps[3][MAX_DIMS]        # in bytes
+    npy_intp steps[3][MAX_DIMS]        # byte strides of the three arrays
 
 
 cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
-    """Read the leading dimensions; False if an operand does not broadcast to the product."""
+    """Read the leading dimensions into `s`; return False if an operand does not broadcast to the product."""
     cdef PyArrayObject **arrays = [x, y, z]
     cdef npy_intp step[3]
     cdef npy_intp length
@@ -552,7 +562,7 @@ cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObje
 
 
 cdef bint next_stack(Stacks *s, npy_intp *index, char **left, char **right, char **out) noexcept nogil:
-    """Advance all dimensions but the last to the next matrix; False after the end."""
+    """Advance to the next matrix in all dimensions but the last; return False after the last matrix."""
     cdef int d = s.n - 2
     while d >= 0:
         index[d] += 1
@@ -573,7 +583,7 @@ cdef int run_stacks(
     object a, object b, object c, object bias, Packed packed, int kind, Matrix *left, Matrix *right, Stacks *s, npy_intp pitch, double beta,
     GemmEpilogue *finish
 ) except -1:
-    """Compute the products of all stacks; stacks of large products are divided among threads."""
+    """Compute the products of all stacked matrices; large products are divided among threads."""
     cdef double work = <double>left.rows * left.columns * pitch, total = work
     cdef int last = s.n - 1, d
     cdef GemmAlgorithm way = choose_algorithm(kind, left, right, beta)
@@ -606,7 +616,7 @@ cdef int run_stacks(
 
 
 cdef int run_job(Job job, Stacks *s, double total) except -1:
-    """Run the job for each stack: multi-threaded, or without the GIL if the total work is large enough."""
+    """Run the job for each stack, on several threads or without the GIL if the total work is large enough."""
     cdef npy_intp index[MAX_DIMS]
     cdef int d, done
     for d in range(s.n):
@@ -672,7 +682,7 @@ cdef void run_small(
 
 
 cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL:
-    """Return x @ y, or x @ y.T, plus a bias row for two matrices; NULL if they are unsupported."""
+    """Return x @ y, or x @ y.T, plus a bias row for two matrices; NULL if the operands are unsupported."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b
     cdef npy_intp shape[2]
@@ -768,7 +778,7 @@ cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed):
 cdef int run_matrix_product(
     object x, object y, object result, object bias, Packed packed, GemmAlgorithm way, int kind, int inner, Matrix *left, Matrix *right
 ) except -1:
-    """Compute a product as a job, for large products and strides that need np.matmul's loop."""
+    """Compute a product as a job; used for large products, and for strides that need np.matmul's loop."""
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef PyArrayObject *b = <PyArrayObject *>y
     cdef Job job = Job.__new__(Job)

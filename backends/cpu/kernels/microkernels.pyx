@@ -2,7 +2,7 @@
 
     microkernels(True).tile[3][2]      8 rows by 3 vectors of doubles
     instruction_set()                  "AVX-512"
-    instruction_set(128)               "128 bit", from now on
+    instruction_set(128)               "128 bit"; also limits later products to 128-bit vectors
 """
 
 cdef extern from "simd_tiles.h":
@@ -19,7 +19,9 @@ cdef Kernels *microkernels(bint double_) noexcept nogil:
 
 
 def instruction_set(int widest=0):
-    """Return the instruction set in use; with `widest`, first limit the vectors to that many bits."""
+    """Return the name of the instruction set in use; if `widest` is not 0, first limit vectors to `widest`
+    bits.
+    """
     if widest:
         choose_kernels(widest)
     return instructions.decode()

@@ -6,8 +6,8 @@ indices, or both.
     x.amax([0, 1]), x.max()       by the inner loops of np.maximum and np.minimum
     x.argmin(1), x.max(1)         rows by NumPy's argmin and argmax, columns in parallel (columnwise_minmax.h)
 
-NaN is both minimum and maximum; of equal elements the first is selected. Other cases are left to the record's
-own kernel.
+A NaN is both the minimum and the maximum; of equal elements, the first is selected. In other cases, the
+Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -42,7 +42,7 @@ cdef extern from *:
     int extreme_place(bint largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) noexcept nogil
 
 cdef extern from "columnwise_minmax.h" nogil:
-    # (largest, x, rows, columns, values or NULL, indices)
+    # Arguments: (largest, x, rows, columns, values or NULL, indices).
     void float_column_extremes(int largest, const float *x, npy_intp n, npy_intp columns, float *values, int64_t *indices)
     void double_column_extremes(int largest, const double *x, npy_intp n, npy_intp columns, double *values, int64_t *indices)
     void int32_t_column_extremes(int largest, const int32_t *x, npy_intp n, npy_intp columns, int32_t *values, int64_t *indices)
@@ -61,7 +61,7 @@ cdef void reduce_by_loop(Loop loop, char *x, npy_intp width, Shape *s, char *out
     cdef npy_intp o, i, count
     for o in range(s.outer):
         memcpy(out, x, s.inner * width)
-        if s.inner == 1 or s.inner * 4 < s.n:  # few columns: reduce each on its own
+        if s.inner == 1 or s.inner * 4 < s.n:  # for few columns, each column is reduced separately
             steps[0] = steps[2] = 0
             steps[1] = width * s.inner
             count = s.n - 1
@@ -81,7 +81,7 @@ cdef void reduce_by_loop(Loop loop, char *x, npy_intp width, Shape *s, char *out
 
 
 cdef int run_extreme(Operator op, IValue *r, const int32_t *at, bint largest, IValue *dims, bint keepdim) except -1:
-    """Reduce over `dims`, or over all dimensions if NULL."""
+    """Reduce over the dimensions `dims`, or over all dimensions if `dims` is NULL."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Shape s
     cdef Loop loop
@@ -126,7 +126,9 @@ cdef void end_extremes(const void *end, const char *x, npy_intp rows, char *out)
 
 
 cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, EpilogueArgs *end) noexcept:
-    """Configure the epilogue over the dimensions `reduced`, or over all if NULL; False if unsupported."""
+    """Prepare the epilogue that reduces the dimensions `reduced` (all if NULL); return False if
+    unsupported.
+    """
     cdef Shape s
     cdef int d
     if kind == HALF or (kind > DOUBLE and kind != BOOL) or not read_lengths(ndim, dims, reduced, keepdim, &s) or s.inner != 1:
@@ -162,7 +164,7 @@ register_epilogue("aten::amin", end_smallest)
 # ---------------------------------------------------------------- indices
 
 cdef void find_bool_extremes(bint largest, const npy_bool *x, Shape *s, int64_t *indices) noexcept nogil:
-    """Find the first row of each column that has the extreme value; any non-zero byte is True."""
+    """Find the first row of each column with the extreme value; a nonzero byte counts as True."""
     cdef npy_intp i, j
     for j in range(s.inner):
         indices[j] = 0
@@ -186,7 +188,10 @@ cdef void select_values(const char *x, npy_intp width, Shape *s, const int64_t *
 cdef void find_extremes(
     bint largest, PyArrayObject *a, int kind, char *x, npy_intp width, Shape *s, char *values, int64_t *indices
 ) noexcept nogil:
-    """Find the extremes of all lines of `x`; `a` only supplies the dtype. `values` may be NULL."""
+    """Find the extremes of `x` along axis n of the shape `s`; `a` only provides the dtype.
+
+    `values` may be NULL.
+    """
     cdef npy_intp o
     for o in range(s.outer):
         if s.inner == 1 or kind == BOOL:
@@ -211,7 +216,7 @@ cdef void find_extremes(
 
 
 cdef int run_extreme_index(Operator op, IValue *r, const int32_t *at, bint largest, bint with_values) except -1:
-    """Store the indices along a dimension, or (values, indices)."""
+    """Store the indices of the extremes along a dimension; if `with_values`, store (values, indices)."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Shape s
     cdef object values, indices

@@ -1,6 +1,6 @@
-/* Types for copying elements of a given width without alignment: a complex number, or a row of several
-   numbers, has only the alignment of one number. Accessing it as `int64_t` would be undefined behaviour,
-   which compilers exploit; these types allow it. */
+/* Types for copying elements of a given width at any address. A complex number, or a row of several numbers,
+   is aligned only like one number; access as `int64_t` would then be undefined behavior, which compilers
+   exploit. These types make it defined. */
 
 #ifndef TS_MOVED_H
 #define TS_MOVED_H

@@ -1,6 +1,6 @@
-"""Types for copying elements of any dtype as integers, without alignment or aliasing requirements.
+"""Integer types for copying elements of any dtype, without alignment or aliasing requirements.
 
-complex64 has 8 bytes, but the alignment of a float.
+For example, complex64 has 8 bytes, but is aligned only like a float.
 
     (<eight_bytes *>out)[0] = (<const eight_bytes *>x)[0]
 """

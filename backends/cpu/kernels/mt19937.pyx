@@ -13,9 +13,9 @@ Layout of the state, as in PyTorch:
     12    seeded           int32
     16    next             uint64    index in `words` of the next word
     24    words            624 times uint64
-    5016  x, y, rho        double    y: second normal number of a pair, not yet used
-    5040  y is valid       int32, and four unused bytes
-    5048  float sample     float, whether it is valid, three unused bytes
+    5016  x, y, rho        double    y: the unused second normal number of a pair
+    5040  y is valid       int32, then four unused bytes
+    5048  float sample     float, a valid flag, three unused bytes
 """
 
 from libc.math cimport NAN, ceil, cos, exp, floor, fma, isnan, lgamma, log, log1p, pow, sin, sqrt
@@ -40,13 +40,13 @@ cdef double TWO_PI = 6.283185307179586476925286766559
 
 
 cdef class MersenneTwister:
-    """MT19937, with the cached second number of its normal distribution."""
+    """The generator MT19937, with the cached second number of a pair of normal numbers."""
 
     def __cinit__(self, seed):
         self.seed(seed)
 
     def seed(self, seed):
-        """Restart from `seed`; the words depend on its low 32 bits."""
+        """Restart the sequence from `seed`; the words depend only on its low 32 bits."""
         cdef uint32_t word
         cdef int i
         cdef uint64_t number = seed & 0xFFFFFFFFFFFFFFFF
@@ -61,7 +61,7 @@ cdef class MersenneTwister:
 
     @property
     def initial_seed(self):
-        """Seed that the generator started from."""
+        """Return the seed with which the sequence was started."""
         return self.s.seed
 
     def get_state(self):
@@ -72,7 +72,9 @@ cdef class MersenneTwister:
         return state
 
     def set_state(self, const uint8_t[::1] state not None):
-        """Restore a state returned by `get_state`, here or in PyTorch; RuntimeError if it is invalid."""
+        """Restore a state returned by `get_state` of this class or of PyTorch; raise RuntimeError if it is
+        invalid.
+        """
         cdef State new
         if state.shape[0] != sizeof(State):
             raise RuntimeError(
@@ -92,7 +94,9 @@ cdef class MersenneTwister:
         self.s.next = 0
 
     cdef Py_ssize_t available_words(self) noexcept:
-        """Return the number of words available at `next` before the next twist, at least one."""
+        """Return the number of words, at least one, that can be read at `next`; regenerate the block if it is
+        used up.
+        """
         if self.s.left == 1:
             self.twist()
             self.s.left = N + 1
@@ -119,7 +123,7 @@ cdef class MersenneTwister:
         return (high << 32) | self.word()
 
     def words(self, Py_ssize_t n):
-        """Return the next `n` words."""
+        """Return the next `n` words as a uint32 array."""
         result = np.empty(n, dtype=np.uint32)
         cdef uint32_t[::1] out = result
         cdef Py_ssize_t i
@@ -128,7 +132,7 @@ cdef class MersenneTwister:
         return result
 
     def double_words(self, Py_ssize_t n):
-        """Return the next `n` pairs of words as uint64, the first word of a pair in the high half."""
+        """Return the next `n` pairs of words as uint64; the first word of a pair is the high half."""
         result = np.empty(n, dtype=np.uint64)
         cdef uint64_t[::1] out = result
         cdef Py_ssize_t i
@@ -139,11 +143,11 @@ cdef class MersenneTwister:
     # ---------------------------------------------------------------- uniform and normal numbers
 
     cdef double uniform_double(self) noexcept:
-        """Return a number in [0, 1) from 53 bits of two words."""
+        """Return a number in [0, 1) made of 53 bits of two words."""
         return <double>(self.two_words() & 0x1FFFFFFFFFFFFFULL) * (1.0 / 9007199254740992.0)
 
     def doubles(self, Py_ssize_t n, double low=0, double high=1):
-        """Return `n` float64 in [low, high), from 53 bits of two words each, rounded once."""
+        """Return `n` float64 numbers in [low, high); each uses 53 bits of two words and is rounded once."""
         result = np.empty(n, dtype=np.float64)
         cdef double[::1] out = result
         if n:
@@ -155,7 +159,7 @@ cdef class MersenneTwister:
         cdef Py_ssize_t count
         while n:
             count = min(n, self.available_words() // 2)
-            if count == 0:             # the pair's words are separated by a twist
+            if count == 0:             # the two words of a pair are in different blocks
                 out[0] = fma(self.uniform_double(), span, low)
                 count = 1
             else:
@@ -165,7 +169,7 @@ cdef class MersenneTwister:
             n -= count
 
     def floats(self, Py_ssize_t n, float low=0, float high=1):
-        """Return `n` float32 in [low, high), from 24 bits of one word each, rounded once."""
+        """Return `n` float32 numbers in [low, high); each uses 24 bits of one word and is rounded once."""
         result = np.empty(n, dtype=np.float32)
         cdef float[::1] out = result
         if n:
@@ -183,7 +187,7 @@ cdef class MersenneTwister:
             n -= count
 
     cdef float uniform_float(self) noexcept:
-        """Return a number in [0, 1) from 24 bits of one word."""
+        """Return a number in [0, 1) made of 24 bits of one word."""
         return <float>(self.word() & 0xFFFFFFU) * <float>(1.0 / 16777216.0)
 
     cdef double normal(self) noexcept:
@@ -205,7 +209,7 @@ cdef class MersenneTwister:
         return radius * cos(TWO_PI * u1)
 
     def normals(self, Py_ssize_t n):
-        """Return `n` standard normal float64, drawn one by one."""
+        """Return `n` standard normal float64 numbers, drawn one after the other."""
         result = np.empty(n, dtype=np.float64)
         cdef double[::1] out = result
         cdef Py_ssize_t i
@@ -229,7 +233,7 @@ cdef class MersenneTwister:
     # ---------------------------------------------------------------- rejection sampling
 
     def slopes(self, const double[::1] x, double low, double high):
-        """Return slopes for rrelu: uniform in [low, high) where x <= 0, else 1."""
+        """Return the slopes of rrelu for the elements `x`: uniform in [low, high) if x <= 0, else 1."""
         result = np.ones(x.shape[0], dtype=np.float64)
         cdef double[::1] out = result
         cdef Py_ssize_t i
@@ -239,7 +243,7 @@ cdef class MersenneTwister:
         return result
 
     def poisson(self, const double[::1] rate):
-        """Return a Poisson sample for each rate."""
+        """Return an array of Poisson samples, one for each rate."""
         result = np.empty(rate.shape[0], dtype=np.float64)
         cdef double[::1] out = result
         cdef Py_ssize_t i
@@ -250,7 +254,7 @@ cdef class MersenneTwister:
     cdef double sample_poisson(self, double rate) noexcept:
         """Draw a Poisson sample.
 
-        Below rate 10 by Knuth's product, else by Hörmann's transformed rejection (PTRS, 1993).
+        Uses Knuth's product for rates below 10, else Hörmann's transformed rejection (PTRS, 1993).
         """
         cdef double product, bound, a, b, inverse_alpha, v_r, u, v, us, k
         if rate == 0:
@@ -261,7 +265,7 @@ cdef class MersenneTwister:
             k = 0
             while True:
                 product *= self.uniform_double()
-                if not product > bound:        # also for a NaN rate
+                if not product > bound:        # the negation also ends the loop for a NaN rate
                     return k
                 k += 1
         b = 0.931 + 2.53 * sqrt(rate)
@@ -281,7 +285,7 @@ cdef class MersenneTwister:
                 return k
 
     def binomial(self, const double[::1] count, const double[::1] prob):
-        """Return a binomial sample for each count and probability."""
+        """Return an array of binomial samples, one for each pair of a count and a probability."""
         result = np.empty(count.shape[0], dtype=np.float64)
         cdef double[::1] out = result
         cdef Py_ssize_t i
@@ -302,7 +306,7 @@ cdef class MersenneTwister:
         return p if prob <= 0.5 else count - p
 
     cdef double binomial_by_gaps(self, double count, double prob) noexcept:
-        """Draw a binomial sample by geometric gaps between successes."""
+        """Draw a binomial sample by adding geometric gaps between successes."""
         cdef double sum = 0, count_found = 0, scale = log1p(-prob)
         while True:
             sum += ceil(log(self.uniform_double()) / scale)
@@ -341,7 +345,7 @@ cdef class MersenneTwister:
                 return k
 
     def gamma(self, const double[::1] shape):
-        """Return a gamma sample with scale 1 for each shape."""
+        """Return an array of gamma samples with scale 1, one for each shape parameter."""
         result = np.empty(shape.shape[0], dtype=np.float64)
         cdef double[::1] out = result
         cdef Py_ssize_t i
@@ -352,7 +356,8 @@ cdef class MersenneTwister:
     cdef double sample_gamma(self, double alpha) noexcept:
         """Draw a gamma sample (Marsaglia and Tsang, 2000).
 
-        Shapes below 1 are boosted. Constants are float32, as in PyTorch.
+        Shape parameters below 1 are increased by 1 and the sample is corrected. Constants are float32, as in
+        PyTorch.
         """
         cdef double scale = 1, c, d, x, y, u, v
         if alpha == 0 or isnan(alpha):
@@ -366,7 +371,7 @@ cdef class MersenneTwister:
             while True:
                 x = self.normal()
                 y = 1 + c * x
-                if not y <= 0:                 # also for a NaN shape
+                if not y <= 0:                 # the negation is also true for a NaN shape parameter
                     break
             v = y * y * y
             u = 1 - self.uniform_double()
@@ -384,12 +389,12 @@ cdef MersenneTwister default_stream():
 
 
 def set_default(MersenneTwister stream not None):
-    """Set the default generator of operators."""
+    """Set the default generator, from which operators draw."""
     global _default
     _default = stream
 
 
-# log(k!) minus Stirling's approximation in terms of k + 1/2, for k below 10.
+# STIRLING_TAILS[k] is log(k!) minus Stirling's approximation in terms of k + 1/2, for k < 10.
 cdef double[10] STIRLING_TAILS = [
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
     0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,

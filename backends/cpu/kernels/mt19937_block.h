@@ -1,8 +1,7 @@
-/* Block generation of Mersenne Twister words: the next 624, and uniform numbers made from them.
+/* Generation of a block of Mersenne Twister words: the next 624 words, and uniform numbers made from them.
 
-   In: the state's words in PyTorch's layout, 32 bits in 64. Out: the words after the twist, or numbers.
-
-   In C, because `simd_level.h` needs it: at every SIMD level each number is rounded once, by `fma`. */
+   In: the state's words in PyTorch's layout, 32 bits in 64. Out: the words after the twist, or numbers. In
+   C, because `simd_level.h` needs it; `fma` rounds each number once, so all SIMD levels give the same bits. */
 
 #ifndef TS_WORDS_H
 #define TS_WORDS_H
@@ -34,7 +33,7 @@ static inline uint64_t tempered(uint64_t y) {
     return y ^ (y >> 18);
 }
 
-/* low + span * u, where u has 24 bits of a word. */
+/* low + span * u for a uniform u in [0, 1) made of 24 bits of a word. */
 SIMD_BODY void floats_of_words_body(const uint64_t *w, ptrdiff_t n, float low, float span, float *out) {
     if (low == 0 && span == 1) {
         for (ptrdiff_t i = 0; i < n; i++) out[i] = (float)(int32_t)(tempered(w[i]) & 0xFFFFFFu) * (1.0f / 16777216);
@@ -45,7 +44,8 @@ SIMD_BODY void floats_of_words_body(const uint64_t *w, ptrdiff_t n, float low, f
 }
 SIMD_VERSIONS(void, floats_of_words, (const uint64_t *w, ptrdiff_t n, float low, float span, float *out), (w, n, low, span, out))
 
-/* low + span * u, where u has 53 bits of two words, the first of a pair in the high half. */
+/* low + span * u for a uniform u in [0, 1) made of 53 bits of two words; the first word of a pair is the
+   high half. */
 SIMD_BODY void doubles_of_words_body(const uint64_t *w, ptrdiff_t n, double low, double span, double *out) {
     for (ptrdiff_t i = 0; i < n; i++) {
         uint64_t both = (tempered(w[2 * i]) << 32 | tempered(w[2 * i + 1])) & 0x1FFFFFFFFFFFFFu;

@@ -2,11 +2,12 @@
 
 In: registers with a floating tensor and the weights of a layer.  Out: the register of the result.
 
-    layer_norm, rms_norm, group_norm                  batch_norm is in a file of its own
-    native_layer_norm, native_group_norm              also the moments, for backward
+    layer_norm, rms_norm, group_norm                  `batch_norm.pyx` has batch_norm
+    native_layer_norm, native_group_norm              also return mean and 1 / deviation, for the backward
 
 Variances are computed in double about the rounded mean, then corrected (two-pass algorithm). Non-contiguous
-tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's own kernel.
+tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of the operator
+record runs.
 """
 
 cimport numpy as cnp
@@ -53,7 +54,7 @@ cdef void double_moments(const double *x, npy_intp n, double eps, double *mean, 
 
 
 cdef inline void moments(const floating *x, npy_intp n, double eps, double *mean, double *scale) noexcept nogil:
-    """Compute the mean, and 1 / sqrt(variance + eps)."""
+    """Compute the mean and 1 / sqrt(variance + eps) of a row."""
     if floating is float:
         LOOPS.moments(x, n, eps, mean, scale)
     else:
@@ -66,7 +67,10 @@ cdef void normalise_rows(
     const floating *x, npy_intp rows, npy_intp n, const floating *weight, const floating *bias, double eps, floating *out,
     floating *means, floating *scales,
 ) noexcept nogil:
-    """Normalize rows; `means` and `scales`, unless NULL, receive the mean and 1 / sqrt(variance + eps)."""
+    """Normalize rows.
+
+    Unless they are NULL, `means` and `scales` receive the mean and 1 / sqrt(variance + eps) of each row.
+    """
     cdef double mean, scale
     cdef npy_intp i, j
     if floating is float:
@@ -92,7 +96,7 @@ cdef void normalise_groups(
     const floating *x, npy_intp batch, npy_intp groups, npy_intp channels, npy_intp inner,
     const floating *weight, const floating *bias, double eps, floating *out, floating *means, floating *scales,
 ) noexcept nogil:
-    """Normalize each group of `channels` channels of `inner` elements."""
+    """Normalize groups; each group has `channels` channels of `inner` elements."""
     cdef double mean, factor, by
     cdef floating shift, scale
     cdef npy_intp i, c, j, at
@@ -115,7 +119,7 @@ cdef void normalise_groups(
 
 
 cdef bint read_vector(IValue *x, int kind, npy_intp n, void **data) noexcept:
-    """Read an optional contiguous tensor of `n` elements of the dtype; False if it is something else."""
+    """Read an optional contiguous vector of `n` elements with dtype `kind`; return False for other values."""
     cdef PyArrayObject *a
     data[0] = NULL
     if x.tag == TAG_NONE:
@@ -141,7 +145,7 @@ cdef object layer_norm_rows(object x, object weight, object bias, double eps):
 
 
 cdef npy_intp normalized_size(int ndim, const npy_intp *dims, List shape) noexcept:
-    """Return the number of elements of the normalized shape; 0 if the last dimensions have another shape."""
+    """Return the number of elements of the normalized shape; 0 if it differs from the last dimensions."""
     cdef npy_intp n = 1
     cdef int i, first = ndim - <int>shape.size
     if type(shape) is not List or shape.size == 0 or first < 0:
@@ -154,7 +158,7 @@ cdef npy_intp normalized_size(int ndim, const npy_intp *dims, List shape) noexce
 
 
 cdef bint read_normalized_shape(IValue *x, int kind, int ndim, const npy_intp *dims, List shape, npy_intp n, void **data) noexcept:
-    """Read an optional tensor with exactly the normalized shape; False if it is something else."""
+    """Read an optional tensor whose shape is the normalized shape; return False for other values."""
     cdef PyArrayObject *w
     cdef int d, first = ndim - <int>shape.size
     if not read_vector(x, kind, n, data):
@@ -171,7 +175,7 @@ cdef bint read_normalized_shape(IValue *x, int kind, int ndim, const npy_intp *d
 
 
 cdef int store_with_moments(Operator op, IValue *r, const int32_t *at, object result, object mean, object scale, int kind) except -1:
-    """Store the result, and the moments if they were computed."""
+    """Store the result, and `mean` and `scale` as further results unless `mean` is None."""
     set_result(&r[at[op.nargs]], result, kind)
     if mean is not None:
         set_result(&r[at[op.nargs + 1]], mean, kind)
@@ -233,7 +237,7 @@ cdef int normalise_layers(Operator op, IValue *r, const int32_t *at, bint with_m
 cdef void scale_rows(
     const floating *x, npy_intp rows, npy_intp n, const floating *weight, double eps, floating *out
 ) noexcept nogil:
-    """Divide each row by the root of its mean square."""
+    """Divide each row by the square root of its mean square plus eps, and multiply it by the weight."""
     cdef double lane[LANES]
     cdef double total
     cdef floating by
@@ -300,7 +304,9 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int native_group_norm(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run group norm if the size arguments agree with the tensor; else the record's own kernel."""
+    """Run group norm if the size arguments agree with the tensor's shape; else run the record's Python
+    kernel.
+    """
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     if a == NULL or ndim_of(a) < 2 or dims_of(a)[0] != r[at[3]].v.i or dims_of(a)[1] != r[at[4]].v.i:
         return call_python_kernel(op, r, at)
@@ -375,7 +381,7 @@ cdef void end_double_scales(const void *end, const char *x, npy_intp rows, char 
 
 
 cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    """Configure an epilogue over rows of the given shape, with the optional weight of the second argument."""
+    """Prepare an epilogue that normalizes rows; the second operand is an optional weight."""
     cdef int d
     if kind != FLOAT and kind != DOUBLE:
         return False

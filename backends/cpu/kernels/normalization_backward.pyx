@@ -1,14 +1,14 @@
 """Backward of layer, group and batch normalization for contiguous CPU tensors.
 
 In: registers with the gradient, the input, its moments and weights, and the output mask. Out: the registers
-of the gradients of input, weight and bias; those not requested are empty.
+of the gradients of input, weight and bias; a gradient that is not requested is an empty tensor.
 
-    native_layer_norm_backward      by rows
-    native_group_norm_backward      by planes
-    native_batch_norm_backward      by planes, or by columns if a plane is one element
+    native_layer_norm_backward      row by row
+    native_group_norm_backward      plane by plane; a plane is one channel of one image
+    native_batch_norm_backward      plane by plane; all channels in parallel if a plane is one element
 
-Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's
-own kernel.
+Non-contiguous tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of
+the operator record runs.
 """
 
 cimport numpy as cnp
@@ -38,7 +38,7 @@ ctypedef fused floating:
     double
 
 
-# Addresses of the gradients; NULL for those not requested.
+# Addresses of the gradients; NULL for a gradient that is not requested.
 ctypedef struct GradientOutputs:
     void *of_input
     void *of_weight
@@ -66,13 +66,15 @@ cdef bint is_gradient_required(IValue *mask, Py_ssize_t i) noexcept:
 
 
 cdef PyArrayObject *read_contiguous(IValue *x, int kind, npy_intp n) noexcept:
-    """Return the array of a contiguous tensor of `n` elements of the dtype; NULL for anything else."""
+    """Return the array of a contiguous tensor with `n` elements and dtype `kind`; NULL for other values."""
     cdef PyArrayObject *a = contiguous_array_or_null(x)
     return a if a != NULL and scalar_type(x) == kind and size_of(a) == n else NULL
 
 
 cdef bint read_weights(IValue *x, int kind, npy_intp n, void **data) noexcept:
-    """Read an optional contiguous tensor of `n` elements of the dtype; False if it is something else."""
+    """Read an optional contiguous tensor with `n` elements and dtype `kind`; return False for other
+    values.
+    """
     cdef PyArrayObject *a
     data[0] = NULL
     if x.tag == TAG_NONE:
@@ -84,7 +86,9 @@ cdef bint read_weights(IValue *x, int kind, npy_intp n, void **data) noexcept:
 
 
 cdef PyArrayObject *read_gradient(IValue *gradient, PyArrayObject *x, int kind) noexcept:
-    """Return the array of a contiguous gradient with the input's shape and dtype; NULL for anything else."""
+    """Return the array of a contiguous gradient with the shape and dtype of the input; NULL for other
+    values.
+    """
     cdef PyArrayObject *g = read_contiguous(gradient, kind, size_of(x))
     cdef int d
     if g == NULL or ndim_of(g) != ndim_of(x):
@@ -96,9 +100,9 @@ cdef PyArrayObject *read_gradient(IValue *gradient, PyArrayObject *x, int kind) 
 
 
 cdef void *new_gradient(list gradients, Py_ssize_t i, IValue *mask, int nd, npy_intp *dims, int kind, bint zeroed) except? NULL:
-    """Append a gradient's array to the list and return its data.
+    """Append the array of a gradient to the list and return the address of its elements.
 
-    If the gradient is not requested, the array is empty and the data NULL.
+    For a gradient that is not requested, the array is empty and the result NULL.
     """
     cdef npy_intp none = 0
     cdef PyArrayObject *a
@@ -176,7 +180,7 @@ cdef void group_planes(
     const floating *g, const floating *x, const floating *weight, const floating *mean, const floating *scale, Groups *s,
     floating *of_x, floating *of_weight, floating *of_bias,
 ) noexcept nogil:
-    """Compute the gradients of each group of an image from the sums of its planes."""
+    """Compute the gradients for each group of each image from sums over the planes of its channels."""
     cdef npy_intp i, c, at, count = s.channels * s.inner
     cdef double first, second, one, two, by, along, about, w
     for i in range(s.images * s.groups):
@@ -248,12 +252,12 @@ ctypedef struct Batch:
     npy_intp images
     npy_intp channels
     npy_intp inner
-    bint training                      # the moments are those of the batch, and so depend on the input
+    bint training  # True if the moments were computed from the batch, so that they depend on the input
     double eps
 
 
 cdef inline double scale_of(floating spread, Batch *s) noexcept nogil:
-    """Return 1 / standard deviation: saved in training, else computed from the running variance."""
+    """Return 1 / standard deviation; `spread` is this value in training, else the running variance."""
     return <double>spread if s.training else 1 / sqrt(spread + s.eps)
 
 
@@ -291,7 +295,7 @@ cdef void batch_columns(
 ) noexcept nogil:
     """Compute batch norm gradients for planes of one element.
 
-    `room` has five numbers per channel, of which the first two are zero.
+    `room` is a buffer with five rows of one number per channel; the first two rows must be zero.
     """
     cdef npy_intp c, n = s.channels
     cdef floating *first = room

@@ -1,12 +1,13 @@
 """Single-threaded BLAS in NumPy and SciPy while an operator runs.
 
 In: the libraries of `ts.backends.cpu.blas.controls`. Out: results that do not depend on the number of BLAS
-threads, by which BLAS divides sums. Between operators, the number set by the program is restored, for its own
-calls of NumPy.
+threads; with several threads, BLAS would divide sums and change their rounding. After each operator, the
+program's number of threads is restored for its own calls of NumPy.
 
     begin(); np.linalg.svd(a); end()
 
-Instead, this package's threads divide products in a way that does not depend on their number (`matmul.pyx`).
+Large products are still parallel: `matmul.pyx` divides them in a way that does not depend on the number of
+threads.
 """
 
 import os
@@ -24,9 +25,9 @@ cdef struct Control:
     int before
 
 cdef Control controls[MAX_LIBRARIES]
-cdef int control_count = -1            # -1: not initialized
+cdef int control_count = -1            # -1 until the libraries are searched
 cdef int depth = 0
-cdef bint with_scipy = False           # whether scipy.linalg was loaded at the last search
+cdef bint with_scipy = False           # True if scipy.linalg was loaded when the libraries were last searched
 
 
 cdef int _look() except -1:
@@ -36,7 +37,7 @@ cdef int _look() except -1:
     if control_count < 0:
         control_count = 0
     with_scipy = "scipy.linalg" in sys.modules
-    from ts.backends.cpu import blas  # imported late: only Python kernels need it
+    from ts.backends.cpu import blas  # imported here because only Python kernels need it
 
     for get, set_ in blas.controls():
         known = False
@@ -80,13 +81,15 @@ cdef void end() noexcept:
 
 
 def found_scipy():
-    """Limit SciPy's BLAS as well if scipy.linalg has been loaded."""
+    """Search again for BLAS libraries if scipy.linalg was loaded since the last search, to limit SciPy's BLAS
+    too.
+    """
     if not with_scipy and control_count >= 0 and "scipy.linalg" in sys.modules:
         _look()
 
 
 def _forget():
-    """Restore the number of threads in a forked child, where no other thread's operator is running."""
+    """Restore the number of threads in a forked child: operators of other threads do not run there."""
     global depth
     cdef int i
     for i in range(control_count):
@@ -100,14 +103,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def threads():
-    """Return the current number of threads of each library."""
+    """Return the current number of threads of each BLAS library."""
     if control_count < 0:
         _look()
     return [controls[i].get() for i in range(control_count)]
 
 
 def call(function):
-    """Return function() called with single-threaded BLAS."""
+    """Call `function` with single-threaded BLAS and return its result."""
     begin()
     try:
         return function()

@@ -1,24 +1,24 @@
-"""Cache of packed operands that repeat in matrix products.
+"""Cache of packed operands that several matrix products use.
 
 In: the tensor of an operand, at each product.  Out: its panels, from its second use.
 
-    for x in batches: torch.nn.functional.linear(x, weight)    weight is packed at its second use and kept
+    for x in batches: torch.nn.functional.linear(x, weight)    weight is packed at its second use and cached
 
-Panels are valid as long as the memory has not been written to. This is known for memory that only one tensor
-and its views refer to, since they share a version counter. Therefore a packed operand must have
+Panels are valid as long as the memory has not been written to. Writes are
+detected by the version counter, which a tensor shares with its views. Therefore a packed operand must have
 
     an array that owns its memory
-    no references to the array except from that tensor and the view at hand (the reference count is checked)
+    no references to the array except from its tensor and the current view (the reference count is checked)
     an unchanged version counter
 
 `drop_handed_out` drops the panels of an array that is exposed to programs (`x.array`, storages, `x.data`).
 Writes through addresses cannot be detected: a tensor whose address was exposed, also by NumPy or DLPack, is
 no longer packed.
 
-Code that reuses a tensor's array for another result must count that as a write (`wrote`); there is no such
-code yet.
+Code that reuses a tensor's array for another result must call `wrote`; no code does so yet.
 
-The cache is bounded in bytes and entries; an entry ends with its tensor. All accesses hold the GIL.
+The cache is bounded in bytes and entries; an entry is removed when its tensor is deallocated. All accesses
+hold the GIL.
 """
 
 import weakref
@@ -41,28 +41,29 @@ cdef extern from "Python.h":
 cnp.import_array()
 
 cdef enum:
-    TABLE_SIZE = 1 << 10               # hash table size; each operand has one slot, by its address
-    MAX_USES_BEFORE_PACKING = 64       # uses after which an operand is packed at the latest
-    MAX_TOTAL_BYTES = 1 << 28          # total size of the packed panels
-    MIN_ARRAY_BYTES = 1 << 12          # minimum size of a packed array
+    TABLE_SIZE = 1 << 10               # size of the hash table; the address of an operand selects its slot
+    # maximum of `uses_before_packing`, which doubles when panels are dropped unused
+    MAX_USES_BEFORE_PACKING = 64
+    MAX_TOTAL_BYTES = 1 << 28          # maximal total size of the packed panels
+    MIN_ARRAY_BYTES = 1 << 12          # minimal size of a packed array
 
 
 @cython.final
 cdef class CacheEntry:
-    """An operand that was used, with its panels from the second use."""
+    """An operand of earlier products; has its panels from the second use on."""
 
     cdef Matrix matrix
     cdef bint double_
-    cdef int64_t wide                  # columns of a panel
-    cdef PyObject *root                # owner of memory and version counter; borrowed, see `watch`
+    cdef int64_t wide                  # columns of one panel
+    cdef PyObject *root  # the tensor that owns memory and version counter; borrowed reference, see `watch`
     cdef PyObject *owner
     cdef int version
     cdef int uses
-    cdef int uses_before_packing       # number of uses before it is packed
-    cdef int64_t used                  # time of its last use, in lookups
+    cdef int uses_before_packing       # number of uses from which the operand is packed
+    cdef int64_t used                  # time of the last use, counted in lookups
     cdef int64_t hits
     cdef Packed packed
-    cdef object watch                  # weak reference that drops the panels with the array
+    cdef object watch  # weak reference to the array; drops the panels when the array is deallocated
 
     cdef bint is_of(self, PyObject *root, Tensor owner, bint double_, Matrix *b, int64_t wide) noexcept:
         return (
@@ -80,8 +81,8 @@ cdef class CacheEntry:
 seal(CacheEntry)
 
 cdef list places = [None] * TABLE_SIZE
-cdef list packed_entries = []          # entries with panels
-cdef dict exposed_arrays = {}          # arrays whose address was handed out: id -> weak reference
+cdef list packed_entries = []          # cache entries that have panels
+cdef dict exposed_arrays = {}          # arrays whose address was exposed to the program: id -> weak reference
 cdef int64_t packed_bytes = 0
 cdef int64_t lookup_count = 0
 
@@ -99,9 +100,9 @@ cdef int drop(CacheEntry place) except -1:
 
 
 cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t held) except -1:
-    """Return whether only `t` and the owner of its version counter refer to the array.
+    """Return whether only `t` and the owner of its version counter refer to the array of `t`.
 
-    The caller holds `held` references.
+    `held` is the number of references that the caller holds.
     """
     cdef PyObject *mine = <PyObject *>t.array
     cdef PyObject *counting = <PyObject *>owner.array
@@ -109,7 +110,7 @@ cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t held) e
     if t is not owner:
         if mine != root and Py_REFCNT(mine) > 1:
             return False
-        if counting == <PyObject *>None:  # the owner does not refer to the memory
+        if counting == <PyObject *>None:  # the owner of the version counter does not refer to this memory
             return Py_REFCNT(root) <= held
         held += 1
     if counting != root and Py_REFCNT(counting) > 1:
@@ -127,7 +128,8 @@ cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
         return None
     if cnp.PyArray_NBYTES(<cnp.ndarray>root) < MIN_ARRAY_BYTES:
         return None
-    number = (number * <uint64_t>0x9E3779B97F4A7C15) >> 54  # Fibonacci hashing: large arrays have equal low address bits
+    # Fibonacci hashing uses the high bits: the low address bits of large arrays are equal
+    number = (number * <uint64_t>0x9E3779B97F4A7C15) >> 54
     lookup_count += 1
     if places[number] is None:
         place = CacheEntry.__new__(CacheEntry)
@@ -159,7 +161,7 @@ cdef inline object root_id(object root):
 
 
 cdef Packed pack_operand(CacheEntry place, object root):
-    """Pack an operand, evicting the least recently used entries if the cache is full."""
+    """Pack an operand and return the panels; evict the least recently used panels if the cache is full."""
     global packed_bytes
     cdef Packed result = packed_columns(place.double_, &place.matrix, place.wide)
     if result is None or result.bytes > MAX_TOTAL_BYTES:
@@ -173,12 +175,15 @@ cdef Packed pack_operand(CacheEntry place, object root):
 
 
 def last_use(CacheEntry place not None):
-    """Return the time of an entry's last use."""
+    """Return the time of the last use of an entry, counted in lookups."""
     return place.used
 
 
 cdef void drop_handed_out(PyObject *array, bint by_address) noexcept:
-    """Drop an array's panels when it or its address is handed out, because writes may go unnoticed."""
+    """Drop the panels of an array that is exposed to the program, because later writes are not detected.
+
+    If `by_address`, the address was exposed, and the array is never packed again.
+    """
     cdef Py_ssize_t i
     cdef PyObject *owning
     if not packed_entries and not by_address:
@@ -194,7 +199,7 @@ cdef void drop_handed_out(PyObject *array, bint by_address) noexcept:
 
 
 def forget_address(size_t number, array):
-    """Forget an array whose address was handed out when it is deallocated."""
+    """Remove a deallocated array from the arrays whose address was exposed."""
     exposed_arrays.pop(number, None)
 
 
@@ -202,12 +207,12 @@ watch_memory(drop_handed_out)
 
 
 def kept():
-    """Return the number of packed operands and their total bytes."""
+    """Return the number of packed operands and the total bytes of their panels."""
     return len(packed_entries), packed_bytes
 
 
 def forget():
-    """Clear the cache."""
+    """Remove all entries from the cache."""
     while packed_entries:
         drop(<CacheEntry>packed_entries[len(packed_entries) - 1])
     places[:] = [None] * TABLE_SIZE

@@ -5,8 +5,9 @@ register of the result.
 
     pad(x, [1, 2], "reflect")      constant_pad_nd(x, [1, 1], 0.5)
 
-Each element of the result has a source index along each dimension, or none: then it is the fill value. Other
-layouts, fill values that do not fit the dtype and invalid arguments are left to the record's own kernel.
+Each element of the result is copied from a source index along each dimension; without one, it is the fill
+value. For other layouts, fill values that the dtype cannot represent and invalid arguments, the Python kernel
+of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -34,25 +35,25 @@ cdef enum Mode:
     UNKNOWN
 
 cdef enum:
-    MAX_ELEMENT_BYTES = 16             # maximum bytes of an element
+    MAX_ELEMENT_BYTES = 16             # maximal size of an element
 
-cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40   # limit; the record's kernel raises the error
+cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40  # for more elements, the record's Python kernel raises the error
 
 
 ctypedef struct Plan:
     Mode mode
     int nd
-    int first                          # the first dimension that is padded
-    npy_intp before[MAX_DIMS]          # padding before each dimension; negative: elements cut off
+    int first                          # the first padded dimension
+    npy_intp before[MAX_DIMS]          # padding before each dimension; a negative number removes elements
     npy_intp size[MAX_DIMS]            # sizes of the source
     npy_intp new[MAX_DIMS]
-    npy_intp step[MAX_DIMS]            # strides of the source, in bytes
+    npy_intp step[MAX_DIMS]            # byte strides of the source
     npy_intp width
     char fill[MAX_ELEMENT_BYTES]
 
 
 cdef inline npy_intp source_index(Plan *p, int d, npy_intp i) noexcept nogil:
-    """Return the source index of result index `i` along a dimension; -1 for the fill value."""
+    """Return the source index of index `i` of the result along dimension `d`; -1 for the fill value."""
     cdef npy_intp n = p.size[d]
     i -= p.before[d]
     if 0 <= i < n:
@@ -84,7 +85,9 @@ cdef inline char *write_fill(Plan *p, char *out, npy_intp count) noexcept nogil:
 
 
 cdef char *write_row(Plan *p, const char *row, char *out) noexcept nogil:
-    """Write one row of the result; a row of fill values if `row` is NULL."""
+    """Write one row of the result, with fill values only if `row` is NULL; return the address after the
+    row.
+    """
     cdef int d = p.nd - 1
     cdef npy_intp n = p.new[d], i = 0, at, inside
     if row == NULL:
@@ -106,7 +109,9 @@ cdef char *write_row(Plan *p, const char *row, char *out) noexcept nogil:
 
 
 cdef void write_rows(Plan *p, const char *x, npy_intp outer, char *out) noexcept nogil:
-    """Write all rows; the dimensions that are not padded are merged to `outer`."""
+    """Write all rows of the result; `outer` is the product of the dimensions before the first padded
+    dimension.
+    """
     cdef npy_intp index[MAX_DIMS]
     cdef npy_intp k, at, rows = 1
     cdef const char *row
@@ -137,7 +142,7 @@ cdef void write_rows(Plan *p, const char *x, npy_intp outer, char *out) noexcept
         block += apart
 
 
-# ---------------------------------------------------------------- from registers
+# ---------------------------------------------------------------- arguments from registers
 
 cdef Mode mode_of(IValue *x) noexcept:
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not str:
@@ -152,7 +157,9 @@ cdef Mode mode_of(IValue *x) noexcept:
 
 
 cdef bint is_valid_padding(Plan *p, npy_intp before, npy_intp after, npy_intp n) noexcept:
-    """Return whether this kernel supports the padding of a dimension of `n` elements in the plan's mode."""
+    """Return whether this kernel supports the padding of a dimension with `n` elements in the mode of the
+    plan.
+    """
     if p.mode == CONSTANT:
         return n + before + after >= 0
     if n == 0 or n + before + after < 1 or -before >= n or -after >= n:
@@ -197,7 +204,10 @@ cdef bint make_plan(Plan *p, PyArrayObject *a, IValue *pads) noexcept:
 
 
 cdef bint read_fill(IValue *value, int kind, char *out) noexcept:
-    """Read the fill value in the dtype: 0 for any dtype, other numbers if `store_scalar` supports them."""
+    """Write the fill value as an element of dtype `kind`; return False if this is unsupported.
+
+    0 is supported for all dtypes, other numbers if `store_scalar` supports them.
+    """
     if value.tag == TAG_NONE or (value.tag == TAG_INT and value.v.i == 0) or (value.tag == TAG_BOOL and value.v.i == 0):
         memset(out, 0, MAX_ELEMENT_BYTES)
         return True

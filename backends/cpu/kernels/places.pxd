@@ -2,8 +2,8 @@
 
     out[j] = x[i, index[j]]       x[index[i, j], j] += y[i, j]       x[index] = 0
 
-Each index is read once, checked, and then used: a thread that writes to the indices meanwhile can only select
-another element of the same array, or end the iteration.
+Each index is read from memory once, then checked and used. If another thread writes to the indices at the
+same time, this can only select another element of the same array, or end the iteration.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -20,16 +20,18 @@ cdef extern from "simd.h" nogil:
 
 
 cdef inline int64_t wrap_index(const char *index, bint narrow, npy_intp i, npy_intp wrap) noexcept nogil:
-    """Return index `i` as a position: `wrap`, the length or 0, is added if it is negative."""
+    """Return index `i` as a position: `wrap` (the length of the dimension, or 0) is added to a negative
+    index.
+    """
     cdef int64_t j = once_narrow(<const int32_t *>index + i) if narrow else once_wide(<const int64_t *>index + i)
     return j + (wrap & (j >> 63))
 
 
-cdef enum IndexOp:                         # operation at each index
-    TEST                               # nothing: only check the indices
+cdef enum IndexOp:                         # the operation at each index
+    TEST                               # only check that the indices are valid
     TAKE                               # other = array
     PUT                                # array = other
-    ADD                                # array += other; the following likewise
+    ADD  # array += other; the next operations combine `array` and `other` in the same way
     MULTIPLY
     MAXIMUM
     MINIMUM
@@ -37,14 +39,15 @@ cdef enum IndexOp:                         # operation at each index
 
 ctypedef struct IndexIterator:
     int nd
-    npy_intp dims[MAX_DIMS]            # shape of the indices
-    npy_intp array[MAX_DIMS]           # strides in bytes, not counting the indexed dimension
+    npy_intp dims[MAX_DIMS]            # shape of the index tensor
+    # byte strides of the array along the indices' dimensions; 0 for the indexed dimension
+    npy_intp array[MAX_DIMS]
     npy_intp index[MAX_DIMS]
     npy_intp other[MAX_DIMS]
-    npy_intp step                      # bytes between positions of the indexed dimension
-    npy_intp n                         # number of positions
-    npy_intp width                     # bytes of an element: 1, 2, 4 or 8
-    bint narrow                        # indices have 32 bits
+    npy_intp step                      # byte stride of the indexed dimension
+    npy_intp n                         # length of the indexed dimension
+    npy_intp width                     # size of an element in bytes: 1, 2, 4 or 8
+    bint narrow                        # True for int32 indices, False for int64
 
 
 cdef inline void begin_iteration(IndexIterator *walk, npy_intp width, npy_intp step, npy_intp n, bint narrow) noexcept nogil:
@@ -52,20 +55,21 @@ cdef inline void begin_iteration(IndexIterator *walk, npy_intp width, npy_intp s
 
 
 cdef inline void add_dimension(IndexIterator *walk, npy_intp n, npy_intp array, npy_intp index, npy_intp other) noexcept nogil:
-    """Append a dimension inside the existing ones."""
+    """Append a dimension as the new innermost dimension; the last three arguments are byte strides."""
     if n != 1:
         walk.dims[walk.nd], walk.array[walk.nd], walk.index[walk.nd], walk.other[walk.nd] = n, array, index, other
         walk.nd += 1
 
 
-# Run the operation; return False if an index is not in [0, n), which ends the iteration there. `kind` is the
-# ScalarType of the elements; arithmetic requires a dtype for which `supports_arithmetic` is True.
+# Run the operation for all indices. Return False at the first index that is not in [0, n); the operations
+# before it have then been done. `kind` is the ScalarType of the elements; arithmetic requires
+# `supports_arithmetic(kind)`.
 cdef bint iterate_indices(IndexIterator *walk, IndexOp way, int kind, char *array, const char *index, char *other) noexcept nogil
 # Return whether this module supports arithmetic on elements of a ScalarType.
 cdef bint supports_arithmetic(int kind) noexcept nogil
-# Return the array of an aligned int32 or int64 CPU tensor with any strides; NULL for anything else.
+# Return the array of an aligned int32 or int64 CPU tensor, with any strides; NULL for other values.
 cdef PyArrayObject *read_indices(IValue *x) noexcept
-# Combine one index tensor for each of the first dimensions, of the given lengths, into linear indices over
-# those dimensions, in an array of their broadcast shape. None if an index is out of range or the shapes do
+# Combine index tensors, one for each leading dimension, into an array of linear indices with their broadcast
+# shape. `lengths` are the sizes of these dimensions. Return None if an index is out of range or the shapes do
 # not broadcast.
 cdef object linear_indices(List indices, npy_intp *lengths)

@@ -1,4 +1,4 @@
-"""Iteration over index tensors; see the `.pxd` for the contract."""
+"""Iteration over index tensors; `places.pxd` describes the contract."""
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
@@ -45,7 +45,7 @@ cdef inline void apply_at(IndexOp way, element *array, element *other) noexcept 
 
 
 cdef inline void apply_to_line(IndexOp way, npy_intp n, element *array, npy_intp step, element *other, npy_intp other_step) noexcept nogil:
-    """Apply the operation to n elements at one index; strides are in bytes."""
+    """Apply the operation to `n` elements at one index; `step` and `other_step` are in bytes."""
     cdef npy_intp j
     if step == sizeof(element) and other_step == sizeof(element):
         if way == ADD:
@@ -65,7 +65,8 @@ cdef inline bint iterate_index_row(
 ) noexcept nogil:
     """Apply the operation along a row of indices.
 
-    Loop invariants are arguments, because stores could alias the fields of a structure.
+    Loop invariants are passed as arguments, because the compiler must assume that stores change fields of a
+    structure.
     """
     cdef npy_intp j
     cdef int64_t place
@@ -102,7 +103,7 @@ cdef bint iterate_row(
 
 
 cdef bint iterate_elements(IndexIterator *walk, IndexOp way, char *array, const char *index, element *other) noexcept nogil:
-    """Process all rows, advancing a multi-dimensional index."""
+    """Process all rows of the index tensor, advancing a multi-dimensional index."""
     cdef npy_intp at[MAX_DIMS]
     cdef char *other_data = <char *>other
     cdef int d, last = walk.nd - 1
@@ -134,7 +135,7 @@ cdef bint iterate_elements(IndexIterator *walk, IndexOp way, char *array, const 
             return True
 
 
-# ---------------------------------------------------------------- by dtype
+# ---------------------------------------------------------------- selection by dtype
 
 cdef bint supports_arithmetic(int kind) noexcept nogil:
     return kind == FLOAT or kind == DOUBLE or kind == INT64 or kind == INT32

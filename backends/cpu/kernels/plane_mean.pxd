@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport IValue
 
-# Return whether a list of one or two sizes contains only ones.
+# Return whether `x` is a list of one or two sizes that are all 1.
 cdef bint are_ones(IValue *x) noexcept
-# Kernel for such sizes.
+# Kernel of adaptive average pooling for such sizes.
 cdef int mean_of_planes(Operator op, IValue *r, const int32_t *at) except -1

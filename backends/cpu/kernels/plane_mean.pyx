@@ -5,8 +5,8 @@ result, (images, channels, 1, 1).
 
     adaptive_avg_pool2d(x, [1, 1])
 
-Sums are accumulated in double. Other sizes, layouts and dtypes, and empty tensors, are left to the record's
-own kernel.
+Sums are accumulated in double. For other sizes, layouts and dtypes, and for empty tensors, the Python
+kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -44,7 +44,7 @@ cdef void mean_planes(const floating *x, npy_intp planes, npy_intp n, floating *
 cdef void mean_rows(
     const floating *x, npy_intp images, npy_intp channels, npy_intp n, double *sums, floating *out
 ) noexcept nogil:
-    """Average channels-last images; `sums` has one number per channel."""
+    """Average each channel of channels-last images; `sums` is a buffer with one number per channel."""
     cdef npy_intp i, k, c
     for i in range(images):
         for c in range(channels):

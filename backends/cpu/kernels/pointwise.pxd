@@ -3,7 +3,8 @@
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.elementwise cimport Loops
 
-# Set the operator's kernel to its ufunc's loops, if its record names a ufunc that has some.
+# If the operator's record names a ufunc with supported loops, set the operator's kernel to run these loops.
 cdef int bind_loops(Operator op) except -1
-# Return the loops of the ufunc that the operator's record names; None if there are none.
+# Return the loops of the ufunc named by the operator's record; None if it names no ufunc with supported
+# loops.
 cdef Loops loops_of_record(Operator op)

@@ -4,7 +4,8 @@ In: registers with tensors and numbers.  Out: the register of the result.
 
     x + y, x.exp_(), x * 2, x.add(y, alpha=1), torch.add(x, y, out=z)
 
-The record's own kernel runs if operands need a conversion or `elementwise` does not support them.
+If operands need a conversion or `elementwise` does not support them, the Python kernel of the operator record
+runs.
 """
 
 from cpython.object cimport PyObject
@@ -27,7 +28,9 @@ cdef dict _loops_of = {}  # cache: (ufunc name, type promotion, dtypes) -> loops
 
 
 cdef Loops loops_of_record(Operator op):
-    """Return the ufunc loops of the operator's record or of its base record; None without a ufunc."""
+    """Return the ufunc loops of the operator's record, or of the record it derives from; None without a
+    ufunc.
+    """
     record = op.record.base or op.record
     if record.ufunc is None:
         return None
@@ -62,7 +65,7 @@ cdef int bind_loops(Operator op) except -1:
 
 
 cdef int bind_output(Operator op, Loops loops) except -1:
-    """Set the kernel of the `out=` variant, whose last argument is the output."""
+    """Set the kernel of an `out=` variant; the last argument is the output."""
     cdef Kernel kernel
     if op.nargs == loops.arity + 1:
         kernel = run_unary_out if loops.arity == 1 else run_binary_out
@@ -76,7 +79,8 @@ cdef int bind_output(Operator op, Loops loops) except -1:
 cdef inline bint is_one(IValue *alpha, IValue *x) noexcept:
     """Return whether a scale factor is 1.
 
-    A float 1.0 counts only for floating tensors; the record's kernel rejects floats for other tensors.
+    The float 1.0 is accepted only for floating tensors; for other tensors the record's kernel raises an
+    error.
     """
     if alpha.tag == TAG_INT:
         return alpha.v.i == 1
@@ -88,7 +92,7 @@ cdef inline Loops loops_of(Operator op):
 
 
 cdef inline int store_result(Operator op, IValue *r, const int32_t *at, PyObject *result) except -1:
-    """Store the result; if it is NULL, run the record's own kernel."""
+    """Store `result`; if it is NULL, run the Python kernel of the operator record."""
     if result == NULL:
         return call_python_kernel(op, r, at)
     set_object_steal(&r[at[op.nargs]], result)
@@ -116,7 +120,9 @@ cdef int run_binary_inplace(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef int compute_output(Operator op, IValue *r, const int32_t *at, IValue *other) except -1:
-    """Compute into the last argument; run the record's own kernel if that is not possible directly."""
+    """Compute into the last argument; run the record's Python kernel if the loops cannot write to it
+    directly.
+    """
     cdef IValue *x = &r[at[0]]
     cdef IValue *out = &r[at[op.nargs - 1]]
     if not is_tensor(x) or not is_tensor(out):
@@ -136,17 +142,17 @@ cdef int run_binary_out(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int run_scaled_out(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x op alpha * y with `out=`."""
+    """Compute x op alpha * y with `out=`; if alpha is not 1, the record's Python kernel runs."""
     return compute_output(op, r, at, &r[at[1]]) if is_one(&r[at[2]], &r[at[0]]) else call_python_kernel(op, r, at)
 
 
 cdef int run_scaled(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x op alpha * y."""
+    """Compute x op alpha * y; if alpha is not 1, the record's Python kernel runs."""
     return run_binary(op, r, at) if is_one(&r[at[2]], &r[at[0]]) else call_python_kernel(op, r, at)
 
 
 cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x = x op alpha * y in place; the product is a temporary tensor."""
+    """Compute x = x op alpha * y in place; if alpha is not 1, alpha * y is a temporary tensor."""
     cdef IValue product
     cdef PyObject *result = NULL
     if is_one(&r[at[2]], &r[at[0]]):
@@ -162,7 +168,9 @@ cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef bint can_scale_in_place(IValue *x, IValue *y, IValue *alpha) noexcept:
-    """Return whether x and y are disjoint CPU tensors of one floating dtype, and `alpha` is a number."""
+    """Return whether `x` and `y` are CPU tensors of one floating dtype without shared memory, and `alpha` a
+    number.
+    """
     cdef PyArrayObject *a
     cdef PyArrayObject *b
     if not is_tensor(x) or not is_tensor(y):
@@ -189,7 +197,7 @@ cdef Loops multiply_loops():
 
 
 cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x + alpha * y; a fused kernel does it in one pass unless alpha is 1."""
+    """Compute x + alpha * y; if alpha is not 1, `add_scaled` computes it in one pass."""
     cdef IValue *x = &r[at[0]]
     cdef PyObject *result = NULL
     if is_one(&r[at[2]], x) and is_tensor(x):

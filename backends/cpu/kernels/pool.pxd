@@ -1,4 +1,4 @@
-"""Pooling windows over planes, and their reductions."""
+"""Pooling windows over planes, and the loops that reduce each window."""
 
 from libc.stdint cimport int64_t
 
@@ -12,14 +12,15 @@ ctypedef fused real:
     double
 
 cdef struct Windows:
-    int64_t size[3]                    # sizes of a plane
-    int64_t places[3]                  # sizes of the result
+    int64_t size[3]                    # sizes of a plane in three dimensions
+    int64_t places[3]                  # sizes of the result: the number of windows per dimension
     int64_t *begin[3]
     int64_t *stop[3]
     int64_t dilation[3]
 
-# Compute the maxima of the planes [first, last), and their indices unless `index` is NULL; return -1 without
-# memory.
+# Compute the maximum of each window for the planes [first, last), and its index in the plane unless `index`
+# is NULL. Return -1 if memory is exhausted.
 cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil
-# Compute the sums of windows divided by `divisor`, which has one number per window; return -1 without memory.
+# Compute the sum of each window divided by its number in `divisor`, for the planes [first, last). Return -1
+# if memory is exhausted.
 cdef int pool_mean(Windows *w, real *x, real *out, real *divisor, int64_t first, int64_t last) noexcept nogil

@@ -3,9 +3,9 @@
 In: planes (C-contiguous, three spatial dimensions) and the start and end of each window along each dimension;
 out: one element per window, and for maxima its index in the plane.
 
-A row of windows is computed in two steps: the input rows that it covers are reduced to one row, elementwise,
-which the compiler vectorizes; then each window reduces its part of that row. NaN takes precedence over all
-numbers, the last NaN over the others; of equal numbers the first is selected.
+A row of windows is computed in two steps. First, the input rows under these windows are reduced elementwise
+to one row, in a loop that the compiler vectorizes. Then each window reduces its section of this row. The
+maximum of a window with NaN is its last NaN; of equal numbers, the first is selected.
 """
 
 cimport cython
@@ -123,7 +123,7 @@ cdef int pool_mean(Windows *w, real *x, real *out, real *divisor, int64_t first,
     return 0
 
 
-# ---------------------------------------------------------------- running
+# ---------------------------------------------------------------- entry points
 
 cdef int64_t *_numbers(array, Py_ssize_t count) except NULL:
     if array.dtype.char not in "lq" or array.itemsize != 8 or array.ndim != 1 or not array.flags.c_contiguous:
@@ -135,10 +135,10 @@ cdef int64_t *_numbers(array, Py_ssize_t count) except NULL:
 
 @cython.final
 cdef class Table:
-    """Start and end of the windows along three dimensions, checked once."""
+    """Start and end of the windows along three dimensions; the constructor checks them."""
 
     cdef Windows windows
-    cdef object kept                   # owners of the memory that the pointers refer to
+    cdef object kept                   # keeps the owners of the memory behind the pointers alive
 
     def __cinit__(self, sizes, begin, stop, dilation):
         cdef int d
@@ -157,17 +157,17 @@ cdef class Table:
                 raise ValueError("Table: a window is outside the input")
 
     def places(self):
-        """Return the spatial shape of the result."""
+        """Return the spatial shape of the result, the number of windows per dimension."""
         return (self.windows.places[0], self.windows.places[1], self.windows.places[2])
 
 
 @cython.final
 cdef class Run:
     cdef Windows *windows
-    cdef tuple held                    # owners of the memory that the pointers refer to
+    cdef tuple held                    # keeps the owners of the memory behind the pointers alive
     cdef char *x
     cdef char *out
-    cdef char *more                    # indices of maxima, or divisors
+    cdef char *more                    # indices of the maxima, or divisors of the means
     cdef str kind
     cdef bint mean
     cdef int64_t planes
@@ -230,7 +230,9 @@ cdef int _run(Table table, x, out, more, bint mean) except -1:
 
 
 def max_of_windows(Table table not None, x, out, index):
-    """Write each window's maximum to `out`, and its plane index to `index` (or None)."""
+    """Write the maximum of each window to `out`, and its index in the plane to `index` unless that is
+    None.
+    """
     if x.dtype.char not in "fdlq" or x.itemsize < 4:
         raise TypeError("max_of_windows: expected float32, float64 or int64")
     if index is not None and (index.dtype.char not in "lq" or index.shape != out.shape):
@@ -239,7 +241,7 @@ def max_of_windows(Table table not None, x, out, index):
 
 
 def mean_of_windows(Table table not None, x, out, divisor):
-    """Write each window's sum, divided by the window's element of `divisor`, to `out`."""
+    """Write the sum of each window, divided by its number in `divisor`, to `out`."""
     if x.dtype.char not in "fd" or divisor.dtype != x.dtype or divisor.size * len(x) != out.size:
         raise TypeError("mean_of_windows: expected float32 or float64 operands of one dtype, and a divisor per window")
     _run(table, x, out, divisor, True)

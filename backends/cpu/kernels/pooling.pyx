@@ -1,13 +1,13 @@
 """Pooling operators on contiguous floating CPU tensors: from registers to the loops of `pool.pyx`.
 
 In: registers with planes, kernel sizes, strides, paddings, dilations. Out: the register of the result, or
-those of maxima and their indices.
+the registers of maxima and indices.
 
     max_pool2d(x, [2, 2])     max_pool2d_with_indices(x, [3], [2], [1])
     avg_pool1d(x, [4])        adaptive_avg_pool2d(x, [3, 3])
 
-Channels-last tensors, other dtypes, invalid arguments, and inputs large enough for several threads are left
-to the record's own kernel.
+For channels-last tensors, other dtypes, invalid arguments, and inputs large enough for several threads, the
+Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -35,9 +35,9 @@ from ts.backends.cpu import thread_pool
 cnp.import_array()
 
 cdef enum:
-    MAX_SIZE = 1 << 30                    # limit of each size
-    MAX_WINDOWS = 1 << 20                 # maximum number of windows per dimension
-    MAX_SINGLE_THREAD_ELEMENTS = 1 << 15  # elements; larger inputs may use several threads
+    MAX_SIZE = 1 << 30                    # maximum of each kernel size, stride, padding and dilation
+    MAX_WINDOWS = 1 << 20                 # maximal number of windows per dimension
+    MAX_SINGLE_THREAD_ELEMENTS = 1 << 15  # for larger inputs, the record's kernel may use several threads
 
 cdef enum Divisor:
     WITH_PADDING
@@ -52,13 +52,16 @@ ctypedef struct Plan:
     int64_t padding[3]
     int64_t planes
     Windows windows
-    int64_t *memory                    # memory of `windows`; NULL before its allocation
+    int64_t *memory                    # memory of `windows`; NULL until it is allocated
     npy_intp shape[5]                  # shape of the result
     int nd
 
 
 cdef bint read_sizes(IValue *x, int n, int64_t least, int64_t *out):
-    """Read a number per dimension, or one for all, into the last n of three; False if out of range."""
+    """Read `n` numbers, or one for all dimensions, into the last n of three elements.
+
+    Return False if a number is less than `least` or too large.
+    """
     cdef List sizes
     cdef int d
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
@@ -78,7 +81,9 @@ cdef bint is_empty_list(IValue *x):
 
 
 cdef bint read_planes(Plan *p, PyArrayObject *a, int n):
-    """Read the sizes of planes and the dimensions before them; missing spatial dimensions have size 1."""
+    """Read the sizes of the planes and of the dimensions before them; missing spatial dimensions get size
+    1.
+    """
     cdef int d, nd = ndim_of(a)
     if nd != n + 1 and nd != n + 2:
         return False
@@ -98,9 +103,9 @@ cdef bint read_planes(Plan *p, PyArrayObject *a, int n):
 
 
 cdef bint allocate_windows(Plan *p) except -1:
-    """Allocate the windows' starts and ends once the output size is known.
+    """Allocate memory for the start and end of each window; the output size must be set.
 
-    False if there are too many windows.
+    Return False if there are more than MAX_WINDOWS windows in a dimension.
     """
     cdef int64_t *w = p.windows.places
     cdef int d
@@ -121,7 +126,9 @@ cdef bint allocate_windows(Plan *p) except -1:
 
 
 cdef bint set_sliding_windows(Plan *p, bint ceil) except -1:
-    """Compute windows that advance by a stride; False if the arguments are invalid."""
+    """Set the start and end of windows that advance by a stride; return False if the arguments are
+    invalid.
+    """
     cdef int64_t size, room, k, s, pad, gap, start, i
     cdef int d
     for d in range(3):
@@ -144,7 +151,7 @@ cdef bint set_sliding_windows(Plan *p, bint ceil) except -1:
 
 
 cdef bint set_adaptive_windows(Plan *p) except -1:
-    """Compute the windows of adaptive pooling, which divide each dimension into nearly equal parts."""
+    """Set the windows of adaptive pooling, which divide each dimension into nearly equal sections."""
     cdef int64_t i, n, m
     cdef int d
     if not allocate_windows(p):
@@ -158,7 +165,7 @@ cdef bint set_adaptive_windows(Plan *p) except -1:
 
 
 cdef bint uses_threads(PyArrayObject *a, Plan *p):
-    """Return whether the input is large enough for the record's kernel, which uses several threads."""
+    """Return whether the input is so large that the record's kernel would use several threads."""
     cdef int64_t work = size_of(a) + p.planes * p.windows.places[0] * p.windows.places[1] * p.windows.places[2]
     return work > MAX_SINGLE_THREAD_ELEMENTS and thread_pool.parts(2 * work) > 1
 
@@ -221,7 +228,9 @@ cdef int max_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- means
 
 cdef int64_t count_elements(Plan *p, int d, int64_t i, Divisor divisor) noexcept nogil:
-    """Return the number of elements of a window along a dimension, with padding or without."""
+    """Return the number of elements of window `i` along a dimension; `divisor` selects whether padding
+    counts.
+    """
     cdef int64_t start = i * p.stride[d] - p.padding[d]
     if divisor == WITH_PADDING:
         return min(start + p.kernel[d], p.windows.size[d] + p.padding[d]) - start

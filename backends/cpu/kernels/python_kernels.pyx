@@ -1,9 +1,9 @@
-"""Execution of Python kernels on the CPU: NumPy warnings disabled, BLAS limited to one thread.
+"""Calls of Python kernels on the CPU, with NumPy warnings disabled and BLAS limited to one thread.
 
     run(kernel, [np, x, y], -1)        kernel(np, x, y)
 
-NumPy's loops read the error state from a context variable. Setting it directly does the work of `np.errstate`
-at a tenth of its cost. If a NumPy version has no such variable, `np.errstate` is used.
+NumPy's loops read the error state from a context variable. Setting this variable costs a tenth of
+`np.errstate`, which is used for NumPy versions without the variable.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ cdef object _ignore = np._core.umath._make_extobj(all="ignore") if _error_state 
 
 
 def run(kernel, list args not None, device):
-    """Return kernel(*args); `device` is ignored, since there is one CPU."""
+    """Return kernel(*args); `device` is ignored, because there is only one CPU device."""
     one_thread.begin()
     try:
         if _error_state is None:

@@ -4,10 +4,11 @@ In: registers with sizes, a mean, a standard deviation.  Out: the register of th
 
     randn([2, 3])     randn_like(x)     x.normal_(0, 1)
 
-The numbers and their order are PyTorch's. Fewer than 16 are drawn one by one, in double. Otherwise each block
-of 16 uniform numbers gives 16 normal ones by the Box-Muller transform: eight radii, then eight angles. If the
-size is not a multiple of 16, the last 16 are drawn again. Other generators, dtypes, layouts and invalid
-arguments are left to the record's own kernel, which uses `block_normals`.
+The kernels draw the same numbers in the same order as PyTorch. Fewer than 16 numbers are drawn one by one, in
+double. Otherwise the Box-Muller transform turns each block of 16 uniform numbers (eight for the radii, eight
+for the angles) into 16 normal numbers. If the size is not a multiple of 16, the last 16 numbers are drawn
+again. For other generators, dtypes and layouts, and for invalid arguments, the Python kernel of the operator
+record runs, which calls `block_normals`.
 """
 
 import numpy as np
@@ -39,7 +40,7 @@ ctypedef fused floating:
 
 cdef enum:
     BLOCK = 16
-    HALF_TILE = 256                    # number of radii, and of angles, computed at a time
+    HALF_TILE = 256                    # number of radii, and number of angles, that are computed at a time
 
 cdef Loops logarithm = ufunc_loops("log")
 cdef Loops cosine = ufunc_loops("cos")
@@ -56,7 +57,7 @@ cdef inline void apply_loop(Loops loops, const floating *x, npy_intp n, floating
 
 
 cdef void box_muller_blocks(floating *x, npy_intp blocks, floating mean, floating deviation) noexcept:
-    """Transform uniform to normal numbers, block by block (Box-Muller)."""
+    """Transform blocks of 16 uniform numbers to normal numbers in place (Box-Muller)."""
     cdef floating radius[HALF_TILE]
     cdef floating angle[HALF_TILE]
     cdef floating wave[HALF_TILE]
@@ -90,9 +91,10 @@ cdef void fill_uniform(MersenneTwister stream, floating *out, npy_intp n) noexce
 
 
 cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint narrow, floating mean, floating deviation) noexcept:
-    """Fill `n` >= 16 numbers.
+    """Fill `out` with `n` >= 16 normal numbers.
 
-    With `narrow`, the remainder after whole blocks is drawn only once, for the last block.
+    If n is not a multiple of 16, the last block is drawn again. If `narrow`, the elements after the whole
+    blocks are drawn only once, for this last block.
     """
     cdef npy_intp whole = n - n % BLOCK
     fill_uniform(stream, out, whole if narrow else n)
@@ -103,7 +105,9 @@ cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint na
 
 
 def block_normals(MersenneTwister stream not None, npy_intp n, bint double_, bint narrow):
-    """Return `n` >= 16 standard normal numbers in PyTorch's block order; ValueError if `n` is less."""
+    """Return `n` >= 16 standard normal numbers in PyTorch's block order; raise ValueError if `n` is less than
+    16.
+    """
     if n < BLOCK:
         raise ValueError(f"expected at least 16 numbers, got {n}")
     result = np.empty(n, np.float64 if double_ else np.float32)

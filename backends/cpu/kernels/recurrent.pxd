@@ -9,8 +9,8 @@ from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.kernel cimport new_contiguous
 
 cdef enum:
-    MIN_STEPS_TO_PACK = 4              # number of time steps from which packing the weights pays
-    NANOSECONDS_PER_STEP = 100_000     # nanoseconds charged to `ts.limits` per time step
+    MIN_STEPS_TO_PACK = 4              # number of time steps from which packing the weights pays off
+    NANOSECONDS_PER_STEP = 100_000     # time in nanoseconds that each time step counts for `ts.limits`
 
 cdef enum Cell:
     LSTM
@@ -22,14 +22,14 @@ cdef enum Cell:
 cdef class Weights:
     cdef object w_ih
     cdef object w_hh
-    cdef object b_ih                   # or None
+    cdef object b_ih                   # None if the layer has no bias
     cdef object b_hh
     cdef object w_hr
-    cdef Packed packed_ih              # packed transposes of w_ih and w_hh, or None
+    cdef Packed packed_ih              # packed transposes of w_ih and w_hh; None if not packed
     cdef Packed packed_hh
     cdef Cell kind
     cdef int dtype
-    cdef npy_intp width                # elements of the cell state
+    cdef npy_intp width                # number of elements of the cell state
 
     cdef bint match_shapes(self, npy_intp inputs, npy_intp hidden) noexcept
     cdef object new_gates(self, npy_intp rows)
@@ -37,20 +37,21 @@ cdef class Weights:
     cdef char *candidate_bias(self) noexcept
 
 
-# Return the array of a weight, None for None, False if it is not a contiguous CPU tensor of the dtype.
+# Return the array of a weight if it is a contiguous CPU tensor of the dtype; None for None, False for other
+# values.
 cdef object read_weight(IValue *x, int dtype)
-# Build the weights from arrays in the order of a layer's parameter list; None if one of them is unsupported.
+# Create the weights from arrays in the order of a layer's parameters; None if an array is unsupported.
 cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased)
-# Return the cached packed transpose of a weight for products with `rows` rows, or None.
+# Return the cached packed transpose of a weight for products with `rows` rows; None if it is not cached.
 cdef Packed cached_panels_of(IValue *x, npy_intp rows)
-# Return a copy of a state of `nd` dimensions; None if it has another rank, dtype or device.
+# Return a copy of a state with `nd` dimensions; None for another rank, dtype or device.
 cdef object copy_state(object tensor, int dtype, int nd)
-# Return whether an array has shape (rows, columns), or (rows,) with `columns` 0; True for None.
+# Return whether an array has shape (rows, columns), or (rows,) if `columns` is 0; True for None.
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept
-# Return the batch size of each time step: that of `packed`, or of the whole batch if NULL; None if they do
-# not match.
+# Return the batch size of each time step: from the tensor `packed`, or `batch` for all steps if it is NULL.
+# Return None if the sizes do not match `batch` and `total`.
 cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total)
-# Run all time steps of one layer and direction; False if the matrix products are unsupported.
+# Run all time steps of one layer and direction; return False if the matrix products are unsupported.
 cdef bint run_layer(
     Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch, object input_gates, char *cells
 ) except -1

@@ -6,10 +6,10 @@ states.
     lstm, gru, rnn_tanh, rnn_relu                        layers, for padded and packed sequences
     lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell    one time step
 
-The contribution of the input to the gates is one matrix product for all time steps. A time step is then a
-product with the hidden state and one pass over the gates, which updates the state in place, in the tensors
-that are returned. Rows of packed sequences that have ended keep their last state. Dropout between layers,
-other dtypes and invalid arguments are left to the record's own kernel.
+One matrix product computes the contribution of the input to the gates for all time steps. Each time step then
+needs a product with the hidden state and one pass over the gates; the pass updates the state in place, in the
+returned tensors. When a packed sequence ends, its row keeps the last state. For dropout between layers, other
+dtypes and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -44,7 +44,7 @@ cdef inline npy_intp gate_count(Cell kind) noexcept nogil:
     return 4 if kind == LSTM else 3 if kind == GRU else 1
 
 
-# ---------------------------------------------------------------- one step
+# ---------------------------------------------------------------- one time step
 
 ctypedef fused floating:
     float
@@ -110,9 +110,8 @@ cdef void step(
     Cell kind, bint double_, npy_intp rows, npy_intp n, const void *input_gates, const void *hidden_gates, const void *bias, void *cell,
     void *hidden, void *saved_gates
 ) noexcept nogil:
-    """Update the state by one time step from the gates' parts of the input and of the hidden state.
-
-    For an LSTM, the activated gates are written to `saved_gates` unless it is NULL; it may be `input_gates`.
+    """Update the state by one time step, from the contributions of the input and of the hidden state to the
+    gates.
     """
     if kind == LSTM and double_:
         lstm_step(rows, n, <const double *>input_gates, <const double *>hidden_gates, <double *>cell, <double *>hidden, <double *>saved_gates)
@@ -137,10 +136,13 @@ cdef void step(
 # ---------------------------------------------------------------- one layer
 
 cdef class Weights:
-    """Weights of one layer and direction, with matching shapes."""
+    """The weights of one layer and direction; their shapes match each other."""
 
     cdef bint match_shapes(self, npy_intp inputs, npy_intp hidden) noexcept:
-        """Return whether the weights match rows of `inputs` elements and states of `hidden`; sets `width`."""
+        """Return whether the weights match rows of `inputs` elements and hidden states of `hidden` elements.
+
+        Sets `width`.
+        """
         cdef PyArrayObject *w = <PyArrayObject *>self.w_hh
         if ndim_of(w) != 2 or dims_of(w)[0] % gate_count(self.kind):
             return False
@@ -158,9 +160,9 @@ cdef class Weights:
         return new_matrix(rows, self.width * gate_count(self.kind), self.dtype)
 
     cdef bint compute_input_gates(self, object x, object gates) except -1:
-        """Compute the input's contribution to the gates for each row of `x`.
+        """Compute the contribution of the input to the gates, with the additive biases, for each row of `x`.
 
-        It includes the additive biases. False if unsupported.
+        Return False if the product is unsupported.
         """
         cdef bint biased = self.b_ih is not None or self.b_hh is not None
         cdef PyArrayObject *result = <PyArrayObject *>gates
@@ -171,7 +173,7 @@ cdef class Weights:
         return multiply_into(x, transposed(self.w_ih), gates, 1, 1 if biased else 0, None, self.packed_ih, NULL, NULL)
 
     cdef char *candidate_bias(self) noexcept:
-        """Return the bias that the reset gate of a GRU scales, or NULL."""
+        """Return the bias of a GRU that the reset gate scales; NULL if there is none."""
         if self.kind != GRU or self.b_hh is None:
             return NULL
         return data_of(<PyArrayObject *>self.b_hh) + 2 * self.width * item_size(self.dtype)
@@ -181,7 +183,7 @@ seal(Weights)
 
 
 cdef void fill(Weights w, floating *out, npy_intp rows, npy_intp n) noexcept:
-    """Fill each row with the sum of the additive biases."""
+    """Fill each row of `out` with the sum of the additive biases."""
     cdef npy_intp i, row
     cdef floating *first = NULL if w.b_ih is None else <floating *>data_of(<PyArrayObject *>w.b_ih)
     cdef floating *second = NULL if w.b_hh is None else <floating *>data_of(<PyArrayObject *>w.b_hh)
@@ -195,7 +197,7 @@ cdef void fill(Weights w, floating *out, npy_intp rows, npy_intp n) noexcept:
 
 
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept:
-    """Return whether an array has shape (rows, columns), or (rows,) with `columns` 0; True for None."""
+    """Return whether an array has shape (rows, columns), or (rows,) if `columns` is 0; True for None."""
     cdef PyArrayObject *a = <PyArrayObject *>array
     if array is None:
         return True
@@ -205,29 +207,29 @@ cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept:
 
 
 ctypedef struct Steps:
-    # State of a layer's time loop. Pointers to gates and states are element arrays; `length` and `pitch` are
-    # in bytes.
+    # State of a layer's loop over time steps. The pointers to gates and states refer to elements; `length`
+    # and `pitch` are in bytes.
     Cell kind
     bint double_
     bint reverse
-    npy_intp rows                      # batch size of these time steps
-    npy_intp row                       # first row of the next time step; in reverse, end of the next one
+    npy_intp rows                      # batch size of the current time steps
+    npy_intp row  # first row of the next time step; if `reverse`, the row after its last row
     npy_intp width                     # elements of the cell state
     npy_intp gates
-    char *input_gates                  # contributions to the gates: of the input, of the hidden state
+    char *input_gates                  # contributions of the input, and of the hidden state, to the gates
     const char *hidden_gates
     const char *bias
     char *cell
-    char *raw                          # the cell's output, and the hidden state: the same, or its projection
+    char *raw  # output of the cell, and hidden state: one array, or the second is a projection of the first
     char *hidden
-    npy_intp length                    # bytes of a hidden state
+    npy_intp length                    # size of a hidden state in bytes
     char *out
     npy_intp pitch
-    char *cells                        # NULL, or cell states of all steps; then the gates are saved too
+    char *cells  # cell states of all steps, or NULL; if not NULL, the activated gates are saved too
 
 
 cdef int finish_step(Steps *s, Job back) noexcept nogil:
-    """Finish a time step after the product with the hidden state; return -1 without memory."""
+    """Finish a time step after the product with the hidden state; return -1 if memory is exhausted."""
     cdef npy_intp size = 8 if s.double_ else 4
     if s.reverse:
         s.row -= s.rows
@@ -244,7 +246,7 @@ cdef int finish_step(Steps *s, Job back) noexcept nogil:
 
 
 cdef int run_steps(Steps *s, Job share, Job back, npy_intp times) noexcept nogil:
-    """Run consecutive time steps of equal batch size."""
+    """Run `times` consecutive time steps with equal batch size; return -1 if memory is exhausted."""
     cdef npy_intp k
     for k in range(times):
         if share.run_again() < 0 or finish_step(s, back) < 0:
@@ -253,9 +255,9 @@ cdef int run_steps(Steps *s, Job share, Job back, npy_intp times) noexcept nogil
 
 
 cdef int run_steps_threaded(Steps *s, Job share, Job back, npy_intp times) except -1:
-    """Run consecutive time steps of equal batch size.
+    """Run `times` consecutive time steps with equal batch size.
 
-    Large work is multi-threaded, or at least runs without the GIL.
+    Large work uses several threads, medium work runs without the GIL.
     """
     cdef double work = share.work() + 32.0 * s.rows * s.gates
     cdef npy_intp k
@@ -280,12 +282,12 @@ cdef int run_steps_threaded(Steps *s, Job share, Job back, npy_intp times) excep
 cdef bint run_layer(
     Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch, object input_gates, char *cells
 ) except -1:
-    """Run all time steps of one layer and direction; False if the matrix products are unsupported.
+    """Run all time steps of one layer and direction; return False if the matrix products are unsupported.
 
-    `x` holds the rows of all time steps, `sizes` the batch size of each. `hidden` and `cell` are updated in
-    place to the last state. The hidden state after each row is written to `out`, with `pitch` elements
-    between rows. `input_gates` receives the gates of all rows: activated, if `cells` is not NULL and receives
-    the cell states.
+    `x` has the rows of all time steps, `sizes` the batch size of each time step. `hidden` and `cell` are
+    updated in place to the last state. The hidden states of all rows are written to `out`, whose rows are
+    `pitch` elements apart. The gates of all rows are written to `input_gates`. If `cells` is not NULL, these
+    are the activated gates, and the cell states are written to `cells`.
     """
     cdef npy_intp *count = <npy_intp *>data_of(<PyArrayObject *>sizes)
     cdef npy_intp times = size_of(<PyArrayObject *>sizes), total = dims_of(<PyArrayObject *>input_gates)[0], size = item_size(w.dtype)
@@ -333,7 +335,7 @@ cdef bint run_layer(
 
 
 cdef void advance(Weights w, npy_intp rows, const char *input_gates, object hidden_gates, object cell, object hidden, bint without_gil) noexcept:
-    """Update the state by one time step, with the GIL or without."""
+    """Update the state by one time step, without the GIL if `without_gil`."""
     cdef char *share = data_of(<PyArrayObject *>hidden_gates)
     cdef char *cells = NULL if cell is None else data_of(<PyArrayObject *>cell)
     cdef char *state = data_of(<PyArrayObject *>hidden)
@@ -354,10 +356,12 @@ cdef inline void copy_rows(const char *x, npy_intp rows, npy_intp length, char *
         memcpy(out + row * pitch, x + row * length, length)
 
 
-# ---------------------------------------------------------------- stacks
+# ---------------------------------------------------------------- stacks of layers
 
 cdef object read_weight(IValue *x, int dtype):
-    """Return a weight's contiguous CPU array of the dtype, None for None, False for any other value."""
+    """Return the array of a weight, a contiguous CPU tensor of the dtype; None for None, False for other
+    values.
+    """
     cdef PyArrayObject *a = float_array(x)
     if x.tag == TAG_NONE:
         return None
@@ -365,7 +369,9 @@ cdef object read_weight(IValue *x, int dtype):
 
 
 cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased):
-    """Build the weights from arrays in the order of a layer's parameters; None if one is unsupported."""
+    """Create the weights from arrays in the order of a layer's parameters; None if an array is
+    unsupported.
+    """
     cdef Weights w = Weights.__new__(Weights)
     w.kind, w.dtype = kind, dtype
     for each in arrays:
@@ -382,9 +388,9 @@ cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased):
 
 
 cdef Packed cached_panels_of(IValue *x, npy_intp rows):
-    """Return the cached packed transpose of a weight for products with `rows` rows, or None.
+    """Return the cached packed transpose of a weight for products with `rows` rows; None if it is not cached.
 
-    Call it before taking a reference to the weight's array.
+    Call this before taking a reference to the weight's array, because the cache counts references.
     """
     return cached_panels_for_rows(rows, <Tensor>x.v.o, True) if is_tensor(x) else None
 
@@ -394,7 +400,7 @@ cdef inline object object_at(IValue *x):
 
 
 cdef object copy_state(object tensor, int dtype, int nd):
-    """Return a copy of a state of `nd` dimensions; None if it has another rank, dtype or device."""
+    """Return a copy of a state with `nd` dimensions; None for another rank, dtype or device."""
     cdef PyArrayObject *a
     if not isinstance(tensor, Tensor) or (<Tensor>tensor).backend != BACKEND_CPU or (<Tensor>tensor).scalar_type != dtype:
         return None
@@ -403,7 +409,7 @@ cdef object copy_state(object tensor, int dtype, int nd):
 
 
 cdef tuple read_states(Cell kind, IValue *state, int dtype, int nd):
-    """Return copies of the hidden state and, for an LSTM, of the cell state; None if they do not match."""
+    """Return copies of the hidden state and, for an LSTM, of the cell state; None if they are unsupported."""
     cdef object first = object_at(state), second = None, hidden, cell
     cdef int d
     if kind == LSTM:
@@ -421,7 +427,9 @@ cdef tuple read_states(Cell kind, IValue *state, int dtype, int nd):
 
 
 cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total):
-    """Return the batch size of each time step as a new array; None unless they match `batch` and `total`."""
+    """Return the batch size of each time step as a new array; None unless the sizes match `batch` and
+    `total`.
+    """
     cdef npy_intp t, rows, row_count = 0
     cdef PyArrayObject *a = NULL
     cdef npy_intp *count
@@ -445,7 +453,10 @@ cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy
 
 
 cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint packed) except -1:
-    """Run a stack of layers on (input, state) or (data, batch_sizes, state), weights and options."""
+    """Run a stack of layers; arguments (input, state, ...), or (data, batch_sizes, state, ...) if `packed`.
+
+    Weights and options follow.
+    """
     cdef int options = 3 if packed else 2
     cdef bint biased = r[at[options + 1]].v.i != 0, batch_first = not packed and r[at[options + 6]].v.i != 0
     cdef int64_t layers = r[at[options + 2]].v.i
@@ -510,7 +521,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
 
 
 cdef list read_weights(object params, int dtype):
-    """Return the arrays of a weight list; None for a value of another type."""
+    """Return the arrays of a list of weights; None if it is not a list of supported tensors."""
     cdef list arrays = []
     cdef Py_ssize_t i = 0
     if type(params) is not List:
@@ -522,7 +533,7 @@ cdef list read_weights(object params, int dtype):
 
 
 cdef list cached_panels(object params, int64_t slabs, npy_intp total, npy_intp batch):
-    """Return the cached packed weights w_ih and w_hh of each layer and direction."""
+    """Return the cached packed weights w_ih and w_hh for each of the `slabs` layers and directions."""
     cdef Py_ssize_t i, weights_per_layer
     cdef list panels = []
     if type(params) is not List or not 0 < slabs <= (<List>params).size // 2:
@@ -578,10 +589,10 @@ cdef int packed_rnn_relu(Operator op, IValue *r, const int32_t *at) except -1:
     return run_stack(op, r, at, RELU, True)
 
 
-# ---------------------------------------------------------------- cells
+# ---------------------------------------------------------------- cells, for one time step
 
 cdef int run_cell(Operator op, IValue *r, const int32_t *at, Cell kind) except -1:
-    """Run a cell on (input, state, w_ih, w_hh, b_ih, b_hh)."""
+    """Run a recurrent cell; arguments (input, state, w_ih, w_hh, b_ih, b_hh)."""
     cdef PyArrayObject *a
     cdef Weights w
     cdef npy_intp rows, width

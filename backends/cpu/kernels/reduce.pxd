@@ -1,4 +1,4 @@
-"""Helpers of reductions, softmax and normalization: reduced dimensions, and block sums."""
+"""Helpers of reductions, softmax and normalization: the reduced dimensions, and sums of blocks."""
 
 from numpy cimport npy_intp
 
@@ -7,28 +7,29 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
 cdef enum:
-    BLOCK = 512                        # elements, or rows, between additions in double
-    LANES = 16                         # parallel accumulators
+    BLOCK = 512  # number of elements, or rows, that are added in the dtype before the sum is added in double
+    LANES = 16                         # number of parallel accumulators
 
 ctypedef fused floating:
     float
     double
 
 ctypedef struct Shape:
-    npy_intp outer                     # the array as (outer, n, inner), of which n is reduced
+    npy_intp outer                     # the array is viewed as (outer, n, inner), and n is reduced
     npy_intp n
     npy_intp inner
-    int nd                             # dimensions of the result
+    int nd                             # number of dimensions of the result
     npy_intp dims[MAX_DIMS]
 
-# Split the shape by the dimensions to reduce (an int, a list of them; NULL, None or an empty list: all).
-# Return False if they are not adjacent, an argument is invalid, or (`read_shape`) the array is empty.
+# Split a shape into (outer, n, inner) around the dimensions to reduce. `dims` is an int or a list; NULL, None
+# and an empty list select all dimensions. Return False if the dimensions are not adjacent, an argument is
+# invalid, or, in `read_shape`, the array is empty.
 cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept
 cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noexcept
 
 
 cdef inline double block_sum(const floating *x, npy_intp n, double total) noexcept nogil:
-    """Return `total` plus the elements of at most one block, in the same order on every machine."""
+    """Return `total` plus the sum of at most BLOCK elements, added in the same order on every machine."""
     cdef floating lane[LANES]
     cdef npy_intp i = 0, j
     if n >= LANES:
@@ -50,7 +51,9 @@ cdef inline double block_sum(const floating *x, npy_intp n, double total) noexce
 
 
 cdef inline double block_squares(const double *x, npy_intp n, double mean, double total, double *first) noexcept nogil:
-    """Return `total` plus the squares of x - mean of at most one block; add that of x - mean to `first`."""
+    """Return `total` plus the sum of (x - mean) ** 2 of at most BLOCK elements; add the sum of x - mean to
+    `first`.
+    """
     cdef double lane[LANES]
     cdef double plain[LANES]
     cdef double off

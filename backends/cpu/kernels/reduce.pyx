@@ -5,13 +5,13 @@ In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the regist
     x.sum(), x.sum([1, 2])     adjacent dimensions are merged: (outer, n, inner) -> (outer, inner)
     x.var(1), x.norm()         squares about the mean, or about 0
 
-Floating rows are summed by parallel accumulators over `BLOCK` elements, whose total is added in double.
-Columns (inner > 1) are added to a row of accumulators, which is added in double every `BLOCK // 8` rows. So
+For floating rows, parallel accumulators sum `BLOCK` elements, and the sums of blocks are added in double. For
+columns (inner > 1), a row of accumulators sums `BLOCK // 8` rows, and these sums are added in double. So
 results depend neither on the machine nor on the number of threads, and are at least as accurate as PyTorch's.
-Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's
-own kernel.
+Non-contiguous tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of
+the operator record runs.
 
-`minmax` and `any_all` use `read_shape` too.
+The modules `minmax` and `any_all` use `read_shape` too.
 """
 
 cimport numpy as cnp
@@ -45,7 +45,7 @@ cdef extern from "simd.h" nogil:
     int64_t simd_sum_int64(const int64_t *x, npy_intp n)
 
 cdef enum:
-    TILE = 256                         # columns whose accumulators are on the stack
+    TILE = 256  # maximal number of columns at a time; their accumulators are on the stack
 
 
 cdef enum Reduction:
@@ -77,7 +77,7 @@ ctypedef fused integer:
 # ---------------------------------------------------------------- reduced dimensions
 
 cdef bint mark_dimension(IValue *dim, int nd, bint *marked) noexcept:
-    """Mark one dimension; False if it is out of range or marked already."""
+    """Mark the dimension `dim`; return False if it is out of range or already marked."""
     cdef int64_t d = dim.v.i
     if d < 0:
         d += nd
@@ -92,7 +92,9 @@ cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noe
 
 
 cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept:
-    """Split a shape into (outer, n, inner); False if the reduced dimensions are not adjacent or invalid."""
+    """Split a shape into (outer, n, inner); return False if the reduced dimensions are invalid or not
+    adjacent.
+    """
     cdef bint marked[MAX_DIMS]
     cdef List listed
     cdef IValue dim
@@ -151,7 +153,7 @@ cdef double row_sum(const floating *x, npy_intp n) noexcept nogil:
 
 
 cdef double row_squares(const floating *x, npy_intp n, double mean) noexcept nogil:
-    """Return the sum of (x - mean) ** 2, corrected for the rounding of the mean."""
+    """Return the sum of (x - mean) ** 2, corrected for the rounding error of the mean."""
     cdef double total = 0, first = 0
     cdef npy_intp count = n
     if floating is float:
@@ -201,7 +203,7 @@ cdef double reduce_row(Reduction reduction, const floating *x, npy_intp n, doubl
 # ---------------------------------------------------------------- floating columns
 
 cdef void column_sums(const floating *x, npy_intp n, npy_intp step, npy_intp width, double *total) noexcept nogil:
-    """Compute the sums of `width` <= TILE columns of rows that are `step` elements apart."""
+    """Compute the sums of `width` <= TILE columns of `n` rows; rows are `step` elements apart."""
     cdef floating part[TILE]
     cdef npy_intp i = 0, j, until
     for j in range(width):
@@ -248,7 +250,7 @@ cdef void column_squares(
 cdef void reduce_columns(
     Reduction reduction, const floating *x, npy_intp n, npy_intp step, npy_intp width, double correction, floating *out
 ) noexcept nogil:
-    """Compute a reduction of `width` columns."""
+    """Reduce each of `width` columns."""
     cdef double total[TILE]
     cdef floating mean[TILE]
     cdef npy_intp i, j
@@ -302,7 +304,9 @@ cdef void reduce_floating(Reduction reduction, const floating *x, Shape *s, doub
 # ---------------------------------------------------------------- integers
 
 cdef inline int64_t element_value(integer x, bint is_bool) noexcept nogil:
-    """Return the value of an element; of a bool, any non-zero byte (`x.view(ts.bool)`) is True."""
+    """Return the value of an element; for a bool, 1 if its byte is nonzero (`x.view(ts.bool)` allows any
+    byte).
+    """
     if integer is uint8_t:
         return x != 0 if is_bool else x
     return x
@@ -337,12 +341,12 @@ cdef void reduce_integers(Reduction reduction, const integer *x, Shape *s, int64
         x += s.n * s.inner
 
 
-# ---------------------------------------------------------------- the operators
+# ---------------------------------------------------------------- operators
 
 cdef int run_reduction(
     Operator op, IValue *r, const int32_t *at, Reduction reduction, IValue *dims, bint keepdim, double correction
 ) except -1:
-    """Run a reduction over `dims`, or over all dimensions if NULL."""
+    """Run a reduction over the dimensions `dims`, or over all dimensions if `dims` is NULL."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Shape s
     cdef int kind, result
@@ -362,7 +366,8 @@ cdef int run_reduction(
     if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
         held = <object>a
         warn(UserWarning, VAGUE_DEVIATION if reduction == DEVIATION else VAGUE_VARIANCE, 1)
-        if contiguous_array_or_null(&r[at[0]]) != a:  # a warning filter may run code that changes the tensor
+        # a warning was issued above, and its filter may run code that changes the tensor
+        if contiguous_array_or_null(&r[at[0]]) != a:
             return call_python_kernel(op, r, at)
     output = new_contiguous(s.nd, s.dims, result)
     x = data_of(a)
@@ -389,7 +394,7 @@ cdef int run_reduction(
 cdef inline int run_reduction_with_dtype(
     Operator op, IValue *r, const int32_t *at, Reduction reduction, IValue *dims, bint keepdim, IValue *dtype
 ) except -1:
-    """Run a reduction whose optional dtype argument must be the tensor's own."""
+    """Run a reduction with an optional dtype argument; only the tensor's dtype is supported directly."""
     if dtype.tag != TAG_NONE and not (contiguous_array_or_null(&r[at[0]]) != NULL and same_dtype(dtype, scalar_type(&r[at[0]]))):
         return run_with_contiguous_inputs(op, r, at)
     if dtype.tag != TAG_NONE and dtype.v.i not in (FLOAT, DOUBLE, INT64):
@@ -416,7 +421,7 @@ cdef int product_dim(Operator op, IValue *r, const int32_t *at) except -1:
     return run_reduction_with_dtype(op, r, at, PRODUCT, &r[at[1]], r[at[2]].v.i, &r[at[3]])
 
 
-# ---------------------------------------------------------------- moments
+# ---------------------------------------------------------------- variance and standard deviation
 
 cdef int moment_all(Operator op, IValue *r, const int32_t *at, Reduction reduction) except -1:
     return run_reduction(op, r, at, reduction, NULL, False, 1 if r[at[1]].v.i else 0)
@@ -530,9 +535,10 @@ cdef void finish_sum(const void *end, double total, char *out) noexcept nogil:
 cdef bint read_reduction(
     Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, EpilogueArgs *end
 ) noexcept:
-    """Configure the epilogue over the dimensions `reduced`, or all if NULL.
+    """Prepare the epilogue that reduces the dimensions `reduced`, or all if NULL; return False if
+    unsupported.
 
-    `dtype` is NULL for operators without it.
+    `dtype` is NULL for operators without a dtype argument.
     """
     cdef Shape s
     cdef int d
@@ -541,7 +547,7 @@ cdef bint read_reduction(
     if dtype != NULL and not same_dtype(dtype, kind):
         return False
     if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
-        return False                   # the operator warns
+        return False                   # the separate operator issues a warning here
     end.kind = kind
     if kind == FLOAT:
         end.function = end_floats

@@ -1,14 +1,16 @@
 """Weighted sums along a dimension or at arbitrary indices, for resampling and grid sampling on the CPU.
 
 In: a C-contiguous array (float32, float64, int32 or bytes), and for each element of the result the indices
-that it reads (taps) and their weights. Out: the sums, in the array's dtype, added in the order of the taps.
+that it reads (taps) and their weights. Out: for each element the weighted sum, in the array's
+dtype; the products are added in the order of the taps.
 
-    weighted_sums(x, out, axis, index, weight)             taps along one dimension, the same for all others
+    weighted_sums(x, out, axis, index, weight)             taps along one dimension, equal for all other
+    indices
     weighted_bytes(x, out, axis, index, weight, places)    uint8; weights have `places` fractional bits
-    weighted_picks(x, out, index, weight)                  taps anywhere in a plane, the same for all channels
+    weighted_picks(x, out, index, weight)                  taps anywhere in a plane, equal for all channels
 
-If the dimension is not the innermost, a tap adds one row to another, which the compiler vectorizes; the
-innermost dimension is gathered element by element.
+Along a dimension that is not the innermost, each tap adds a whole row to a row of sums, in a loop that the
+compiler vectorizes. Along the innermost dimension, elements are read one by one.
 """
 
 import numpy as np
@@ -31,15 +33,16 @@ ctypedef fused number:
 
 
 cdef struct Taps:
-    int64_t n                          # length of the source's dimension
-    int64_t m                          # length of the result's dimension
-    int64_t count                      # taps per element of the result
-    int64_t inner                      # product of the inner dimensions; for picks, the channels of an image
-    int64_t *index                     # (m, count), each in [0, n); for picks (batch, m, count), -1 for zero
+    int64_t n                          # length of the resampled dimension in the source
+    int64_t m                          # length of the resampled dimension in the result
+    int64_t count                      # number of taps per element of the result
+    int64_t inner  # product of the inner dimensions; in `weighted_picks`, the number of channels
+    # (m, count), each in [0, n); in `weighted_picks` (batch, m, count), and -1 stands for a zero
+    int64_t *index
 
 
 cdef void sum_along(Taps *taps, number *x, number *out, number *weight, int64_t first, int64_t last) noexcept nogil:
-    """Compute the sums of the outer indices [first, last)."""
+    """Compute the sums for the outer indices [first, last)."""
     cdef int64_t p, i, t, c, inner = taps.inner, count = taps.count
     cdef int64_t *index
     cdef number *w
@@ -58,7 +61,7 @@ cdef void sum_along(Taps *taps, number *x, number *out, number *weight, int64_t 
                 for t in range(count):
                     total += source[index[t]] * w[t]
                 target[0] = total
-            elif inner == 3:  # RGB
+            elif inner == 3:  # RGB images
                 total = second = third = 0
                 for t in range(count):
                     row = source + index[t] * 3
@@ -88,7 +91,9 @@ cdef inline uint8_t round_to_byte(int32_t total, int places) noexcept nogil:
 cdef void sum_bytes_along(
     Taps *taps, const uint8_t *x, uint8_t *out, const int32_t *weight, int places, int32_t *totals, int64_t first, int64_t last
 ) noexcept nogil:
-    """Compute the rounded sums of the outer indices [first, last); `totals` has room for `inner` numbers."""
+    """Compute the rounded sums for the outer indices [first, last); `totals` is a buffer with `inner`
+    numbers.
+    """
     cdef int64_t p, i, t, c, inner = taps.inner, count = taps.count
     cdef int64_t *index
     cdef const int32_t *w
@@ -134,7 +139,7 @@ cdef void sum_bytes_along(
 
 
 cdef void sum_picks(Taps *taps, number *x, number *out, number *weight, int64_t first, int64_t last) noexcept nogil:
-    """Compute the sums of the planes [first, last); each image has `inner` planes."""
+    """Compute the sums for the planes [first, last); each image has `inner` planes."""
     cdef int64_t p, i, t, at, count = taps.count
     cdef int64_t *index
     cdef number *w
@@ -159,14 +164,14 @@ cdef void sum_picks(Taps *taps, number *x, number *out, number *weight, int64_t 
 @cython.final
 cdef class Run:
     cdef Taps taps
-    cdef tuple held                    # owners of the memory that the pointers refer to
+    cdef tuple held                    # keeps the owners of the memory behind the pointers alive
     cdef char *x
     cdef char *out
     cdef char *weight
     cdef str kind
     cdef int64_t planes
-    cdef bint anywhere                 # whether the taps are picks
-    cdef int places                    # fractional bits of the weights of bytes
+    cdef bint anywhere                 # True for `weighted_picks`
+    cdef int places                    # number of fractional bits of uint8 weights
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
         require_part(part, parts, self.kind is not None)
@@ -211,7 +216,7 @@ cdef int _require_arrays(arrays) except -1:
 
 
 cdef Run _prepare(x, out, index, weight, int64_t length, int64_t lowest):
-    """Check the arrays (dtype, contiguity, taps in [lowest, length)) and return the prepared run."""
+    """Check dtypes, contiguity and that all indices are in [lowest, length); return the prepared run."""
     cdef Run run = Run.__new__(Run)
     if x.dtype.char not in "fdiB" or out.dtype != x.dtype or index.dtype.char not in "lq":
         raise TypeError("weighted sums: expected float32, float64, int32 or uint8 operands of one dtype, and int64 indices")
@@ -222,7 +227,7 @@ cdef Run _prepare(x, out, index, weight, int64_t length, int64_t lowest):
             raise ValueError("weighted sums: operands must be contiguous and aligned")
     if weight.shape != index.shape:
         raise ValueError("weighted sums: index and weight must have the same shape")
-    places = index.copy()  # private copy: checked indices cannot change
+    places = index.copy()  # private copy: the program cannot change indices after the check
     if places.size and (places.min() < lowest or places.max() >= length):
         raise IndexError("weighted sums: a tap is outside the input")
     run.held = (x, out, places, weight)
@@ -243,14 +248,19 @@ cdef int _start(Run run, int64_t size) except -1:
 
 
 def weighted_sums(x, out, int axis, index, weight):
-    """Write the weighted sums along `axis` of x to `out`; index and weight are (result length, taps)."""
+    """Write weighted sums along dimension `axis` of `x` to `out`.
+
+    `index` and `weight` have shape (length of the result, taps).
+    """
     if type(x) is np.ndarray and x.dtype.char == "B":
         raise TypeError("weighted_sums: use weighted_bytes for uint8")
     _sum_along(x, out, axis, index, weight, 0)
 
 
 def weighted_bytes(x, out, int axis, index, weight, int places):
-    """Write rounded weighted sums of uint8 elements; weights are integers with `places` fractional bits."""
+    """Write rounded weighted sums of uint8 elements to `out`; weights are integers with `places` fractional
+    bits.
+    """
     if not 0 <= places <= 22 or type(x) is not np.ndarray or x.dtype.char != "B":
         raise TypeError("weighted_bytes: expected uint8 operands and 0 to 22 fractional bits")
     _sum_along(x, out, axis, index, weight, places)
@@ -276,9 +286,9 @@ cdef int _sum_along(x, out, int axis, index, weight, int places) except -1:
 
 
 def weighted_picks(x, out, index, weight):
-    """Write to out (N, C, m) sums of elements of x (N, C, n); index and weight are (N, m, taps).
+    """Write weighted sums of elements of `x` (N, C, n) to `out` (N, C, m); index and weight are (N, m, taps).
 
-    An index of -1 stands for a zero.
+    The index -1 stands for an element 0.
     """
     _require_arrays((x, out, index, weight))
     if x.dtype.char == "B":

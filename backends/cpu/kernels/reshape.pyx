@@ -1,4 +1,5 @@
-"""Reshaping and expansion of CPU tensors: views if the strides allow it, copies only where permitted.
+"""Reshaping and expansion of CPU tensors: a view if the strides allow it, otherwise a copy if the operator
+permits.
 
 In: registers, with a tensor and sizes.  Out: the register of the view.
 
@@ -6,8 +7,8 @@ In: registers, with a tensor and sizes.  Out: the register of the view.
     x.expand(4, 3), x.expand_as(y)                                        repeated elements
     view_as_real(z), view_as_complex(x)                                   another dtype
 
-Invalid shapes, and views that would need a copy, are left to the record's own kernel, which raises the
-errors.
+For invalid shapes, and views that would need a copy, the Python kernel of the operator record runs and raises
+the errors.
 """
 
 cimport numpy as cnp
@@ -33,7 +34,9 @@ cnp.import_array()
 # ---------------------------------------------------------------- reshape
 
 cdef bint read_sizes(List sizes, npy_intp count, npy_intp *dims) noexcept:
-    """Read a shape with at most one size -1 for `count` > 0 elements; return False if it does not match."""
+    """Read a shape for `count` > 0 elements, with at most one size -1; return False if the shape does not
+    match.
+    """
     cdef npy_intp known_size = 1
     cdef Py_ssize_t i
     cdef int inferred_index = -1
@@ -58,10 +61,10 @@ cdef bint read_sizes(List sizes, npy_intp count, npy_intp *dims) noexcept:
 
 
 cdef bint fit_strides(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *strides) noexcept:
-    """Compute the strides of a view with another shape; False if it would need a copy.
+    """Compute the strides of a view of `a` with the shape `dims`; return False if this needs a copy.
 
-    Adjacent dimensions without gaps between them are merged; new dimensions split the merged ones from the
-    inside.
+    Adjacent dimensions without gaps are merged; the new dimensions then split the merged dimensions, starting
+    with the innermost.
     """
     cdef int i = ndim_of(a) - 1, j = nd - 1
     cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a), run = 1, filled = 1
@@ -86,7 +89,7 @@ cdef bint fit_strides(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *
 
 
 cdef int store_reshaped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims, bint may_copy) except -1:
-    """Store a view with another shape, or a copy if allowed; else run the record's own kernel."""
+    """Store a view with another shape, or a copy if `may_copy`; otherwise run the record's Python kernel."""
     cdef npy_intp strides[MAX_DIMS]
     cdef cnp.PyArray_Dims shape
     if fit_strides(a, nd, dims, strides):
@@ -144,7 +147,7 @@ cdef int flatten(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int unflatten(Operator op, IValue *r, const int32_t *at) except -1:
-    """Split one dimension into several, which is always a view."""
+    """Split one dimension into several; the result is always a view."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef List sizes = <List>r[at[2]].v.o
     cdef npy_intp dims[MAX_DIMS]
@@ -193,7 +196,7 @@ cdef int expand_as(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims) except -1:
-    """Store the view of `a` expanded to the given sizes, of which -1 keeps a dimension."""
+    """Store a view of `a` expanded to the sizes `dims`; a size -1 keeps the dimension."""
     cdef npy_intp strides[MAX_DIMS]
     cdef int i, extra = nd - ndim_of(a)
     cdef npy_intp n, room = INT64_MAX // cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
@@ -208,11 +211,12 @@ cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject
             return call_python_kernel(op, r, at)
         elif n != 1:
             strides[i] = 0
-        else:  # the stride that `unsqueeze` uses
+        else:  # the same stride as that of `unsqueeze`
             strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
         if dims[i] > 1:
             room //= dims[i]
-    if room == 0:  # more bytes than an array can have: the record raises the error
+    # the view would exceed the maximal byte size of an array; the record's Python kernel raises the error
+    if room == 0:
         return call_python_kernel(op, r, at)
     return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
 

@@ -3,7 +3,7 @@
 from numpy cimport npy_intp
 
 cdef extern from "row_loops.h" nogil:
-    npy_intp rows_at_once(npy_intp rows, npy_intp n)     # 32 at most
+    npy_intp rows_at_once(npy_intp rows, npy_intp n)     # returns at most 32
 
     ctypedef struct FloatBackward:
         void (*rows)(

@@ -1,12 +1,12 @@
-"""Single elements of CPU tensors: conversion to and from numbers, and copies between tensors of one dtype.
+"""Conversion of single-element CPU tensors to and from numbers, and copies between tensors of one dtype.
 
 In: registers.  Out: a register with a number or a tensor:
 
     float(x[1, 2])    aten::Float.Tensor         x[i, j] = 3     aten::tensor.int, aten::copy_
     if x.sum() > 0    aten::Bool.Tensor
 
-The records of `ts.ops.script_only_ops` and `ts.ops.index` name these kernels. Other cases are left to the
-record's own kernel.
+The records of `ts.ops.script_only_ops` and `ts.ops.index` name these kernels. In other cases, the Python
+kernel of the record runs.
 """
 
 cimport numpy as cnp
@@ -48,7 +48,9 @@ cdef extern from "numpy/arrayobject.h":
 # ---------------------------------------------------------------- tensor to number
 
 cdef int read_element(IValue *x, IValue *out) noexcept:
-    """Read the only element as an int, float or bool; 0 if the size or dtype is unsupported."""
+    """Read the element of a tensor with one element as an int, float or bool; return 0 if it is
+    unsupported.
+    """
     cdef Tensor t
     cdef char *data
     cdef int16_t i16
@@ -128,7 +130,7 @@ cdef int item(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- number to tensor
 
 cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
-    """Create a 0-dim tensor of a number, in the given or the number's default dtype."""
+    """Create a 0-dim tensor from a number, in the given dtype or the default dtype of the number's type."""
     cdef IValue *x = &r[at[0]]
     cdef IValue *device = &r[at[2]]
     cdef int kind
@@ -164,7 +166,7 @@ cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
-    """Copy between tensors of one dtype; the source has the shape of the target, or no dimensions."""
+    """Copy a tensor to a tensor of equal dtype; the source has the shape of the target, or is 0-dim."""
     cdef PyObject *to = r[at[0]].v.o
     cdef PyObject *source = r[at[1]].v.o
     cdef PyArrayObject *a
@@ -186,7 +188,7 @@ cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
             return call_python_kernel(op, r, at)
     if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or has_internal_overlap(a) or has_partial_overlap(a, b):
         return call_python_kernel(op, r, at)
-    held = (<object>a, <object>b)  # references: NumPy may copy without the GIL
+    held = (<object>a, <object>b)  # own references: NumPy may copy without the GIL
     copy_array(a, b)
     wrote(<Tensor>to)
     Py_INCREF(<object>to)

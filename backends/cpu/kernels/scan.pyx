@@ -4,9 +4,9 @@ In: registers with a tensor and a dimension.  Out: the register of the result.
 
     cumsum(x, 0), cumprod(x, -1)
 
-Totals are accumulated in double: along rows of float32 four elements at a time, and for up to `COLUMNS`
-columns at once. Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left
-to the record's own kernel.
+Running totals are accumulated in double. A float32 row is processed four elements at a time; along other
+dimensions, up to `COLUMNS` columns are processed together. Non-contiguous tensors are copied; for other
+dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -27,7 +27,7 @@ from ts.backends.cpu.kernels.kernel cimport (
 cnp.import_array()
 
 cdef enum:
-    COLUMNS = 256                      # columns per block; their running totals are on the stack
+    COLUMNS = 256                      # maximal columns per block; their running totals are on the stack
 
 ctypedef fused scanned:
     float
@@ -38,7 +38,7 @@ ctypedef fused scanned:
 cdef void scan_columns(
     bint product, const scanned *x, npy_intp n, npy_intp step, npy_intp width, scanned *out
 ) noexcept nogil:
-    """Scan `width` columns of rows that are `step` elements apart."""
+    """Scan each of `width` columns; rows are `step` elements apart."""
     cdef double total[COLUMNS]
     cdef int64_t whole[COLUMNS]
     cdef npy_intp i, j
@@ -81,8 +81,8 @@ cdef void scan(bint product, const scanned *x, npy_intp outer, npy_intp n, npy_i
             total = 1 if product else 0
             i = 0
             if scanned is float:
-                # Four elements per iteration shorten the dependency chain: one addition to the running total
-                # for four results.
+                # Four elements per iteration shorten the dependency chain: it has one addition to the running
+                # total for four results.
                 while i + 4 <= n:
                     if product:
                         two = <double>x[i] * x[i + 1]

@@ -4,8 +4,9 @@ In: registers with a tensor, indices and values.  Out: the register of a copy, o
 
     scatter, scatter_add, scatter_reduce     index_add, index_copy, index_reduce     x[i, j] = y, x[mask] = 2
 
-In-place operators check all indices before they write. Arithmetic supports 32-bit and 64-bit numbers, copies
-any element of up to 64 bits. Other cases, and indices out of range, are left to the record's own kernel.
+In-place operators check all indices before they write. Arithmetic supports 32-bit and 64-bit
+numbers; copies support all elements of up to 64 bits. In other cases, and for indices out of range, the
+Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -37,10 +38,12 @@ from ts.backends.cpu.kernels.table cimport register_kernel
 cnp.import_array()
 
 
-# ---------------------------------------------------------------- destination
+# ---------------------------------------------------------------- destinations
 
 cdef PyArrayObject *read_array(IValue *x) noexcept:
-    """Return the array of an aligned CPU tensor with elements of up to 64 bits, any strides; else NULL."""
+    """Return the array of an aligned CPU tensor with elements of up to 64 bits, with any strides; else
+    NULL.
+    """
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
@@ -49,7 +52,7 @@ cdef PyArrayObject *read_array(IValue *x) noexcept:
 
 
 cdef bint can_write_in_place(Tensor x, PyArrayObject *index, PyArrayObject *other) noexcept:
-    """Return whether a tensor is contiguous, writable and disjoint from the operands."""
+    """Return whether the array of `x` is contiguous, writable and shares no memory with the operands."""
     cdef PyArrayObject *a = <PyArrayObject *>x.array
     if flags_of(a) & CONTIGUOUS_FLAGS != CONTIGUOUS_FLAGS or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return False
@@ -65,7 +68,9 @@ cdef inline bint are_disjoint(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 
 
 cdef object new_target(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
-    """Return the array to write to: a copy, or the tensor's own array; None if that cannot be written."""
+    """Return the array to write to: a copy, or the tensor's array if `in_place`; None if it cannot be
+    written.
+    """
     cdef Tensor t = <Tensor>x.v.o
     if in_place:
         return t.array if can_write_in_place(t, index, other) else None
@@ -92,7 +97,7 @@ cdef inline npy_intp iteration_count(IndexIterator *walk) noexcept nogil:
 cdef struct Reduction:
     IndexOp way
     bint mean
-    bint exclude_self                  # the initial value is not included
+    bint exclude_self                  # True if the old value of the destination is not included
 
 
 cdef bint read_reduction(IValue *name, bint include_self, Reduction *out) except -1:
@@ -112,7 +117,7 @@ INDEX_OPS = {
 
 
 cdef void store_neutral(IndexOp way, int kind, char *out) noexcept nogil:
-    """Store the neutral element of a reduction: 0 for a sum, the lowest number for a maximum."""
+    """Store the neutral element of a reduction, such as 0 for a sum and the lowest number for a maximum."""
     cdef bint low = way == MAXIMUM, high = way == MINIMUM
     if kind == INT64:
         (<int64_t *>out)[0] = INT64_MIN if low else INT64_MAX if high else way == MULTIPLY
@@ -135,7 +140,7 @@ cdef bint write_neutral(IndexIterator *walk, IndexOp way, int kind, char *array,
 
 
 cdef bint count_indices(IndexIterator *walk, int64_t *counted, const char *index) noexcept nogil:
-    """Add to counted[i] the number of occurrences of index i; `counted` has the destination's shape."""
+    """Add the number of occurrences of each index to `counted`, which has the shape of the destination."""
     cdef int64_t one = 1
     cdef IndexIterator ones = walk[0]
     cdef npy_intp size = walk.width
@@ -160,7 +165,7 @@ cdef bint divide(int kind, char *array, const int64_t *counted, npy_intp n) noex
 cdef int reduce_into(
     Operator op, IValue *r, const int32_t *at, IndexIterator *walk, Reduction reduction, bint in_place, object target, PyArrayObject *index, char *other
 ) except -1:
-    """Reduce `other` into `target` at the indices, and store the result."""
+    """Reduce `other` into `target` at the indices, and store `target` as the result."""
     cdef int kind = scalar_type(&r[at[0]]), d
     cdef PyArrayObject *a = <PyArrayObject *>target
     cdef char *array = data_of(a)
@@ -191,9 +196,9 @@ cdef int reduce_into(
 # ---------------------------------------------------------------- scatter
 
 cdef int run_scatter(Operator op, IValue *r, const int32_t *at, Reduction reduction) except -1:
-    """Run scatter on (self, dim, index, source), with one index per element.
+    """Run scatter with arguments (self, dim, index, source).
 
-    The source may be larger than the index.
+    The index tensor has one index per element; the source may be larger than the index.
     """
     cdef PyArrayObject *a = read_array(&r[at[0]])
     cdef PyArrayObject *index = read_indices(&r[at[2]])
@@ -258,7 +263,10 @@ cdef int scatter_reduce(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- index_add, index_copy, index_reduce
 
 cdef int run_slices(Operator op, IValue *r, const int32_t *at, Reduction reduction) except -1:
-    """Run on (self, dim, index, source), with one index per slice along the dimension."""
+    """Run index_add, index_copy or index_reduce with arguments (self, dim, index, source).
+
+    There is one index per slice along the dimension.
+    """
     cdef PyArrayObject *a = read_array(&r[at[0]])
     cdef PyArrayObject *index = read_indices(&r[at[2]])
     cdef PyArrayObject *source = read_array(&r[at[3]])
@@ -307,13 +315,10 @@ cdef int index_reduce(Operator op, IValue *r, const int32_t *at) except -1:
     return run_slices(op, r, at, reduction)
 
 
-# ---------------------------------------------------------------- x[...] = y
+# ---------------------------------------------------------------- assignment x[...] = y
 
 cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run index_put on (self, indices, values, accumulate).
-
-    The indices are integer tensors of the leading dimensions, or a mask.
-    """
+    """Run index_put with arguments (self, indices, values, accumulate)."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef PyArrayObject *values = read_array(&r[at[2]])
     cdef PyArrayObject *index
@@ -364,7 +369,7 @@ cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int fill_masked(
     Operator op, IValue *r, const int32_t *at, PyArrayObject *a, IValue *by, PyArrayObject *value, bint in_place, bint adds
 ) except -1:
-    """Write one value where a mask of the tensor's shape is true."""
+    """Write one value, or add it if `adds`, where a mask of the tensor's shape is true."""
     cdef PyArrayObject *mask = contiguous_array_or_null(by)
     cdef npy_intp i, n
     cdef npy_intp width = item_size(value)
@@ -394,7 +399,7 @@ cdef int fill_masked(
 
 
 cdef int register_variants(str name, str overload, Kernel kernel) except -1:
-    """Register the kernel for the functional and the in-place variant."""
+    """Register `kernel` for the functional and the in-place variant of an operator."""
     register_kernel(f"aten::{name}{overload}", kernel)
     return register_kernel(f"aten::{name}_{overload}", kernel)
 

@@ -1,5 +1,5 @@
 /* Conversion between half precision (float16, bfloat16) and float32: exact to float32, rounded to nearest
-   even from it.
+   even to half precision.
 
    Rows are converted by processor instructions at the SIMD levels AVX-512 and AVX2 (F16C). */
 
@@ -37,19 +37,20 @@ INLINE float from_half(uint16_t x) {
     if (rest > 0x7c00) return float_of_bits(sign | 0x7fc00000 | (rest & 0x3ff) << 13);
     if (rest == 0x7c00) return float_of_bits(sign | 0x7f800000);
     if (rest >= 0x400) return float_of_bits(sign | ((rest << 13) + 0x38000000));
-    return float_of_bits(sign | bits_of_float((float)rest * 0x1p-24f)); /* subnormal */
+    return float_of_bits(sign | bits_of_float((float)rest * 0x1p-24f)); /* subnormal number */
 }
 
 INLINE uint16_t to_half(float x) {
     uint32_t bits = bits_of_float(x), sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;
-    if (rest > 0x7f800000) return (uint16_t)(sign | 0x7e00 | (rest >> 13 & 0x1ff)); /* as F16C: the leading payload bits of a NaN are kept */
+    if (rest > 0x7f800000) return (uint16_t)(sign | 0x7e00 | (rest >> 13 & 0x1ff)); /* as in F16C, the leading payload bits of a NaN are kept */
     if (rest >= 0x477ff000) return (uint16_t)(sign | 0x7c00);
-    if (rest < 0x38800000) /* subnormal: adding 0.5 rounds to multiples of 2**-24 */
+    if (rest < 0x38800000) /* subnormal number: adding 0.5 rounds it to a multiple of 2**-24 */
         return (uint16_t)(sign | (bits_of_float(float_of_bits(rest) + 0.5f) - 0x3f000000));
     return (uint16_t)(sign | (rest - 0x38000000 + 0xfff + ((rest >> 13) & 1)) >> 13);
 }
 
-/* Contiguous rows; the remainder after whole vectors is converted element by element, with identical bits. */
+/* Conversion of contiguous rows. The elements after the last whole vector are converted one by one, with
+   identical bits. */
 
 #if HAS_SIMD_LEVELS
 #define BY_16 TARGET_AVX512 static ptrdiff_t
@@ -97,7 +98,7 @@ BY_8 shorten_to_halves_by_8(const float *x, ptrdiff_t n, two_bytes *out) {
     return i;
 }
 #define WITH_AVX2 TARGET_AVX2 static
-WITH_AVX2 inline __m256i brains_of_8(const float *x) { /* bfloat16 in the low half of each 32-bit element */
+WITH_AVX2 inline __m256i brains_of_8(const float *x) { /* each 32-bit element has a bfloat16 in its low half */
     __m256i bits = _mm256_loadu_si256((const __m256i *)x), odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
     __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
     __m256i nan = _mm256_cmpgt_epi32(_mm256_and_si256(bits, _mm256_set1_epi32(0x7fffffff)), _mm256_set1_epi32(0x7f800000));
@@ -107,7 +108,7 @@ WITH_AVX2 inline __m256i brains_of_8(const float *x) { /* bfloat16 in the low ha
 WITH_AVX2 ptrdiff_t shorten_to_brains_by_8(const float *x, ptrdiff_t n, two_bytes *out) {
     ptrdiff_t i = 0;
     for (; i + 16 <= n; i += 16) {
-        __m256i packed = _mm256_packus_epi32(brains_of_8(x + i), brains_of_8(x + i + 8)); /* packs within 128-bit halves */
+        __m256i packed = _mm256_packus_epi32(brains_of_8(x + i), brains_of_8(x + i + 8)); /* the instruction packs within 128-bit halves */
         _mm256_storeu_si256((__m256i *)(out + i), _mm256_permute4x64_epi64(packed, _MM_SHUFFLE(3, 1, 2, 0)));
     }
     return i;
@@ -141,7 +142,7 @@ static inline void shorten_to_halves_row(const float *x, ptrdiff_t n, two_bytes 
     for (ptrdiff_t i = BY_VECTORS(shorten_to_halves, shorten_to_halves_by_8(x, n, out)); i < n; i++) out[i] = to_half(x[i]);
 }
 
-/* n elements, `step` bytes apart, to contiguous float32, and back. */
+/* Convert n elements that are `step` bytes apart to contiguous float32, and back. */
 
 static inline void widen(const char *x, ptrdiff_t step, ptrdiff_t n, int brain, float *out) {
     ptrdiff_t i;

@@ -1,4 +1,4 @@
-"""Half-precision support: conversion of float16 and bfloat16, which kernels compute with in float32."""
+"""Half-precision support: kernels convert float16 and bfloat16 to float32 and compute in float32."""
 
 from numpy cimport npy_intp
 
@@ -6,8 +6,8 @@ from ts._core.tensor.ndarray cimport PyArrayObject
 from ts.backends.cpu.kernels.walk cimport Loop
 
 cdef extern from "short_floats.h" nogil:
-    # Convert n elements, `step` bytes apart, of bfloat16 (if `brain`) or float16 to contiguous float32; and
-    # back.
+    # Convert n elements that are `step` bytes apart, bfloat16 if `brain` else float16, to contiguous float32
+    # (`widen`) and back (`shorten`).
     void widen(const char *x, npy_intp step, npy_intp n, int brain, float *out)
     void shorten(const float *x, npy_intp n, int brain, char *out, npy_intp step)
 
@@ -15,7 +15,7 @@ cdef enum:
     BFLOAT16 = 15                      # ScalarType of bfloat16
 
 
-ctypedef struct Widened:               # float32 loop that `run_half_tiles` runs for half precision
+ctypedef struct Widened:               # the float32 loop that `run_half_tiles` calls for half precision
     Loop function
     void *data
     int arity
@@ -23,14 +23,14 @@ ctypedef struct Widened:               # float32 loop that `run_half_tiles` runs
     bint returns_bools
 
 
-# Loop that converts operands tile by tile to float32, runs the float32 loop and rounds its results once.
+# Loop that converts operands to float32 tile by tile, runs the float32 loop, and rounds the results once.
 cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil
 
-# Return whether a number is exactly representable in a half-precision ScalarType. Early rounding of such a
-# number does not change results.
+# Return whether a half-precision ScalarType represents a number exactly. Rounding such a number early does
+# not change results.
 cdef bint is_exact_half(double x, int kind) noexcept nogil
-# Return whether a NumPy type number is that of float16 or bfloat16.
+# Return whether a NumPy type number stands for float16 or bfloat16.
 cdef bint is_half_number(int number) noexcept
-# Convert an array to float32 in the same dimension order; and back, to NumPy type `number`.
+# Convert an array to float32 with the same dimension order, and from float32 to NumPy type `number`.
 cdef object to_float32(PyArrayObject *a)
 cdef object to_half_precision(PyArrayObject *a, int number)

@@ -1,6 +1,6 @@
-"""Conversion between half precision and float32; see the `.pxd` for the contract.
+"""Conversion between half precision and float32; `short_floats.pxd` describes the contract.
 
-NumPy's own conversion warns of overflow, and takes longer than a small matrix product.
+NumPy's conversion warns of overflow, and takes longer than a small matrix product.
 """
 
 cimport numpy as cnp
@@ -14,7 +14,7 @@ from ts.backends.cpu.kernels.walk cimport Operand, set_operand_strides, new_resu
 cnp.import_array()
 
 cdef enum:
-    TILE = 1024                        # elements of a tile, whose buffers fit the L1 cache
+    TILE = 1024                        # elements of a tile; the tile's buffers fit in the L1 cache
 
 
 cdef bint is_exact_half(double x, int kind) noexcept nogil:
@@ -30,7 +30,7 @@ cdef bint is_half_number(int number) noexcept:
     return kind == HALF or kind == BFLOAT16
 
 
-# Unary loops; `walk` passes them contiguous results.
+# Unary loops, which `walk` calls with contiguous results.
 
 cdef void float16_to_float32(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     widen(args[0], steps[0], n[0], False, <float *>args[1])
@@ -56,7 +56,7 @@ cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *steps, 
         wide[k] = <char *>scratch[k]
         wide_steps[k] = sizeof(float)
     for k in range(last):
-        if steps[k] == 0:              # a scalar
+        if steps[k] == 0:              # a scalar operand
             widen(args[k], 2, 1, to.brain, scratch[k])
             wide_steps[k] = 0
     if to.returns_bools:

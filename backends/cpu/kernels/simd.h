@@ -1,8 +1,8 @@
 /* Auto-vectorized loops over rows, compiled once for each SIMD level (`simd_level.h`).
 
    In: a row and its length; out: a number, or another row. In C, because Cython has no vector types and
-   target attributes. Code written with vector types is compiled separately for each level (`simd_row_loops.h`):
-   for vectors wider than the processor's, GCC generates scalar loops. */
+   target attributes. Code that is written with vector types is compiled separately for each level
+   (`simd_row_loops.h`), because GCC compiles vectors that are wider than the target's to scalar loops. */
 
 #ifndef TS_SIMD_H
 #define TS_SIMD_H
@@ -18,7 +18,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 typedef float lanes __attribute__((vector_size(64)));
-typedef float any_lanes __attribute__((vector_size(64), aligned(1), may_alias)); /* unaligned */
+typedef float any_lanes __attribute__((vector_size(64), aligned(1), may_alias)); /* may be unaligned */
 
 INLINE lanes simd_at(const float *x) { return *(const any_lanes *)x; }
 INLINE void simd_to(float *x, lanes v) { *(any_lanes *)x = v; }
@@ -37,7 +37,7 @@ SIMD_BODY void simd_lower_each_body(const float *x, ptrdiff_t n, const float *by
 }
 SIMD_VERSIONS(void, simd_lower_each, (const float *x, ptrdiff_t n, const float *by, float *out), (x, n, by, out))
 
-/* Write `count` rows, each the concatenation of the next length[p] bytes of every source p. */
+/* Write `count` rows; each row is the concatenation of the next length[p] bytes of each source p. */
 SIMD_BODY void join_rows_body(const char **from, const ptrdiff_t *length, ptrdiff_t parts, ptrdiff_t count, char *to) {
     for (; count > 0; count--)
         for (ptrdiff_t p = 0; p < parts; p++) {
@@ -64,12 +64,12 @@ SIMD_BODY int64_t simd_sum_int64_body(const int64_t *x, ptrdiff_t n) {
 }
 SIMD_VERSIONS(int64_t, simd_sum_int64, (const int64_t *x, ptrdiff_t n), (x, n))
 
-/* Read an index once: another thread may change it between the check and the use. */
+/* Read an index from memory once, because another thread may change it between the check and the use. */
 static inline int64_t once_wide(const int64_t *x) { return *(const volatile int64_t *)x; }
 static inline int64_t once_narrow(const int32_t *x) { return *(const volatile int32_t *)x; }
 
-/* out[i] = x[index[i]] for elements of four or eight bytes; returns 0 if an index is not in [0, size), with
-   `out` partly filled. No gather instructions, which are no faster than loads. */
+/* out[i] = x[index[i]] for elements of four or eight bytes. Returns 0 if an index is not in [0, size); `out`
+   is then partly filled. Gather instructions are not used, because they are no faster than loads. */
 #define PICK(NAME, T) \
 static int pick_##NAME(const T *x, ptrdiff_t size, const int64_t *index, ptrdiff_t n, T *restrict out) { \
     ptrdiff_t i = 0; \
@@ -88,7 +88,7 @@ static int pick_##NAME(const T *x, ptrdiff_t size, const int64_t *index, ptrdiff
     } \
     return 1; \
 } \
-/* The same indices for each row of x and out. */ \
+/* Select elements with equal indices in each row of x and out. */ \
 static int pick_##NAME##_of_rows(const T *x, ptrdiff_t rows, ptrdiff_t size, const int64_t *index, ptrdiff_t n, \
                                  T *restrict out) { \
     for (; rows >= 4; rows -= 4, x += 4 * size, out += 4 * n) \

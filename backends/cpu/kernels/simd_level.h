@@ -21,17 +21,17 @@ enum { SIMD_BASELINE, SIMD_AVX2, SIMD_AVX512 };
 
 #define SIMD_BODY static inline __attribute__((always_inline, unused))
 
-#if defined(__x86_64__) && defined(__GNUC__) /* also defined by clang */
+#if defined(__x86_64__) && defined(__GNUC__) /* clang defines this macro too */
 #define HAS_SIMD_LEVELS 1
 #ifdef __clang__
 #define WHOLE_VECTORS
 #else
-#define WHOLE_VECTORS ",prefer-vector-width=512" /* GCC's default is 256 bits */
+#define WHOLE_VECTORS ",prefer-vector-width=512" /* GCC would use 256 bits by default */
 #endif
 #define TARGET_AVX2 __attribute__((target("avx2,fma,f16c"), unused))
 #define TARGET_AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c" WHOLE_VECTORS), unused))
 
-/* The highest level whose instructions this processor and its operating system have. */
+/* Return the highest level whose instructions the processor and the operating system support. */
 static int detect_simd_level(void) {
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c")) return SIMD_BASELINE;

@@ -1,8 +1,8 @@
 """Python access to the SIMD level of the kernels; `simd_level.h` defines the levels.
 
     current_level()      "avx512"      the level at which the kernels of this process run
-    available_levels()   ("baseline", "avx2", "avx512")      those that this processor has
-    check_request()      raises RuntimeError if TS_SIMD does not name a level of this processor
+    available_levels()   ("baseline", "avx2", "avx512")      the levels that this processor supports
+    check_request()      raises RuntimeError if TS_SIMD does not name a supported level
 """
 
 import os
@@ -20,12 +20,12 @@ def current_level():
 
 
 def available_levels():
-    """Return the names of the SIMD levels that this processor has, the lowest first."""
+    """Return the names of the SIMD levels that this processor supports, the lowest first."""
     return LEVELS[: detect_simd_level() + 1]
 
 
 def check_request():
-    """Raise a RuntimeError if the variable TS_SIMD does not name a SIMD level of this processor."""
+    """Raise RuntimeError if the variable TS_SIMD does not name a SIMD level that this processor supports."""
     requested = os.environ.get("TS_SIMD", "")
     if requested and requested not in available_levels():
         raise RuntimeError(

@@ -1,29 +1,30 @@
-/* Elementary functions of a vector of floats (`lane_exp` etc.); `narrow_sin` etc. compute in double and round
-   once.
+/* Elementary functions of a vector of floats (`lane_exp` etc.); `narrow_sin` etc. compute in double and
+   round once.
 
-   Included after `simd_primitives.h`, `simd_math_coefficients.h` and `simd_math_f64.h`. Functions first compute the
-   common case and check once whether it holds for all elements; other cases are selected per element. "In two
-   parts" means an unevaluated sum of two vectors, the second being the rounding error of the first. */
+   Included after `simd_primitives.h`, `simd_math_coefficients.h` and `simd_math_f64.h`. Functions first
+   compute the common case for all elements, and check once whether it applies to all; other cases are then
+   selected per element. "In two parts" means an unevaluated sum of two vectors, the second being the
+   rounding error of the first. */
 
 #ifndef TS_VECTOR_FLOATS_H
 #define TS_VECTOR_FLOATS_H
 
 /* ---------------------------------------------------------------- exponentials of floats */
 
-#define LANE_WHOLE 12582912.0f /* 1.5 * 2**23: after its addition, the low bits hold the rounded integer */
+#define LANE_WHOLE 12582912.0f /* 1.5 * 2**23: after this constant is added, the low bits hold the rounded integer */
 
-/* e**r - 1 - r + more for |r| <= ln(2) / 2. */
+/* e**r - 1 - r + `more` for |r| <= ln(2) / 2. */
 INLINE lanes lane_exp_rest(lanes r, lanes more) {
     return lane_fused(LANE_SUM(r, 0.5f, 0.1666657685f, 0.04166655444f, 0.008363202972f, 0.001392621347f), r * r, more);
 }
-/* e**r - 1 and n of x = r + n * ln(2). */
+/* Compute e**r - 1 and n for x = r + n * ln(2). */
 INLINE lanes lane_exp_near(lanes x, lanes *n) {
     lanes shifted = LANE_FUSED(x, 1.44269504088896341f, LANE_WHOLE), whole = shifted - LANE_WHOLE;
     lanes first = LANE_FUSED(whole, -0.693359375f, x), then = whole * 2.12194440e-4f, r = first + then;
     *n = shifted;
     return first + lane_exp_rest(r, then);
 }
-/* y * 2**n for n shifted by LANE_WHOLE; `lane_raised` only if the result is normal. */
+/* y * 2**n for n shifted left by LANE_WHOLE; `lane_raised` requires a normal result. */
 INLINE lanes lane_raised(lanes y, lanes n) { return (lanes)((int_lanes)y + ((int_lanes)n << 23)); }
 INLINE lanes lane_power(lanes n) { return (lanes)(((int_lanes)n << 23) + BITS.one); }
 INLINE lanes lane_scaled(lanes y, lanes n) {
@@ -45,7 +46,8 @@ INLINE lanes lane_exp2(lanes x) {
     return lane_scaled(y, n);
 }
 
-/* exp(x - less) in two parts, to be multiplied by 2**n; `less` is small, such as the rounding error of x. */
+/* exp(x - less) in two parts, still to be multiplied by 2**n; `less` is small, such as the rounding error of
+   x. */
 INLINE lanes lane_exp_parts(lanes x, lanes less, lanes *low, lanes *n) {
     lanes shifted = LANE_FUSED(x, 1.44269504088896341f, LANE_WHOLE), whole = shifted - LANE_WHOLE, first = LANE_FUSED(whole, -0.693359375f, x);
     lanes r = LANE_FUSED(whole, 2.12194440e-4f, first), lost = LANE_FUSED(whole, 2.12194440e-4f, first - r) - less;
@@ -55,7 +57,7 @@ INLINE lanes lane_exp_parts(lanes x, lanes less, lanes *low, lanes *n) {
     return high;
 }
 
-/* y / (1 + exp(-x)) for |x| < 16.0f: then 1 + 2**n is exact, and 2**n * (e**r - 1) is added to it. */
+/* y / (1 + exp(-x)) for |x| < 16.0f; in this range 1 + 2**n is exact, and 2**n * (e**r - 1) is added to it. */
 INLINE lanes lane_by_sigmoid(lanes y, lanes x) {
     lanes n, q = lane_exp_near(-x, &n), power = lane_power(n), whole = 1.0f + power;
     lanes down = lane_fused(power, q, whole), lost = lane_fused(power, q, whole - down), inverse = lane_inverse(down), found = y * inverse;
@@ -76,12 +78,12 @@ INLINE lanes lane_sigmoid(lanes x) {
 INLINE lanes lane_silu(lanes x) {
     lanes y = lane_by_sigmoid(x, x);
     if (lane_all(lane_less(lane_abs(x), LANE(16.0f)))) return lane_signed(y, x);
-    return lane_signed(lane_choose(lane_less(LANE(-INFINITY), x), lane_by_sigmoid_far(x, x, y), LANE(NAN)), x); /* -inf * 0 */
+    return lane_signed(lane_choose(lane_less(LANE(-INFINITY), x), lane_by_sigmoid_far(x, x, y), LANE(NAN)), x); /* replaces -inf * 0 */
 }
 
 /* ---------------------------------------------------------------- error functions and tanh of floats */
 
-/* A table's polynomial at z, in two parts; the bits of u = z + 1 select the interval. */
+/* The polynomial of a table at z, in two parts; the bits of u = z + 1 select the interval. */
 INLINE lanes lane_of_table(float_table table, lanes z, lanes *low) {
     int_lanes bits = (int_lanes)(z + 1.0f), i = bits >> 20;
     lanes d = z - ((lanes)((bits & (int32_t)0xFFF00000) | 0x00080000) - 1.0f);
@@ -94,7 +96,7 @@ INLINE lanes lane_of_table(float_table table, lanes z, lanes *low) {
     *low = p - (high - c[0]);
     return high;
 }
-/* x * table(|x|), for a table that is constant from `most` on. */
+/* x * table(|x|) for a table that is constant for arguments of at least `most`. */
 INLINE lanes lane_odd_of_table(float_table table, lanes x, float most) {
     lanes low, z = lane_least(LANE(most), lane_abs(x)), high = lane_of_table(table, z, &low), p = z * high;
     return lane_signed(p + (lane_fused(z, high, -p) + z * low), x);
@@ -102,7 +104,7 @@ INLINE lanes lane_odd_of_table(float_table table, lanes x, float most) {
 INLINE lanes lane_erf(lanes x) { return lane_odd_of_table(ERF, x, 4.0f); }
 INLINE lanes lane_tanh(lanes x) { return lane_odd_of_table(TANH, x, 9.1f); }
 
-/* table(z) * exp(-s - t) in two parts, to be multiplied by 2**n. */
+/* table(z) * exp(-s - t) in two parts, still to be multiplied by 2**n. */
 INLINE lanes lane_tail(float_table table, lanes z, lanes s, lanes t, lanes *low, lanes *n) {
     lanes el, e = lane_exp_parts(-s, t, &el, n), cl, c = lane_of_table(table, z, &cl), p = e * c;
     *low = lane_fused(e, c, -p) + (e * cl + el * c);
@@ -122,8 +124,8 @@ INLINE lanes lane_gelu_far(lanes x) {
     low = lane_fused(z, high, -p) + z * low;
     return lane_choose(lane_less(LANE(0.0f), x), x, -lane_scaled(p + low, n));
 }
-/* The table has the intervals' midpoints, the values there and a polynomial; high and low are |x| * table,
-   before the multiplication with e**first * e**v. */
+/* The table has the midpoints of the intervals, the values at the midpoints, and a polynomial. `high` and
+   `low` are |x| * table, before the multiplication by e**first * e**v. */
 INLINE lanes lane_gelu(lanes x) {
     lanes z = lane_abs(x), half = z * 0.5f, s = half * z, over = lane_most(LANE(0.0f), x);
     int_lanes i = (int_lanes)LANE_FUSED(z, 5.75f, LANE_WHOLE);
@@ -157,7 +159,7 @@ INLINE lanes lane_softplus(lanes x) {
 }
 INLINE lanes lane_logsigmoid(lanes x) { return -lane_softplus(-x); }
 
-/* x * table(1 - |x|), whose exponent selects the interval. */
+/* x * table(1 - |x|); the exponent of 1 - |x| selects the interval. */
 INLINE lanes lane_erfinv(lanes x) {
     lanes size = lane_abs(x);
     int_lanes bits = (int_lanes)(1.0f - size), i = bits >> 23;
@@ -176,8 +178,8 @@ INLINE lanes lane_erfinv(lanes x) {
 
 /* ---------------------------------------------------------------- logarithms of floats */
 
-/* log(x * 2**more) to a base. `base` is its row in the table; `by` has log(2) in two parts and 1 / log(base)
-   in two parts. */
+/* log(x * 2**more) to a base; `base` selects the row of the base in the table. `by` has log(2) in two parts
+   and 1 / log(base) in two parts. */
 INLINE lanes lane_log_near(lanes x, lanes more, int base, const float by[4]) {
     int_lanes above = (int_lanes)x - 0x3F420000, i = above >> 18;
     lanes m = (lanes)((int_lanes)x - (above & (int32_t)0xFF800000)), k = __builtin_convertvector(above >> 23, lanes) + more;
@@ -204,7 +206,7 @@ LANE_LOG(log10, 5, (const float[]){0.301025390625f, 4.605038981e-6f, 0.434294481
 
 /* ---------------------------------------------------------------- inverse trigonometric functions of floats */
 
-/* sqrt(x) in two parts; 0 for 0, NaN for negative numbers. The added constant only affects 0. */
+/* sqrt(x) in two parts; 0 for 0, NaN for negative numbers. The added constant changes only the case 0. */
 INLINE lanes lane_root_parts(lanes x, lanes *low) {
 #if TIER == 4
     lanes guess = lane_root_guess(x + 1e-30f), half = guess * 0.5f, y = x * guess;
@@ -251,14 +253,14 @@ INLINE lanes lane_atan(lanes x) {
 
 /* ---------------------------------------------------------------- floats computed in double */
 
-/* e**r - 1 and n of x = r + n * ln(2), to 38 bits. */
+/* Compute e**r - 1 and n for x = r + n * ln(2), with 38 correct bits. */
 INLINE wides narrow_exp_near(wides x, wides *n) {
     wides shifted = WIDE_FUSED(x, 1.44269504088896340736, WIDE_WHOLE), r = WIDE_FUSED(shifted - WIDE_WHOLE, -0.693147180559945309417, x);
     *n = shifted;
     return WIDE_SUM(r, 0.5, 0.1666666671915, 0.04166666671913, 0.008333298413941, 0.001388885398168, 0.0001989933205656, 2.48596354174e-5) *
                (r * r) + r;
 }
-/* log(x), to 36 bits, for positive normal numbers. */
+/* log(x) with 36 correct bits, for positive normal numbers. */
 INLINE wides narrow_log(wides x) {
     wide_ints above = (wide_ints)x - 0x3FE7800000000000, i = above >> 48;
     wides k = wide_exponent(above), m = (wides)((wide_ints)x - (above & ((int64_t)0xFFF << 52))), c[2];
@@ -281,7 +283,7 @@ INLINE wides narrow_expm1(wides x) {
     wides n, q = narrow_exp_near(wide_most(WIDE(-40.0), wide_least(WIDE(90.0), x)), &n), power = wide_power(n);
     return wide_choose(wide_less(wide_abs(x), WIDE(1e-9)), x, WIDE_FUSED(power, q, power - 1.0));
 }
-/* sinh or cosh from cosh(r) and sinh(r) and the powers 2**n and 2**-n. */
+/* sinh or cosh, from cosh(r), sinh(r) and the powers 2**n and 2**-n. */
 INLINE wides narrow_hyperbolic(wides x, int sine) {
     wides v = wide_least(WIDE(92.0), wide_abs(x)), shifted = WIDE_FUSED(v, 1.44269504088896340736, WIDE_WHOLE);
     wides r = WIDE_FUSED(shifted - WIDE_WHOLE, -0.693147180559945309417, v), z = r * r;
@@ -299,7 +301,7 @@ INLINE wides narrow_cosh(wides x) { return narrow_hyperbolic(x, 0); }
             if (!(fabs(x[i]) < FEW_TURNS) || x[i] == 0.0) y[i] = NAME(x[i]); \
     return y;
 
-/* sin(x) or cos(x), by the sine of the remainder modulo pi. */
+/* sin(x) or cos(x), computed as the sine of the remainder modulo pi. */
 INLINE wides narrow_sine(wides x, int turn) {
     wides shifted = WIDE_FUSED(x, 0.318309886183790671538, WIDE_WHOLE);
     if (turn) shifted = WIDE_FUSED(x, 0.318309886183790671538, -0.5) + WIDE_WHOLE;
@@ -329,7 +331,7 @@ INLINE wides narrow_tan(wides x) { NEARLY_NOT_ZERO(tan, narrow_tan_near(x)) }
 INLINE wides narrow_gelu_tanh(wides x) {
     wides u = x * -1.59576912160573071 * (1.0 + 0.044715 * (x * x)), n, q = narrow_exp_near(wide_most(WIDE(-600.0), wide_least(WIDE(600.0), u)), &n);
     wides y = x / (1.0 + (1.0 + q) * wide_power(n));
-    return wide_choose(wide_less(y, WIDE(-FLT_MAX)), WIDE(NAN), y); /* -inf * 0 */
+    return wide_choose(wide_less(y, WIDE(-FLT_MAX)), WIDE(NAN), y); /* replaces -inf * 0 */
 }
 
 #endif

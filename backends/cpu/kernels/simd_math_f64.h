@@ -11,7 +11,7 @@ INLINE wides wide_power(wides n) { return (wides)(((wide_ints)n << 52) + BITS.wi
 
 /* ---------------------------------------------------------------- exponentials of doubles */
 
-/* Range reduction x = r + n * ln(2), with r in two parts. */
+/* Range reduction x = r + n * ln(2); r is in two parts. */
 INLINE wides wide_reduced(wides x, wides *low, wides *n) {
     wides shifted = WIDE_FUSED(x, 1.44269504088896340736, WIDE_WHOLE), whole = shifted - WIDE_WHOLE;
     wides first = WIDE_FUSED(whole, -6.93147180369123816490e-01, x), r = WIDE_FUSED(whole, -1.90821492927058770002e-10, first);
@@ -19,7 +19,7 @@ INLINE wides wide_reduced(wides x, wides *low, wides *n) {
     *n = shifted;
     return r;
 }
-/* (e**r - 1 - r) / r**2 for |r| <= ln(2) / 2, from the term after 1/2. */
+/* (e**r - 1 - r) / r**2 for |r| <= ln(2) / 2, without the constant term 1/2. */
 #define WIDE_EXP_THIRD(r) \
     WIDE_SUM(r, 0.16666666666666667456, 0.041666666666666667231, 0.0083333333333300513464, 0.0013888888888886545029, 0.00019841269863105968748, \
              0.000024801587317181884708, 2.7557268378684192873e-6, 2.7557282911482681767e-7, 2.5100424157005066788e-8, 2.0911264239196085367e-9)
@@ -31,7 +31,7 @@ INLINE wides wide_scaled(wides y, wides n) {
     wides half = (n - WIDE_WHOLE) * 0.5 + WIDE_WHOLE, rest = ((n - WIDE_WHOLE) - (half - WIDE_WHOLE)) + WIDE_WHOLE;
     return (y * wide_power(half)) * wide_power(rest);
 }
-INLINE wides wide_exp_rounded(wides x, wides *n) { /* to be multiplied by 2**n */
+INLINE wides wide_exp_rounded(wides x, wides *n) { /* still to be multiplied by 2**n */
     wides shifted = WIDE_FUSED(x, 1.44269504088896340736, WIDE_WHOLE), whole = shifted - WIDE_WHOLE;
     wides first = WIDE_FUSED(whole, -6.93147180369123816490e-01, x), then = whole * -1.90821492927058770002e-10, r = first + then;
     *n = shifted;
@@ -50,7 +50,7 @@ INLINE wides wide_exp2(wides x) {
     if (wide_all(wide_less(wide_abs(x), WIDE(1021.0)))) return wide_raised(y, n);
     return wide_scaled(y, n);
 }
-/* exp(x - less) in two parts, to be multiplied by 2**n. */
+/* exp(x - less) in two parts, still to be multiplied by 2**n. */
 INLINE wides wide_exp_parts(wides x, wides less, wides *low, wides *n) {
     wides lost, first = wide_reduced(x, &lost, n), r = first - less, q = wide_exp_near(r, lost + ((first - r) - less)), high = 1.0 + q;
     *low = q - (high - 1.0);
@@ -66,8 +66,8 @@ INLINE wides wide_expm1(wides x) {
     return wide_choose(wide_less(x, WIDE(709.0)), y, wide_exp(x));
 }
 
-/* sinh or cosh from cosh(r) and sinh(r) and the powers 2**n and 2**-n; the correction to `first`, a sum of
-   these powers, is added in two parts. */
+/* sinh or cosh, from cosh(r), sinh(r) and the powers 2**n and 2**-n. `first` is a sum of these powers; the
+   correction is added to it in two parts. */
 INLINE wides wide_hyperbolic(wides x, int sine) {
     wides n, low, size = wide_abs(x), r = wide_reduced(wide_least(WIDE(700.0), size), &low, &n), z = r * r;
     wides s = WIDE_SUM(z, 0.16666666666666666667, 0.0083333333333333333333, 0.00019841269841269841270, 2.7557319223985890653e-6, 2.5052108385441718775e-8,
@@ -87,7 +87,7 @@ INLINE wides wide_hyperbolic(wides x, int sine) {
 INLINE wides wide_sinh(wides x) { return wide_hyperbolic(x, 1); }
 INLINE wides wide_cosh(wides x) { return wide_hyperbolic(x, 0); }
 
-/* y / (1 + exp(-x)) for |x| < 36.0: then 1 + 2**n is exact, and 2**n * (e**r - 1) is added to it. */
+/* y / (1 + exp(-x)) for |x| < 36.0; in this range 1 + 2**n is exact, and 2**n * (e**r - 1) is added to it. */
 INLINE wides wide_by_sigmoid(wides y, wides x) {
     wides n, low, r = wide_reduced(-x, &low, &n), q = wide_exp_near(r, low), power = wide_power(n), whole = 1.0 + power;
     wides down = wide_fused(power, q, whole), lost = wide_fused(power, q, whole - down), inverse = 1.0 / down, found = y * inverse;
@@ -108,7 +108,7 @@ INLINE wides wide_sigmoid(wides x) {
 INLINE wides wide_silu(wides x) {
     wides y = wide_by_sigmoid(x, x);
     if (wide_all(wide_less(wide_abs(x), WIDE(36.0)))) return wide_signed(y, x);
-    return wide_signed(wide_choose(wide_less(WIDE(-INFINITY), x), wide_by_sigmoid_far(x, x, y), WIDE(NAN)), x); /* -inf * 0 */
+    return wide_signed(wide_choose(wide_less(WIDE(-INFINITY), x), wide_by_sigmoid_far(x, x, y), WIDE(NAN)), x); /* replaces -inf * 0 */
 }
 
 INLINE wides wide_sigmoid_parts(wides x, wides beside, wides *low) { /* sigmoid(x + beside) for |x| < 600 */
@@ -122,7 +122,7 @@ INLINE wides wide_sigmoid_parts(wides x, wides beside, wides *low) { /* sigmoid(
     *low = (wide_fused(-y, down, up) + (more - y * lost)) * inverse;
     return y;
 }
-/* x * sigmoid(v) with v = 2 * sqrt(2 / pi) * x * (1 + 0.044715 * x * x), all factors in two parts. */
+/* x * sigmoid(v) with v = 2 * sqrt(2 / pi) * x * (1 + 0.044715 * x * x); all factors are in two parts. */
 INLINE wides wide_gelu_tanh(wides x) {
     wides v = wide_most(WIDE(-25.0), wide_least(WIDE(25.0), x)), xx = v * v, a = xx * 0.044715, b = 1.0 + a, back = b - 1.0;
     wides lost = WIDE_FUSED(xx, 0.044715, -a) + wide_fused(v, v, -xx) * 0.044715 + xx * 2.1960211427085596e-18;
@@ -135,12 +135,12 @@ INLINE wides wide_gelu_tanh(wides x) {
     wides found = wide_signed(p + (wide_fused(v, y, -p) + v * low), x);
     found = wide_choose(wide_less(WIDE(12.0), x), x, found);
     if (wide_all(wide_less(WIDE(-22.0), x))) return found;
-    return wide_choose(wide_less(x, WIDE(-22.0)), wide_choose(wide_less(WIDE(-INFINITY), x), WIDE(-0.0), WIDE(NAN)), found); /* -inf * 0 */
+    return wide_choose(wide_less(x, WIDE(-22.0)), wide_choose(wide_less(WIDE(-INFINITY), x), WIDE(-0.0), WIDE(NAN)), found); /* replaces -inf * 0 */
 }
 
 /* ---------------------------------------------------------------- error functions and tanh of doubles */
 
-/* A table's polynomial of even degree, in two parts. */
+/* The polynomial of even degree of a table, in two parts. */
 INLINE wides wide_of_table(double_table table, int degree, wides d, wide_ints i, wides *low) {
     wides c[2], dd = d * d;
     wide_cells(table, degree, 2, i, c);
@@ -155,7 +155,7 @@ INLINE wides wide_of_table(double_table table, int degree, wides d, wide_ints i,
     *low = p - (high - c[0]);
     return high;
 }
-/* Midpoint of the interval of u; there are four intervals per power of two. */
+/* Midpoint of the interval that contains u; each power of two has four intervals. */
 INLINE wides wide_middle(wides u) {
     return (wides)(((wide_ints)u & ~(int64_t)0x3FFFFFFFFFFFF) | 0x2000000000000);
 }
@@ -222,7 +222,7 @@ INLINE wides wide_log_parts(wides x, wides less, wides *low) {
     *low = ((first - high) + r) + WIDE_FUSED(k, 5.49792301870837115524e-14, c[2]) + (WIDE_LOG_REST(r) * (r * r) + (rest - r * rest));
     return high;
 }
-/* As `lane_log_near`. */
+/* Like `lane_log_near`, for doubles. */
 INLINE wides wide_log_near(wides x, wides more, int base, const double by[4]) {
     wide_ints power, i;
     wides k, m;
@@ -253,7 +253,7 @@ WIDE_LOGARITHM(log10, 5, (const double[]){0.3010299956640665, -8.532344317057107
 
 INLINE wides wide_log1p(wides x) {
     wides y = 1.0 + x, less = wide_choose(wide_less(x, WIDE(1.0)), (1.0 - y) + x, (x - y) + 1.0), low;
-    wide_mask near = wide_less(WIDE(-1.0), x) & wide_less(x, WIDE(1e30)); /* for larger x, adding 1 has no effect */
+    wide_mask near = wide_less(WIDE(-1.0), x) & wide_less(x, WIDE(1e30)); /* for larger x, the addition of 1 has no effect */
     wides high = wide_log_parts(wide_choose(near, y, WIDE(1.0)), wide_choose(near, less, WIDE(0.0)), &low), found = high + low;
     found = wide_choose(wide_less(wide_abs(x), WIDE(1e-8)), x - x * x * 0.5, found);
     found = wide_signed(wide_abs(found), x);
@@ -289,7 +289,7 @@ INLINE wides wide_erfinv(wides x) {
 
 /* ---------------------------------------------------------------- sine, cosine and tangent of doubles */
 
-enum { FEW_TURNS = 1000000 }; /* larger arguments use the C library: pi has too few digits here */
+enum { FEW_TURNS = 1000000 }; /* for larger arguments the C library is called, because the constant pi has too few digits */
 
 #define NEARLY(NAME, VALUE) \
     wides y = VALUE; \
@@ -298,7 +298,7 @@ enum { FEW_TURNS = 1000000 }; /* larger arguments use the C library: pi has too 
             if (!(fabs(x[i]) < FEW_TURNS)) y[i] = NAME(x[i]); \
     return y;
 
-/* x minus a multiple of pi / 2, in two parts. */
+/* x minus the nearest multiple of pi / 2, in two parts. */
 INLINE wides wide_turned(wides x, wides *low, wides *n) {
     wides shifted = WIDE_FUSED(x, 0.63661977236758134308, WIDE_WHOLE), whole = shifted - WIDE_WHOLE;
     wides first = WIDE_FUSED(whole, -1.57079632673412561417e+00, x), r = WIDE_FUSED(whole, -6.07710050630396597660e-11, first);
@@ -377,7 +377,7 @@ INLINE wides wide_acos(wides x) {
     below = below + (lost - (2.0 * rest - 1.2246467991473532e-16));
     return wide_choose(near, middle, wide_choose(wide_less(x, WIDE(0.0)), below, 2.0 * (root + rest)));
 }
-/* atan(c) for the nearest c of 0, 1/2, 1, 3/2 and infinity, plus atan((x - c) / (1 + c * x)). */
+/* atan(x) as atan(c) + atan((x - c) / (1 + c * x)), for the nearest c of 0, 1/2, 1, 3/2 and infinity. */
 INLINE wides wide_atan(wides x) {
     wides size = wide_abs(x), c = WIDE(0.0), high = c, low = c;
     const double near[4][4] = {{0.4375, 0.5, 0.463647609000806093515, 2.26987774529616870924e-17},

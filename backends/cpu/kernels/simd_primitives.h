@@ -2,10 +2,10 @@
    AVX2 and FMA, 0 uses the compiler's generic vectors.
 
    In: vectors of floats (`lanes`) and doubles (`wides`) of one width. Masks have the type of the tier's
-   comparisons. A table has coefficients for each of 32 (floats) or 16 (doubles) intervals of an argument: a
-   row of the table has one coefficient of all intervals, from which a permutation selects each element's, or,
-   with AVX2, all coefficients of one interval, which are loaded together and transposed (in a third of the
-   time of a gather). */
+   comparisons. A table has coefficients for each of 32 (floats) or 16 (doubles) intervals of an argument.
+   With AVX-512, a row of the table has one coefficient of all intervals, and a permutation selects the
+   coefficient for each element. With AVX2, a row has all coefficients of one interval; the rows are loaded
+   and transposed, in a third of the time of a gather. */
 
 #ifndef TS_VECTOR_WORDS_H
 #define TS_VECTOR_WORDS_H
@@ -32,9 +32,9 @@ enum { BYTES = 16 };
 #endif
 enum { LANES = BYTES / 4, WIDES = BYTES / 8 };
 #if TIER == 3
-enum { FLOAT_CELLS = 12, DOUBLE_CELLS = 16 }; /* in a row of a table: coefficients of one interval, padded */
+enum { FLOAT_CELLS = 12, DOUBLE_CELLS = 16 }; /* number of coefficients in a row: those of one interval, padded */
 #else
-enum { FLOAT_CELLS = 32, DOUBLE_CELLS = 16 }; /* one per interval */
+enum { FLOAT_CELLS = 32, DOUBLE_CELLS = 16 }; /* number of coefficients in a row: one per interval */
 #endif
 typedef const float (*float_table)[FLOAT_CELLS];
 typedef const double (*double_table)[DOUBLE_CELLS];
@@ -45,9 +45,9 @@ typedef uint32_t bit_lanes __attribute__((vector_size(BYTES), may_alias));
 typedef double wides __attribute__((vector_size(BYTES), may_alias));
 typedef int64_t wide_ints __attribute__((vector_size(BYTES), may_alias));
 typedef uint64_t wide_bits __attribute__((vector_size(BYTES), may_alias));
-typedef float narrows __attribute__((vector_size(BYTES / 2), may_alias)); /* as many floats as `wides` has doubles */
+typedef float narrows __attribute__((vector_size(BYTES / 2), may_alias)); /* a vector with as many floats as `wides` has doubles */
 
-/* Broadcast a number to a vector; a vector is unchanged. */
+/* Broadcast a number to a vector; a vector argument is returned unchanged. */
 #define LANE(x) ((x) - (lanes){0})
 #define WIDE(x) ((x) - (wides){0})
 
@@ -64,7 +64,7 @@ INLINE int lane_all(lane_mask m) { return m == 0xFFFF; }
 INLINE int wide_all(wide_mask m) { return m == 0xFF; }
 INLINE lanes lane_fused(lanes a, lanes b, lanes c) { return (lanes)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
 INLINE wides wide_fused(wides a, wides b, wides c) { return (wides)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
-/* Minimum and maximum; the second operand if one is NaN. */
+/* Minimum and maximum; if an operand is NaN, the result is the second operand. */
 INLINE lanes lane_least(lanes a, lanes b) { return (lanes)_mm512_min_ps((__m512)a, (__m512)b); }
 INLINE lanes lane_most(lanes a, lanes b) { return (lanes)_mm512_max_ps((__m512)a, (__m512)b); }
 INLINE wides wide_least(wides a, wides b) { return (wides)_mm512_min_pd((__m512d)a, (__m512d)b); }
@@ -75,10 +75,10 @@ INLINE lanes lane_found(const float *table, int_lanes i) {
 INLINE wides wide_found(const double *table, wide_ints i) {
     return (wides)_mm512_permutex2var_pd(_mm512_loadu_pd(table), (__m512i)i, _mm512_loadu_pd(table + 8));
 }
-/* 1 / sqrt(x) approximated to 14 bits, for x that are not subnormal. */
+/* 1 / sqrt(x), accurate to 14 bits, for x that are not subnormal. */
 INLINE lanes lane_root_guess(lanes x) { return (lanes)_mm512_rsqrt14_ps((__m512)x); }
 INLINE wides wide_root_guess(wides x) { return (wides)_mm512_rsqrt14_pd((__m512d)x); }
-/* 1 / x within a few units in the last place, for x that are neither subnormal nor very large. */
+/* 1 / x, accurate to a few units in the last place, for x that are neither subnormal nor very large. */
 INLINE lanes lane_inverse(lanes x) {
     lanes y = (lanes)_mm512_rcp14_ps((__m512)x);
     return lane_fused(lane_fused(-x, y, 1.0f - (lanes){0}), y, y);
@@ -106,8 +106,8 @@ INLINE lanes lane_least(lanes a, lanes b) { return (lanes)_mm256_min_ps((__m256)
 INLINE lanes lane_most(lanes a, lanes b) { return (lanes)_mm256_max_ps((__m256)a, (__m256)b); }
 INLINE wides wide_least(wides a, wides b) { return (wides)_mm256_min_pd((__m256d)a, (__m256d)b); }
 INLINE wides wide_most(wides a, wides b) { return (wides)_mm256_max_pd((__m256d)a, (__m256d)b); }
-/* The coefficients from `first` on, four or two at a time: those of elements 0 and 4 are loaded into one
-   vector, of 1 and 5 into the next ... */
+/* Load the coefficients from index `first` on, four or two at a time. Those of elements 0 and 4 are loaded
+   into one vector, those of elements 1 and 5 into the next, and so on. */
 INLINE __m256 lane_quads(float_table table, int first, int low, int high) {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(table[low] + first)), _mm_load_ps(table[high] + first), 1);
 }
@@ -152,7 +152,7 @@ INLINE wides wide_fused(wides a, wides b, wides c) {
     for (int i = 0; i < WIDES; i++) c[i] = __builtin_fma(a[i], b[i], c[i]);
     return c;
 }
-#else /* exact products in two parts by Dekker's splitting; if that overflows, the rounded result */
+#else /* exact products in two parts by Dekker's splitting; if the splitting overflows, the rounded product */
 INLINE lanes lane_fused(lanes a, lanes b, lanes c) {
     for (int i = 0; i < LANES; i++) c[i] = (float)((double)a[i] * b[i] + c[i]);
     return c;
@@ -200,7 +200,8 @@ INLINE wides wide_root_guess(wides x) { return 1.0 / wide_sqrt(x); }
 #define WIDE_FUSED(a, b, c) wide_fused(WIDE(a), WIDE(b), WIDE(c))
 
 #if TIER != 3
-/* The coefficients from `first` on of each element's interval: at most four, and two for doubles. */
+/* Select the coefficients from index `first` on, for the interval of each element: at most four, two for
+   doubles. */
 INLINE void lane_cells(float_table table, int first, int count, int_lanes i, lanes *c) {
     for (int k = 0; k < count; k++) c[k] = lane_found(table[first + k], i);
 }
@@ -209,13 +210,13 @@ INLINE void wide_cells(double_table table, int first, int count, wide_ints i, wi
 }
 #endif
 
-/* Whether numbers are positive, normal and finite. */
+/* Mask of the elements that are positive, normal and finite. */
 #if TIER == 4
 INLINE lane_mask lane_positive(lanes x) { return _mm512_cmplt_epu32_mask((__m512i)((int_lanes)x - 0x00800000), _mm512_set1_epi32(0x7F000000)); }
 INLINE wide_mask wide_positive(wides x) {
     return _mm512_cmplt_epu64_mask((__m512i)((wide_ints)x - 0x0010000000000000), _mm512_set1_epi64(0x7FE0000000000000));
 }
-/* The exponent field of bits, as a double. */
+/* The exponent field of the bits of a number, as a double. */
 INLINE wides wide_exponent(wide_ints bits) { return (wides)_mm512_cvtepi64_pd((__m512i)(bits >> 52)); }
 #else
 INLINE lane_mask lane_positive(lanes x) { return (x >= 1.17549435e-38f) & (x < INFINITY); }
@@ -225,13 +226,13 @@ INLINE wides wide_exponent(wide_ints bits) {
 }
 #endif
 
-/* Whether 0 < |x| < most. */
+/* Mask of the elements with 0 < |x| < most. */
 INLINE wide_mask wide_within(wides x, double most) {
     return wide_less(WIDE(0.0), (wides)((wide_ints)x & INT64_MAX)) & wide_less((wides)((wide_ints)x & INT64_MAX), WIDE(most));
 }
 
-/* Bit masks in memory: compilers would otherwise materialize them with instructions that compete with the
-   arithmetic. */
+/* Bit masks are stored in memory, because compilers would otherwise create them by instructions that compete
+   with the arithmetic. */
 static struct {
     int32_t abs, sign, one;
     int64_t wide_abs, wide_sign, wide_one;
@@ -242,8 +243,8 @@ INLINE wides wide_abs(wides x) { return (wides)((wide_ints)x & BITS.wide_abs); }
 INLINE lanes lane_signed(lanes size, lanes sign) { return (lanes)((int_lanes)size | ((int_lanes)sign & BITS.sign)); }
 INLINE wides wide_signed(wides size, wides sign) { return (wides)((wide_ints)size | ((wide_ints)sign & BITS.wide_sign)); }
 
-/* A polynomial in x with coefficients from the constant term on: even and odd terms in parallel, which halves
-   the dependency chain. */
+/* Polynomial in x; the coefficients start with the constant term. Even and odd terms are computed in
+   parallel, which halves the dependency chain. */
 INLINE lanes lane_sum(lanes x, int n, const float *c) {
     lanes xx = x * x, even = LANE(c[(n - 1) & ~1]), odd = LANE(c[(n & ~1) - 1]);
     for (int i = ((n - 1) & ~1) - 2; i >= 0; i -= 2) even = even * xx + c[i];
@@ -256,7 +257,7 @@ INLINE wides wide_sum(wides x, int n, const double *c) {
     for (int i = (n & ~1) - 3; i >= 1; i -= 2) odd = odd * xx + c[i];
     return odd * x + even;
 }
-/* Horner's rule, for polynomials whose even and odd parts nearly cancel. */
+/* Horner's rule, for polynomials whose even and odd terms nearly cancel. */
 INLINE lanes lane_horner(lanes x, int n, const float *c) {
     lanes y = LANE(c[n - 1]);
     for (int i = n - 2; i >= 0; i--) y = y * x + c[i];

@@ -1,22 +1,22 @@
 /* Vectorized loops over rows of floats: sums and maxima, softmax, moments and normalization, time steps of
    recurrent cells.
 
-   In: a row and its length; out: a number, or another row. Included by `vector_math.h`, and so compiled for
-   each TIER. Sums use accumulators over ROW_BLOCK elements, whose total is added in double; their order does
-   not depend on the row's address. */
+   In: a row and its length; out: a number, or another row. Included by `vector_math.h`, and therefore
+   compiled for each TIER. Accumulators sum ROW_BLOCK elements, and the sums of blocks are added in double;
+   the order of additions does not depend on the row's address. */
 
 #ifndef TS_VECTOR_ROWS_H
 #define TS_VECTOR_ROWS_H
 
 #include "row_loops.h"
 
-enum { ROW_BLOCK = 1024, SUMS = LANES == 16 ? 2 : 4 }; /* accumulators that hide the latency of additions */
+enum { ROW_BLOCK = 1024, SUMS = LANES == 16 ? 2 : 4 }; /* several accumulators hide the latency of additions */
 
 typedef int32_t any_ints __attribute__((vector_size(BYTES), aligned(4), may_alias));
 typedef float fours __attribute__((vector_size(16), may_alias));
 typedef int32_t four_ints __attribute__((vector_size(16), may_alias));
 
-/* The first n elements, padded with zeros. */
+/* Load the first n elements; the other lanes are zeros. */
 INLINE lanes lane_first(const float *x, ptrdiff_t n) {
     lanes v = {0};
     if (n >= LANES) return lane_at(x);
@@ -30,8 +30,8 @@ INLINE void lane_first_to(float *x, lanes v, ptrdiff_t n) {
         memcpy(x, &v, n * sizeof(float));
 }
 
-/* Loop over the vectors of a row that is written to another one; the last vector holds the last elements and
-   may overlap the one before it. */
+/* Loop over the vectors of a row that is written to another row. The last vector has the last elements of
+   the row, and may overlap the vector before it. */
 #define FOR_VECTORS(I, LEFT, N) \
     for (ptrdiff_t I = 0, LEFT = N; LEFT > 0; I = LEFT > LANES && LEFT < 2 * LANES ? N - LANES : I + LANES, LEFT = N - I)
 
@@ -44,7 +44,7 @@ static const int32_t NONE_THEN_ALL[2 * LANES] = {
     -1, -1, -1, -1, -1, -1, -1, -1,
 #endif
 };
-/* v in its last or first `count` lanes, zeros in the others. */
+/* v in the last or the first `count` lanes, zeros in the other lanes. */
 INLINE lanes only_last(ptrdiff_t count, lanes v) { return (lanes)((int_lanes) * (const any_ints *)(NONE_THEN_ALL + count) & (int_lanes)v); }
 INLINE lanes only_first(ptrdiff_t count, lanes v) {
     return (lanes)(~(int_lanes) * (const any_ints *)(NONE_THEN_ALL + LANES - count) & (int_lanes)v);
@@ -99,7 +99,7 @@ static double row_sum(const float *x, ptrdiff_t n) {
         for (; i + SUMS * LANES <= until; i += SUMS * LANES)
             for (int k = 0; k < SUMS; k++) sum[k] += lane_at(x + i + k * LANES);
         for (; i + LANES <= until; i += LANES) sum[0] += lane_at(x + i);
-        if (i < until) sum[1] += only_last(until - i, lane_at(x + until - LANES)); /* remainder: lanes already summed are masked out */
+        if (i < until) sum[1] += only_last(until - i, lane_at(x + until - LANES)); /* remaining elements: lanes that are already summed are masked out */
         i = until;
         total += sums_total(sum);
     }
@@ -147,11 +147,11 @@ static double row_squares(const float *x, ptrdiff_t n, float about, double *firs
 
 /* ---------------------------------------------------------------- softmax */
 
-/* exp(x) for x <= 0 and NaN, within 1.5 units in the last place; 0 if the result would be subnormal. */
+/* exp(x) for x <= 0 and NaN, accurate to 1.5 units in the last place; 0 if the result would be subnormal. */
 INLINE lanes lane_exp_below(lanes x) {
     lanes shifted = LANE_FUSED(x, 1.44269504088896341f, LANE_WHOLE), whole = shifted - LANE_WHOLE;
     lanes r = LANE_FUSED(whole, 2.12194440e-4f, LANE_FUSED(whole, -0.693359375f, x)), rr = r * r;
-    lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f; /* Estrin's scheme: Horner's rule would be a longer dependency chain */
+    lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f; /* Estrin's scheme has a shorter dependency chain than Horner's rule */
     lanes q = r * 8.3334519073e-3f + 4.1665795894e-2f;
     p = p * rr + q;
     q = r * 1.6666665459e-1f + 5.0000001201e-1f;
@@ -160,7 +160,7 @@ INLINE lanes lane_exp_below(lanes x) {
     return lane_choose(lane_less(x, LANE(-87.33654f)), (lanes){0}, p * lane_power(shifted));
 }
 
-/* The sum of exp(x - peak), whose terms are written to `out` unless it is NULL; `out` must not be x. */
+/* The sum of exp(x - peak); the terms are written to `out` unless it is NULL. `out` must not be x. */
 INLINE double row_terms(const float *x, ptrdiff_t n, float peak, float *out) {
     double total = 0;
     ptrdiff_t i = 0;
@@ -209,14 +209,14 @@ static void rows_softmax(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out
                 for (ptrdiff_t i = 0; i < n; i++) out[i] *= by[r];
                 continue;
             }
-            lanes last = lane_at(out + n - LANES) * by[r]; /* read before the overlapping elements are scaled */
+            lanes last = lane_at(out + n - LANES) * by[r]; /* loaded before the elements that overlap it are scaled */
             for (ptrdiff_t i = 0; i + LANES <= n; i += LANES) lane_to(out + i, lane_at(out + i) * by[r]);
             lane_to(out + n - LANES, last);
         }
     }
 }
 
-/* For at most ROWS_AT_ONCE rows. */
+/* Requires at most ROWS_AT_ONCE rows. */
 static void rows_totals(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total) {
     for (ptrdiff_t r = 0; r < rows; r++) peak[r] = row_peak(x + r * n, n);
     for (ptrdiff_t r = 0; r < rows; r++) total[r] = (float)row_terms(x + r * n, n, peak[r], NULL);
@@ -284,8 +284,8 @@ INLINE lanes lane_gate(lanes x) {
     lanes small = lane_exp_below(-lane_abs(x)), y = 1.0f / (1.0f + small);
     return lane_choose(lane_less(x, LANE(0.0f)), small * y, y);
 }
-/* tanh within 2 units in the last place: an odd polynomial (Cephes) near 0, else (1 - t) / (1 + t) with t =
-   exp(-2 |x|). */
+/* tanh, accurate to 2 units in the last place: an odd polynomial (Cephes) near 0, else (1 - t) / (1 + t)
+   with t = exp(-2 |x|). */
 INLINE lanes lane_state(lanes x) {
     lanes size = lane_abs(x), xx = x * x;
     lanes p = LANE_HORNER(xx, -3.33333819422e-1f, 1.33314422036e-1f, -5.37397155531e-2f, 2.06390887954e-2f, -5.70498872745e-3f);

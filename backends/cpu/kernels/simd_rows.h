@@ -1,16 +1,16 @@
 /* Matrix products with few rows, without packing; used by `few_rows.pyx`. `simd_tiles.h` includes this file
    and instantiates its macros for every vector width.
 
-       along    b has contiguous columns, as weights of a layer do: x @ w.T       vectors run along a sum
-       across   b has contiguous rows: x @ w                                      vectors run across the sums
+   along    b has contiguous columns, as weights of a layer do: x @ w.T       vectors run along a sum
+   across   b has contiguous rows: x @ w                                      vectors run across the sums
 
-   Along, a sum has one accumulator per lane. Accumulators are folded in halves, those of L sums together, so
-   that one vector holds L results. Across, each element has one accumulator, as in the tiles. In both, the
-   order of additions of an element does not depend on which other elements are computed with it. */
+   In `along`, each sum has one accumulator vector. The accumulators of L sums are folded together by halves,
+   until one vector holds L results. In `across`, each element has one accumulator, as in the tiles. In both,
+   the order of additions for an element does not depend on which other elements are computed with it. */
 
 #include <string.h>
 
-/* lower half + upper half of a and of b, interleaved. */
+/* Add the lower and upper half of a, and of b; the results are interleaved. */
 #define FOLD(ID, TARGET, T) \
 TARGET static inline __attribute__((always_inline)) V_##ID fold_##ID(V_##ID a, V_##ID b) { \
     V_##ID sum; \
@@ -28,7 +28,7 @@ TARGET static inline __attribute__((always_inline)) V_##ID fold_##ID(V_##ID a, V
     } \
     return sum; \
 } \
-/* Even lanes first, then odd lanes. */ \
+/* Shuffle that moves the even lanes first, then the odd lanes. */ \
 TARGET static inline __attribute__((always_inline)) V_##ID apart_##ID(V_##ID a) { \
     V_##ID sum; \
     P_##ID places; \
@@ -38,8 +38,8 @@ TARGET static inline __attribute__((always_inline)) V_##ID apart_##ID(V_##ID a) 
     return sum; \
 }
 
-/* ROWS by COLUMNS sums, folded log2(ROWS * COLUMNS) times: then one vector holds the sums in row-major order.
-   Columns after the last one repeat it. */
+/* Sums of ROWS rows and COLUMNS columns, folded log2(ROWS * COLUMNS) times; one vector then holds the sums
+   in row-major order. If fewer columns remain, the last column is repeated. */
 #define ALONG(ID, TARGET, T, ROWS, COLUMNS) \
 TARGET static inline __attribute__((always_inline)) V_##ID sums_##ID##_##ROWS##_##COLUMNS( \
     ptrdiff_t depth, const T *a, ptrdiff_t a_row, const T *b, ptrdiff_t b_column, ptrdiff_t columns) { \
@@ -72,7 +72,7 @@ TARGET static inline __attribute__((always_inline)) V_##ID sums_##ID##_##ROWS##_
     if (COUNT >= 2 * N) for (int i = 0; i < N; i++) sum[i] = fold_##ID(sum[i], sum[i + N]);
 #define FOLDS(ID, COUNT) FOLDED(ID, 8, COUNT) FOLDED(ID, 4, COUNT) FOLDED(ID, 2, COUNT) FOLDED(ID, 1, COUNT)
 
-/* ROWS rows of the product and at most L / ROWS of its columns. */
+/* Compute ROWS rows of the product, for at most L / ROWS of its columns. */
 #define ALONG_ROWS(ID, TARGET, T, ROWS, COLUMNS) \
 ALONG(ID, TARGET, T, ROWS, COLUMNS) \
 TARGET static void along_##ID##_##ROWS( \
@@ -81,7 +81,7 @@ TARGET static void along_##ID##_##ROWS( \
     enum { WIDE = L_##ID / ROWS }; \
     V_##ID sums = sums_##ID##_##ROWS##_##COLUMNS(depth, a, a_row, b, b_column, columns); \
     T each[L_##ID]; \
-    if (COLUMNS < WIDE) { /* that was one half of the columns; the last fold interleaves both halves */ \
+    if (COLUMNS < WIDE) { /* this was one half of the columns; the last fold interleaves both halves */ \
         ptrdiff_t half = columns > COLUMNS ? COLUMNS : 0; \
         sums = fold_##ID(sums, sums_##ID##_##ROWS##_##COLUMNS(depth, a, a_row, b + half * b_column, b_column, columns - half)); \
         sums = apart_##ID(sums); \
@@ -120,8 +120,8 @@ TARGET static void along_##ID( \
     } \
 }
 
-/* The same sums, bit for bit, for packed b (`gemm_tiles.pyx`): each of a sum's L accumulators is a vector
-   over columns. */
+/* Compute bit-identical sums for packed b (`gemm_tiles.pyx`): each of a sum's L accumulators is a lane of a
+   vector over columns. */
 #define ALONG_PACKED(ID, TARGET, T) \
 TARGET static inline __attribute__((always_inline)) V_##ID packed_sums_##ID( \
     ptrdiff_t depth, const T *x, const T *b) { \
@@ -161,7 +161,8 @@ TARGET static void packed_##ID( \
 #define ADDED(ID, N) \
     if (L_##ID >= 2 * N) for (int i = 0; i < N; i++) sum[i] += sum[i + N];
 
-/* ROWS by VECTORS sums; the remainder of the columns is a vector that overlaps the previous one. */
+/* Compute sums of ROWS rows and VECTORS vectors of columns; the remaining columns form a vector that
+   overlaps the previous vector. */
 #define ACROSS(ID, TARGET, T, ROWS, VECTORS) \
 TARGET static void across_##ID##_##ROWS##_##VECTORS( \
     ptrdiff_t depth, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_row, \
@@ -180,7 +181,7 @@ TARGET static void across_##ID##_##ROWS##_##VECTORS( \
         } \
 }
 
-/* As many vectors at a time as fit the registers, then two, then one. */
+/* Compute the largest number of vectors that fits in the registers at a time, then two, then one. */
 #define ACROSS_WIDE(ID, TARGET, T, ROWS, WIDE) \
 ACROSS(ID, TARGET, T, ROWS, 1) ACROSS(ID, TARGET, T, ROWS, 2) ACROSS(ID, TARGET, T, ROWS, WIDE) \
 TARGET static void across_##ID##_##ROWS( \
@@ -208,7 +209,7 @@ TARGET static void across_##ID( \
     } \
 }
 
-/* By the lanes of a vector: sizes that fit the registers. */
+/* Sizes that fit in the registers, for the number of lanes of a vector. */
 #define ROWS_OF_16(ID, TARGET, T) ALONG_PACKED(ID, TARGET, T) \
 ALONG_ROWS(ID, TARGET, T, 1, 8) ALONG_ROWS(ID, TARGET, T, 2, 8) ALONG_ROWS(ID, TARGET, T, 4, 4) ALONG_ALL(ID, TARGET, T, 4)
 #define ROWS_OF_8(ID, TARGET, T) ALONG_PACKED(ID, TARGET, T) \

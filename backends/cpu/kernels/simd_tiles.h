@@ -1,7 +1,7 @@
 /* Microkernels of convolutions and matrix products with vectors of 128, 256 and 512 bits, used by `conv.pyx`
    and `gemm_tiles.pyx`; `microkernels.h` documents their arguments.
 
-   `choose_kernels(widest)` sets `kernels_of_float` and `kernels_of_double` to the widest ones that the
+   `choose_kernels(widest)` sets `kernels_of_float` and `kernels_of_double` to the widest kernels that the
    processor supports. Loops over rows and vectors have constant counts, so that the compiler keeps `sum` in
    registers. */
 
@@ -41,7 +41,7 @@ TARGET static void reach_##ID##_##ROWS##_##VECTORS( \
     } \
     for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) *(V_##ID *)(c + r * pitch + v * L_##ID) = sum[r][v]; \
 }
-/* TAPS taps at a time, with VECTORS accumulators each. */
+/* Process TAPS taps at a time, with VECTORS accumulators for each tap. */
 #define SUM_TAPS(ID, TARGET, T, TAPS, VECTORS) \
 TARGET static inline void sum_##ID##_##TAPS(const void *from, const int64_t *offset, const void *with, ptrdiff_t count, T *out) { \
     const T *y = (const T *)with; \
@@ -74,15 +74,15 @@ TILE_LOOP(tile, ID, TARGET, T, ROWS, VECTORS, , a[r], STEP, ) \
 TILE_LOOP(part, ID, TARGET, T, ROWS, VECTORS, WHERE, a[r * a_row], a_step, \
     sum[r][v] *= (T)alpha; if (bias) sum[r][v] += *(const V_##ID *)((const T *)bias + v * L_##ID);)
 
-#if defined(__clang__) /* clang's shuffles require constants */
+#if defined(__clang__) /* clang requires constant arguments of shuffles */
 #define SHUFFLE(a, b, places) (a)
 enum { CAN_SHUFFLE = 0 };
 #else
 #define SHUFFLE(a, b, places) __builtin_shuffle(a, b, places)
 enum { CAN_SHUFFLE = 1 };
 #endif
-/* Transposition of a matrix of R rows of vectors by log2(R) perfect shuffles: each moves the highest bit of
-   the row index to the lowest bit of the index within the row. */
+/* Transposition of a matrix of R rows of vectors by log2(R) perfect shuffles. Each shuffle moves the highest
+   bit of the row index to the lowest bit of the index in the row. */
 #define TURN(NAME, ID, TARGET, T, R) \
 TARGET static void NAME##_##ID(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count) { \
     const T *x = (const T *)from; T *y = (T *)to; \

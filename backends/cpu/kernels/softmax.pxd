@@ -1,8 +1,9 @@
-"""Softmax of rows, for kernels that consist of several operations."""
+"""Softmax of rows, as a building block of larger kernels."""
 
 from numpy cimport npy_intp
 
-# Compute softmax of rows of `n` elements of ScalarType `kind`, FLOAT or DOUBLE; x and out must not overlap.
+# Compute the softmax of rows of `n` elements with ScalarType `kind` (FLOAT or DOUBLE); x and out must not
+# overlap.
 cdef void softmax_rows(int kind, void *x, npy_intp rows, npy_intp n, void *out) noexcept nogil
-# Compute log_softmax along the middle dimension of (outer, n, inner); False without memory.
+# Compute log_softmax along the middle dimension of (outer, n, inner); return False if memory is exhausted.
 cdef bint log_softmax_of(int kind, void *x, npy_intp outer, npy_intp n, npy_intp inner, void *out) noexcept nogil

@@ -3,11 +3,12 @@
 In: registers with a floating tensor and a dimension.  Out: the register of the result.
 
     softmax(x, -1)         rows: exp(x - max) / sum, vectorized
-    log_softmax(x, 0)      columns: row by row, for all columns in parallel
+    log_softmax(x, 0)      along columns: reads row after row, for all columns in parallel
     logsumexp(x, [1])
 
-Exponentials of float64 use NumPy's vectorized loops, over tiles of rows that fit the L1 cache. Non-contiguous
-tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's own kernel.
+Exponentials of float64 use NumPy's vectorized loops, over tiles of rows that fit in the L1 cache.
+Non-contiguous tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of
+the operator record runs.
 """
 
 cimport numpy as cnp
@@ -46,15 +47,15 @@ cdef extern from "simd.h" nogil:
     void simd_lower_each(const float *x, npy_intp n, const float *by, float *out)
 
 cdef enum:
-    TILE = 2048                        # elements
-    MAX_ROWS_AT_ONCE = 32              # maximum of `rows_at_once`
+    TILE = 2048                        # number of elements of a tile
+    MAX_ROWS_AT_ONCE = 32              # maximal result of `rows_at_once`
 
 
-ctypedef struct Bound:                 # a loop with its data
+ctypedef struct Bound:                 # an inner loop with its data argument
     Loop function
     void *data
 
-# Ufunc loops for float32 and float64.
+# Ufunc loops, at index 0 for float32 and 1 for float64.
 cdef Bound _exp[2]
 cdef Bound _log[2]
 cdef Bound _maximum[2]
@@ -83,7 +84,7 @@ find_loop_pair("subtract", _subtract)
 find_loop_pair("divide", _divide)
 
 
-# ---------------------------------------------------------------- rows
+# ---------------------------------------------------------------- rows of elements
 
 cdef inline void apply_binary(Bound *loops, floating *x, floating *y, npy_intp y_step, floating *out, npy_intp n) noexcept nogil:
     """Compute out[i] = x[i] op y[i * y_step]."""
@@ -142,7 +143,7 @@ cdef enum Kind:
 
 
 cdef double infinite_sum(const float *x, npy_intp n, double peak) noexcept nogil:
-    """Return the infinite maximum of a row, or a NaN of the row."""
+    """Return the infinite maximum of a row, or NaN if the row has a NaN."""
     cdef npy_intp i
     for i in range(n):
         if x[i] != x[i]:
@@ -174,7 +175,10 @@ cdef void along_float_rows(Kind what, const float *x, npy_intp rows, npy_intp n,
 
 
 cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating *out, floating *scratch) noexcept nogil:
-    """Process rows of `n` elements; `scratch` has room for a tile, except for SOFTMAX, which uses `out`."""
+    """Process rows of `n` elements.
+
+    `scratch` is a buffer of one tile; SOFTMAX uses `out` instead.
+    """
     cdef npy_intp tile = max(<npy_intp>1, TILE // n), count, i, j
     cdef floating *raised
     cdef floating *shifted
@@ -190,7 +194,7 @@ cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating
             value = row_max(x + i * n, n)
             peaks[i] = value
             if what == LOG_SUM_EXP and (value - value) != 0 and value == value:
-                value = peaks[i] = 0  # infinite: the sum of exponentials is infinite or 0 then
+                value = peaks[i] = 0  # infinite maximum: the sum of exponentials is then infinite or 0
             if n < LANES:
                 for j in range(n):
                     shifted[i * n + j] = x[i * n + j] - value
@@ -220,7 +224,7 @@ cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating
 # ---------------------------------------------------------------- along another dimension
 
 cdef void across_float_rows(Kind what, const float *x, npy_intp n, npy_intp inner, float *out, float *scratch) noexcept nogil:
-    """Like `across_rows`, for float32 softmax and log_softmax."""
+    """Process one (n, inner) float32 matrix along its first dimension, for softmax and log_softmax."""
     cdef float *peak = scratch
     cdef float *total = scratch + inner
     cdef float *raised = scratch + 2 * inner
@@ -245,7 +249,7 @@ cdef void across_float_rows(Kind what, const float *x, npy_intp n, npy_intp inne
 
 
 cdef void across_rows(Kind what, floating *x, npy_intp n, npy_intp inner, floating *out, floating *scratch) noexcept nogil:
-    """Process one (n, inner) matrix along its first dimension; `scratch` has room for three rows."""
+    """Process one (n, inner) matrix along its first dimension; `scratch` is a buffer for three rows."""
     cdef floating *peak = scratch
     cdef floating *total = scratch + inner
     cdef floating *raised = scratch + 2 * inner
@@ -278,10 +282,10 @@ cdef void across_rows(Kind what, floating *x, npy_intp n, npy_intp inner, floati
         apply_binary(finish, out + i * inner, total, 1, out + i * inner, inner)
 
 
-# ---------------------------------------------------------------- the operators
+# ---------------------------------------------------------------- operators
 
 cdef bint softmax_of(Kind what, floating *x, npy_intp outer, npy_intp n, npy_intp inner, floating *out) noexcept nogil:
-    """Process an array seen as (outer, n, inner); False without memory."""
+    """Process an array viewed as (outer, n, inner) along n; return False if memory is exhausted."""
     cdef floating *scratch = NULL
     cdef npy_intp o, need = 3 * inner
     if floating is float:

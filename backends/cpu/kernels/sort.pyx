@@ -3,12 +3,12 @@
 In: rows of int64 keys with the order of the elements; out: the indices of the elements of each row, in sorted
 order.
 
-    argsort(keys)                all of a row, ascending
+    argsort(keys)                all elements of a row, ascending
     smallest(keys, k, True)      the k smallest, sorted; `False`: in any order
-    nth(keys, k)                 one per row: the k-th smallest, from 0
+    nth(keys, k)                 for each row the k-th smallest, counted from 0
 
-PyTorch sorts with the C++ standard library (libstdc++), which determines the order of equal elements. Its
-algorithms are reimplemented here, so that the order does not depend on the compiler: introsort
+PyTorch sorts with the C++ standard library (libstdc++), whose algorithms determine the order of equal
+elements. They are reimplemented here, so that the order does not depend on the compiler: introsort
 (median-of-three quicksort, heapsort beyond a depth limit, insertion sort below 17 elements), heap selection
 if few of many elements are requested, quickselect otherwise.
 """
@@ -18,8 +18,9 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-cdef Py_ssize_t INSERTION_SORT_LENGTH = 16  # runs of up to this length are left to insertion sort
-cdef int64_t HEAP_SELECT_RATIO = 64         # heap selection if at most 1 of this many is requested
+cdef Py_ssize_t INSERTION_SORT_LENGTH = 16  # quicksort leaves runs of up to this length to insertion sort
+# heap selection is used if at most 1 of this number of elements is requested
+cdef int64_t HEAP_SELECT_RATIO = 64
 
 
 cdef inline void swap(Item *a, Item *b) noexcept nogil:
@@ -53,7 +54,7 @@ cdef void sift(Item *first, Py_ssize_t hole, Py_ssize_t length, Item value) noex
 
 
 cdef void heap_select(Item *first, Item *middle, Item *last) noexcept nogil:
-    """Move the smallest items to [first, middle), as a max-heap."""
+    """Move the middle - first smallest items of [first, last) to [first, middle), as a max-heap."""
     cdef Py_ssize_t length = middle - first, parent
     cdef Item value
     if length >= 2:
@@ -84,7 +85,7 @@ cdef void sort_heap(Item *first, Item *last) noexcept nogil:
 # ---------------------------------------------------------------- quicksort
 
 cdef Item *partition(Item *first, Item *last) noexcept nogil:
-    """Partition [first, last) around the median of three items; return the start of the second part."""
+    """Partition [first, last) around the median of three items; return the start of the upper partition."""
     cdef Item *a = first + 1
     cdef Item *b = first + (last - first) // 2
     cdef Item *c = last - 1
@@ -130,7 +131,9 @@ cdef int depth_limit(Py_ssize_t n) noexcept nogil:
 
 
 cdef void quicksort(Item *first, Item *last, int depth) noexcept nogil:
-    """Sort down to unsorted runs of at most 16 items, which are ordered among each other."""
+    """Partially sort: unsorted runs of at most 16 items remain, and each run's items exceed those of earlier
+    runs.
+    """
     cdef Item *cut
     while last - first > INSERTION_SORT_LENGTH:
         if depth == 0:
@@ -150,7 +153,9 @@ cdef void sort(Item *first, Item *last) noexcept nogil:
 
 
 cdef void select(Item *first, Item *nth, Item *last) noexcept nogil:
-    """Move the item with rank `nth` to that position, with smaller items before and larger ones after it."""
+    """Move the item with the rank of position `nth` to `nth`; smaller items precede it, larger items follow
+    it.
+    """
     cdef int depth = depth_limit(last - first)
     cdef Item *cut
     if first == last or nth == last:
@@ -180,7 +185,9 @@ cdef void select_smallest(Item *items, Py_ssize_t n, Py_ssize_t k, bint ordered)
 
 
 cdef Py_ssize_t quickselect(Item *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
-    """Return the original index of the k-th item, by quickselect with the median of three as pivot."""
+    """Return the original index of the k-th smallest item, by quickselect with the median of three as
+    pivot.
+    """
     cdef Py_ssize_t low = 0, high = n - 1, i, j
     cdef Item pivot
     while low < high:
@@ -215,7 +222,7 @@ cdef Py_ssize_t quickselect(Item *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
     return a[k].place
 
 
-# ---------------------------------------------------------------- rows
+# ---------------------------------------------------------------- functions for Python
 
 cdef Item *allocate_items(Py_ssize_t n) except NULL:
     cdef Item *items = <Item *>malloc(max(n, 1) * sizeof(Item))
@@ -250,7 +257,7 @@ def argsort(const int64_t[:, ::1] keys not None):
 
 
 def smallest(const int64_t[:, ::1] keys not None, Py_ssize_t k, bint ordered=True):
-    """Return the indices of the k smallest keys of each row, sorted unless `ordered` is False."""
+    """Return the indices of the k smallest keys of each row; they are sorted if `ordered`."""
     cdef Py_ssize_t rows = keys.shape[0], n = keys.shape[1], row, i
     if not 0 <= k <= n:
         raise ValueError(f"smallest: k must be in [0, {n}], got {k}")
@@ -270,7 +277,7 @@ def smallest(const int64_t[:, ::1] keys not None, Py_ssize_t k, bint ordered=Tru
 
 
 def nth(const int64_t[:, ::1] keys not None, const int64_t[::1] k not None):
-    """Return the index of the k-th key of each row, from 0."""
+    """Return the index of the k[row]-th smallest key of each row, counted from 0."""
     cdef Py_ssize_t rows = keys.shape[0], n = keys.shape[1], row
     result = np.empty(rows, np.int64)
     cdef int64_t[::1] out = result

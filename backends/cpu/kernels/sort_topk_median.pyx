@@ -6,9 +6,9 @@ registers of values and indices.
     sort(x, 1)    argsort(x)    topk(x, 3)    kthvalue(x, 2)
     median(x), median(x, 0)    nanmedian(x)    msort(x)
 
-NaN sorts as the largest, and equal elements are in the order of PyTorch's algorithms (`sort.pyx`).
-Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's
-own kernel.
+NaN sorts as the largest number, and equal elements get the order of PyTorch's algorithms (`sort.pyx`).
+Non-contiguous tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of
+the operator record runs.
 """
 
 cimport numpy as cnp
@@ -38,24 +38,26 @@ ctypedef fused number:
     uint8_t
 
 cdef enum SelectionKind:
-    ALL                                # sorted
+    ALL                                # all elements, sorted
     ALL_STABLE
-    FIRST                              # the first `k`, sorted
+    FIRST                              # the first `k` elements, sorted
     FIRST_UNORDERED
-    NTH                                # the `k`-th in sorted order, from 0
-    MEDIAN                             # the first NaN if there is one
+    NTH                                # element `k` in sorted order, counted from 0
+    MEDIAN                             # lower median, or the first NaN if there is one
     MEDIAN_OF_NUMBERS
 
 
 ctypedef struct Task:
     SelectionKind selection
     Axis axis
-    npy_intp k                         # results per line; for NTH, the index
+    npy_intp k                         # number of results per line; for NTH, the rank of the result
     bint descending
 
 
 cdef inline int64_t key_of(number x) noexcept nogil:
-    """Return an int64 key with the element's order; both zeros have one key, NaN has the largest."""
+    """Return an int64 key that orders like the element; 0.0 and -0.0 have equal keys, NaN has the largest
+    key.
+    """
     cdef double wide
     cdef int64_t bits
     if number is float or number is double:
@@ -68,7 +70,7 @@ cdef inline int64_t key_of(number x) noexcept nogil:
 
 
 cdef void restore_tie_order(Item *items, npy_intp n) noexcept nogil:
-    """Restore the original order of equal elements."""
+    """Restore the original order of items with equal keys in a sorted array."""
     cdef npy_intp first = 0, last, i
     cdef int64_t key
     while first < n:
@@ -86,7 +88,9 @@ cdef void restore_tie_order(Item *items, npy_intp n) noexcept nogil:
 
 
 cdef npy_intp median_place(const number *x, npy_intp n, npy_intp step, bint of_numbers, Item *items) noexcept nogil:
-    """Return the index of the lower median, of equal elements the one that a stable sort puts there."""
+    """Return the index of the lower median; of equal elements, that of the element a stable sort puts
+    there.
+    """
     cdef npy_intp i, missing = 0, first = -1, middle, place, before = 0
     cdef int64_t key
     if number is float or number is double:
@@ -111,7 +115,7 @@ cdef npy_intp median_place(const number *x, npy_intp n, npy_intp step, bint of_n
 
 
 cdef void rank_lines(const number *x, Task *task, Item *items, number *values, int64_t *indices) noexcept nogil:
-    """Process each line along the axis; `values` may be NULL."""
+    """Sort, or select from, each line along the axis; `values` may be NULL."""
     cdef npy_intp n = task.axis.n, inner = task.axis.inner, o, j, i, line, at, count = 1
     if task.selection <= FIRST_UNORDERED:
         count = task.k
@@ -160,7 +164,7 @@ cdef void rank_lines_of_kind(int kind, void *x, Task *task, Item *items, void *v
 cdef int run_ranks(
     Operator op, IValue *r, const int32_t *at, Task *task, int64_t dim, bint keepdim, bint with_values, bint with_places
 ) except -1:
-    """Run a task along a dimension and store values, indices or both."""
+    """Run a task along a dimension; store the values, the indices or both as results."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef npy_intp shape[MAX_DIMS]
     cdef int kind, nd, d, left = 0, axis
@@ -261,7 +265,7 @@ cdef int nanmedian_along(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int median_of_all(Operator op, IValue *r, const int32_t *at, SelectionKind selection) except -1:
-    """Compute the median over all elements."""
+    """Compute the median of all elements."""
     cdef Task task = task_of(selection, 0, False)
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef npy_intp none = 0

@@ -6,8 +6,8 @@ In: arrays.  Out: arrays of the same dtype; the names are those of `scipy.specia
 
 Error functions and activations are row kernels of `vector_math.h`, the log-gamma function is the C library's.
 `ndtri` is Wichura's rational approximation of the normal quantile (algorithm AS 241), accurate to 1e-16.
-Without a row kernel, float32 is computed in float64 and rounded once. NumPy's functions that have row kernels
-are included too.
+Functions without a row kernel compute float32 in float64 and round once. The module also has replacements of
+those NumPy functions that have row kernels.
 """
 
 import numpy as np
@@ -71,7 +71,9 @@ cdef double c_gammaln(double x) noexcept nogil:
 
 
 cdef double quantile(double tail, double offset) noexcept nogil:
-    """Return the normal quantile at 1/2 + offset; `tail` is 1/2 - |offset|, which may be tiny."""
+    """Return the quantile of the normal distribution at 1/2 + offset; `tail` is 1/2 - |offset|, which may be
+    tiny.
+    """
     cdef double r, numerator, denominator
     if fabs(offset) <= 0.425:
         r = 0.180625 - offset * offset
@@ -117,7 +119,9 @@ cdef double c_ndtr(double x) noexcept nogil:
 
 
 cdef double c_psi(double x) noexcept nogil:
-    """Compute the digamma function: recurrence upwards, then the asymptotic series; reflection below zero."""
+    """Compute the digamma function: upward recurrence, then the asymptotic series; reflection for negative
+    `x`.
+    """
     cdef double result = 0, square
     if isnan(x) or x == -INFINITY:
         return NAN
@@ -153,7 +157,7 @@ cdef double c_xlog1py(double x, double y) noexcept nogil:
 
 
 # ---------------------------------------------------------------- ufuncs
-# NumPy refers to these tables, so they must be static.
+# NumPy keeps the addresses of these tables, so they must be static.
 
 cdef char TYPES[4]
 cdef char BINARY_TYPES[6]
@@ -169,7 +173,7 @@ rounded[0], rounded[1] = <cnp.PyUFuncGenericFunction>unary_rounded, <cnp.PyUFunc
 two[0], two[1] = <cnp.PyUFuncGenericFunction>binary_rounded, <cnp.PyUFuncGenericFunction>binary_double
 
 cdef enum:
-    ROW_KERNEL_COUNT = 9               # number of leading NAMES with row kernels for both dtypes
+    ROW_KERNEL_COUNT = 9               # the first NAMES have row kernels for both dtypes
     MAX_NAMES = 40
     MAX_LOOPS = 12
 
@@ -178,7 +182,7 @@ cdef char **NAMES = [
     "gammaln", "ndtri", "ndtr", "psi", "entr", "xlogy", "xlog1py",
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
 ]
-cdef int FIRST_NUMPY_INDEX = 16        # NAMES from here on are NumPy's ufuncs with some loops replaced
+cdef int FIRST_NUMPY_INDEX = 16  # NAMES from this index on are NumPy's ufuncs, with float loops replaced
 cdef int NAME_COUNT = 32
 cdef Unary UNARY_FUNCTIONS[5]
 cdef Binary BINARY_FUNCTIONS[2]
@@ -191,7 +195,7 @@ cdef char replaced_types[MAX_NAMES][2 * MAX_LOOPS]
 
 
 cdef object make_ufunc(int at):
-    """Create the ufunc of NAMES[at] with a float32 and a float64 loop."""
+    """Create the ufunc NAMES[at], with a float32 and a float64 loop."""
     cdef str name = NAMES[at].decode()
     if at < ROW_KERNEL_COUNT:
         functions[at][0], functions[at][1] = <void *>float_row(name), <void *>double_row(name)

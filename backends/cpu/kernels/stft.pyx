@@ -6,8 +6,8 @@ returns it.
 
     stft(signal, 8, return_complex=True)      istft(spectra, 8, window=w, length=20)
 
-Complex signals and windows, two-sided spectra, padding modes other than reflect, results as pairs of real
-numbers, large tensors and invalid arguments are left to the record's own kernel.
+For complex signals and windows, two-sided spectra, padding modes other than reflect, results as pairs of real
+numbers, large tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -29,8 +29,9 @@ from ts.backends.cpu.kernels.walk cimport contiguous_copy
 
 cnp.import_array()
 
-cdef int64_t MAX_FRAME_ELEMENTS = <int64_t>1 << 28  # for more, the record's kernel checks the memory
-cdef double MIN_WINDOW_WEIGHT = 1e-11               # minimum sum of squared window weights of a sample
+# for more elements, the record's Python kernel checks the memory limit
+cdef int64_t MAX_FRAME_ELEMENTS = <int64_t>1 << 28
+cdef double MIN_WINDOW_WEIGHT = 1e-11               # minimal sum of squared window weights of a sample
 
 ctypedef fused floating:
     float
@@ -39,10 +40,10 @@ ctypedef fused floating:
 
 ctypedef struct Frames:
     npy_intp batch
-    npy_intp count                     # frames of a signal
-    npy_intp samples                   # length of a signal before padding
-    npy_intp pad                       # reflected samples on each side
-    npy_intp n                         # length of a frame
+    npy_intp count                     # number of frames of a signal
+    npy_intp samples                   # number of samples of a signal before padding
+    npy_intp pad                       # number of reflected samples on each side
+    npy_intp n                         # length of a frame and of its transform
     npy_intp hop
     npy_intp left                      # offset of the window in a frame
     npy_intp width                     # length of the window
@@ -62,7 +63,7 @@ cdef bint is_reflect_mode(IValue *x):
 
 
 cdef PyArrayObject *read_window(IValue *x, int kind, npy_intp width) noexcept:
-    """Return the array of a contiguous window of the dtype and length; NULL for anything else."""
+    """Return the array of a contiguous window with dtype `kind` and length `width`; NULL for other values."""
     cdef PyArrayObject *a = contiguous_array_or_null(x)
     if a == NULL or scalar_type(x) != kind or ndim_of(a) != 1 or dims_of(a)[0] != width:
         return NULL
@@ -72,7 +73,7 @@ cdef PyArrayObject *read_window(IValue *x, int kind, npy_intp width) noexcept:
 # ---------------------------------------------------------------- stft
 
 cdef void frame_signal(const floating *x, const floating *window, Frames *f, floating *out) noexcept nogil:
-    """Write the windowed frames of one signal; `window` NULL stands for ones."""
+    """Write the windowed frames of one signal to `out`; a NULL `window` stands for ones."""
     cdef npy_intp k, i, at, first
     cdef const floating *source
     for k in range(f.count):
@@ -172,7 +173,10 @@ cdef int stft_center(Operator op, IValue *r, const int32_t *at) except -1:
 cdef void overlap_add(
     const floating *frames, const floating *window, Frames *f, floating *signal, floating *weight
 ) noexcept nogil:
-    """Overlap-add a signal's windowed frames; `weight`, unless NULL, receives the squared windows' sums."""
+    """Overlap-add the windowed frames of a signal.
+
+    Unless it is NULL, `weight` receives the sum of the squared window weights of each sample.
+    """
     cdef npy_intp k, i
     cdef floating w = 1
     for k in range(f.count):
@@ -188,7 +192,9 @@ cdef void overlap_add(
 cdef bint divide(
     const floating *signal, const floating *weight, npy_intp first, npy_intp last, npy_intp length, floating *out
 ) noexcept nogil:
-    """Divide the samples [first, last) by their weights and append zeros; False if a weight is too small."""
+    """Divide the samples [first, last) by their weights and append zeros; return False if a weight is too
+    small.
+    """
     cdef npy_intp i
     for i in range(first, last):
         if not fabs(weight[i]) >= MIN_WINDOW_WEIGHT:
@@ -204,7 +210,10 @@ cdef bint reconstruct(
     const floating *frames, const floating *window, Frames *f, npy_intp first, npy_intp last, npy_intp length,
     floating *scratch, floating *out,
 ) noexcept nogil:
-    """Reconstruct the signals of a batch; `scratch` is zeroed and has room for two signals."""
+    """Reconstruct the signals of a batch; return False if a window weight is too small.
+
+    `scratch` is a buffer for two signals, filled with zeros.
+    """
     cdef npy_intp total = (f.count - 1) * f.hop + f.n, b, i
     for b in range(f.batch):
         for i in range(total):

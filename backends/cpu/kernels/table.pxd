@@ -1,4 +1,4 @@
-"""Registry of the CPU's C kernels by the names that operator records use."""
+"""Registry of the C kernels of the CPU, by the names used in operator records."""
 
 from ts._core.dispatch.operator cimport Kernel
 from numpy cimport npy_intp
@@ -7,22 +7,22 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 from ts.backends.cpu.kernels.walk cimport Loop
 
-# An inner loop together with its scalar parameters; passed as the loop's `data`.
+# An inner loop with its scalar parameters; passed to the loop as its `data` argument.
 ctypedef struct Tile:
     Loop function
     int what
     double by[3]
-    npy_intp at                        # index in the tensor of the tile's first element
-    npy_intp inner                     # per-channel loops: consecutive elements of one channel
+    npy_intp at                        # index in the tensor of the first element of the tile
+    npy_intp inner                     # for per-channel loops: number of consecutive elements of one channel
     npy_intp channels
-    const void *vectors                # per-channel loops: vectors of `channels` elements that the loop reads
+    const void *vectors  # for per-channel loops: vectors of `channels` elements that the loop reads
 
-# For operators in fusion groups (`Record.tile`): configure the loop over the first argument, a tensor of
-# dtype `kind`, from the other arguments; False if no loop supports them.
+# For an operator in a fusion group (`Record.tile`): prepare the loop over the first argument, a tensor of
+# dtype `kind`, from the other arguments. Returns False if no loop supports them.
 ctypedef bint (*ReadTile)(int kind, IValue **others, Tile *tile) noexcept
 
-# For operators with per-channel vectors (`Record.channels`): like ReadTile, with vectors of `tile.channels`
-# elements. `memory` has room for two such vectors, which the loop reads.
+# For an operator with per-channel vectors (`Record.channels`): like ReadTile, with vectors of `tile.channels`
+# elements. `memory` is a buffer for two such vectors, which the loop reads.
 ctypedef bint (*ReadChannels)(int kind, IValue **others, Tile *tile, void *memory) noexcept
 
 cdef int register_channels(str name, ReadChannels read) except -1
