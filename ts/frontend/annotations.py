@@ -5,8 +5,8 @@ In: the annotation of an argument, return value or variable, as syntax or as a P
     object_type(Optional[List[str]])                        str[]?
     to_type(syntax of "Dict[str, Tensor]", resolver)        Dict(str, Tensor)
 
-Syntax is read by name first (`List`, `Optional`, `Tensor` need no import, as in strings of source); any other
-name is resolved to a Python object: an alias, a NamedTuple or a class.
+Names of the typing module and of tensors (`List`, `Optional`, `Tensor`) are recognized without an import. Any
+other name is resolved to a Python object: an alias, a NamedTuple or a class.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ _T = TypeVar("_T")
 SizedType = tuple[Type, int | None]
 _BROADCASTING: Final = "BroadcastingList"
 _SIZE_DIGITS: Final = 4  # maximum number of digits of N in BroadcastingListN
-_SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}  # `ts.nn.common_types`: one number or n
+# Aliases in `ts.nn.common_types` for one number or a tuple of n numbers
+_SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}
 IMMUTABLE_TYPE_FLAG: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
-# Classes whose instances cannot be script objects, in addition to modules: their contents would be lost.
+# Base classes (besides Module) of classes that are not compiled: script objects would lose their contents.
 _NEVER_SCRIPTED: Final = (list, tuple, BaseException)
 
 _NAMES: dict[str, Callable[[], Type]] = {
@@ -71,7 +72,7 @@ BARE: dict[str, str] = {
     "Dict": "Attempted to use Dict without contained types. Please add contained type, e.g. Dict[int, int]",
     "RRef": "Attempted to use RRef without a contained type. Please add a contained type, e.g. RRef[int]",
 }
-# Time and memory charged to `ts.limits` per part of an annotation, at least.
+# Time and memory charged to `ts.limits` for each expression in an annotation.
 _TYPE_NS = 3_000
 _TYPE_BYTES = 300
 
@@ -96,7 +97,7 @@ def object_type(annotation: object) -> Type | None:
 
 
 def _tensor_of_old(annotation: object) -> Type | None:
-    """Return `Tensor` for legacy tensor types such as `ts.LongTensor`, with a warning; else None."""
+    """Return the Tensor type and warn for legacy tensor types such as `ts.LongTensor`; otherwise None."""
     if getattr(annotation, "__ts_annotation__", None) != "Tensor":
         return None
     warnings.warn(
@@ -108,16 +109,16 @@ def _tensor_of_old(annotation: object) -> Type | None:
 
 
 class Reader:
-    """Reads annotations in one scope."""
+    """Reader of annotations, which resolves names in one scope."""
 
     def __init__(self, resolver: Resolver, ranges: Ranges | None, whole: SourceRange | None = None) -> None:
         self.resolver = resolver
         self.ranges = ranges
         self.is_text = False
-        self.whole = whole  # node underlined in errors about a quoted annotation
+        self.whole = whole  # source range for errors in an annotation that is a string
 
     def argument(self, node: ast.expr) -> SizedType:
-        """Return the argument type of an annotation, and the list size of `BroadcastingListN[T]` or None."""
+        """Return the type of a parameter's annotation, and N for `BroadcastingListN[T]`, else None."""
         match node:
             case ast.Name(id=name) if name in _SIZES:
                 return ir.ListType(ir.INT), _SIZES[name]
@@ -138,9 +139,10 @@ class Reader:
         return self.read(node), None
 
     def live(self, node: ast.expr, annotation: object) -> SizedType:
-        """Return the argument type of a live function, falling back to the annotation object for local names.
+        """Return the parameter type for annotation `node` of a live function, and its list size or None.
 
-        A local class that only the annotation refers to is not among the function's free variables.
+        If a name in `node` is unknown, convert the evaluated `annotation` instead: a local class to which
+        only the annotation refers is not a free variable of the function.
         """
         try:
             return self.argument(node)
@@ -150,7 +152,8 @@ class Reader:
             try:
                 found = self._convert(of_ts(annotation))
             except CompilationError as reason:
-                if "Unknown type" not in str(reason):  # a known but unsupported object
+                # The annotation names an object, but the object is not supported
+                if "Unknown type" not in str(reason):
                     reason.range = reason.range or self._range(node)
                     raise
                 found = None
@@ -202,10 +205,12 @@ class Reader:
         try:
             result = self._convert(found) if found is not None else None
         except FrontendError as error:
-            error.range = error.range or self._range(node)  # the object has no location, its name has
+            # The error is about the object; add the location of its name
+            error.range = error.range or self._range(node)
             raise
         if result is None and isinstance(node, ast.Attribute) and found is None:
-            result = _NAMES.get(node.attr, lambda: None)()  # typing.Any in a string without an import
+            # `typing.Any` in source text that does not import `typing`
+            result = _NAMES.get(node.attr, lambda: None)()
         if result is None:
             name = ast.unparse(node)
             hint = hints.type_name(name, {*_NAMES, *_GENERICS})
@@ -251,9 +256,9 @@ class Reader:
     def _unresolved_part(
         self, node: ast.Subscript, constructor: str, error: CompilationError
     ) -> CompilationError:
-        """Return PyTorch's error for a subscripted annotation with a part that is not a type.
+        """Return PyTorch's error for a subscripted annotation with an argument that is not a type.
 
-        PyTorch's message shows evaluated objects; if a name cannot be evaluated, return `error`.
+        PyTorch's message contains evaluated objects. If a name cannot be evaluated, return `error` itself.
         """
         is_dict = constructor in ("Dict", "dict")
         is_known = is_dict or constructor in ("Optional", "Union")
@@ -339,9 +344,10 @@ class Reader:
             return ir.TENSOR
         if hasattr(cls, "_fields") and issubclass(cls, tuple):
             return self._named_tuple(cls)
-        if is_own(getattr(cls, "__module__", "")) and "__ts_name__" not in vars(cls):  # no script class
+        # A class of `ts` that is not a script class
+        if is_own(getattr(cls, "__module__", "")) and "__ts_name__" not in vars(cls):
             return _ts_class(cls)
-        if cls.__flags__ & IMMUTABLE_TYPE_FLAG:  # bytes, numpy.ndarray: written in C
+        if cls.__flags__ & IMMUTABLE_TYPE_FLAG:  # classes written in C, such as bytes and numpy.ndarray
             return None
         if ATTRIBUTE not in cls.__dict__ and (issubclass(cls, _NEVER_SCRIPTED) or is_module_class(cls)):
             return None
@@ -360,7 +366,8 @@ class Reader:
         defaults = {}
         for name, value in cls._field_defaults.items():
             fitting = constant_of_type(value, types[cls._fields.index(name)])
-            # Lists and dicts are stored unchanged; a default of a wrong type raises an error when it is used.
+            # Other defaults, such as lists and dicts, are stored unchanged; a default of a wrong type raises
+            # an error when it is used.
             defaults[name] = of_ts(value) if fitting is NO_DEFAULT else fitting
         return ir.TupleType(types, qualified_name(cls), cls._fields, defaults, cls)
 

@@ -7,9 +7,9 @@ In: a Python class.  Out: its `ClassType`, with the attributes that `__init__` a
             self.n = start                       class_type(Counter).methods    == {"__init__", "next"}
         def next(self) -> int: ...
 
-A class is declared when a scripted function first refers to it; `__init__` is compiled then, because its
-assignments declare the attributes.  Every other method is parsed and compiled at its first call from a
-script, so that an unsupported method is an error only for its callers.
+A class is declared when a scripted function first refers to it. `__init__` is compiled at this time, because
+its assignments declare the attributes.  Every other method is parsed and compiled at its first call from a
+script, so that a method that does not compile is an error only for its callers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from ts.frontend.parse import ParsedFunction
 from ts.ir.types import ClassType, InterfaceType, Property
 from ts.ir.types.nominal import NamedType
 
-ATTRIBUTE: Final = "__ts_type__"  # class attribute with the script type, which thus has the class's lifetime
+# Attribute of a Python class with its script type, which is deleted together with the class
+ATTRIBUTE: Final = "__ts_type__"
 
 
 def class_type(cls: type) -> ClassType:
@@ -63,7 +64,7 @@ def _declare_class(cls: type) -> ClassType:
 
 
 def named_type(cls: type) -> NamedType:
-    """Return the interface or script class that a Python class stands for in annotations."""
+    """Return the type of a Python class in annotations: its interface type or its script class."""
     found = cls.__dict__.get(ATTRIBUTE)
     if isinstance(found, NamedType) and not isinstance(found, ClassType):
         return found
@@ -88,7 +89,8 @@ def compile_class(cls: type) -> ClassType:
     try:
         compile_all(method for name, method in type.methods.items() if not _is_generated(cls, name))
     except FrontendError:
-        if isinstance(before, InterfaceType):  # an interface cannot become a class: its methods have no body
+        # Restore the interface type: its methods have no bodies to compile
+        if isinstance(before, InterfaceType):
             setattr(cls, ATTRIBUTE, before)
         raise
     return type
@@ -114,7 +116,7 @@ def is_dataclass(cls: type) -> bool:
 
 
 def declare_methods(type: ClassType, cls: type) -> None:
-    """Declare the methods and properties of the class body, compiled on first use."""
+    """Declare the methods and properties in the body of `cls`; they are compiled on first use."""
     unused = getattr(cls, "__jit_unused_properties__", ())
     for name, member in sorted(vars(cls).items(), key=_constructor_first):
         if isinstance(member, FunctionType):
@@ -140,17 +142,17 @@ def _constructor_first(item: tuple[str, object]) -> tuple[bool, str]:
 
 
 def is_marked(function: Any) -> bool:
-    """Return whether a function is marked `ignore` or `unused` and thus not compiled."""
+    """Return whether a function is not compiled because it is marked `ignore` or `unused`."""
     return modifier_of(function) in ("ignore", "unused")
 
 
 def declare_method(type: ClassType, cls: type, name: str, function: Any, is_classmethod: bool = False) -> Any:
-    """Declare one method; class methods receive no instance."""
+    """Declare method `name`, implemented by `function`; a class method receives no instance."""
     return _declare(type, cls, name, lambda: parse.function_def(function, name), is_classmethod)
 
 
 def declare_overload(type: ClassType, cls: type, name: str, function: Any, declaration: Any) -> Any:
-    """Declare a method with the argument types of one `overload` declaration."""
+    """Declare a method that has the argument types of the overload declaration `declaration`."""
     from ts.frontend.overloads import parse_overload
 
     def parsed() -> ParsedFunction:
@@ -172,7 +174,7 @@ def declare_later(type: ClassType, name: str, parse_it: Callable[[], ParsedFunct
 
 
 def live_type(name: str) -> NamedType | None:
-    """Return the registered type named `name` while it is alive; None otherwise."""
+    """Return the registered type with qualified name `name`, or None if it does not exist (anymore)."""
     found = live(name)
     return found if isinstance(found, NamedType) else None
 

@@ -6,7 +6,8 @@ In: a `ParsedFunction`.  Out: `CompiledGraph`: the graph after the frontend's pa
     compiled.schema     f(int n) -> int
     compiled.graph      as `fn.graph` shows it
 
-If the return type is annotated, `declare` returns the schema before the body is emitted, for recursive calls.
+If the return type is annotated, `declare` returns the schema before the body is emitted; recursive calls need
+it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import NONE, ClassType, ModuleType, Type
 
-# These imports register emitters in the emitter's tables.
+# The imports of these modules register functions in the tables of `ir_emitter.emitter`.
 EMITTERS = (calls, closures, expressions, conditionals, loops, statements, subscripts, with_statements)
 
 
@@ -52,7 +53,7 @@ class CompiledGraph(NamedTuple):
 
 
 def declare(parsed: ParsedFunction) -> FunctionSchema | None:
-    """Return the annotated schema, or None if the return type must be inferred from the body."""
+    """Return the schema from the annotations, or None if the return type must be inferred from the body."""
     parameters, returns = signature(parsed)
     returns = _declared(parsed, returns)
     return None if returns is None else _schema(parsed.name, parameters, returns)
@@ -66,9 +67,9 @@ def compile_function(
 ) -> CompiledGraph:
     """Emit a function and run the frontend's passes on its graph.
 
-    `compile_callee` returns the ScriptFunction of a called Python function; without it, such calls are
-    errors.  With `lines`, the graph is for the debugger: it has a `prim::Line` for each line, and no code is
-    removed.  `schema` is the result of `declare`.
+    `compile_callee` compiles a called Python function to a ScriptFunction; if it is None, calls of Python
+    functions are errors.  With `lines`, the graph is for the debugger: it contains a `prim::Line` for each
+    line, and no code is removed.  `schema` is the result of `declare`.
     """
     from ts.passes.pipelines import FRONTEND, STEPPING, run_pipeline
 
@@ -91,14 +92,14 @@ def compile_function(
     except Exception:
         if not emitter.noted.errors:
             raise
-    if emitter.noted.errors:  # later failures may be consequences of the first error
+    if emitter.noted.errors:  # raised instead of later errors, which may be consequences of these
         raise together(emitter.noted.errors) from None
     assert schema is not None
     return CompiledGraph(emitter.graph, schema, emitter.holds_breakpoint, emitter.warned)
 
 
 def _declared(parsed: ParsedFunction, returns: Type | None) -> Type | None:
-    """Return the return type known before the body is compiled; constructors return None."""
+    """Return the return type if it is known before the body is compiled; it is None for constructors."""
     return NONE if returns is None and parsed.self_type is not None and parsed.name == "__init__" else returns
 
 
@@ -127,7 +128,8 @@ def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], retur
         of_module = isinstance(parameter.type, ModuleType) and parameter.type is em.parsed.self_type
         em.scope.set(em.range(arg), parameter.name, ModuleValue(value) if of_module else value)
         if of_module and em.lines:
-            em.scope.store(parameter.name, value)  # for the debugger; the script uses the ModuleValue
+            # The debugger needs a variable; the script uses the ModuleValue
+            em.scope.store(parameter.name, value)
     if em.parsed.is_classmethod and isinstance(em.parsed.self_type, ClassType):
         em.scope.set(em.range(node), parameters[0].name, ClassValue(em.parsed.self_type))
     em.statements(node.body)
@@ -143,7 +145,7 @@ def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], retur
             )
         statements.finish(em, em.constant(None, range), range)
     result = em.merged_return or returns or NONE
-    # The conversion to SSA puts the returned value here.
+    # The conversion to SSA replaces this placeholder by the returned value.
     placeholder = em.insert("prim::Uninitialized").output().set_type(result)
     graph.register_output(placeholder)
     return result

@@ -1,6 +1,6 @@
 """Compile directives: functions and decorators with a special meaning for the compiler.
 
-    xs = ts.jit.annotate(List[int], [])          the list itself; in compiled code an `int[]`
+    xs = ts.jit.annotate(List[int], [])          returns the list; in compiled code, its type is `int[]`
     if not ts.jit.is_scripting(): ...            omitted from compiled code
 
 `ignore`, `unused` and `export` mark a function with `__ts_marker__`.  `modifier_of` reads the mark when
@@ -31,7 +31,7 @@ BOOLEAN_DISPATCH: Final = "__ts_boolean_dispatch__"
 
 
 def annotate(the_type: Any, the_value: T) -> T:
-    """Return `the_value`; compiled code assigns it the type `the_type`."""
+    """Return `the_value`; in compiled code, its static type is `the_type`."""
     return the_value
 
 
@@ -69,9 +69,9 @@ def wait(future: Any) -> Any:
 
 
 def is_scripting() -> bool:
-    """Return False; compiled code sees True.
+    """Return False in Python; in compiled code, it is the constant True.
 
-    The compiler knows the value, so the branch for the other value need not compile.
+    The compiler does not compile a branch that runs only in Python.
     """
     return False
 
@@ -90,9 +90,9 @@ def get_tracing_state() -> Any:
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """Leave a function in Python: compiled code calls back into the interpreter for it.
+    """Exclude a function from compilation: compiled code calls it in Python.
 
-    With `drop=True`, compiled code does not call it but raises, as for `unused`.
+    With `drop=True`, a call in compiled code raises an error, as for `unused`.
     """
     if callable(drop):
         return _mark(drop, "ignore")
@@ -145,13 +145,13 @@ def not_compiled(instead: str) -> Callable[[F], F]:
 
 
 def instead_of(function: Any) -> str | None:
-    """Return the replacement to suggest for a function that scripts cannot call; None for other functions."""
+    """Return the alternative that `not_compiled` stored for a function; None for functions without it."""
     found: str | None = getattr(function, "__dict__", {}).get(_INSTEAD)
     return found
 
 
 def special_form(form: str) -> Callable[[F], F]:
-    """Return a decorator for functions of `ts` that the compiler handles as the special form `form`."""
+    """Return a decorator for functions of `ts`, whose calls the compiler emits as the special form `form`."""
 
     def marked(function: F) -> F:
         setattr(function, _FORM, form)
@@ -171,13 +171,13 @@ def modifier_of(function: Any) -> str | None:
     marker = getattr(function, _MARKER, None)
     if builtins.isinstance(marker, str):
         return marker
-    # Marks set by PyTorch's own decorators, in programs that use both libraries.
+    # PyTorch's decorators set this attribute, in programs that use both libraries.
     found = getattr(function, "_torchscript_modifier", None)
     return found.partition(" ")[0] if builtins.isinstance(found, str) else None
 
 
 class BooleanDispatch(NamedTuple):
-    """Pair of functions, selected by the bool argument at a position."""
+    """Two functions; the bool argument `name` at index `position` selects one of them."""
 
     name: str
     position: int
@@ -215,7 +215,7 @@ def boolean_dispatch(
 
 
 def script_if_tracing(function: F) -> F:
-    """Decorate a function so that it is scripted while a trace is recorded; otherwise it runs in Python."""
+    """Return a function that runs `function` scripted while a trace is recorded, and in Python otherwise."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -252,7 +252,7 @@ class Attribute(NamedTuple):
 
 
 class ScriptWarning(Warning):
-    """Warning about scripted modules whose behaviour may be unexpected."""
+    """Warning about a scripted module that may behave unexpectedly."""
 
 
 def unwrap_optional(value: T | None) -> T:
@@ -262,7 +262,7 @@ def unwrap_optional(value: T | None) -> T:
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Return whether `obj` is an instance of `target_type`, with its elements, as compiled code does."""
+    """Return whether `obj` is an instance of `target_type`; as in compiled code, elements are checked too."""
     if builtins.isinstance(target_type, tuple | list):
         return any(isinstance(obj, each) for each in target_type)
     origin, arguments = typing.get_origin(target_type), typing.get_args(target_type)
@@ -271,7 +271,8 @@ def isinstance(obj: Any, target_type: Any) -> bool:
 
     if origin is None or (not arguments and target_type is not tuple[()]):
         if not builtins.isinstance(target_type, type | None):
-            to_type(target_type, Resolver())  # raises an error for `List` without an element type
+            # Raises an error for an invalid type such as `List` without an element type
+            to_type(target_type, Resolver())
         return builtins.isinstance(obj, target_type or type(None))
     if origin in (typing.Union, types.UnionType):
         return any(isinstance(obj, each) for each in arguments)

@@ -7,8 +7,8 @@ In: a dataclass.  Out: the definitions of its generated methods, by name:
         x: int                      =>          self.y = y
         y: float = 0.5                      def __lt__(self, other: Point) -> bool: ...
 
-Types and defaults are the original objects of the class, bound to reserved names.  Optional fields are
-compared as in Python by generated code, because the language has no operator for this comparison.
+In the definitions, reserved names are bound to the types and defaults of the class.  For Optional fields, the
+definitions contain code that compares as in Python, because the language has no operator for it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _each(template: str, names: Iterable[str]) -> str:
 def _constructor(cls: type, names: dict[str, object]) -> list[str]:
     """Return the source lines of the `__init__` that `@dataclass` generates.
 
-    They contain parameters and assignments in field order, then the call of `__post_init__` with the
+    The parameters and assignments are in field order; the last statement calls `__post_init__` with the
     `InitVar` arguments.
     """
     parameters: list[str] = ["self"]
@@ -76,7 +76,7 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
     for name, field in cls.__dataclass_fields__.items():  # type: ignore[attr-defined]
         is_parameter_only = isinstance(field.type, dataclasses.InitVar)
         if name not in fields and not is_parameter_only:
-            continue  # a class variable
+            continue  # `field` is a ClassVar, not a parameter
         if field.default_factory is not dataclasses.MISSING:
             raise NotImplementedError(
                 "Default factory initializers are not supported in TorchScript dataclasses"
@@ -88,7 +88,8 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
         kind = annotation if isinstance(annotation, str) else f"__type_{name}"
         if field.init:
             default = f" = __default_{name}" if has_default else ""
-            # The language has no keyword-only parameters with defaults: they become the last positional ones.
+            # Keyword-only parameters with defaults, which the language lacks, become the last positional
+            # ones.
             place = parameters if field.kw_only is not True else with_default if default else by_name
             place.append(f"{name}: {kind}{default}")
         if is_parameter_only:

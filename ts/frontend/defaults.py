@@ -56,7 +56,7 @@ def constant_of_type(value: Any, type: Type) -> object:
         case ir.EnumType():
             return value if isinstance(value, type.python_class or ()) else NO_DEFAULT
         case ir.TensorType():
-            if value is None:  # the undefined tensor
+            if value is None:  # a Tensor parameter with default None has the undefined tensor as default
                 return None
             return value if value.__class__.__name__ == "Tensor" else NO_DEFAULT
         case ir.DeviceObjType():

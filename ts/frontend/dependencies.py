@@ -44,7 +44,7 @@ def needs(definition: ast.AST, ranges: Ranges) -> Iterator[Dependency]:
 
 
 def is_operator(name: str) -> bool:
-    """Return whether any operator overload has this name."""
+    """Return whether an operator called `name` exists."""
     return bool(candidates(name) or builtin_functions(name))
 
 

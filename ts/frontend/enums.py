@@ -56,11 +56,13 @@ def _declare_enum(cls: type[Enum], range: SourceRange | None) -> EnumType:
 
 
 def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None = None) -> EnumType:
-    """Return the enum type of an archive, reusing the program's class with equal members or creating a class.
+    """Return the type of an enum that an archive defines.
+
+    Its Python class is the class of this name in the program if the members are equal, else a new class.
     """
     live = live_type(name)
     if isinstance(live, EnumType) and dict(live.members) == members:
-        return live  # the program's own class, so that results compare equal to its members
+        return live  # use the program's class, so that results are equal to its members
     module, _, last = name.removeprefix("__torch__.").rpartition(".")
     own = getattr(sys.modules.get(module or "__main__"), "__dict__", {}).get(last)
     if live is None and isinstance(own, type) and issubclass(own, Enum) and members == _members(own):
@@ -76,7 +78,8 @@ def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRang
     reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
         made: Any = Enum(name, members, module=module)  # type: ignore[misc]
-        reserved = [member for member in members if member not in made.__members__]  # _Color__red
+        # Names such as `_Color__red`, which Python does not make members
+        reserved = [member for member in members if member not in made.__members__]
     if reserved:
         raise CompilationError(f"'{reserved[0]}' cannot be the name of an enumeration's member", range)
     return made  # type: ignore[no-any-return]
@@ -129,7 +132,7 @@ def enum_attribute(em: Emitter, value: Value, name: str) -> SimpleValue | None:
 
 
 class EnumClassValue(SugaredValue):
-    """An enum class at compile time: attribute access yields members, iteration yields all of them."""
+    """Enum class at compile time; attributes are its members, and loops iterate over all members."""
 
     kind = "EnumClass"
 

@@ -7,8 +7,8 @@ In: the errors raised while functions are compiled.  Out: one error that contain
         b = other(x)       `other` does not compile: recorded
         return a + b       `a` and `b` are undefined, which is not reported separately
 
-Errors are cached for the duration of a compilation: a function that fails is not compiled again for other
-callers, so the cost is linear in the number of functions.
+During a compilation, the errors of each function are cached: a function that does not compile is not compiled
+again for other callers, so that the cost is linear in the number of functions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _depth = 0
 
 @contextmanager
 def compilation(key: Hashable = None) -> Iterator[None]:
-    """Enter the compilation of the function with `key`; raise its cached error if it failed before."""
+    """Context of the compilation of function `key`; raise its cached error if it failed before."""
     global _depth
     with build_lock():
         known = None if key is None else _failed.get(key)
@@ -64,25 +64,28 @@ def together(errors: Iterable[FrontendError]) -> FrontendError:
 def for_users(error: FrontendError) -> FrontendError:
     """Remove the compiler's frames from the error's traceback.
 
-    TS_SHOW_INTERNAL=1 keeps them, for work on the compiler itself.
+    With TS_SHOW_INTERNAL=1 they remain, for debugging the compiler.
     """
     return error if os.environ.get("TS_SHOW_INTERNAL", "0") != "0" else error.with_traceback(None)
 
 
 class FunctionErrors:
-    """Errors collected for one function: its own first error, and errors of its callees."""
+    """Errors found in the compilation of a function: the first error in its body, and errors of callees."""
 
     def __init__(self) -> None:
         self.errors: list[FrontendError] = []
 
     def add(self, error: FrontendError) -> None:
-        """Record an error of a callee, or the function's first own error; later ones may be consequences."""
+        """Record an error; after the first one, ignore errors in the function's own body.
+
+        They may be consequences of the first error.
+        """
         if error.left_function or not self.errors:
             self.errors.append(error)
 
 
 def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
-    """Yield the calls that a statement always executes; for compound statements, those of the header."""
+    """Yield the calls that a statement always executes; for compound statements, the calls in the header."""
     match statement:
         case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
             heads: list[ast.AST] = [head]
@@ -96,5 +99,5 @@ def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
         node = heads.pop(0)
         if isinstance(node, ast.Call):
             yield node
-        if not isinstance(node, ast.IfExp | ast.BoolOp | ast.Lambda):  # parts of these may not be emitted
+        if not isinstance(node, ast.IfExp | ast.BoolOp | ast.Lambda):  # operands of these may not be executed
             heads.extend(ast.iter_child_nodes(node))

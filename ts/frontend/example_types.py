@@ -1,6 +1,6 @@
 """Inference of parameter types from example calls (`script(f, example_inputs=...)`).
 
-In: example calls.  Out: an annotation for each parameter of every Python function that the calls reach:
+In: example calls.  Out: an annotation for each parameter of every Python function that runs in the calls:
 
     def total(xs): return sum(xs)
     observe([(total, ([1, 2],))])
@@ -27,7 +27,7 @@ _observed: WeakKeyDictionary[CodeType, dict[str, Any]] = WeakKeyDictionary()
 
 
 def observe(calls: Iterable[Call]) -> None:
-    """Execute the calls and record the argument values of all functions that they reach."""
+    """Execute the calls, and record the argument types of all functions that run."""
     found: dict[CodeType, dict[str, list[Any]]] = {}
 
     def note(frame: FrameType, event: str, _: Any) -> None:

@@ -2,7 +2,7 @@
 
     text_of(f)       FunctionText("def f(x):\\n    return x + 1\\n", ..., "program.py", first_line=7)
 
-The code cache needs only this module of the frontend to look up compiled code.
+To look up compiled code, the code cache imports only this module of the frontend.
 """
 
 from __future__ import annotations
@@ -59,18 +59,19 @@ def text_of(function: FunctionType) -> FunctionText:
 
 
 def _block(lines: list[str], code: CodeType) -> list[str]:
-    """Return the source lines of the function that starts at `lines[0]`.
+    """Return the source lines of the function that starts at `lines[0]`, like `inspect.getblock`.
 
-    Equivalent to `inspect.getblock`, without its tokenizer, whose regular expression takes milliseconds to
-    compile.
+    This does not use Python's tokenizer, because compiling its regular expression takes milliseconds.
     """
     column = _column(lines[0])
-    stop = max(_lines_of(code)) - code.co_firstlineno + 1  # after the last instruction; increased below
+    # Lower bound of the end: the line after the last instruction
+    stop = max(_lines_of(code)) - code.co_firstlineno + 1
     while stop < len(lines) and (_is_comment(lines[stop]) or _column(lines[stop]) > column):
         stop += 1
     try:
         tree = python_syntax.module("if True:\n" * (column > 0) + "".join(lines[:stop]))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # for example inside a multi-line string
+    # For example if `stop` is inside a multi-line string
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return inspect.getblock(lines)
     block = tree.body[0].body if column > 0 and isinstance(tree.body[0], ast.If) else tree.body
     if len(block) != 1 or not isinstance(block[0], ast.FunctionDef | ast.AsyncFunctionDef):
@@ -103,7 +104,7 @@ def _is_comment(line: str) -> bool:
 
 
 def _align(lines: list[str]) -> list[str]:
-    """Give lines left of the `def` (comments, the rest of strings) the indentation of the `def`."""
+    """Indent lines that begin to the left of the `def` (comments, parts of strings) like the `def`."""
     definition = next((line for line in lines if line.lstrip().startswith(("def", "async"))), None)
     if definition is None:
         return lines

@@ -2,7 +2,7 @@
 
 In: the values and types of an error.  Out: one sentence, or "" if no hint is known.
 
-    undefined value nmae:                                  Optional[int] where an int is wanted:
+    undefined value nmae:                                  Optional[int] used as int:
       File "x.py", line 3                                    ...
         return nmae                                        Hint: the value may be None; test it with
                ~~~~ <--- HERE                              `is not None` before, so that its type is known
@@ -89,7 +89,7 @@ def similar(name: str, known: Iterable[str]) -> str:
 
 
 def class_attribute(name: str) -> str:
-    """Return the hint for reading a class attribute that instances lack."""
+    """Return the hint for reading attribute `name` of an object, which only its Python class has."""
     return (
         f"'{name}' is an attribute of the class: assign it in `__init__` (`self.{name} = ...`), or make it a "
         f"constant, `{name}: Final[int] = ...`"
@@ -97,8 +97,7 @@ def class_attribute(name: str) -> str:
 
 
 def not_annotated(value: Value) -> str:
-    """Return the hint for a parameter that defaults to Tensor because it lacks an annotation; "" otherwise.
-    """
+    """Return the hint for a value whose type is Tensor because its parameter has no annotation, else ""."""
     type = value.type()
     return _NOT_ANNOTATED if isinstance(type, TensorType) and type.inferred else ""
 
@@ -166,7 +165,7 @@ def argument(values: Sequence[Value], reason: str) -> str:
             return "a text is not repeated by `*`: `''.join([s for _ in range(n)])`"
     if isinstance(types[0], ListType) and not isinstance(types[1], ListType) and "matched to type" in reason:
         return f"what is put into a {_spelled(values[0])} is of type {types[0].elem.annotation_str}"
-    if reason.count("Expected a value") < 2:  # the message already contains the reason
+    if reason.count("Expected a value") < 2:  # the error message itself is clear in this case
         return ""
     text = f"found {_spelled(values[0])} and {_spelled(values[1])}"
     if STR in types and any(isinstance(type, IntType | FloatType | BoolType) for type in types):

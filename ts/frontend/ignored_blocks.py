@@ -3,10 +3,10 @@
     with ts.jit.ignore_context_manager(a="inp:int", c="out:int"):      %c : int = ^ignored_block[]()(%a)
         c = len([i for i in range(a) if i > 2])
 
-In: such a `with` statement.  Out: a call of a Python function created from its body: names marked "inp" are
-its parameters and names marked "out" its results, each with a type.  Since the body may be any Python code,
-only live functions may contain such a block: in source text, which may be untrusted, it is an ordinary
-`with`.
+In: such a `with` statement.  Out: a call of a Python function that is created from its body: names marked
+"inp" are its parameters and names marked "out" its results, each with a type.  Since the body may be any
+Python code, only live functions may contain such a block. In source text, which may be untrusted, the
+statement is an ordinary `with`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def is_ignored_block(node: ast.stmt) -> bool:
 
 
 def emit_ignored_block(em: Emitter, node: ast.With) -> None:
-    """Call the block as a function of Python, and assign its results."""
+    """Emit a call of the block as a Python function, and assign its results."""
     from ts.frontend.sugared_values.python_functions import PythonFunction
 
     inputs, outputs = _declared(em, node)

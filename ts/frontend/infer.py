@@ -81,7 +81,7 @@ def _infer(value: Any, known: dict[int, Type]) -> Type:
 
 
 def _of_reference(value: RRefValue) -> Type:
-    """Return the type given when the RRef was created, or infer it from the fetched value."""
+    """Return the type hint passed to the RRef's constructor as a type, or infer it from the fetched value."""
     hint = value.type_hint
     found = None if hint is None else object_type(hint)
     return infer_type(value.fetching().wait()) if found is None else found
@@ -97,7 +97,8 @@ def _of_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], known: di
             raise TypeInferenceError("Dictionary inputs must have entries")
         keys = _common(value, "Dictionary", "type", known)
         return DictType(keys, _common(value.values(), "Dictionary", "type", known))
-    elements = [_infer(element, known) for element in tuple.__iter__(value)]  # ignores overrides
+    # Ignores an override of `__iter__`
+    elements = [_infer(element, known) for element in tuple.__iter__(value)]
     if hasattr(value, "_fields"):
         named = object_type(type(value))
         if named is not None and all(
@@ -109,7 +110,7 @@ def _of_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], known: di
 
 
 def _common(values: Iterable[Any], container: str, what: str, known: dict[int, Type]) -> Type:
-    """Return the common type of all elements."""
+    """Return the common type of `values`, the elements of a `container`."""
     found: Type | None = None
     for value in values:
         try:
@@ -142,7 +143,7 @@ def _of_instance(value: Any) -> Type:
         try:
             return compile_class(cls)
         except FrontendError:
-            pass  # the reason below names the class
+            pass  # the error raised below names the class
     raise TypeInferenceError(
         "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as inputs or "
         f"outputs of traced functions, but instead got value of type {cls.__name__}."
@@ -150,5 +151,5 @@ def _of_instance(value: Any) -> Type:
 
 
 def _may_be_script_class(cls: type) -> bool:
-    """Return whether a class is a candidate for compilation: a plain Python class with its own `__init__`."""
+    """Return whether `cls` may be compiled: it must be a plain Python class that defines `__init__`."""
     return cls.__module__ != "builtins" and "__init__" in vars(cls) and cls.__mro__[1:] == (object,)

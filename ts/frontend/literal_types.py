@@ -3,9 +3,9 @@
 In: the expected type (of a variable, a result, an attribute).  Out: the possible types of the literal:
 
     x: List[int] = []                    List[int]
-    x: Union[int, List[str]] = []        List[str]: the only list among the members
+    x: Union[int, List[str]] = []        List[str], the only list among the members
     x: Union[List[int], List[str]] = []  rejected: ambiguous
-    x: Union[List[int], List[str]] = [1] List[int], by its elements
+    x: Union[List[int], List[str]] = [1] List[int], because the element is an int
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def asked_for(hint: Type | None, kind: type[Kind], range: SourceRange | None) ->
 
 
 def only_one(hint: Type | None, options: Sequence[Kind], range: SourceRange | None) -> Kind:
-    """Return the type of an empty literal; CompilationError if several types are possible."""
+    """Return the type of an empty literal; raise CompilationError if `options` contains several types."""
     if len(options) == 1:
         return options[0]
     assert hint is not None
@@ -70,9 +70,10 @@ def chosen(
     holds: Callable[[Kind], bool],
     range: SourceRange | None,
 ) -> Kind:
-    """Select the type of a literal among the options of a hint; raise CompilationError if none fits.
+    """Select the type of a literal from `options`, the types that its hint allows.
 
-    It is the inferred type `found`, or the first option that can hold the elements.
+    It is the inferred type `found` if that is an option, else the first option that can hold the elements.
+    Raise CompilationError if there is no such option.
     """
     if found in options:
         return found

@@ -4,9 +4,9 @@
     with terms.within(): ...            for reading the file and compiling its code
     terms.admit(graph)                  CompilationError for a graph with another operator
 
-Operator names without an overload stand for all overloads; names may be file-name patterns.  Operators of the
-language itself (`prim::If`, `prim::TupleUnpack`) are always allowed; remote calls (`prim::rpc_*`) only if
-listed.
+A name without an overload allows all overloads of the operator; names may contain wildcards (`*`, `?`).
+Operators of the language itself (`prim::If`, `prim::TupleUnpack`) are always allowed, except remote calls
+(`prim::rpc_*`), which must be listed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ts.ir.source import SourceRange
 
 _OF_THE_LANGUAGE: Final = "prim::"
-_REMOTE: Final = "prim::rpc_"  # remote calls, which must be listed
+_REMOTE: Final = "prim::rpc_"  # prefix of remote calls, which are allowed only if listed
 
 
 class LoadPolicy:

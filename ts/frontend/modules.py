@@ -9,8 +9,9 @@ In: an instance of `ts.nn.Module`.  Out: its `ConcreteModule`, whose `type` is a
             self.steps = 3
 
 Attributes are parameters, buffers, submodules, and other instance attributes with an annotated or inferred
-type.  For the remaining attributes, the reason is stored and reported at their use.  Two instances of one
-class have the same type if all of these are equal, including the values of constants but not of attributes.
+type.  For an attribute without a type, the reason is stored, and reported if compiled code uses the
+attribute. Two instances of one class have the same type if their descriptions are equal: the names and types
+of attributes, and the names and values of constants.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from ts.ir.types import BOOL, NONE, TENSOR, InterfaceType, ModuleType, Property,
 from ts.module_names import own_name, torch_name
 from ts.ops import registry
 
-# Attributes of every module that only Python uses.
+# Attributes of `Module` that exist in every instance and that scripts cannot use.
 _INTERNAL: Final = frozenset({
     "_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_hooks",
     "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_is_full_backward_hook",
@@ -62,7 +63,7 @@ def install(compile_function: Callable[..., Any]) -> None:
 
 
 class ConcreteModule:
-    """Static description of module instances with one type."""
+    """Static description of module instances, which is common to all instances of one type."""
 
     pre_hooks: tuple[Any, ...] = ()  # functions called before `forward`, in order
     hooks: tuple[Any, ...] = ()  # functions called after `forward`
@@ -72,20 +73,20 @@ class ConcreteModule:
         self.python_class = python_class
         self.compiled = compiled
         self.traced = traced  # `forward` is a trace and cannot be compiled from source
-        self.attributes: dict[str, Type] = {}  # all slots, in order
+        self.attributes: dict[str, Type] = {}  # names and types of the slots of an object, in order
         self.parameters: list[str] = []
         self.buffers: list[str] = []
         self.submodules: dict[str, ConcreteModule] = {}
         self.constants: dict[str, object] = {}
-        self.functions: dict[str, Any] = {}  # function attributes, compiled
-        self.python_functions: dict[str, Any] = {}  # function attributes that run in Python
+        self.functions: dict[str, Any] = {}  # attributes that are functions, compiled
+        self.python_functions: dict[str, Any] = {}  # attributes that are functions and run in Python
         self.failed: dict[str, str] = {}  # attribute -> reason why it has no type
         self.ignored: set[str] = set()
         self.overrides: dict[str, Any] = {}  # methods assigned to the instance
         self.type: ModuleType = None  # type: ignore[assignment]  # set unless an equal type exists
 
     def same_as(self, other: ConcreteModule) -> bool:
-        """Return whether both descriptions can share one type."""
+        """Return whether this description and `other` are equal, so that instances can share a type."""
         return (
             list(self.attributes.items()) == list(other.attributes.items())
             and self.parameters == other.parameters
@@ -103,7 +104,7 @@ class ConcreteModule:
     # ---- methods -------------------------------------------------------------------------------------
 
     def method(self, name: str) -> Any | None:
-        """Return a method, declaring it on first use; None for ignored names and non-functions."""
+        """Return method `name`, declared on first use; None if it is ignored or not a function."""
         found = self.type.methods.get(name)
         if found is not None:
             return found
@@ -114,7 +115,7 @@ class ConcreteModule:
             return self.type.methods.get(name) or self.declare(name, function)
 
     def declare(self, name: str, function: Any, declaration: Any = None) -> Any:
-        """Declare a method, with the types of an overload's `declaration` if given."""
+        """Declare method `name`, implemented by `function`; an overload's `declaration` gives the types."""
         if declaration is None:
             return classes.declare_method(self.type, self.python_class, name, function)
         return classes.declare_overload(self.type, self.python_class, name, function, declaration)
@@ -126,7 +127,8 @@ class ConcreteModule:
         if name in self.overrides:
             return self.overrides[name]
         member = inspect.getattr_static(self.python_class, name, None)
-        if isinstance(member, classmethod):  # compiled as a method: its first parameter is the module
+        # A class method is compiled as a method: its first parameter is the module
+        if isinstance(member, classmethod):
             member = member.__func__
         return member if isinstance(member, FunctionType) else None
 
@@ -175,7 +177,8 @@ class ConcreteModule:
                         "different python definitions. Please use unique names for all hooks."
                     )
             for name, hook in functions.items():
-                if hook in self.pre_hooks and name in self.type.methods:  # registered as both kinds
+                # The function is registered as a pre-hook and as a hook
+                if hook in self.pre_hooks and name in self.type.methods:
                     continue
                 if name in self.type.methods or self.python_function(name) not in (None, hook):
                     raise RuntimeError(
@@ -228,9 +231,10 @@ def _is_abstract(forward: FunctionType) -> bool:
 def concrete_module(
     instance: Any, share_types: bool = True, traced: bool = False, around: tuple[Any, ...] = ()
 ) -> ConcreteModule:
-    """Return the description of a module instance, reusing an equal one; traced modules omit hooks.
+    """Return the description of a module instance; an equal existing description is reused.
 
-    `around` contains the enclosing modules, for the detection of cycles.
+    Descriptions of traced modules contain no hooks. `around` contains the enclosing modules, for the
+    detection of cycles.
     """
     described = getattr(instance, "_concrete", None)
     if isinstance(described, ConcreteModule):
@@ -273,14 +277,14 @@ def has_exports(instance: Any) -> bool:
 
 
 def forget(concrete: ConcreteModule) -> None:
-    """Remove a description whose methods did not compile from the cache."""
+    """Remove description `concrete` from the cache, because its methods do not compile."""
     known = _known.get(concrete.python_class) or []
     if concrete in known:
         known.remove(concrete)
 
 
 def clear_shared_types() -> None:
-    """Remove all descriptions from the cache, so that later instances share types among themselves only."""
+    """Clear the cache of descriptions, so that later instances do not share types with earlier ones."""
     for cls in _known.keys():  # noqa: SIM118
         _known.forget(cls)
 
@@ -310,7 +314,7 @@ class _Description:
             return
         self._constants()
         self._others()
-        if traced:  # the trace includes the hooks
+        if traced:  # the traced graph already contains the hooks
             return
         self.concrete.pre_hooks = tuple(h.function for h in instance._forward_pre_hooks.values())
         self.concrete.hooks = tuple(h.function for h in instance._forward_hooks.values())
@@ -321,14 +325,14 @@ class _Description:
         return annotation is typing.Final or typing.get_origin(annotation) is typing.Final
 
     def _annotated(self, name: str) -> Type | None:
-        """Return the type of an attribute annotated in the class, or None."""
+        """Return the type that the class annotates for attribute `name`, or None."""
         annotation = self.annotations.get(name)
         if annotation is None or self._is_final(annotation):
             return None
         return to_type(annotation, self.resolver)
 
     def _names_module(self, name: str) -> bool:
-        """Return whether an attribute is annotated with a module class; the instance determines its type."""
+        """Return whether an attribute's annotation is a module class; then its value determines the type."""
         annotation = self.annotations[name]
         if isinstance(annotation, str) and annotation.isidentifier():
             try:
@@ -336,11 +340,11 @@ class _Description:
             except KeyError:
                 return False
         if not isinstance(annotation, type) or classes.ATTRIBUTE in vars(annotation):
-            return False  # an interface provides the type
+            return False  # the annotation is an interface, which determines the type
         return any(own_name(base.__module__) == "ts.nn.modules.module" for base in annotation.__mro__)
 
     def _type_of(self, name: str, value: Any) -> Type:
-        """Return the type of an attribute, by annotation or by value; raise TypeInferenceError if unknown."""
+        """Return the annotated or inferred type of an attribute; raise TypeInferenceError without a type."""
         annotated = self._annotated(name)
         if annotated is not None:
             return annotated
@@ -354,7 +358,7 @@ class _Description:
                 if name in self.concrete.ignored or (value is None and self.concrete.traced):
                     continue
                 names.append(name)
-                # A trace has the tensor of the traced run, even if the class annotates it as Optional.
+                # In a traced module it is a tensor, even if the class annotates it as Optional.
                 type = TENSOR if self.concrete.traced else self._type_of(name, value)
                 self.concrete.attributes[name] = type
 
@@ -485,7 +489,7 @@ def _constant(name: str, value: Any, owner: str) -> object:
 
 
 def _resolver(cls: type) -> Resolver:
-    """Return the resolver of the names that the methods of a class see."""
+    """Return a resolver for the names in annotations of class `cls`."""
     import sys
 
     for member in vars(cls).values():

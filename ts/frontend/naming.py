@@ -1,10 +1,11 @@
 """Registry of qualified names: each compiled type or function of a process has a unique name.
 
     qualified_name(f)             "__torch__.package.module.f"
-    unique_name(that)             the name, with a number if it is taken
-    note_live(script)             registers it for `live(name)`, by a weak reference
+    unique_name(name)             the name, mangled with a number if it is in use
+    note_live(script)             registers a type or function for `live(name)`, by a weak reference
 
-The constructor of script functions is registered here as well, since `ts.runtime` is a higher layer.
+The runtime registers its constructor of script functions here, because the frontend must not import
+`ts.runtime`.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from ts.module_names import own_name
 if TYPE_CHECKING:
     from ts.frontend.parse import ParsedFunction
 
-# (name, qualified name, parser) -> function. The runtime sets it, because this module must not import it.
+# (name, qualified name, parser) -> script function. The runtime sets `_make_function`.
 MakeFunction = Callable[[str, str, Callable[[], "ParsedFunction"]], Any]
 _make_function: MakeFunction | None = None
 
-# Modules of `ts` whose classes are in another module in PyTorch.
+# Module in which PyTorch defines the classes of a module, if it differs from the module in `ts`.
 _PYTORCH_MODULES: Final = {
     "torch.nn.modules.attention": "torch.nn.modules.activation",
     "torch.nn.modules.fractional": "torch.nn.modules.pooling",
     "torch.nn.modules.linear_loss": "torch.nn.modules.loss",
 }
-_names: Final[dict[str, object]] = {}  # names without a number
+_names: Final[dict[str, object]] = {}  # unmangled names in use -> a token
 _live: WeakValueDictionary[str, object] = WeakValueDictionary()
 _mangles = itertools.count()
 
@@ -41,8 +42,8 @@ def install(make_function: MakeFunction) -> None:
 
 
 def make_function(name: str, qualified_name: str, parse_it: Callable[[], ParsedFunction]) -> Any:
-    """Create a script function that is parsed on first use."""
-    assert _make_function is not None  # set when the runtime, which calls this, was imported
+    """Create a script function; `parse_it` parses its source on first use."""
+    assert _make_function is not None  # set when `ts.runtime` is imported
     return _make_function(name, qualified_name, parse_it)
 
 
@@ -70,13 +71,14 @@ def unique_name(name: str) -> str:
     """
     prefix, _, last = name.rpartition(".")
     asked = object()
-    if _names.setdefault(name, asked) is not asked:  # atomic: other threads may request the same name
+    # `setdefault` is atomic: another thread may request `name`
+    if _names.setdefault(name, asked) is not asked:
         return f"{prefix}.___torch_mangle_{next(_mangles)}.{last}"
     return name
 
 
 def live(name: str) -> object | None:
-    """Return the live type or script function with a qualified name, or None."""
+    """Return the type or script function registered as `name`, or None if it does not exist (anymore)."""
     return _live.get(name)
 
 
@@ -87,6 +89,6 @@ def note_live(named: Any) -> None:
 
 
 def clear_names() -> None:
-    """Release all names, so that new classes are named as after a restart."""
+    """Forget all names, so that new classes get the same names as in a new process."""
     _names.clear()
     _live.clear()

@@ -51,14 +51,14 @@ _methods: dict[str, dict[str, list[Callable[..., Any]]]] = {}
 
 
 def overload(function: F) -> F:
-    """Declare one signature of the same-named function defined later."""
+    """Declare one signature of a function; the implementation, with the same name, is defined later."""
     _check_body(function)
     _declared.setdefault(_key(function), []).append(function)
     return function
 
 
 def overload_method(function: F) -> F:
-    """Declare one signature of the same-named method defined later in the class."""
+    """Declare one signature of a method; the implementation is defined later in the class."""
     _check_body(function)
     owner, _, name = function.__qualname__.rpartition(".")
     _methods.setdefault(f"{own_name(function.__module__)}.{owner}", {}).setdefault(name, []).append(function)
@@ -66,7 +66,7 @@ def overload_method(function: F) -> F:
 
 
 def overloads_of_method(cls: type, name: str) -> list[Callable[..., Any]]:
-    """Return the overload declarations of a method from the class or its nearest base that has any."""
+    """Return the overload declarations of a method, from the first class in the MRO that has some."""
     for base in cls.__mro__:
         found = _methods.get(f"{own_name(base.__module__)}.{base.__qualname__}", {}).get(name)
         if found:
@@ -104,7 +104,9 @@ def compiled_overloads(function: Callable[..., Any], compile_overload: Callable[
 def parse_overload(
     implementation: Callable[..., Any], declaration: Callable[..., Any], self_type: Any = None
 ) -> ParsedFunction:
-    """Parse an implementation with the types of an overload declaration; `self_type` is the type of `self`.
+    """Parse an implementation, and replace its signature by that of an overload declaration.
+
+    `self_type` is the type of `self` for methods.
 
     The declaration may omit trailing parameters that have a default and a type in the implementation.
     Defaults of the implementation are used if they have the declared type.

@@ -1,7 +1,7 @@
 """Parsing of source text to Python's syntax tree, with errors for unsupported constructs.
 
-In: a live function, or a string of definitions.  Out: a `ParsedFunction`: the `ast.FunctionDef`, the
-`Source` its ranges point into, and the `Resolver` of the names around it.
+In: a live function, or a string of definitions.  Out: a `ParsedFunction`, which contains the
+`ast.FunctionDef`, its `Source`, and the `Resolver` for names that are defined outside of the function.
 
     parsed = parse.function_def(fn)
     parsed.node.body, parsed.range(parsed.node.body[0]).highlight()
@@ -62,7 +62,7 @@ _STATEMENTS = frozenset({
     ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.While, ast.For,
     ast.If, ast.Pass, ast.Break, ast.Continue, ast.Delete, ast.With,
 })  # fmt: skip
-# Time and memory charged to `ts.limits`, at least, per parsed character and per checked expression.
+# Time and memory charged to `ts.limits` for each parsed character and each checked expression.
 _CHARACTER_NS = 100
 _CHARACTER_BYTES = 50
 _CHECK_NS = 2_000
@@ -73,16 +73,16 @@ _EXPRESSIONS = frozenset({
     ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.Starred,
 })  # fmt: skip
 
-# Nodes that the language supports only in some forms.
+# Statements that are supported with restrictions, which `_check_form_of_statement` checks.
 _RESTRICTED = frozenset({ast.While, ast.For, ast.AnnAssign, ast.AugAssign, ast.Raise})
 
 
 class ParsedFunction:
     """Checked function definition with its source text and the resolver of outer names."""
 
-    self_type: Type | None = None  # for a method: the type of its class
+    self_type: Type | None = None  # type of the class, for a method
     is_classmethod = False
-    signature: Any = None  # for overloads: parameters and return type that replace those of `node`
+    signature: Any = None  # (parameters, return type) that replace the signature of `node`, for overloads
 
     def __init__(
         self,
@@ -102,8 +102,9 @@ class ParsedFunction:
         self.resolver = resolver
         self.type_comment = type_comment  # "# type: (int, Tensor) -> int", joined from per-argument comments
         self.function = function  # the live function; None for source text
-        self.printed = printed  # whether it is printed source (`fn.code`), which may define nested tasks
-        self.defaults: dict[str, object] = {}  # values of the arguments' defaults
+        # True for printed source (`fn.code`), which may define nested functions for forked tasks
+        self.printed = printed
+        self.defaults: dict[str, object] = {}  # parameter name -> default value
 
     def range(self, node: ast.AST) -> SourceRange:
         """Return the source range of a node of this definition."""
@@ -208,19 +209,19 @@ def text_function(
     parsed = ParsedFunction(node.name, node, ranges, resolver, type_comment=comment, printed=printed)
     check(parsed)
     parsed.defaults = _written_defaults(parsed)
-    if printed:  # list defaults of operator wrappers become tuples
+    if printed:  # lists are defaults only in printed wrappers of operators
         parsed.defaults = {k: tuple(v) if isinstance(v, list) else v for k, v in parsed.defaults.items()}
     return parsed
 
 
 def syntax_tree(source: Source, part: str | None = None, line: int = 0) -> ast.Module:
-    """Parse printed source, or a part of it that starts after `line` lines."""
+    """Parse printed source, or `part`, a section of it after `line` lines, to a syntax tree."""
     text = source.text if part is None else "\n" * line + part
     return _parse_text(text, source, read=_printed)
 
 
 def _printed(text: str) -> ast.Module:
-    from ts.frontend import serialized_syntax  # for archives
+    from ts.frontend import serialized_syntax  # imported here, because only archives need it
 
     return serialized_syntax.parse(text)
 
@@ -233,7 +234,7 @@ _WRONG_PREFIX: Final = re.compile(r"#[\t ]*type[\t ]*:(?![\t ]*ignore)")
 
 
 def type_comment(text: str) -> str | None:
-    """Return the signature in `# type:` comments of a definition as one line; None if absent.
+    """Return the signature in the `# type:` comments of a definition as one comment; None without comments.
 
     Accepts both forms of PEP 484: `# type: (int, Tensor) -> int`, or one comment after each argument and then
     `# type: (...) -> int`.
@@ -292,7 +293,7 @@ def _parse_text(
     except LimitExceeded as error:
         error.stack = [("<module>", SourceRange(source, 0, 1))]
         raise
-    except (RecursionError, MemoryError):  # raised by Python's parser for deep nesting
+    except (RecursionError, MemoryError):  # Python's parser raises these errors for deep nesting
         lines = text.split("\n")
         longest = max(range(len(lines)), key=lambda i: len(lines[i]))
         start = source.line_starts()[longest]
@@ -302,7 +303,7 @@ def _parse_text(
         start = source.offset_at(line, 0) + max((error.offset or 1) - 1, 0)
         place = start
         while start > 0 and source.text[start : start + 1].strip() == "":
-            start -= 1  # at a line end, the last character before it
+            start -= 1  # the error is at a line end: report the last character before it
         message = error.msg
         if message.startswith("cannot assign to") and source.text[start - 1 : start] == "*":
             message = f"Cannot pack a tuple into a non-variable; {message}"
@@ -342,14 +343,15 @@ _ARITHMETIC: Final[dict[type, Callable[[Any, Any], Any]]] = {
 def _evaluate(node: ast.expr, parsed: ParsedFunction) -> object:
     try:
         return ast.literal_eval(node)
-    except (ValueError, TypeError):  # not a literal, or an unhashable dictionary key
+    except (ValueError, TypeError):  # `node` is not a literal, or contains an unhashable key
         pass
     if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
         left, right = (_evaluate(operand, parsed) for operand in (node.left, node.right))
         if isinstance(left, int | float) and isinstance(right, int | float):
             return _ARITHMETIC[type(node.op)](left, right)
     try:
-        if any(isinstance(part, ast.Subscript) for part in ast.walk(node)):  # asks an object of Python's
+        # Would call `__getitem__` of a Python object
+        if any(isinstance(part, ast.Subscript) for part in ast.walk(node)):
             raise LookupError
         return parsed.resolver.evaluate(node)
     except (LookupError, AttributeError, TypeError):
@@ -415,7 +417,7 @@ def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
     if isinstance(node, ast.FunctionDef):
         if not parsed.printed:
             _check_exits(node.body, parsed)
-        if parsed.function is None:  # a task of printed source, or a closure
+        if parsed.function is None:  # a forked task in printed source, or a closure
             check(parsed.inner(node))
             return
     if type(node) not in _STATEMENTS:
@@ -434,7 +436,7 @@ def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
 def _check_form_of_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
     match node:
         case ast.While(orelse=[_, *_]):
-            # PyTorch has no message for this case; the message is that of `for`.
+            # PyTorch has no message for this case; the text is that for `for` loops.
             raise NotSupportedError(
                 "else branches of while loops aren't supported; set a flag before `break` and test it after",
                 parsed.ranges.token(node, 5),
@@ -471,12 +473,13 @@ def _in_brackets(node: ast.Tuple) -> bool:
 
 _PARTS: Final = (ast.expr, ast.stmt)
 _WITHOUT_PARTS: Final = frozenset({"arg", "attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
-_fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}  # class -> fields that may contain nodes
+# Class of nodes -> names of fields that may contain nodes
+_fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
 _GROUPS: Final = (ast.keyword, ast.comprehension, ast.withitem)
 
 
 def _parts(node: ast.AST) -> list[Any]:
-    """Return the expressions and statements directly below a node, in source order."""
+    """Return the direct child expressions and statements of a node, in source order."""
     kind = type(node)
     names = _fields.get(kind)
     if names is None:
@@ -558,7 +561,8 @@ def _check_comprehension(
 
 
 def _check_formatted(node: ast.JoinedStr, parsed: ParsedFunction) -> None:
-    where = parsed.ranges.token(node)  # locations of the parts depend on the Python version
+    # The whole f-string, because locations in it depend on the Python version
+    where = parsed.ranges.token(node)
     for part in node.values:
         if getattr(part, "conversion", -1) != -1:
             hint = "leave `!r` and its like out"

@@ -6,8 +6,8 @@ In: text.  Out: the tree, or the SyntaxError that `ast.parse` raises.
     expression("List[int]")            ast.expr
     function_type("(int) -> int")      ast.FunctionType
 
-Before 3.11.8 and 3.12.2, Python has one nesting counter for the trees of all threads; concurrent parsing in
-two threads can raise SystemError.
+Python versions before 3.11.8 and 3.12.2 count the nesting depth of a tree in a variable that all threads
+share, so that concurrent parsing in two threads can raise SystemError.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import ast
 import os
 import threading
 
-_parser = threading.Lock()  # no other lock is acquired while it is held
+_parser = threading.Lock()  # a thread that holds this lock acquires no other lock
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_parser._at_fork_reinit)  # type: ignore[attr-defined]
 

@@ -35,15 +35,15 @@ class Resolver:
 
     @classmethod
     def of_function(cls, function: FunctionType) -> Resolver:
-        """Return the scope of a live function.
+        """Return a resolver for the names in a live function.
 
-        It contains the function's own name, even while its decorator runs.
+        It resolves the function's own name even while a decorator runs, before Python assigns the name.
         """
         return cls(closure_of(function), function.__globals__, fallback={function.__name__: function})
 
     @classmethod
     def of_frame(cls, depth: int = 0) -> Resolver:
-        """Return the scope of the caller's frame, or of the frame `depth` levels above it."""
+        """Return a resolver for the names in the caller's frame, or in the frame `depth` levels above it."""
         frame: FrameType = sys._getframe(depth + 1)
         return cls(frame.f_locals, frame.f_globals)
 
@@ -62,10 +62,10 @@ class Resolver:
         """Raise an error if the load policy forbids an operator of the graph; no restriction by default."""
 
     def evaluate(self, node: ast.expr) -> object:
-        """Evaluate a dotted name, a subscript or a union; KeyError or AttributeError for undefined names.
+        """Evaluate a dotted name, a subscript or a union in an annotation, or in a default of source text.
 
-        It evaluates annotations, and defaults in source text.  The only methods that it calls on the named
-        objects are `__getitem__` and `|`.
+        Raise KeyError or AttributeError for undefined names.  Apart from attribute access, this uses only the
+        operators `[]` and `|` of the named objects.
         """
         match node:
             case ast.Name(id=name):
@@ -88,14 +88,14 @@ class Resolver:
 
 
 def attribute(base: object, name: str) -> object:
-    """Return `base.name`, with PyTorch's objects replaced by those of `ts`; AttributeError if missing."""
+    """Return the equivalent in `ts` of `base.name`; raise AttributeError if it does not exist."""
     return of_ts(getattr(base, name))
 
 
 def of_ts(value: object) -> object:
-    """Return the equivalent in `ts` of an object of PyTorch; any other object unchanged.
+    """Return the equivalent in `ts` of an object of PyTorch; return other objects unchanged.
 
-    PyTorch is never imported for this: its objects are recognized by the name of their module.
+    This does not import PyTorch: its objects are recognized by the name of their module.
     """
     if isinstance(value, ModuleType):
         return _namesake(value.__name__, "") if _is_torch(value.__name__) else value
@@ -106,7 +106,7 @@ def of_ts(value: object) -> object:
         return _namesake(module, getattr(value, "__name__", ""), value)
     if _is_torch(type(value).__module__):
         return _namesake_of_instance(value)
-    if type(value).__name__ == "builtin_function_or_method":  # torch.relu and others have no module
+    if type(value).__name__ == "builtin_function_or_method":  # C functions such as torch.relu have no module
         name = getattr(value, "__name__", "")
         torch = sys.modules["torch"]
         if getattr(torch, name, None) is value:
@@ -136,7 +136,7 @@ def _namesake_of_instance(value: object) -> object:
 
 
 class _Missing(ModuleType):
-    """A module of PyTorch that `ts` lacks; accessing its members raises their own errors."""
+    """PyTorch module without equivalent in `ts`; access to its members raises an error."""
 
     def __getattr__(self, name: str) -> object:
         raise AttributeError(f"module '{self.__name__}' is not part of ts, so there is no '{name}'")
@@ -153,7 +153,7 @@ def _ts() -> ModuleType:
 
 
 def closure_of(function: FunctionType) -> dict[str, object]:
-    """Return the values of a function's free variables, except those not yet assigned."""
+    """Return the values of a function's free variables; variables that are not yet assigned are omitted."""
     captured = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:

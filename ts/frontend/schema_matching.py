@@ -1,15 +1,15 @@
 """Schema matching: select the overload of a call and the conversions of its arguments.
 
-In: schemas in the registry's order; arguments as values, or as `Literal`, a Python constant that becomes a
-node only when a schema is tried, as in PyTorch.  Out: the inputs of the node, in the schema's order, and its
-result types; or an error that lists the candidates.
+In: schemas in the registry's order; arguments, each a graph value or a `Literal`, a Python constant that
+becomes a node when a schema is tried, as in PyTorch.  Out: the inputs of the node, in the schema's order, and
+its result types; or an error that lists the candidates.
 
     match_schemas([add.Tensor, add.Scalar, ...], graph, range, [%x, %1], {})
         add.Tensor: %1 is not a Tensor; add.Scalar: matches, with a new constant for alpha
 
-All schemas are tried first without, then with implicit conversions: Tensor to number, bool to int, str to
-device, trailing positional arguments to a list.  Three conversions are allowed in the first round too: a
-number to a list of fixed size (`int[2]`), a tuple to a list, and an empty list literal to any list type.
+There are two rounds. The first one tries all schemas without implicit conversions, except a number to a list
+of fixed size (`int[2]`), a tuple to a list, and an empty list literal to any list type.  The second one also
+converts Tensor to number, bool to int, str to device, and trailing positional arguments to a list.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from ts.ops import registry
 
 
 class Literal(NamedTuple):
-    """A Python constant as an argument, with an explicit type if the value is ambiguous."""
+    """Argument that is a Python constant; `type` is set if the value does not determine the type."""
 
     value: object
     type: Type | None = None
@@ -63,7 +63,7 @@ Actual = Value | Literal
 
 
 class MatchedSchema(NamedTuple):
-    """Inputs in the order of the schema, and the result types."""
+    """Matched call: the node's inputs in the order of the schema, and the result types."""
 
     inputs: list[Value]
     returns: list[Type]
@@ -85,7 +85,7 @@ def construct_list(graph: Graph, elem: Type, values: Sequence[Value]) -> Value:
 
 
 def unpack_tuple(graph: Graph, value: Value) -> list[Value]:
-    """Return the elements of a tuple; for a newly constructed tuple, its inputs."""
+    """Return the elements of a tuple: the inputs of its `prim::TupleConstruct`, or new unpacked values."""
     if value.node().kind() == "prim::TupleConstruct":
         return list(value.node().inputs())
     tuple_type = value.type()
@@ -101,7 +101,7 @@ def _unwrap_optional(type: Type) -> Type:
 
 
 def convertible_to_list(type: Type, target: Type) -> bool:
-    """Return whether a list, or a tuple of one type, fits the list type `target`."""
+    """Return whether a list or tuple of type `type` can be converted to the list type `target`."""
     if not isinstance(target, ListType):
         return False
     if type.is_subtype_of(target):
@@ -173,7 +173,7 @@ class _Mismatch(Exception):
 
 
 class _Matcher:
-    """One attempt to match one schema."""
+    """Attempt to match the arguments of a call to one schema."""
 
     def __init__(
         self, schema: FunctionSchema, graph: Graph, range: SourceRange | None, allow_conversions: bool
@@ -245,7 +245,7 @@ class _Matcher:
         return MatchedSchema(inputs, returns)
 
     def _keyword(self, formal: Argument, kwargs: Mapping[str, Actual]) -> str | None:
-        """Return the keyword argument for a parameter; `input` is an alias of `self` in operators."""
+        """Return the name of the keyword argument for `formal`; in operators, `input` means `self`."""
         if formal.name in kwargs:
             return formal.name
         is_renamed = formal.name == "self" and "input" in kwargs and self.schema.name.startswith("aten::")
@@ -255,7 +255,7 @@ class _Matcher:
         if isinstance(actual, Value):
             return actual
         value = self.graph.try_insert_constant(actual.value, type=actual.type)
-        if value is None:  # defaults of named tuple fields may be any object
+        if value is None:  # the default of a named tuple field may be an unsupported object
             raise _Mismatch(f"A default of class {actual.value.__class__.__name__} is no constant.\n")
         return value
 
@@ -292,7 +292,7 @@ class _Matcher:
 
 
 def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:
-    """Return whether the remaining positional arguments may be written without brackets: `ones(2, 3)`."""
+    """Return whether parameter `i` accepts all remaining positional arguments as a list: `ones(2, 3)`."""
     formal = arguments[i]
     if i + 1 < len(arguments) and not arguments[i + 1].kwarg_only:
         return False
@@ -300,7 +300,7 @@ def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:
         isinstance(formal.type, ListType)
         and formal.size is None
         and not isinstance(formal.type.elem, VarType)
-        and formal.type.elem is not ANY  # else `len(x)` would put x into a list
+        and formal.type.elem is not ANY  # otherwise `len(x)` would return 1 for any x
     )
 
 
@@ -337,7 +337,7 @@ def match_schema(
     kwargs: Mapping[str, Actual] | None = None,
     self: Actual | None = None,
 ) -> MatchedSchema:
-    """Match a single candidate, with implicit conversions."""
+    """Match the arguments to `schema`, with implicit conversions; raise CompilationError on a mismatch."""
     try:
         return _Matcher(schema, graph, range, True).match(args, kwargs or {}, self)
     except _Mismatch as mismatch:
@@ -353,7 +353,7 @@ def _hint(
     reason: str,
     shown: str,
 ) -> str:
-    """Return a hint for a failed overload match; `shown` is the printed part of the mismatch `reason`."""
+    """Return a hint for arguments that do not match; the message contains `shown`, a part of `reason`."""
     known = dict.fromkeys(argument.name for schema in schemas for argument in schema.arguments)
     unknown = next((name for name in kwargs if name not in known), None)
     if unknown is not None:
@@ -361,20 +361,20 @@ def _hint(
     return hints.argument([arg for arg in (*args, *kwargs.values()) if isinstance(arg, Value)], reason)
 
 
-# Overloads that calls never select. Since a dtype is an int, `x.view(4)` would match `dtype`.
+# Overloads that are never selected. For example, a dtype is an int, so `x.view(4)` would match `view.dtype`.
 _NEVER_CALLED = frozenset({("aten::view", "dtype"), ("aten::max", "unary_out"), ("aten::min", "unary_out")})
 _PLAIN = frozenset({TENSOR, INT, FLOAT, BOOL, STR, NUMBER})
 
 
 _Numbered = tuple[int, FunctionSchema]
-# Cache by operator, number of overloads, type of the first argument, and whether it is `self`.
+# (operator, number of overloads, type of the first argument, whether it is `self`) -> schemas that may match
 _beginnings: dict[tuple[str, int, Type, bool], tuple[_Numbered, ...]] = {}
 
 
 def _that_may_begin(
     schemas: Sequence[FunctionSchema], args: Sequence[Actual], self: Actual | None
 ) -> Iterable[_Numbered]:
-    """Yield numbered schemas whose first parameter accepts the first argument without conversion."""
+    """Return (index, schema) pairs for schemas that accept the first argument without conversion."""
     first = self if self is not None else args[0] if args else None
     name = schemas[0].name
     if not isinstance(first, Value) or first.type() not in _PLAIN or "::" not in name:
@@ -408,7 +408,7 @@ def match_schemas(
     kwargs = kwargs or {}
     if len(schemas) == 1:
         return 0, match_schema(schemas[0], graph, range, args, kwargs, self)
-    failures: list[tuple[int, str]] = []  # number of matching arguments, and the error
+    failures: list[tuple[int, str]] = []  # number of matched arguments, and the error message
     for allow_conversions in (False, True):
         failures = []
         tried = enumerate(schemas) if allow_conversions else _that_may_begin(schemas, args, self)
@@ -429,13 +429,13 @@ def match_schemas(
     )
 
 
-_MAX_LISTED_OVERLOADS: Final = 6  # variants
+_MAX_LISTED_OVERLOADS: Final = 6  # maximum number of overloads in an error message
 
 
 def _nearest(failures: Sequence[tuple[int, str]]) -> str:
-    """List the mismatch texts of the schemas with most fitting arguments, and count the rest.
+    """Return the mismatch messages of the schemas with the most matched arguments, and the number of others.
 
-    At most `_MAX_LISTED_OVERLOADS` schemas are listed.
+    At most `_MAX_LISTED_OVERLOADS` messages are listed.
     """
     if len(failures) <= _MAX_LISTED_OVERLOADS:
         return _indented(text for _, text in failures)
@@ -452,7 +452,7 @@ def _indented(texts: Iterable[str]) -> str:
 
 
 class LanguageOperator(NamedTuple):
-    """An operator implemented by the interpreter, without an operator record."""
+    """Operator that the interpreter implements and that has no operator record."""
 
     schema: FunctionSchema
 
@@ -463,21 +463,21 @@ _LANGUAGE_OPERATORS = {
 
 
 def candidates(name: str) -> Sequence[Any]:
-    """Return the operator overloads of a name in matching order."""
+    """Return the overloads of operator `name`, in the order in which they are tried."""
     return _LANGUAGE_OPERATORS.get(name) or registry.lookup(name)
 
 
 # ---- calls of operators ----------------------------------------------------------------------------
 
 
-# Cache of overload resolution for arguments that are values and need no conversion: (operator, number of
+# Overloads selected for arguments that are graph values and need no conversion: (operator, number of
 # overloads, argument types) -> (overload index, result type).
 _plain_calls: dict[tuple[object, ...] | None, tuple[int, Type]] = {}
 _PLAIN_IDS = frozenset(map(id, _PLAIN))
 
 
 def _key_of_call(name: str, overloads: int, args: Sequence[Actual]) -> tuple[object, ...] | None:
-    """Return the cache key of a call whose overload depends on argument types alone; None for other calls."""
+    """Return the cache key of a call whose argument types determine the overload; None for other calls."""
     types = []
     for arg in args:
         type = id(arg.type()) if isinstance(arg, Value) else 0
@@ -495,7 +495,7 @@ def emit_builtin_call(
     kwargs: Mapping[str, Actual] | None = None,
     self: Actual | None = None,
 ) -> Value:
-    """Insert a call of the overload of `name` that matches; several results become a tuple."""
+    """Insert a call of the matching overload of operator `name`; several results are packed into a tuple."""
     operators = candidates(name)
     key = None if kwargs or self is not None else _key_of_call(name, len(operators), args)
     if key in _plain_calls:
@@ -526,20 +526,21 @@ def emit_builtin_call(
 
 
 def _insert_builtin(graph: Graph, body: Graph, inputs: Sequence[Value], range: SourceRange | None) -> Value:
-    """Insert a copy of a builtin script function, whose nodes refer to the call."""
+    """Insert a copy of a builtin script function; the source ranges of its nodes refer to the call."""
     before = graph.insert_point().prev()
     result = graph.insert_graph(body, inputs)[0]
     if range is not None:
         node = graph.insert_point().prev()
         while node is not before:
-            if node.range is not None and node.range.location():  # constants print no range
+            # Nodes without a location, such as constants, keep no range
+            if node.range is not None and node.range.location():
                 node.range = BuiltinRange(node.range, range)
             node = node.prev()
     return result
 
 
 def emit_builtin_statement(range: SourceRange, graph: Graph, name: str, args: Sequence[Actual]) -> None:
-    """Insert an operator without results."""
+    """Insert a call of operator `name`, which has no results."""
     operators = candidates(name)
     index, matched = match_schemas([operator.schema for operator in operators], graph, range, args)
     insert_operator(graph, name, matched, range, operators[index])

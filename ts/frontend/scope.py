@@ -7,8 +7,9 @@ which the conversion to SSA removes; names of other objects (a module, a functio
                      %2 : int = aten::add(%x, %1)
                       = prim::Store[name="x"](%2)
 
-Each block of the graph (branch, loop body) has a scope; a scope sees the enclosing scopes.  A load is named
-after the variable, which renames the earlier value of this name, to `%x.1` for example.
+Each block of the graph (branch, loop body) has a scope, in which the variables of enclosing scopes are
+visible.  A load gets the name of the variable; an earlier value of this name is renamed, for example to
+`%x.1`.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from ts.ir.value import Value
 
 
 def is_meaningful(name: str) -> bool:
-    """Return whether a printed graph shows the name: not `_`, `_3` or the name of a temporary."""
+    """Return whether graph text shows the name; it does not show `_`, `_3` and names of temporaries."""
     if not name or name[0] == "$":
         return False
     return name[0] != "_" or not (name[1:] == "" or name[1:].isdigit())
 
 
 class Scope:
-    """The variables of one block."""
+    """Variables and other names assigned in one block."""
 
     __slots__ = ("block", "errors", "graph", "parent", "tentative", "types", "values")
 
@@ -43,14 +44,14 @@ class Scope:
         self.parent = parent
         # True if nodes inserted in this scope will be copied or may be removed.
         self.tentative: bool = tentative or (parent is not None and parent.tentative)
-        self.types: dict[str, Type] = {}  # variables: the type of a load
-        self.values: dict[str, SugaredValue] = {}  # names of sugared values, which are not graph values
-        self.errors: dict[str, tuple[str, SourceRange]] = {}  # why a name is undefined after an `if`
+        self.types: dict[str, Type] = {}  # variable -> its type
+        self.values: dict[str, SugaredValue] = {}  # name -> sugared value without a graph value
+        self.errors: dict[str, tuple[str, SourceRange]] = {}  # name that is undefined after an `if` -> reason
 
     # ---- reading -------------------------------------------------------------------------------------
 
     def find(self, name: str) -> SugaredValue | None:
-        """Resolve a name in this block or the enclosing ones, inserting a load for a variable."""
+        """Resolve a name in this or an enclosing block; insert a load if it is a variable."""
         scope: Scope | None = self
         while scope is not None:
             value = scope.values.get(name)
@@ -65,8 +66,8 @@ class Scope:
     def known(self, name: str) -> Type | SugaredValue | None:
         """Resolve a name like `find`, but return the type of a variable instead of a value.
 
-        PyTorch emits a load.  Here, only the number and the name of that load are reserved, so that values
-        are numbered as in PyTorch.  In tentative scopes, where nodes are copied or removed, a load is
+        PyTorch emits a load.  Here, only the number and the name of this load are reserved, so that values
+        are numbered as in PyTorch.  In tentative scopes, whose nodes may be copied or removed, a load is
         emitted.
         """
         scope: Scope | None = self
@@ -100,7 +101,7 @@ class Scope:
         return sorted(self.types)
 
     def type_error(self, name: str) -> str | None:
-        """Return the reason why an assigned name cannot be used, or None."""
+        """Return the reason why a name that is assigned in an `if` is undefined after it, or None."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.errors:
@@ -120,7 +121,7 @@ class Scope:
     # ---- writing -------------------------------------------------------------------------------------
 
     def store(self, name: str, value: Value) -> None:
-        """Insert a store; the caller sets the type of the variable."""
+        """Insert a `prim::Store`; the caller records the type of the variable."""
         self.graph.insert_node(self.graph.create("prim::Store", (value,), 0)).set("name", name, "s")
 
     def set(

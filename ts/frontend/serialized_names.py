@@ -6,11 +6,11 @@ Out: a `SerializedResolver`, the resolver for such source.
     torch.add(x, 1)                  the operator aten::add
     ops.prim.max(a, b)               the operator prim::max
     __torch__.model.helper(x, )      a function or class returned by `find`
-    unchecked_cast(int, x)           x with another static type
-    uninitialized(int)               the value of a variable on a path without reads
+    unchecked_cast(int, x)           x with static type int
+    uninitialized(int)               a value that is never read
     __torch__.C.__new__(__torch__.C) an object without attributes
     ^log()(x)                        a call of the Python function `find("^log")`
-    def task(): ... ; fork(task)     a forked task, which sees the variables of its function
+    def task(): ... ; fork(task)     a forked task, which may use the variables of the enclosing function
 """
 
 from __future__ import annotations
@@ -52,14 +52,17 @@ from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleTy
 from ts.ir.value import Value
 
 Find = Callable[[str], Any]
-"""Function that returns the function, type or class called `__torch__.…`, or None for a namespace, and the
-Python function for `^name`."""
+"""Function that resolves a name.
+
+It returns the function, type or class called `__torch__.…`, or None for a namespace; for `^name`, it returns
+a Python function.
+"""
 
 
 def printed_defs(
     text: str, names: SerializedResolver, self_type: ClassType | None = None
 ) -> dict[str, ParsedFunction]:
-    """Parse printed source and return its definitions by name; methods of `self_type` if it is passed."""
+    """Parse printed source and return its definitions by name; with `self_type`, they are its methods."""
     definitions = parse.module_defs(text, names, printed=True)
     for definition in definitions:
         definition.self_type = self_type
@@ -78,7 +81,7 @@ class SerializedResolver(Resolver):
     ) -> None:
         """Set up the names of an archive.
 
-        `version` is its operator format version, `terms` the policy on allowed operators.
+        `version` is the operator version of the archive, `terms` the policy with the allowed operators.
         """
         super().__init__()
         self.terms = terms
@@ -129,7 +132,7 @@ class SerializedResolver(Resolver):
             case ast.Call(func=ast.Attribute(attr="device"), args=[ast.Constant(value=str(name))]):
                 try:
                     return device(name)
-                except RuntimeError:  # no device type of this name
+                except RuntimeError:  # the device type does not exist
                     raise KeyError(name) from None
             case ast.Call(func=ast.Name(id="annotate"), args=[_, value]):
                 return self.evaluate(value)
@@ -162,7 +165,10 @@ class Operators(SugaredValue):
         self.terms = terms
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return the namespace, operator or special form `name`; old archives may get former semantics."""
+        """Return the namespace, operator or special form `name`.
+
+        For an old archive, an operator may be one with the semantics of the archive's version.
+        """
         if not self.space:
             return Operators(name)
         if self.space == "aten" and name == "autograd":  # `torch.autograd.grad` is printed for aten::grad
@@ -192,7 +198,8 @@ class Constants(SugaredValue):
         if type_of_constant(value) is None:
             raise CompilationError(f"CONSTANTS.{name} is no constant that a program can hold", range)
         constant = em.constant(value, range)
-        # Printed source was compiled with plain tensor types, so element types are widened to Tensor.
+        # The original code was compiled with plain tensor types, so dtypes and shapes are removed from the
+        # type.
         return SimpleValue(constant.set_type(unshaped(constant.type())))
 
     def value(self, name: str) -> object:
@@ -240,10 +247,10 @@ class Class(SugaredValue):
         self.find = find
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return `__new__` as a special form, or a function such as a hook that needs no object."""
+        """Return `__new__` as a special form, or a function of the class that is called without object."""
         if name == "__new__":
             return SpecialForm("__new__")
-        function = self.find(f"{self.name}.{name}")  # a hook is called as a function
+        function = self.find(f"{self.name}.{name}")  # for example a hook of a module
         if function is None:
             raise CompilationError(f"{self.type.annotation_str} has no '{name}' without an object", range)
         return FunctionValue(function)
@@ -253,7 +260,7 @@ class Class(SugaredValue):
 
 
 class PythonCall(SugaredValue):
-    """Python function of printed source: `^log()` returns it, and a second call passes the values."""
+    """Python function in printed source, called twice: `^log()` returns it, and the second call runs it."""
 
     kind = "python call"
 
@@ -264,12 +271,12 @@ class PythonCall(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Return the function from the first call, and emit a Python call for the second one."""
+        """For the first call, return the function; for the second call, emit a call of Python."""
         if not self.is_prepared:
             return PythonCall(self.function, True)
         receiver = args[0] if args else None
         if not (isinstance(receiver, Value) and isinstance(receiver.type(), OBJECT_TYPES)):
-            receiver = None  # typed by the annotations
+            receiver = None  # not an object: the annotations determine its type
         given = args if receiver is None else args[1:]
         return PythonFunction(self.function, receiver).call(em, range, given, kwargs, n_binders)
 

@@ -24,15 +24,16 @@ from ts.ir.source import Source
 
 Definition = ast.ClassDef | ast.FunctionDef
 
-_MAX_LINES: Final = 4_000  # limit for parsing parts separately, with preceding lines left empty
-_UNUSUAL: Final = re.compile(r'"""|\'\'\'|\\\n|[\r\f\t]')  # may put `def` at a line start inside other text
+_MAX_LINES: Final = 4_000  # in longer files, definitions are not parsed separately
+# Text in which a line with `def` may be no definition
+_UNUSUAL: Final = re.compile(r'"""|\'\'\'|\\\n|[\r\f\t]')
 _TOP: Final = re.compile(r"^(?:(?:class|def) (\w+)|([^\s#]))", re.MULTILINE)
 _CLASS: Final = re.compile(r"class \w+(?:\(Module\))?:\n( +)")
 _MEMBER: Final = re.compile(r"^( *)(?:def (\w+)|[^\s#])", re.MULTILINE)
 
 
 class _Part(NamedTuple):
-    """A part of a source text: its offsets, and the number of preceding lines."""
+    """Section of a source text: start and end offset, and number of preceding lines."""
 
     start: int
     end: int
@@ -53,7 +54,7 @@ class PrintedFile:
                 self._enter(node)
 
     def definition(self, name: str) -> Definition | None:
-        """Return the definition of a name, without methods if parsed lazily; None if undefined."""
+        """Return the definition called `name`; classes parsed lazily have no methods. None if undefined."""
         part = None if self._parts is None else self._parts.pop(name, None)
         if part is not None:
             self._read(name, part)
@@ -98,7 +99,7 @@ def _same(node: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _definitions(text: str) -> dict[str, _Part] | None:
-    """Locate each definition by name; return None for unrecognized layouts."""
+    """Return the section of each definition by name; None if the layout is not that of the printer."""
     if text.count("\n") > _MAX_LINES or _UNUSUAL.search(text):
         return None
     beginnings = list(_TOP.finditer(text))
@@ -114,7 +115,10 @@ def _definitions(text: str) -> dict[str, _Part] | None:
 
 
 def _members(text: str) -> tuple[str, list[tuple[str, int]]] | None:
-    """Return the body indentation of a class and its method offsets, if the methods come last."""
+    """Return the indentation of a class body, and names and offsets of the methods.
+
+    Return None if there are no methods, or if other statements follow a method.
+    """
     head = _CLASS.match(text)
     if head is None:
         return None

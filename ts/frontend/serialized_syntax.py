@@ -1,13 +1,14 @@
-"""Syntax of printed source beyond Python's grammar.
+"""Parser for printed source, which contains names that Python's grammar does not allow.
 
-In: text.  Out: its Python syntax tree, which keeps the spelling of these names:
+In: text.  Out: its Python syntax tree, in which these names have their original spelling:
 
-    ^tally()(xs, 2)                    a Python function: `^tally()` returns it, the second call calls it
+    ^tally()(xs, 2)                    a Python function: `^tally()` returns it, the second call runs it
     ^<lambda>()(x)                     a Python function without a name
     __torch__.programs.elif.sign       an attribute that is a keyword
     Tuple[]                            the type of () in old archives
 
-Each is replaced by a word of equal length before parsing, so that source locations stay valid.
+Before parsing, each of these names is replaced by an identifier of equal length, so that source locations
+stay valid.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _FOREIGN: Final = re.compile(
 
 
 def parse(text: str) -> ast.Module:
-    """Parse printed source to a syntax tree; SyntaxError as from `ast.parse`."""
+    """Parse printed source to a syntax tree; raise SyntaxError like `ast.parse`."""
     foreign = [match for match in _FOREIGN.finditer(text) if match.lastgroup is not None]
     if not foreign:
         return python_syntax.module(text)
@@ -42,7 +43,7 @@ def parse(text: str) -> ast.Module:
 
 
 def _places(text: str, foreign: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str]]:
-    """Yield the line and column, in the units of `ast`, of the end of each non-Python name."""
+    """Yield ((line, column), name) for the end of each name that Python does not allow, as `ast` counts."""
     for match in foreign:
         line_start = text.rfind("\n", 0, match.end()) + 1
         column = len(text[line_start : match.end()].encode())

@@ -44,7 +44,7 @@ class Parameter(NamedTuple):
 
 
 def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
-    """Return the parameters of a definition, and its return type if annotated."""
+    """Return the parameters of a definition, and its return type; None if it is not annotated."""
     if parsed.signature is not None:
         return parsed.signature  # type: ignore[no-any-return]
     reader = Reader(parsed.resolver, parsed.ranges)
@@ -94,7 +94,10 @@ def _check_named_tuples(types: list[Type]) -> None:
 def overload_signature(
     declared: ParsedFunction, implementation: ParsedFunction
 ) -> tuple[list[Parameter], Type | None]:
-    """Return an overload's signature: declared types, then the implementation's extra parameters."""
+    """Return the signature of an overload: the declared parameters and return type.
+
+    Further parameters of the implementation are appended.
+    """
     parameters, returns = signature(declared)
     defaults, implementation.defaults = implementation.defaults, {}
     further = signature(implementation)[0][len(parameters) :]
@@ -119,13 +122,13 @@ def _state_type(parsed: ParsedFunction) -> SizedType | None:
 
 
 def _observed_type(reader: Reader, parsed: ParsedFunction, name: str) -> SizedType | None:
-    """Return the type of a parameter observed in example calls, or None."""
+    """Return the type of parameter `name` in example calls, or None if there were no example calls."""
     annotation = annotation_of(parsed.function, name)
     return None if annotation is None else (reader.of_object(annotation), None)
 
 
 def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], Type | None]:
-    """Return the types of a comment `# type: (int, Tensor) -> int`."""
+    """Return the parameter types and the return type of a comment `# type: (int, Tensor) -> int`."""
     comment = parsed.type_comment
     assert comment is not None
     body = comment.removeprefix("# type:").strip()
@@ -171,7 +174,7 @@ def _invalid_type_comment(parsed: ParsedFunction, comment: str, source: Source) 
 
 
 def _header_range(parsed: ParsedFunction) -> SourceRange:
-    """Return the range of a definition's header; for source text, it starts at the parameters."""
+    """Return the range of a definition's header; in source text, the range starts at the parameters."""
     ranges, node = parsed.ranges, parsed.node
     start = ranges.offset(node.lineno, node.col_offset)
     args = node.args
@@ -209,7 +212,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
     value = parsed.defaults[arg.arg]
     place = parsed.ranges.of(_default_node(parsed, arg) or arg)
     if parsed.function is None and isinstance(value, list):
-        value = tuple(value)  # immutable, because source text has no object shared by calls
+        value = tuple(value)  # in source text, a list is a constant and not shared by calls
     if _is_mutable(value):
         raise FrontendError(
             "Mutable default parameters are not supported because Python binds them to the function "
@@ -237,7 +240,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
 
 
 def _check_written_defaults(parsed: ParsedFunction, types: list[Type]) -> None:
-    """Check the types of defaults in source text together, as one tuple like PyTorch."""
+    """Check the types of all defaults in source text, with one error for all of them, as in PyTorch."""
     with_default = [
         (arg, type) for arg, type in zip(parsed.arguments, types, strict=True) if arg.arg in parsed.defaults
     ]
@@ -258,7 +261,7 @@ def _check_written_defaults(parsed: ParsedFunction, types: list[Type]) -> None:
 
 
 def _type_of_default(value: object) -> Type | None:
-    """Return the type of a default written in source text; None if it is a Python object."""
+    """Return the type of a default in source text; None if it is a Python object without a type."""
     if isinstance(value, list) and not value:
         return ir.ListType(ir.TENSOR)
     if isinstance(value, dict) and not value:

@@ -1,16 +1,17 @@
 """Import of archive source: types and functions, created at the first use of their names.
 
-In: the files by name (`code/__torch__/model.py` defines `__torch__.model.…`), the constants without a
-literal, the operator version, and the load policy.  Out: `ArchiveUnit.find`:
+In: the source files (`code/__torch__/model.py` defines `__torch__.model.…`), the constants without a literal,
+the operator version, and the load policy.  Out: `ArchiveUnit.find`, which returns types and functions:
 
     unit = ArchiveUnit(sources, constants, version)
-    unit.find("__torch__.model.Net")        its `ModuleType`: slots, parameters, buffers, methods
+    unit.find("__torch__.model.Net")        a `ModuleType` with slots, parameters, buffers, methods
     unit.find("__torch__.model.helper")     a scripted function
     unit.find("__torch__.model.Mode")       an `EnumType`, a named tuple's `TupleType`, an `InterfaceType`
-    unit.find("__torch__.model")            None: a namespace
+    unit.find("__torch__.model")            None, because it is a namespace
     unit.type("Dict[str, __torch__.model.Mode]")
 
-Classes of one name in two archives are two types.  Methods and functions are compiled at their first call.
+Classes with equal names in two archives are different types.  Methods and functions are compiled at their
+first call.
 """
 
 from __future__ import annotations
@@ -52,19 +53,19 @@ from ts.ir.types import (
     Type,
 )
 
-_MAX_HASHED_BYTES: Final = 16 << 20  # bytes of constants
+_MAX_HASHED_BYTES: Final = 16 << 20  # no fingerprint if the constants are larger
 _MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__forward_hooks__")
 
 
 class ImportedModule(ConcreteModule):
-    """Description of a module loaded from an archive, built from its class alone."""
+    """Description of a module loaded from an archive; it contains the class only, not an instance."""
 
     def __init__(self, python_class: type, type: ModuleType) -> None:
         super().__init__(python_class, compiled=True)
         self.type = type
 
     def method(self, name: str) -> Any | None:
-        """Return a compiled method of the archive's class; None for unknown names."""
+        """Return method `name` of the class in the archive; None for unknown names."""
         return self.type.methods.get(name)
 
     def python_function(self, name: str) -> Any | None:
@@ -80,12 +81,12 @@ class ImportedModule(ConcreteModule):
         return []
 
     def entry_points(self) -> Iterator[Any]:
-        """Return an empty iterator: scripting compiles nothing of an archive's module."""
+        """Return an empty iterator, because `script` need not compile a loaded module."""
         return iter(())
 
 
 class ArchiveUnit:
-    """The compilation unit of one archive: its types and functions."""
+    """Compilation unit of one archive, which contains its types and functions."""
 
     def __init__(
         self,
@@ -104,7 +105,7 @@ class ArchiveUnit:
         self.names = SerializedResolver(constants, self.find, version, terms)
 
     def find(self, name: str) -> Any:
-        """Resolve a qualified name; None for a namespace."""
+        """Return the type, class or function with qualified name `name`; None for a namespace."""
         found = self._found.get(name) or CUSTOM_CLASSES.get(name)
         if found is None:
             prefix, _, last = name.rpartition(".")
@@ -116,7 +117,8 @@ class ArchiveUnit:
                 try:
                     found = self._found[name] = self._define(name, definition, file)
                 except FrontendError:
-                    self._found.pop(name, None)  # incomplete: the next lookup raises the error again
+                    # Remove the incomplete type, so that the next lookup raises the error again
+                    self._found.pop(name, None)
                     raise
                 finally:
                     self._begun.discard(begun)
@@ -124,7 +126,9 @@ class ArchiveUnit:
 
     @cached_property
     def fingerprint(self) -> str | None:
-        """Hash the sources and constants that determine the compiled code; None if constants are too large.
+        """Digest of the sources and constants, which determine the compiled code.
+
+        It is None if the constants are too large to hash.
         """
         found = blake2b(repr(self.version).encode(), digest_size=32)
         for name, source in sorted(self.sources.items()):
@@ -142,7 +146,7 @@ class ArchiveUnit:
         return found.hexdigest()
 
     def function(self, name: str) -> Any | None:
-        """Return the function or method with a qualified name."""
+        """Return the function or method with qualified name `name`, or None."""
         prefix, _, last = name.rpartition(".")
         owner = self.find(prefix)
         return owner.methods.get(last) if isinstance(owner, ClassType) else self.find(name)
@@ -172,7 +176,7 @@ class ArchiveUnit:
     def _class(self, name: str, node: ast.ClassDef, file: PrintedFile) -> ClassType:
         type = ClassType(name)
         type.unit = self
-        self._found[name] = type  # members of the class may refer to it
+        self._found[name] = type  # stored early, because members of the class may refer to it
         for attribute, annotation, value in _attributes(node, file):
             self._attribute(type, file, attribute, annotation, value)
         self._methods(type, node, file)
@@ -257,7 +261,7 @@ class ArchiveUnit:
         fields = [field for field, _, _ in attributes]
         try:
             namedtuple(node.name, fields)
-        except ValueError as error:  # names that are invalid in Python classes
+        except ValueError as error:  # Python's `enum` rejects some names
             raise CompilationError(str(error), file.ranges.of(node)) from None
         types = [to_type(annotation, self.names, file.ranges) for _, annotation, _ in attributes]
         return TupleType(types, name, fields)
@@ -285,9 +289,9 @@ _DEFINE: Final[dict[str, _Define]] = {
 
 
 def _attributes(node: ast.ClassDef, file: PrintedFile) -> Iterator[tuple[str, ast.expr, ast.expr | None]]:
-    """Yield name, annotation and value of each assignment in a class body.
+    """Yield (name, annotation, value) of each assignment in a class body.
 
-    Special assignments (`_MARKS`) have no annotation; their value is yielded instead.
+    Special assignments (`_MARKS`) have no annotation; for them, the second item is the value.
     """
     for member in node.body:
         match member:
@@ -309,7 +313,7 @@ def _attributes(node: ast.ClassDef, file: PrintedFile) -> Iterator[tuple[str, as
 
 
 def _may_be_tensor(type: Type | None) -> bool:
-    """Return whether an attribute type is Tensor, Optional[Tensor] or None."""
+    """Return whether `type` is Tensor, Optional[Tensor] or NoneType."""
     return type is not None and type.is_subtype_of(OptionalType(TENSOR))
 
 
@@ -323,7 +327,7 @@ def _names(node: ast.expr, file: PrintedFile) -> list[str]:
 
 
 def _declared(parsed: ParsedFunction) -> FunctionSchema:
-    """Return the schema of an interface's method."""
+    """Return the schema of `parsed`, a method of an interface."""
     parameters, returns = signature(parsed)
     if returns is None:
         raise CompilationError("a method of an interface has a type", parsed.range(parsed.node))
@@ -337,5 +341,5 @@ def _argument(parameter: Parameter) -> Argument:
 
 
 def _class_named(name: str) -> type:
-    """Create an empty Python class that stands for the original class of the module."""
+    """Create an empty Python class in place of the module's original class, which is unavailable."""
     return type(name, (), {})

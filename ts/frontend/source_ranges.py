@@ -4,11 +4,11 @@ In: a node of Python's `ast` and the `Source` it was parsed from.  Out: the `Sou
 underlines and that a graph prints after a node:
 
     y = (a + b) * torch.relu(c)
-         ~~~~~~~~~~~~~~~~~~~~~      the product: from the first character of its first operand to the last
-                                    argument of its last operand, without brackets
+         ~~~~~~~~~~~~~~~~~~~~~      range of the product: from `a` in the first operand to the last argument
+                                    of the last operand, without outer brackets
 
-A node's range is the smallest range that contains its own token and the ranges of its parts.  Therefore
-grouping brackets are not included, and a call ends with its last argument.
+A node's range is the smallest range that contains its own token and the ranges of its child nodes.  Therefore
+it contains no parentheses around an expression, and a call ends with its last argument.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ class Ranges:
 
     def __init__(self, source: Source, whole_subscripts: bool = False) -> None:
         self.source = source
-        # PyTorch underlines `x[0]` completely in strings, and without the closing bracket in live functions.
+        # Whether the range of `x[0]` includes the closing bracket: in PyTorch, it does in strings, but not in
+        # live functions.
         self._whole_subscripts = whole_subscripts
         self._text = source.text
         self._spans: dict[ast.AST, tuple[int, int]] = {}
 
     def offset(self, line: int, column: int) -> int:
-        """Return the text offset of a line and column from `ast`."""
+        """Return the text offset of a line and column as in nodes of `ast`."""
         return self.source.offset_at(line, column)
 
     def token(self, node: ast.stmt | ast.expr | ast.arg, length: int = 1, back: int = 0) -> SourceRange:
@@ -64,12 +65,12 @@ class Ranges:
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Return the start and end offset of `of(node)`."""
         if node not in self._spans:
-            for each in self._bottom_up(node):  # children first, which avoids recursion
+            for each in self._bottom_up(node):  # children before parents, so that no recursion is needed
                 self._spans[each] = self._compute(each)
         return self._spans[node]
 
     def _bottom_up(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Return the descendants without computed spans, children before parents."""
+        """Return `node` and its descendants whose spans are not yet computed, children before parents."""
         found, pending = [], [node]
         while pending:
             each = pending.pop()
@@ -102,7 +103,7 @@ class Ranges:
         return self._join(own, parts)
 
     def _own_token(self, node: ast.AST) -> tuple[int, int] | None:
-        """Return the span of the node's first token, for leaf nodes that start with a token."""
+        """Return the span of the token that belongs to `node` itself; None if it begins with an operand."""
         length = 0
         match node:
             case ast.Name(id=name) | ast.arg(arg=name):
@@ -110,7 +111,7 @@ class Ranges:
             case ast.Constant(value=str(text)):
                 length = len(text) + 1
             case ast.Constant(value=int(value)) if value.bit_length() > 64:
-                length = 20  # too large for an int; compiling it raises an error
+                length = 20  # any length, because the compilation of such an int raises an error
             case ast.Constant(value=value):
                 length = 3 if value is ... else len(str(value))
             case ast.List() | ast.Tuple() | ast.Dict() | ast.Set() | ast.JoinedStr() | ast.Starred():
@@ -122,7 +123,7 @@ class Ranges:
             case ast.Slice(lower=None, upper=None, step=None):
                 length = 1
             case ast.BinOp() | ast.BoolOp() | ast.Compare() | ast.IfExp() | ast.Call() | ast.Slice():
-                return None  # the range is that of the operands
+                return None  # the operands determine the range
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
                 return None
             case ast.stmt():
@@ -149,7 +150,7 @@ class Ranges:
 
 
 class NodeRange(SourceRange):
-    """The range of a node, computed on first access, since most ranges are never printed."""
+    """Source range of a node; offsets are computed on first access, because most are never needed."""
 
     __slots__ = ("_node", "_ranges")
 
@@ -170,7 +171,7 @@ class NodeRange(SourceRange):
 
 
 class JoinedRange(NodeRange):
-    """Range spanning two nodes, computed on first access."""
+    """Range from the start of one node to the end of another node, computed on first access."""
 
     __slots__ = ("_last",)
 
@@ -190,7 +191,10 @@ class JoinedRange(NodeRange):
 
 
 class HiddenRange(NodeRange):
-    """Range of the enclosing statement for nodes without a range in PyTorch; not in graph text."""
+    """Range of the enclosing statement, for graph nodes that have no range in PyTorch.
+
+    Error messages show it, graph text does not.
+    """
 
     __slots__ = ()
 

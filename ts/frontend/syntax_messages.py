@@ -1,4 +1,4 @@
-"""Conversion of syntax errors of Python to PyTorch's: the expected token and the token that was found.
+"""Conversion of Python's syntax error messages to PyTorch's messages, which name the expected token.
 
 In: Python's message, the text, and the offset of the error.  Out: the message:
 
@@ -30,7 +30,7 @@ _ASSIGNMENT: Final = "unexpected expression on left-hand side of assignment"
 
 
 def torchscript_message(message: str, text: str, offset: int) -> str:
-    """Return PyTorch's message for an error of Python's parser at an offset of the text."""
+    """Return PyTorch's message for `message`, an error of Python's parser at `offset` in `text`."""
     if message.startswith("cannot assign to"):
         return f"{_ASSIGNMENT}; {message}"
     if "is an illegal expression for augmented assignment" in message:
@@ -74,7 +74,7 @@ def _found(text: str, offset: int) -> str:
 
 
 def _expected(tokens: list[tuple[str, str]]) -> str:
-    """Return the token that PyTorch's parser expects after these."""
+    """Return the token that PyTorch's parser expects after `tokens`."""
     open_brackets: list[str] = []
     line: list[tuple[str, str]] = []
     for kind, token in tokens:

@@ -27,7 +27,7 @@ from ts.frontend import python_syntax
 
 _WIDTH = 40
 
-Tree = tuple[Any, ...]  # the kind, then strings and trees
+Tree = tuple[Any, ...]  # (kind, children...): a child is a string or a tree
 
 _OPERATORS: Final[dict[type[ast.AST], str]] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.FloorDiv: "floordiv",

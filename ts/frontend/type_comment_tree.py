@@ -1,6 +1,6 @@
-"""Syntax trees of type comments, as PyTorch's `parse_type_comment` prints them.
+"""Syntax trees of type comments, in the notation of PyTorch's `parse_type_comment`.
 
-In: the text of a comment.  Out: a tree; its text breaks lines where PyTorch's does:
+In: the text of a comment.  Out: a tree, whose `str` has the same line breaks as PyTorch's:
 
     >>> print(parse_type_comment("# type: (int) -> Tensor"))
     (decl
@@ -92,7 +92,7 @@ class _Parser:
                 return tree
 
     def peek(self) -> tuple[str, str, int]:
-        """Return kind, text and end of the next token; "eof" is its kind after the last one."""
+        """Return kind, text and end offset of the next token; the kind is "eof" after the last token."""
         found = _TOKEN.match(self.text, self.at)
         if found is None or found["sign"] == "#":
             return "eof", "", self.at

@@ -1,9 +1,10 @@
 """Upgraders: former semantics of operators, for archives in older format versions.
 
-In: an operator named by archive source, and the archive's format version.  Out: script functions with its
-former semantics, one for each combination of argument types, or none if its semantics are unchanged:
+In: an operator name in archive source, and the archive's format version.  Out: script functions with the
+semantics of the operator in this version, one for each combination of argument types; an empty list if the
+semantics have not changed since:
 
-    former("div", 3)        [div of two tensors, of a tensor and a number, the same in place, ...]
+    former("div", 3)        [div of two tensors, div of a tensor and a number, ...]
     former("div", 4)        []
 """
 
@@ -22,9 +23,9 @@ from ts.frontend.schema_matching import Actual, match_schemas
 from ts.frontend.sugared_values.sugared import BuiltinFunction, FunctionValue, Kwargs, SugaredValue
 from ts.ir.source import SourceRange
 
-# Operator -> (format version of its current semantics, its former semantics).
+# Operator -> (format version that introduced the current semantics, source with the former semantics).
 _FORMER: Final[dict[str, tuple[int, str]]] = {
-    # The quotient of integer tensors was an integer tensor.
+    # Formerly, the quotient of integer tensors was an integer tensor.
     "div": (
         4,
         """
@@ -58,7 +59,7 @@ def number(self: Tensor, other: Union[int, float, complex]) -> Tensor:
     return self.div_(other, rounding_mode="trunc")
 """,
     ),
-    # Without a dtype, the result was floating-point.
+    # Formerly, the result was floating-point if no dtype was passed.
     "full": (
         5,
         """
@@ -73,7 +74,7 @@ def filled(
     )
 """,
     ),
-    # The number of steps was optional.
+    # Formerly, the number of steps was optional.
     "linspace": (
         8,
         """
@@ -118,7 +119,7 @@ def into(
 
 
 def former(name: str, version: int) -> Sequence[Any]:
-    """Return functions with an operator's semantics in a format version; empty if they are unchanged."""
+    """Return functions with the semantics of operator `name` in format `version`; empty if unchanged."""
     changed, _ = _FORMER.get(name, (0, ""))
     return _functions(name) if version < changed else ()
 
@@ -139,7 +140,7 @@ def _same(definition: parse.ParsedFunction) -> parse.ParsedFunction:
 
 
 class FormerOperator(SugaredValue):
-    """Operator with different semantics in the format version of the archive."""
+    """Operator whose semantics in the archive's format version differ from its current semantics."""
 
     kind = "builtin"
 

@@ -1,12 +1,12 @@
-"""Side tables of compilation results, stored on the Python functions and classes themselves.
+"""Side tables of compilation results, stored as attributes of Python functions and classes.
 
-In: a function or class, and its compilation result.  Out: the result, while the key is alive:
+In: a function or class (the key), and its compilation result.  Out: the result, as long as the key exists:
 
     scripted = WeakSideTable("script")
     scripted[f] = ScriptFunction(...)        scripted.get(f)
 
-A `WeakKeyDictionary` would leak: a result refers to its key (through used classes, whose methods share the
-globals), so the dictionary would keep both alive.
+A `WeakKeyDictionary` would be a memory leak, because a result refers to its key (for example through the
+globals of methods), so that the dictionary would keep both alive.
 """
 
 from __future__ import annotations

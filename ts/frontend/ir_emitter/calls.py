@@ -1,6 +1,6 @@
 """Emission of calls and special forms; special forms inspect the syntax of their arguments.
 
-f(x, k=1)                 emits callee, arguments, keyword arguments; then the callee decides
+f(x, k=1)                 emits callee and arguments, then calls `call` of the sugared callee
 range, zip, enumerate     iterables for loops
 list(xs), dict(xs)        aten::list, or a comprehension
 annotate(List[int], [])   the second argument, converted to the type
@@ -59,7 +59,7 @@ _Form = Callable[[Emitter, ast.Call, SpecialForm, Type | None], SugaredValue]
 
 @sugared(ast.Call)
 def emit_call(em: Emitter, node: ast.Call, n_binders: int, hint: Type | None) -> SugaredValue:
-    """Emit a call: a special form such as `isinstance`, `len`, or the `call` of the sugared callee."""
+    """Emit a special form such as `isinstance`, or any other call by method `call` of the sugared callee."""
     em.calling = node
     callee = em.callee(node.func)
     range = em.range(node.func)
@@ -148,7 +148,8 @@ def _slice(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
     given = [None if bound.type() is NONE else bound for bound in bounds]
     start, stop, step = (None, given[0], None) if count == 1 else (*given, None)[:3]
     constant_step = 1 if step is None else step.to_ivalue()
-    if not (isinstance(constant_step, int) and constant_step < 0):  # for a negative step, the defaults differ
+    # With a negative step, omitted bounds stay None, because their defaults are different
+    if not (isinstance(constant_step, int) and constant_step < 0):
         range = em.range(node)
         start = start or em.constant(0, range)
         stop = stop or em.constant(sys.maxsize, range)
@@ -169,7 +170,7 @@ def _tuple(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
 def _names(
     em: Emitter, node: ast.Call, iterable: SugaredValue, range: SourceRange
 ) -> tuple[ast.Name, ast.Name]:
-    """Bind an iterable to a temporary variable; return its name and a name for the elements."""
+    """Assign an iterable to a temporary variable; return this name and a name for a loop variable."""
     source = ast.copy_location(ast.Name(em.temporary("$_iter"), ast.Load()), node)
     element = ast.copy_location(ast.Name(em.temporary("$_elem"), ast.Store()), node)
     em.scope.set(range, source.id, iterable)
@@ -192,7 +193,7 @@ def _list(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
 
 
 def _dict(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    """Emit `dict(...)`: a literal argument and keywords become one list of pairs; a dict is copied.
+    """Emit `dict(...)`: a literal argument and keywords become one list of pairs, a dict is copied.
 
     dict(a=1)        aten::dict([("a", 1)])         dict(d, a=1)     aten::dict(%d), then aten::_set_item
     """
@@ -240,7 +241,7 @@ def _is_empty_literal(node: ast.expr | None) -> bool:
 
 
 def _dict_of_pairs(em: Emitter, node: ast.Call, pairs: Sequence[ast.expr]) -> Value:
-    """Emit `dict([...])` of literal pairs, followed by pairs from the keywords."""
+    """Emit `dict([...])` for a list of literal pairs, and add the pairs from the keywords."""
     elements = list(pairs)
     for keyword in node.keywords:
         name = ast.copy_location(ast.Constant(keyword.arg), keyword.value)
@@ -289,7 +290,7 @@ def _fork(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
 
 
 def start(em: Emitter, range: SourceRange, closure: Node) -> Value:
-    """Insert `prim::forkClosure` and return its future."""
+    """Insert a `prim::forkClosure`, which starts `closure`, and return the future."""
     future = em.insert("prim::forkClosure", (closure.output(),), 1, range).output()
     return future.set_type(FutureType(closure.blocks()[0].outputs()[0].type()))
 
@@ -367,7 +368,7 @@ def _has_attribute(em: Emitter, node: ast.Call, base: SugaredValue, name: str) -
     try:
         base.attr(em, em.range(node), name)
     except CompilationError as error:
-        if error.left_function:  # the function exists, but does not compile
+        if error.left_function:  # the attribute exists, but its function does not compile
             raise
         return False
     return True

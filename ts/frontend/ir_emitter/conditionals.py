@@ -1,7 +1,7 @@
 """Emission of branches: conditions, `if`, `assert`, conditional and boolean expressions.
 
-    a and b          prim::If: b is emitted in its true branch, with the type refinements of `a`
-    x if c else y    prim::If: the types of x and y unify
+    a and b          prim::If; b is emitted in its true branch, with the type refinements of `a`
+    x if c else y    prim::If; its output has the unified type of x and y
 
 A condition that is known at compile time (`x is None` for a Tensor x, `torch.jit.is_scripting()`) emits only
 the branch that is taken.
@@ -93,7 +93,7 @@ def _negated(em: Emitter, range: SourceRange, inner: Condition) -> Condition:
 def _short_circuit(
     em: Emitter, range: SourceRange, left: Condition, node: ast.expr | Callable[[], Condition], is_or: bool
 ) -> Condition:
-    """Emit `left and node` or `left or node` as a `prim::If` with a constant in one branch."""
+    """Emit `left and node` or `left or node` as a `prim::If`; one of its branches returns a constant."""
     right: list[Condition] = []
 
     def constant() -> Value:
@@ -136,9 +136,9 @@ def _comparison(em: Emitter, node: ast.Compare) -> Condition:
 
 
 def _evaluated_once(em: Emitter, node: ast.expr) -> ast.expr:
-    """Return the operand, or the name of a temporary if it contains a call.
+    """Return `node`, an operand of a chained comparison, or a temporary with its value if it contains a call.
 
-    PyTorch evaluates such an operand of a chained comparison twice.
+    The temporary is needed because the operand is used in two comparisons. PyTorch evaluates it twice.
     """
     if not any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
         return node
@@ -171,7 +171,7 @@ def _compared(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, ri
 
 
 def _none_status(value: Value) -> bool | None:
-    """Return True if the value is statically None, False if it statically is not, None if unknown."""
+    """Return True if the type of `value` is None, False if `value` cannot be None, None if it may be None."""
     type = value.type()
     if type is NONE or value.node().must_be_none():
         return True
@@ -207,7 +207,7 @@ def to_bool(em: Emitter, range: SourceRange, value: Value) -> Value:
     try:
         cast = GLOBALS["bool"].call(em, range, [value], {}, 0).as_value(em, range)
     except CompilationError as error:
-        if error.left_function:  # the value's `__bool__` does not compile
+        if error.left_function:  # the class of the value has a `__bool__` that does not compile
             raise
         raise CompilationError(
             f"Could not cast value of type {value.type().repr_str} to bool", range
@@ -222,7 +222,7 @@ def to_bool(em: Emitter, range: SourceRange, value: Value) -> Value:
 def _special_condition(
     em: Emitter, node: ast.Call, callee: ast.expr, args: Sequence[ast.expr]
 ) -> Condition | None:
-    """Emit an `isinstance` condition; return None for other calls."""
+    """Emit a call as a condition if it is an `isinstance` or similar test; return None for other calls."""
     if isinstance(callee, ast.Name) and callee.id == "isinstance" and not em.scope.is_defined("isinstance"):
         if len(args) != 2:
             raise CompilationError(
@@ -251,9 +251,10 @@ def isinstance_condition(em: Emitter, obj: ast.expr, classes: ast.expr) -> Condi
 
 
 def _classes(em: Emitter, node: ast.expr, subject: Type) -> list[Type]:
-    """Return the types in the second argument of `isinstance`; a Module subclass matches its instances."""
+    """Return the types in the second argument of `isinstance`; `subject` is the type of the first one."""
     match node:
-        case ast.Tuple(elts=elements) | ast.List(elts=elements):  # a list in printed source
+        # Printed source has a list instead of a tuple
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
             return [type for element in elements for type in _classes(em, element, subject)]
         case ast.Call(func=ast.Name(id="type"), args=[ast.Constant(value=None)]):
             return [NONE]
@@ -269,7 +270,7 @@ def _classes(em: Emitter, node: ast.expr, subject: Type) -> list[Type]:
 
 @expression(ast.BoolOp, ast.Compare)
 def emit_condition(em: Emitter, node: ast.expr, hint: Type | None) -> Value:
-    """Emit `and`, `or` or a comparison as a bool; a comparison of tensors results in a tensor."""
+    """Emit `and`, `or` or a comparison as an expression; a comparison of tensors is a tensor."""
     single = isinstance(node, ast.Compare) and len(node.ops) == 1
     if (
         isinstance(node, ast.Compare)
@@ -344,7 +345,8 @@ def branch(
 ) -> None:
     """Emit an `if` statement.
 
-    A variable assigned in it is defined afterwards if every branch that continues assigns it.
+    A variable that a branch assigns is defined after the statement if all branches assign it, except branches
+    that end with an exit.
     """
     if cond.static is not None:
         if cond.static:
@@ -389,7 +391,7 @@ def _join(
     true: tuple[Scope, Block, bool],
     false: tuple[Scope, Block, bool],
 ) -> None:
-    """Unify the types of a variable assigned in both branches, so that it is defined after the `if`."""
+    """Define a variable that both branches assign after the `if`, with the unified type."""
     types: list[Type | None] = []
     for scope, block, exits in (true, false):
         found = None if exits else scope.known(name)
@@ -417,9 +419,9 @@ def _join(
         and true_type.is_subtype_of(before)
         and false_type.is_subtype_of(before)
     ):
-        unified = before  # the declared union, refined in both branches
+        unified = before  # the variable has a declared Union type, which both branches refine
     if unified is None and em.parsed.printed:
-        unified = unify(true_type, false_type, True)  # printed source does not declare the union
+        unified = unify(true_type, false_type, True)  # printed source has no annotation for the Union
     if unified is None:
         message = (
             f"Type mismatch: {name} is set to type {true_type.repr_str} in the true branch "
@@ -435,7 +437,7 @@ def _join(
 
 @statement(ast.Assert)
 def emit_assert(em: Emitter, node: ast.Assert) -> None:
-    """Emit an `if` whose false branch raises AssertionError; the condition refines types after it."""
+    """Emit `assert` as an `if` whose false branch raises; the condition refines types afterwards."""
     cond = condition(em, node.test)
     range = em.range(node)
 

@@ -6,10 +6,10 @@ In: a `ParsedFunction`.  Out: nodes in `emitter.graph`, inserted at the graph's 
     emitter.expr(node)                    emits an expression, returns its `Value`
     emitter.sugared(node)                 also for modules, ranges and functions, returns a `SugaredValue`
 
-The functions that emit each kind of node live in the other modules of this package (`statements`,
-`conditionals`, `loops`, `expressions`, `calls`, `subscripts`) and register in the tables below by class of
-syntax node. Values are numbered in order of creation, so this order is part of the graph's text and follows
-PyTorch's, even if another order would be more natural.
+The other modules of this package (`statements`, `conditionals`, `loops`, `expressions`, `calls`,
+`subscripts`) register an emitter function for each class of syntax nodes in the tables below. Values are
+numbered in order of creation, and graph text contains these numbers; therefore nodes are created in PyTorch's
+order, even if another order would be more natural.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ STATEMENTS: Final[dict[type[ast.stmt], EmitStatement]] = {}
 EXPRESSIONS: Final[dict[type[ast.expr], EmitExpression]] = {}
 SUGARED: Final[dict[type[ast.expr], EmitSugared]] = {}
 
-# Time and memory charged to `ts.limits`, at least: limits apply to compilation, too.
+# Time and memory charged to `ts.limits` for each statement and expression, as limits apply to compilation.
 _STATEMENT_NS: Final = 50_000
 _STATEMENT_BYTES: Final = 2_000
 _EXPRESSION_NS: Final = 10_000
@@ -117,7 +117,7 @@ class Emitter:
     # ---- syntax --------------------------------------------------------------------------------------
 
     def statements(self, body: Iterable[ast.stmt]) -> None:
-        """Emit statements up to the first that leaves the block; later ones are unreachable."""
+        """Emit statements up to the first that leaves the block; the remaining statements are unreachable."""
         around = self.graph.range
         for node in body:
             self.graph.range = HiddenRange(self.parsed.ranges, node)
@@ -137,8 +137,8 @@ class Emitter:
         self.graph.range = around
 
     def _note(self, error: FrontendError, node: ast.stmt) -> None:
-        """Record an error of a statement, mark its variables as failed and collect its callees' errors."""
-        if not error.left_function:  # errors from types have no location
+        """Record an error of statement `node` and the errors of its callees; mark its variables as failed."""
+        if not error.left_function:  # the error is in this function, possibly without a location
             error.range = error.range or self.range(node)
         self.noted.add(error)
         names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
@@ -173,10 +173,10 @@ class Emitter:
         return SimpleValue(plain(self, node, hint))
 
     def again(self, emit: Callable[[], _T]) -> _T:
-        """Emit an operand again, as PyTorch does, discarding the copy if it has side effects.
+        """Emit an operand one more time, because PyTorch does; discard the nodes if they have side effects.
 
-        The copies are dead code, but they affect value numbers.  PyTorch also executes their effects twice
-        (`xs.pop() % 2` pops two elements); here copies with effects are removed.
+        The additional nodes are dead code, but they affect value numbers.  PyTorch also executes their side
+        effects twice (`xs.pop() % 2` pops two elements); here, nodes with side effects are removed.
         """
         scope = self.scope
         marker = self.graph.insert_node(self.graph.create("prim::Marker", (), 0))
@@ -203,7 +203,7 @@ class Emitter:
     def lookup(self, name: str, range: SourceRange, required: bool = True) -> SugaredValue | None:
         """Resolve a name to a variable, a builtin or an object from the enclosing Python scopes."""
         found = self.scope.find(name)
-        if found is None and name in self.failed_names:  # never a global of the same name
+        if found is None and name in self.failed_names:  # an error, even if a global of this name exists
             raise CompilationError(f"undefined value {name}", range)
         if found is None:
             found = GLOBALS.get(name)
@@ -222,7 +222,7 @@ class Emitter:
         return found
 
     def callee(self, node: ast.expr) -> SugaredValue:
-        """Resolve the callee of a call; in printed source, builtin names take precedence over variables."""
+        """Resolve the callee of a call; in printed source, a builtin name has precedence over a variable."""
         if self.parsed.printed and isinstance(node, ast.Name):
             found = self.scope.find(node.id)
             if found is None or found.simple is not None:
@@ -232,7 +232,7 @@ class Emitter:
         return self.sugared(node)
 
     def lookup_printed(self, name: str) -> SugaredValue | None:
-        """Resolve a name of printed source that is not a variable; None if undefined."""
+        """Resolve a name in printed source that is not a variable; None if it is undefined."""
         try:
             found = self.resolver.lookup(name)
         except KeyError:
@@ -291,7 +291,7 @@ class Emitter:
         return self.graph.insert_node(node)
 
     def mark(self, event: str, inputs: Iterable[Value] = (), range: SourceRange | None = None) -> None:
-        """Insert a stop point of the debugger; the conversion to SSA adds the variables to it."""
+        """Insert a stop point of the debugger; the conversion to SSA adds the variables to its inputs."""
         self.insert("prim::Line", inputs, 0, range).set("event", event)
 
     def constant(self, value: object, range: SourceRange | None = None, type: Type | None = None) -> Value:
@@ -299,7 +299,7 @@ class Emitter:
         return self.graph.insert_constant(value, range, type)
 
     def number(self, value: complex, range: SourceRange | None) -> Value:
-        """Insert a constant int, float or complex, once per function, at its start."""
+        """Return an int, float or complex constant; equal constants share a node at the graph's start."""
         key = repr(value)  # distinguishes -0.0 from 0.0
         found = self._numbers.get(key)
         if found is None:
@@ -307,12 +307,12 @@ class Emitter:
             first = next(iter(self.graph.nodes()), None)
             self.graph.set_insert_point(self.graph.block() if first is None else first)
             found = self._numbers[key] = self.graph.insert_constant(value, range)
-            # If the graph was empty, later nodes are inserted after the new first node.
+            # Restored after the insertion, so that in an empty graph later nodes follow the constant.
             self.graph.set_insert_point(saved)
         return found
 
     def unchecked_cast(self, value: Value, type: Type) -> Value:
-        """Insert `prim::unchecked_cast`: the same value with another static type."""
+        """Insert a `prim::unchecked_cast`, whose result is `value` with static type `type`."""
         return self.insert("prim::unchecked_cast", (value,)).output().set_type(type)
 
     def tuple(self, values: Iterable[Value]) -> Value:
@@ -329,7 +329,7 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 def _acts(node: Node) -> bool:
-    """Return whether a node, or any node in its blocks, has side effects or mutates its inputs."""
+    """Return whether `node`, or a node in its blocks, has side effects or writes to its inputs."""
     schema = node.schema()
     if has_side_effects(node) or (schema is not None and schema.is_mutable):
         return True

@@ -1,8 +1,8 @@
 """Emission of expressions with graph values: names, constants, operators, literals.
 
-a + b            aten::add; __add__ has no other meaning in the language
+a + b            aten::add, or a call of `__add__` for an object
 "%d" % n         aten::percentFormat
--1               the constant -1: operators on constants are evaluated
+-1               the constant -1; operators on constants are evaluated
 [a, b]           prim::ListConstruct       (a, b)   prim::TupleConstruct      {k: v}   prim::DictConstruct
 f"{n} of {m}"    aten::format("{} of {}", %n, %m)
 """
@@ -52,7 +52,10 @@ def emit_name(em: Emitter, node: ast.Name, n_binders: int, hint: Type | None) ->
 
 @sugared(ast.Attribute)
 def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type | None) -> SugaredValue:
-    """Resolve `value.attr`; in printed source, only objects have attributes other than `tolist`."""
+    """Resolve `value.attr`.
+
+    In printed source, variables other than objects have no attributes except `tolist`.
+    """
     base = em.sugared(node.value)
     if (
         em.parsed.printed
@@ -60,14 +63,14 @@ def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type 
         and isinstance(node.value, ast.Name)
         and node.attr != "tolist"
     ):
-        # `torch.add(torch, 1)`: only objects have attributes in printed source.
+        # In `torch.add(torch, 1)`, the first `torch` is the namespace even if a tensor is called `torch`.
         module = em.lookup_printed(node.value.id)
         if module is not None and not isinstance(base.simple.type(), OBJECT_TYPES):
             base = module
     return base.attr(em, em.range(node), node.attr)
 
 
-_MAX_NUMBER_CHARS = 4096  # longest int that errors show completely, in bits
+_MAX_NUMBER_CHARS = 4096  # ints with more bits are abbreviated in error messages
 
 
 @expression(ast.Constant)
@@ -96,7 +99,7 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
     """Emit a binary operator, including `%` as string formatting and operators that classes define."""
     range = em.range(node)
     operator = BINARY[type(node.op)]
-    # As in PyTorch, the type of the left operand is checked first: `%` formats strings.
+    # As in PyTorch, the left operand is emitted first to find out whether `%` formats a string.
     if isinstance(node.op, ast.Mod) and em.again(lambda: em.expr(node.left)).type() is STR:
         left, right = em.expr(node.left), shown(em, range, em.expr(node.right))
         if isinstance(node.right, ast.Tuple) and any(
@@ -113,7 +116,7 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
     ):
         return construct_tuple(em.graph, unpack_tuple(em.graph, left) + unpack_tuple(em.graph, right))
     if isinstance(node.op, ast.Div) and COMPLEX in (left.type(), right.type()):
-        # PyTorch has no overload for a complex and a real number, and types the result as float.
+        # PyTorch has no overload for a complex and a real number; its result type is float.
         left, right = (
             emit_builtin_call(range, em.graph, "aten::Complex", [v]) if v.type() in (INT, FLOAT) else v
             for v in (left, right)
@@ -130,8 +133,9 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
     operator = "aten::neg" if isinstance(node.op, ast.USub) else "aten::bitwise_not"
     range = em.range(node)
     if operator == "aten::neg" and isinstance(node.operand, ast.Constant) and node.operand.value == 1 << 63:
-        return em.constant(-(1 << 63), range)  # the smallest int; its absolute value exceeds 64 bits
-    if operator == "aten::neg" and em.parsed.function is None:  # in source text, part of the literal
+        return em.constant(-(1 << 63), range)  # the minimum of int; 1 << 63 itself does not fit in 64 bits
+    # In source text, the sign is a part of the literal
+    if operator == "aten::neg" and em.parsed.function is None:
         match node.operand:
             case ast.Constant(value=int() | float() | complex() as number) if not isinstance(number, bool):
                 return em.number(-number, em.range(node.operand))
@@ -154,7 +158,7 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
 
 
 def values_of(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None) -> list[Value]:
-    """Emit expressions; `*x` is expanded to the elements of x."""
+    """Emit expressions and return their values; `*x` is replaced by the elements of `x`."""
     values = []
     for node in nodes:
         if isinstance(node, ast.Starred):
@@ -203,13 +207,14 @@ def emit_tuple(em: Emitter, node: ast.Tuple, hint: Type | None) -> Value:
 
 @expression(ast.List)
 def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
-    """Emit a list display with the element type of `hint`; an empty one without hint holds tensors."""
+    """Emit a list display with the element type of `hint`; an empty list without hint is a `List[Tensor]`."""
     range = em.range(node)
     options = asked_for(hint, ListType, range)
     values = values_of(em, node.elts)
     if not values:
         if not options:
-            # As an argument, it converts to a list of any type; as a variable, it is a list of tensors.
+            # An empty literal converts to a list of any type if it is an argument, else it is a list of
+            # tensors.
             return em.insert("prim::EmptyListLiteral").output().set_type(ListType(TENSOR))
         elem = only_one(hint, options, range).elem
     else:
@@ -220,7 +225,7 @@ def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
 def _element_type(
     em: Emitter, node: ast.List, values: Sequence[Value], hint: Type | None, options: Sequence[ListType]
 ) -> Type:
-    """Return the element type of a list literal."""
+    """Return the element type of a list literal; raise CompilationError if it contradicts the hint."""
 
     def holds(option: ListType) -> bool:
         return all(value.type().is_subtype_of(option.elem) for value in values)
@@ -239,7 +244,7 @@ def _element_type(
 
 @expression(ast.Dict)
 def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
-    """Emit a dict display with the type of `hint`; an empty one without hint is `Dict[str, Tensor]`."""
+    """Emit a dict display with the type of `hint`; an empty dict without hint is a `Dict[str, Tensor]`."""
     range = em.range(node)
     options = asked_for(hint, DictType, range)
     inner = options[0].value if len(options) == 1 else None
@@ -266,7 +271,7 @@ def _dict_type(
     hint: Type | None,
     options: Sequence[DictType],
 ) -> Type:
-    """Return the type of a non-empty dict literal."""
+    """Return the type of a non-empty dict literal; raise CompilationError if it contradicts the hint."""
     range = em.range(node)
 
     def all_of(held: Sequence[Value], type: Type) -> bool:
@@ -307,7 +312,7 @@ def _dict_type(
 
 @expression(ast.JoinedStr)
 def emit_formatted_string(em: Emitter, node: ast.JoinedStr, hint: Type | None) -> Value:
-    """Emit an f-string as `aten::format` with `{}` for each value."""
+    """Emit an f-string as `aten::format`; its format string contains `{}` for each value."""
     text = ""
     parts = []
     for part in node.values:

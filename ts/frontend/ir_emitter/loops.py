@@ -45,7 +45,7 @@ def emit_for(em: Emitter, node: ast.For) -> None:
 def for_each(
     em: Emitter, range: SourceRange, iterable: SugaredValue, target: ast.expr, body: Callable[[], None]
 ) -> None:
-    """Emit the body for each element: in a loop, or unrolled if the length is static."""
+    """Emit a loop over an iterable, or one copy of the body per element if the iterable is unrolled."""
     if not iterable.unrolled:
         _loop(em, range, iterable, target, None, body)
         return
@@ -121,7 +121,7 @@ def list_comprehension(
         nonlocal wanted
         element = em.expr(elt, wanted.elem if wanted is not None and options else None)
         type = element.type()
-        if wanted is None:  # the first element determines the type
+        if wanted is None:  # the hint is not unique, so the type of the element decides
             own = ListType(type)
             holds: Callable[[ListType], bool] = lambda option: type.is_subtype_of(option.elem)  # noqa: E731
             wanted = chosen(hint, options, own, holds, range) if options else own
@@ -141,7 +141,7 @@ def list_comprehension(
 
 @expression(ast.DictComp)
 def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) -> Value:
-    """Emit a dict comprehension as a loop; a `hint` fixes the type, else the first item does."""
+    """Emit a dict comprehension as a loop; `hint`, or else the first item, determines its type."""
     range = em.range(node)
     options = asked_for(hint, DictType, range)
     wanted = options[0] if len(options) == 1 else None
@@ -151,7 +151,7 @@ def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) 
         nonlocal wanted
         key = em.expr(node.key)
         value = em.expr(node.value)
-        if wanted is None:  # the first pair determines the type
+        if wanted is None:  # the hint is not unique, so the types of key and value decide
             own = DictType(key.type(), value.type())
             holds: Callable[[DictType], bool] = own.is_subtype_of
             wanted = chosen(hint, options, own, holds, range) if options else own

@@ -34,7 +34,8 @@ BINARY: Final[dict[type[ast.operator] | type[ast.cmpop], str]] = {
     ast.IsNot: "aten::__isnot__",
 }
 
-# Operator -> (for numbers, for tensors and lists).  In place unless PyTorch's operator returns a new tensor.
+# Operator -> (operator for numbers, operator for tensors and lists).  The latter is in-place unless PyTorch
+# uses an operator that returns a new tensor.
 AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Add: ("aten::add", "aten::add_"),
     ast.Sub: ("aten::sub", "aten::sub_"),
@@ -50,7 +51,7 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),  # extension: PyTorch raises an error
 }
 
-# Difference from PyTorch, which discards the result: for items and slices of tensors these write in place.
+# Operators for items and slices of tensors that are in-place here only; PyTorch discards their results.
 AUGMENTED_ITEM: Final[dict[type[ast.operator], str]] = {
     ast.BitOr: "aten::bitwise_or_",
     ast.BitAnd: "aten::bitwise_and_",

@@ -3,11 +3,12 @@
 In: a value's type and the tested types.  Out: its refined types in the true and the false branch.
 
     x : Union[int, str, None]
-    x is None               true: nothing        false: x is Union[int, str]
+    x is None               true: no refinement  false: x is Union[int, str]
     isinstance(x, int)      true: x is int       false: x is Union[str, None]
 
-For `a and b`, the true branch has the refinements of both operands, the false branch their common ones; `or`
-is the dual.  The emitter inserts refinements as `prim::unchecked_cast` at the beginning of a branch.
+For `a and b`, the true branch has the refinements of both operands, and the false branch has the refinements
+common to both; for `or`, the branches are exchanged.  The emitter inserts refinements as
+`prim::unchecked_cast` at the beginning of a branch.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ Refinement = tuple[str, Type]
 
 
 def both(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
-    """Return the refinements that hold if both conditions do; contradictory types drop the variable."""
+    """Return the refinements that are valid if both conditions are true.
+
+    A variable with contradictory types is omitted.
+    """
     result = dict(a)
     for name, type in b:
         if name not in result:
@@ -32,7 +36,7 @@ def both(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
 
 
 def either(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
-    """Return the refinements common to both lists."""
+    """Return the refinements that are valid if at least one condition is true: those in both lists."""
     return [refinement for refinement in a if refinement in b]
 
 
@@ -49,7 +53,7 @@ def without_none(type: Type) -> Type | None:
 class TypeTest(NamedTuple):
     """Result of an `isinstance` test: refined types of both branches, and the static result if known."""
 
-    tested: list[Type]  # types to test at run time
+    tested: list[Type]  # types that `prim::isinstance` tests at run time
     if_true: Type | None
     if_false: Type | None
     static: bool | None
@@ -64,7 +68,7 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
         return TypeTest(tested, _unified(tested), ANY, static)
     fitting: list[Type] = []
     others: list[Type] = []
-    certain = True  # whether each fitting member is a subtype of the tested type
+    certain = True  # True while each matching member is a subtype of a tested type
     for member in union_members([type]):
         found = _narrower(member, tested)
         if found is None:
@@ -79,7 +83,7 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
 
 
 def _narrower(member: Type, tested: Sequence[Type]) -> Type | None:
-    """Return the narrower type of `member` and the tested types; None if they are unrelated.
+    """Return the refined type of `member` if the test succeeds; None if the types are unrelated.
 
     It is `member` if this is a subtype of a tested type, else the first tested type that is a subtype of
     `member`.

@@ -4,9 +4,9 @@
     %args : (Tensor) = prim::TupleConstruct(%x)
     %y : Future[Tensor] = prim::rpc_async(%to, %name, %args)
 
-Elements of the tuple are matched to the callee's schema here; the contents of the dict are known only at run
-time.  The callee is an attribute of the node that is not printed.  As in PyTorch, the expression of the tuple
-is emitted twice: the first copy is used only to determine the types.
+Elements of the tuple are matched to the callee's schema here; the keywords in the dict are known only at run
+time.  The callee is an attribute of the node that graph text does not contain.  As in PyTorch, the expression
+of the tuple is emitted twice: the first copy is used only to determine the types.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def emit_assign(em: Emitter, node: ast.Assign) -> None:
     if len(node.targets) == 1:
         _assign_expression(em, node.targets[0], node.value, em.range(node))
         return
-    # a = b = value: the value first, then the targets from left to right.
+    # The value is evaluated first, then the targets are assigned from left to right.
     name = em.temporary("$tmp_assign_")
     range = em.range(node.value)
     em.scope.set(range, name, em.sugared(node.value))
@@ -56,7 +56,7 @@ def emit_assign(em: Emitter, node: ast.Assign) -> None:
 @statement(ast.AnnAssign)
 def emit_annotated_assign(em: Emitter, node: ast.AnnAssign) -> None:
     """Emit an assignment whose annotation determines the type of the value and of the variable."""
-    assert node.value is not None  # the parser rejects a bare annotation
+    assert node.value is not None  # the parser rejects an annotation without a value
     type = em.type_of(node.annotation)
     if isinstance(node.target, ast.Attribute):
         _assign_attribute(em, node.target, node.value, em.range(node), type)
@@ -105,9 +105,9 @@ def _no_target(em: Emitter, target: ast.expr) -> CompilationError:
 
 
 def check_targets(em: Emitter, targets: Sequence[ast.expr]) -> bool:
-    """Return whether an unpacking has a starred target; raise CompilationError for an invalid one.
+    """Return whether one of the unpacking `targets` is starred.
 
-    Several starred targets, or one without other targets, are invalid.
+    Raise CompilationError for several starred targets, and for a starred target without other targets.
     """
     starred = [target for target in targets if isinstance(target, ast.Starred)]
     if len(starred) > 1:
@@ -251,7 +251,7 @@ def _augment_item(
     if isinstance(type, ListType):
         operator = _augmented_operator(em, node, type.elem)
     elif isinstance(type, DictType):
-        # As in PyTorch, not in place, even for tensors and lists.
+        # As in PyTorch, dict items are not changed in place, even tensors and lists.
         is_extension = isinstance(node.op, ast.FloorDiv)
         operator = _augmented_operator(em, node, type.value if is_extension else NONE)
     else:
@@ -311,7 +311,7 @@ def emit_return(em: Emitter, node: ast.Return) -> None:
 
 
 def finish(em: Emitter, value: Value, range: SourceRange) -> None:
-    """Emit `return value`, converted to the declared type or merged with earlier return types."""
+    """Emit the return of `value`; check its type against the declared type or earlier return types."""
     declared = em.declared_return
     if declared is not None:
         if value.type() is not NONE:

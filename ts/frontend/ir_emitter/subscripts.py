@@ -1,7 +1,7 @@
 """Emission of subscripts, read and written: `x[i]`, `x[a:b]`, `x[..., None, 0]`.
 
     xs[i]            aten::__getitem__          t[1]             prim::TupleIndex
-    xs[a:]           aten::slice                t[1:]            elements, then a new tuple
+    xs[a:]           aten::slice                t[1:]            prim::TupleConstruct of the elements
     x[0, 1:, None]   aten::select, aten::slice, aten::unsqueeze, from left to right
     x[mask]          aten::index                x[mask] = y      aten::index_put_
 
@@ -49,7 +49,7 @@ _OPTIONAL_TENSOR = OptionalType(TENSOR)
 
 
 def parts(em: Emitter, node: ast.Subscript) -> list[ast.expr]:
-    """Return the indices between the brackets; the name `Ellipsis` counts as `...`."""
+    """Return the index expressions between the brackets, with `...` for the name `Ellipsis`."""
     index = node.slice
     indices = index.elts if isinstance(index, ast.Tuple) else [index]
     return [
@@ -87,7 +87,7 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         return SimpleValue(_slice(em, range, value, dim, _bounds(em, index)))
     value_or_none = base.simple
     if value_or_none is not None and value_or_none.type().is_subtype_of(TENSOR):
-        # As in PyTorch, the index is emitted before the type of the indexed value is checked.
+        # PyTorch emits the index once before it checks the type of the indexed value.
         em.again(lambda: em.sugared(index, 1, NONE if _is_none(index) else None))
         return SimpleValue(_index_tensor(em, range, value_or_none, indices))
     found = em.sugared(index)
@@ -95,7 +95,7 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         return SimpleValue(_slice(em, range, base.as_value(em, where), None, found))
     position = found.as_value(em, em.range(index))
     if isinstance(base, RangeValue | IterableTree):
-        base.as_value(em, where)  # raises: only loops may index these
+        base.as_value(em, where)  # raises an error, because programs cannot index these values
     if value_or_none is not None and isinstance(value_or_none.type(), TupleType):
         return SimpleValue(_index_tuple(em, range, value_or_none, position))
     if hint is not None:
@@ -126,7 +126,7 @@ def index_list(em: Emitter, indices: Sequence[Value]) -> Value:
 def int_and_slice_indexing(
     em: Emitter, range: SourceRange, value: Value, indices: Sequence[ast.expr]
 ) -> tuple[Value, list[Value]]:
-    """Emit int, slice and None indices; return the result and the remaining tensor indices."""
+    """Emit int, slice and None indices; return the resulting view and the remaining tensor indices."""
     dims = [0] * len(indices)
     emitted: list[Value | None] = [None] * len(indices)
     slices: dict[int, SliceValue] = {}  # the slice objects among the indices
@@ -140,7 +140,7 @@ def int_and_slice_indexing(
             return dim + step
         asked = em.again(lambda: em.sugared(index))
         if isinstance(asked, SliceValue):
-            # `again` may have removed its nodes, so the index is emitted again unless it is a variable.
+            # Emit the slice a second time, because `again` may have removed its nodes; a variable has none.
             once_more = not isinstance(index, ast.Name)
             bounds = em.sugared(index) if once_more else asked
             assert isinstance(bounds, SliceValue)
@@ -207,7 +207,7 @@ def _positions(start: int, end: int) -> Sequence[int]:
 
 
 def _bounds(em: Emitter, node: ast.expr) -> SliceValue:
-    """Emit the bounds of a slice expression."""
+    """Emit the bounds of slice expression `node`; omitted bounds are None."""
     assert isinstance(node, ast.Slice)
     bounds = (node.lower, node.upper, node.step)
     return SliceValue(*(None if bound is None else em.expr(bound) for bound in bounds))

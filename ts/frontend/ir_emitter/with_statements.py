@@ -6,9 +6,8 @@
                              prim::Exit(%d)
                              prim::Exit(%c)
 
-The exit runs after the body in all cases: the conversion of early exits (`passes/exit_transform.py`) treats
-the nodes between enter and exit as a block, and the bytecode records the objects to exit when an operation
-fails.
+`prim::Exit` runs in all cases after the body. For early exits, `passes/exit_transform.py` treats the nodes
+between enter and exit as a block; for exceptions, the bytecode records the entered objects.
 """
 
 from __future__ import annotations
@@ -48,7 +47,9 @@ def emit_with(em: Emitter, node: ast.With) -> None:
 
 
 def _result_of_enter(em: Emitter, item: ast.expr, type: Type) -> Type:
-    """Check the `__enter__` and `__exit__` methods of a context manager and return the type of `__enter__`.
+    """Check the `__enter__` and `__exit__` methods of a context manager of type `type`.
+
+    Return the result type of `__enter__`.
     """
     range = em.range(item)
     if not isinstance(type, ClassType):

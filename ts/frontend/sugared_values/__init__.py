@@ -1,1 +1,1 @@
-"""Compile-time values of names and expressions without a graph value."""
+"""Compile-time values of names and expressions, including those without a graph value."""

@@ -2,7 +2,7 @@
 
 In: an operator's name.  Out: compiled functions, tried after the operators of the registry.
 
-    2 * x      aten::mul(Tensor, int)      the function swaps the operands
+    2 * x      aten::mul(Tensor, int)      by a function that swaps the operands
     x.shape    aten::size(x)
 """
 
@@ -16,7 +16,8 @@ from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.ir.schema import FunctionSchema
 
-# Operators with a number on the left and a tensor on the right. Line numbers appear in printed graphs.
+# Operators with a number on the left and a tensor on the right. Graph text contains the line numbers of this
+# text, which are the same as in PyTorch.
 _SCALAR_LEFT = """
 def mul(a : {number}, b : Tensor) -> Tensor:
   return b * a
@@ -81,10 +82,10 @@ def _assert(condition : bool, message : str) -> None:
 
 
 class BuiltinFunction:
-    """Builtin script function, compiled on the first matching call, so that unused ones are cheap.
+    """Builtin script function, which is compiled at the first matching call.
 
-    Imports are deferred because of a cycle: schema matching needs these functions, and compiling them needs
-    schema matching.
+    The compiler is imported in the methods to avoid an import cycle: schema matching needs these functions,
+    and the compiler needs schema matching.
     """
 
     def __init__(self, parsed: ParsedFunction) -> None:
@@ -97,7 +98,7 @@ class BuiltinFunction:
 
     @cached_property
     def graph(self) -> Graph:
-        """The compiled graph."""
+        """The graph of the function, compiled at the first access."""
         from ts.frontend.compile import compile_function
 
         return compile_function(self.parsed).graph
@@ -126,7 +127,7 @@ _enter(_ASSERT)
 
 @cache
 def builtin_functions(name: str) -> tuple[BuiltinFunction, ...]:
-    """Return the builtin functions with a name."""
+    """Return the builtin functions called `name`, one for each combination of argument types."""
     texts = _TEXTS.get(name)
     if texts is None:
         return ()

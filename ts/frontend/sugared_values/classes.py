@@ -4,7 +4,7 @@ In: a Python class, or a value whose type is a script class.  Out: the nodes tha
 
     Counter(1)       %c = prim::CreateObject();  prim::CallMethod[name="__init__"](%c, %1)
     c.n              prim::GetAttr[name="n"](%c)
-    c.n = 2          prim::SetAttr[name="n"](%c, %2);  in `__init__` the first one declares the attribute
+    c.n = 2          prim::SetAttr[name="n"](%c, %2);  the first one in `__init__` declares the attribute
     c.next()         prim::CallMethod[name="next"](%c)
     c + d            prim::CallMethod[name="__add__"](%c, %d)
 """
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class ClassValue(SugaredValue):
-    """Script class as a value; a call creates an object."""
+    """Script class as a sugared value; a call creates an object."""
 
     kind = "class"
 
@@ -60,9 +60,9 @@ class ClassValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Create an object and emit the call of `__init__`; raise CompilationError without `__init__`."""
+        """Create an object and emit the call of `__init__`; raise CompilationError if it is not defined."""
         if "__init__" not in self.type.methods:
-            for method in self.type.methods.values():  # errors in methods are reported first
+            for method in self.type.methods.values():  # compile all methods first, to report their errors
                 _schema_of(em, range, self.type, method)
             raise CompilationError(
                 f"Class {self.type.name()} does not have an __init__ function defined",
@@ -74,7 +74,7 @@ class ClassValue(SugaredValue):
         return SimpleValue(value)
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
-        """Compile `__init__` to report its errors."""
+        """Compile `__init__`, so that its errors are reported."""
         if "__init__" in self.type.methods:
             value = em.insert("prim::CreateObject").output().set_type(self.type)
             MethodValue(value, "__init__").ensure_compiled(em, range)
@@ -106,7 +106,7 @@ class ClassValue(SugaredValue):
 
 
 def _class_inside(em: Emitter, range: SourceRange, cls: Any, name: str) -> SugaredValue:
-    """Resolve a nested class as a sugared value."""
+    """Return `cls`, a class defined in the body of another class, as a sugared value."""
     from ts.frontend.sugared_values.python_objects import to_sugared
 
     return to_sugared(em, attribute_of(cls, name), range, f"{cls.__name__}.{name}")
@@ -144,7 +144,7 @@ class MethodValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit `prim::CallMethod`; members of a union need compatible schemas of the method."""
+        """Emit `prim::CallMethod`; for a union, the schemas in all member classes must be compatible."""
         held: Any = self.value.type()
         type: Any = held.types[0] if isinstance(held, UnionType) else held
         schema = self._schema(em, range, type)
@@ -160,7 +160,7 @@ class MethodValue(SugaredValue):
         return SimpleValue(node.output().set_type(matched.returns[0]))
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
-        """Compile the method to report its errors; unions are left to the call."""
+        """Compile the method, so that its errors are reported; for a union, `call` does this."""
         if not isinstance(self.value.type(), UnionType):
             self._schema(em, range, self.value.type())
 
@@ -175,7 +175,7 @@ def _schema_of(em: Emitter, range: SourceRange, type: Any, method: Any) -> Funct
         return method if isinstance(method, FunctionSchema) else method.schema  # type: ignore[no-any-return]
     except FrontendError as error:
         if isinstance(error, CompilationError) and error.range is None:
-            error.range = range  # a recursive call: the return type is not known yet
+            error.range = range  # a recursive call, before the return type is known
             raise
         raise error.add_call(f"{type.name()}.{method.name}", em.parsed.name, range) from None
 
@@ -184,7 +184,8 @@ def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
     """Compile a Python class to a script class."""
     try:
         is_interface = isinstance(vars(cls).get(ATTRIBUTE), InterfaceType)
-        return ClassValue(compile_class(cls) if is_interface else class_type(cls))  # raises for interfaces
+        # `compile_class` raises an error for interfaces
+        return ClassValue(compile_class(cls) if is_interface else class_type(cls))
     except FrontendError as error:
         raise error.add_call(f"__torch__.{cls.__name__}", em.parsed.name, range) from None
 
@@ -193,7 +194,7 @@ def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
 
 
 def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> SugaredValue:
-    """Emit the attribute access `value.name` for an object."""
+    """Emit `value.name`, where `value` is an object of a script class."""
     type: Any = value.type()
     if isinstance(type, ModuleType):
         from ts.frontend.sugared_values.modules import ModuleValue
@@ -248,7 +249,7 @@ def _names(type: ClassType) -> list[str]:
 
 
 def _inherited(cls: type | None, name: str) -> str:
-    """Return a hint if the Python class inherits the name, since script classes do not inherit."""
+    """Return a hint if a base class of `cls` defines `name`, because script classes do not inherit."""
     if cls is None:
         return ""
     for base in cls.__mro__[1:-1]:
@@ -321,7 +322,7 @@ def set_attribute(
 
 
 def _attribute_hint(name: str, expected: Type, found: Type) -> str:
-    """Return the hint for an assignment whose type differs from the attribute's."""
+    """Return the hint for an assignment of a value of type `found` to an attribute of type `expected`."""
     if expected is NONE:
         return f"annotate it in the class: `{name}: Optional[{found.annotation_str}]`"
     return hints.conversion(found, expected) if isinstance(found, OptionalType) else ""
@@ -332,7 +333,7 @@ def _contains(type: Type, searched: Type) -> bool:
 
 
 def _is_constructing(em: Emitter, type: Type) -> bool:
-    """Return whether the constructor of `type` is being emitted; its assignments declare attributes."""
+    """Return whether `em` emits the constructor of `type`, in which assignments declare attributes."""
     return em.parsed.name == "__init__" and em.parsed.self_type is type
 
 
@@ -342,7 +343,7 @@ def _is_constructing(em: Emitter, type: Type) -> bool:
 def overloaded(
     em: Emitter, range: SourceRange, method: str | None, args: Sequence[Value], kwargs: Kwargs | None = None
 ) -> Value | None:
-    """Emit an operator as a method call on its first operand; return None for operands other than objects.
+    """Emit an operator as a method call on its first operand; return None if that is not an object.
 
     As in Python, `__ne__` is derived from `__eq__` unless the class defines it.
     """
@@ -364,7 +365,7 @@ def overloaded(
 
 
 def _has_only_own_method(type: Type, method: str) -> bool:
-    """Return whether a module's method is a Python method of `ts`, such as `ModuleList.__setitem__`."""
+    """Return whether a module's method is defined in Python by `ts`, such as `ModuleList.__setitem__`."""
     if not isinstance(type, ModuleType) or method in type.methods or type.concrete is None:
         return False
     function = type.concrete.python_function(method)
@@ -372,7 +373,7 @@ def _has_only_own_method(type: Type, method: str) -> bool:
 
 
 def shown(em: Emitter, range: SourceRange, value: Value) -> Value:
-    """Return the value for printing and formatting; objects are converted by `__str__` or `__repr__`."""
+    """Return `value` for use by `print` and format strings; objects are converted to strings."""
     type = value.type()
     if isinstance(type, ClassType) and ("__str__" in type.methods or "__repr__" in type.methods):
         return attribute(em, range, value, "__str__").call(em, range, [], {}, 1).as_value(em, range)

@@ -1,6 +1,7 @@
-"""Compile-time values of `range`, `zip`, `enumerate`, `reversed` and `slice` calls, without run-time objects.
+"""Compile-time values of `range`, `zip`, `enumerate`, `reversed` and `slice` calls.
 
-In: the call's arguments.  Out: sugared values, which loops, comprehensions and subscripts decompose.
+In: the call's arguments.  Out: sugared values, which loops, comprehensions and subscripts use without
+creating an object at run time.
 
     for i in range(2, n)         RangeValue: length aten::__range_length, elements aten::__derive_index
     for a, b in zip(xs, ys)      IterableTree([SimpleValue(%xs), SimpleValue(%ys)])
@@ -36,7 +37,7 @@ class SliceValue(SugaredValue):
 
 
 class StaticLengthIterable(SugaredValue):
-    """An iterable whose length may be known at compile time; loops over it are then unrolled."""
+    """Iterable whose length may be known at compile time; in this case, loops over it are unrolled."""
 
     static_length: int | None
 

@@ -3,7 +3,7 @@
 In: a value whose type is a `ModuleType`.  Out: the nodes that PyTorch emits:
 
     self.weight             %weight = prim::GetAttr[name="weight"](%self)
-    self.steps              a constant, if it is one of the module's
+    self.steps              a constant, if `steps` is a constant of the module
     self.linear(x)          prim::CallMethod[name="forward"](%linear, %x)
     for m in self.layers    the body, emitted once per submodule
     self.layers[1]          prim::GetAttr[name="1"](%layers)
@@ -46,7 +46,7 @@ _BY_INTERFACE: Final = (
 
 
 class ModuleValue(SugaredValue):
-    """Module value with the description of its instances."""
+    """Module object as a sugared value, with the static description of its type."""
 
     kind = "module"
 
@@ -149,7 +149,7 @@ class ModuleValue(SugaredValue):
         if method is None:
             return None
         try:
-            with compilation((id(self.type), name)):  # an error removes the method
+            with compilation((id(self.type), name)):  # an error in the method is reported once
                 method.ensure_compiled()
         except FrontendError as error:
             del self.type.methods[name]
@@ -185,7 +185,7 @@ class ModuleValue(SugaredValue):
         args: Sequence[Actual],
         kwargs: Kwargs,
     ) -> SugaredValue:
-        """Call the pre-hooks, which may change positional arguments, `forward`, and the hooks."""
+        """Emit calls of the pre-hooks, of `forward`, and of the hooks; pre-hooks may change arguments."""
         given = em.tuple([inserted(em, arg) for arg in args])
         for function in self.concrete.pre_hooks:
             hook = FunctionValue(self.type.methods[function.__name__])
@@ -282,7 +282,8 @@ class ModuleValue(SugaredValue):
         """Emit a container item by a dynamic key or index, where all items conform to `type`."""
         container = None if self.concrete is None else self.concrete.container
         key = STR if container in ("dict", "parameter dict") else INT
-        read = em.parsed.printed and "__getitem__" not in self.type.methods  # a container of unknown class
+        # In printed source, the class of the container is unknown
+        read = em.parsed.printed and "__getitem__" not in self.type.methods
         if container in ("dict", "parameter dict", "list"):
             if index.type() is not key or index.to_ivalue() is not None:
                 return self.getitem(em, range, index)
@@ -355,7 +356,7 @@ def _items(em: Emitter, module: ModuleValue, range: SourceRange) -> list[Sugared
 
 
 def _tree(em: Emitter, module: ModuleValue, prefix: str = "") -> list[tuple[str, ModuleValue]]:
-    """Return the module and all its submodules, with dotted names."""
+    """Return `module` and all its submodules, with dotted names that begin with `prefix`."""
     found = [(prefix, module)]
     for name in module.concrete.submodules:
         below = module.slot(em, name)
@@ -369,7 +370,7 @@ def _children(em: Emitter, module: ModuleValue, range: SourceRange) -> list[tupl
 
 
 def _tensors(em: Emitter, module: ModuleValue, kind: str) -> list[tuple[str, SugaredValue]]:
-    """Return the parameters or buffers of the module tree, with dotted names."""
+    """Return the parameters or buffers (`kind`) of a module and its submodules, with dotted names."""
     return [
         (f"{prefix}.{name}" if prefix else name, owner.slot(em, name))
         for prefix, owner in _tree(em, module)
@@ -383,7 +384,7 @@ _List = Callable[["Emitter", ModuleValue, SourceRange], list[SugaredValue]]
 def _named(
     collect: Callable[[Emitter, ModuleValue, SourceRange], Sequence[tuple[str, SugaredValue]]],
 ) -> tuple[_List, _List]:
-    """Create the listing functions without and with names, such as `children` and `named_children`."""
+    """Create a pair of listing functions, such as `children` and `named_children`."""
 
     def values(em: Emitter, module: ModuleValue, range: SourceRange) -> list[SugaredValue]:
         return [value for _, value in collect(em, module, range)]
@@ -414,7 +415,7 @@ _LISTINGS: Final[dict[str, _List]] = {"keys": _keys, "values": _values, "items":
 
 
 class StaticModuleList(SugaredValue):
-    """Listing known at compile time: `keys`, `values`, `items`, `named_modules` and similar methods."""
+    """List that is known at compile time: result of `keys`, `items`, `named_modules` and similar methods."""
 
     kind = "module listing"
 
@@ -438,7 +439,7 @@ class StaticModuleList(SugaredValue):
 
 
 class PairListing(SugaredTuple):
-    """Pairs of names and values, for loops and comprehensions only."""
+    """Result of `items()`: pairs over which loops and comprehensions can iterate."""
 
     kind = "iterabletree"
 
@@ -448,7 +449,7 @@ class PairListing(SugaredTuple):
 
 
 class StaticModuleDict(StaticModuleList):
-    """Dictionary `_modules` of a container, known at compile time."""
+    """Attribute `_modules` of a container: a dictionary that is known at compile time."""
 
     kind = "module dictionary"
 
@@ -459,7 +460,7 @@ class StaticModuleDict(StaticModuleList):
         return super().attr(em, range, name)
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
-        """Return the listing itself, as iteration over it is unrolled."""
+        """Return the listing of the keys, over which loops are unrolled."""
         return self.items(em, range)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
@@ -467,9 +468,9 @@ class StaticModuleDict(StaticModuleList):
         return em.constant(len(self.module.entries()), range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
-        """Return the entry of the container by literal key."""
+        """Return the entry for a key, which must be a literal."""
         return self.module.getitem(em, range, index)
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
-        """Return whether the container has a key, as the container itself does."""
+        """Return whether the container has a key, like `contains` of the container."""
         return self.module.contains(em, range, element)

@@ -6,13 +6,13 @@ In: a Python object that is called or whose attributes are read.  Out: a `Sugare
     @ignore def log(x): ...         PythonFunction           ^log[]()(%x): runs in Python
     @unused def train(x): ...       PythonFunction           raises when it is called
     @_overload def f(x: int): ...   OverloadedFunction       one compiled function for each declaration
-    boolean_dispatch(...)           BooleanDispatch          selected by a constant argument
+    boolean_dispatch(...)           BooleanDispatch          a constant argument selects one of two functions
     functools.partial(f, k=2)       PythonFunction           runs in Python
     other objects                   PythonObject             cannot be used as a value
 
-A function that runs in Python is called with Python objects, and its result must have the annotated type.
-Without annotations, all arguments and the result are tensors (or a tuple of tensors, if the result is
-assigned to several names).
+The arguments of a function that runs in Python are converted to Python objects, and its result must have the
+annotated type.  Without annotations, all arguments and the result are tensors; if the result is assigned to
+several names, it is a tuple of tensors.
 """
 
 from __future__ import annotations
@@ -77,13 +77,14 @@ def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange
     except FrontendError as error:
         place = range if em.calling is None else em.range(em.calling)
         module = function.__module__ or ""
-        if module.partition(".")[0] in sys.stdlib_module_names:  # the error is in Python's standard library
+        # The function is in Python's standard library
+        if module.partition(".")[0] in sys.stdlib_module_names:
             error.hint = hints.standard_library(f"{module}.{function.__name__}")
         raise error.add_call(function.__name__, em.parsed.name, place) from None
 
 
 def object_value(em: Emitter, obj: Any, range: SourceRange) -> SugaredValue:
-    """Wrap a Python object other than functions and constants as a sugared value."""
+    """Return the sugared value of a Python object that is neither a function nor a constant."""
     if inspect.isbuiltin(obj) and callable(obj):
         return UnsupportedBuiltin(obj)
     if inspect.ismethod(obj) and compile_directives.modifier_of(obj) is None:
@@ -94,7 +95,7 @@ def object_value(em: Emitter, obj: Any, range: SourceRange) -> SugaredValue:
 
 
 class PythonFunction(SugaredValue):
-    """Callable that runs in Python; `receiver` is the object of a scripted object's method."""
+    """Callable that runs in Python; `receiver` is the object if it is a method of a scripted object."""
 
     def __init__(self, function: Callable[..., Any], receiver: Value | None = None) -> None:
         self.function = function
@@ -121,7 +122,7 @@ class PythonFunction(SugaredValue):
         given = args if self.receiver is None else [self.receiver, *args]
         try:
             schema = self.schema(len(given), n_binders)
-        except CompilationError as error:  # invalid annotation: PyTorch's error shows the call
+        except CompilationError as error:  # for an invalid annotation, PyTorch's error message shows the call
             error.range = error.range or range
             raise
         if self.receiver is not None:
@@ -207,7 +208,7 @@ def _unannotated_result(n_binders: int) -> Type:
 
 
 def _how_to_call(function: Callable[..., Any]) -> str:
-    """Return a hint for a Python-executed function that rejects its arguments."""
+    """Return a hint for a call with wrong arguments of a function that runs in Python."""
     home = getattr(function, "__module__", None) or ""
     name = getattr(function, "__name__", "")
     if home.partition(".")[0] == "numpy":
@@ -227,7 +228,7 @@ _BUILTINS = {
 
 
 class _KeywordOnlyAdapter:
-    """Adapter of a function with keyword-only parameters, which the program passes by position."""
+    """Adapter that calls a function with its keyword-only parameters passed by position."""
 
     def __init__(self, function: Callable[..., Any], names: Sequence[str]) -> None:
         self.function = function
@@ -252,7 +253,7 @@ def python_schema(
     parameters: list[inspect.Parameter] = []
     is_signature_known = False
     if getattr(called, "__module__", None) != "builtins" or not isinstance(called, type):
-        with suppress(TypeError, ValueError):  # builtin classes have signatures only since 3.13
+        with suppress(TypeError, ValueError):  # before Python 3.13, builtin classes have no signatures
             parameters = list(inspect.signature(function).parameters.values())
             is_signature_known = True
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -276,7 +277,7 @@ def python_schema(
         parameter = by_name.get(parameter_name)
         if parameter is not None and parameter.default is not parameter.empty:
             is_undefined = parameter.default is None and parameter_type.is_subtype_of(TENSOR)
-            if not is_undefined:  # scripts have no constant for an undefined tensor
+            if not is_undefined:  # an undefined tensor cannot be a default in a script
                 default = constant_of_type(parameter.default, parameter_type)
         has_default = default is not NO_DEFAULT
         arguments.append(
@@ -390,7 +391,7 @@ class BooleanDispatch(SugaredValue):
                     f"{choice.if_true.__name__} has to be a constant",
                     range,
                 )
-        # Both functions accept the flag as an argument and ignore it.
+        # The flag is passed on, because both functions have it as a parameter, which they ignore.
         callee = function_value(em, choice.if_true if flag else choice.if_false, range)
         return callee.call(em, range, args, kwargs, n_binders)
 
@@ -399,7 +400,7 @@ class BooleanDispatch(SugaredValue):
 
 
 class UnsupportedBuiltin(SugaredValue):
-    """A Python builtin implemented in C without a counterpart in the language."""
+    """Python builtin implemented in C that scripts do not support."""
 
     kind = "builtin"
 
@@ -453,7 +454,7 @@ class PythonObject(SugaredValue):
 
 
 def no_value(kind: str, range: SourceRange) -> CompilationError:
-    """Create the error for expressions without a graph value."""
+    """Return the error for an expression of kind `kind`, which has no graph value."""
     return CompilationError(
         f"{kind} cannot be used as a value. Perhaps it is a closed over global variable? If so, please "
         "consider passing it in as an argument or use a local variable instead.",

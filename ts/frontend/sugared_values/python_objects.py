@@ -66,7 +66,7 @@ _PRIVATE_MODULES: Final = frozenset({"_C", "_nn", "_VF", "_linalg", "_fft", "_sp
 
 
 class PythonModule(SugaredValue):
-    """Python module; its attributes are resolved at compile time."""
+    """Python module as a sugared value; its attributes are resolved at compile time."""
 
     kind = "module"
 
@@ -111,7 +111,7 @@ def _is_function_in_script_subset(obj: object) -> bool:
 
 
 class OperatorModule(PythonModule):
-    """Module such as `torch._VF` whose names are operators, even if `ts` has a function of that name."""
+    """Module such as `torch._VF`: its names are operators, even if functions of these names exist in `ts`."""
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         """Return the operator of this name, or else the module's attribute."""
@@ -221,10 +221,11 @@ _NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "cpu", "cuda", "Tens
 
 
 def operator_of(module: str, name: str) -> str | None:
-    """Return the operator that implements a function of `ts` or of its namespaces; None without operator."""
+    """Return the name of the operator for function `name` of module `module` of `ts`, or None."""
     if name in _NOT_OPERATORS or module.startswith(_NO_OPERATORS_IN):
         return None
-    if name in getattr(sys.modules.get(module), "WRITTEN", ()):  # implemented in the script language
+    # The function is implemented in the script language
+    if name in getattr(sys.modules.get(module), "WRITTEN", ()):
         return None
     if name in _SPECIAL_OPERATORS:
         return _SPECIAL_OPERATORS[name]
@@ -255,19 +256,21 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     """Convert a Python object from the enclosing scope to a sugared value."""
     if isinstance(obj, SugaredValue):  # a name of printed source
         return obj
-    if isinstance(obj, Overridable):  # scripts ignore `__torch_function__`
+    # Compile the wrapped function, because scripts ignore `__torch_function__`
+    if isinstance(obj, Overridable):
         obj = obj.__wrapped__
     if isinstance(obj, ModuleType):
         return PythonModule(obj)
     if isinstance(obj, Enum):
         return enum_constant(em, obj, range)
-    if obj is None or type(obj) in (bool, int, float, complex, str):  # not numpy.float64
+    # Exact types, which excludes numpy.float64
+    if obj is None or type(obj) in (bool, int, float, complex, str):
         return SimpleValue(em.constant(obj, range))
     if isinstance(obj, DType | layout | memory_format):
         return SimpleValue(em.constant(obj.code, range))
     if isinstance(obj, ClassType):
         return ClassValue(obj)
-    if obj is collections.OrderedDict:  # dicts are ordered
+    if obj is collections.OrderedDict:  # the same as `dict`, which is ordered
         return GLOBALS["dict"]
     if isinstance(obj, type):
         return _of_class(em, obj, range, name)
@@ -284,7 +287,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
             if operator is not None:
                 return BuiltinFunction(operator)
         return python_functions.function_value(em, obj, range)
-    # math.dist differs from aten::dist; a bound method (`random.random`) has no module.
+    # `math.dist` is excluded, because it differs from `aten::dist`; a bound method such as `random.random`
+    # has no module.
     if inspect.isbuiltin(obj) and (obj.__module__ is None or obj.__module__ in sys.stdlib_module_names):
         return python_functions.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
@@ -329,7 +333,8 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
     if python_functions.is_function_class(cls):
         return python_functions.FunctionClass(cls)
     if own_name(cls.__module__) == "ts.autograd.grad_mode" and "__ts_name__" not in vars(cls):
-        return BuiltinFunction(f"aten::{cls.__name__}")  # set_grad_enabled; inference_mode has none
+        # `set_grad_enabled` has an operator, `inference_mode` does not
+        return BuiltinFunction(f"aten::{cls.__name__}")
     if issubclass(cls, BaseException):
         return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")
     if getattr(builtins, cls.__name__, None) is cls and cls.__name__ in GLOBALS:
@@ -369,14 +374,14 @@ _BUILTIN_OPERATORS: Final = {
     "bin": "aten::bin", "pow": "aten::pow", "sorted": "aten::sorted", "rangelist": "prim::rangelist",
 }  # fmt: skip
 
-# Builtin functions that objects can implement by a magic method.
+# Builtin functions that script objects can implement by a method such as `__len__`.
 _MAGIC: Final = frozenset({"len", "hex", "oct", "round", "abs", "hash", "divmod", "pow", "bin"})
 _FORMS: Final = (
     "tuple", "list", "dict", "range", "zip", "enumerate", "reversed", "slice", "isinstance", "getattr",
     "hasattr",
 )  # fmt: skip
 
-# Functions of `ts.frontend.compile_directives`.
+# Sugared values of the functions in `ts.frontend.compile_directives`.
 _MARKERS: Final[dict[str, SugaredValue]] = {
     "annotate": SpecialForm("annotate"),
     "fork": SpecialForm("fork"),

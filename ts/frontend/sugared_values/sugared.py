@@ -1,4 +1,4 @@
-"""Sugared values: the compile-time meaning of expressions, including those without a graph value.
+"""Sugared values: the compile-time values of expressions, including expressions without a graph value.
 
 In: an emitted expression, or a Python object of an enclosing scope.  Out: a `SugaredValue`, which implements
 calls, iteration, indexing and attribute access:
@@ -51,7 +51,7 @@ from ts.ops import registry
 if TYPE_CHECKING:
     from ts.frontend.ir_emitter.emitter import Emitter
 
-CompileCallee = Callable[..., Any]  # a Python function (and a declaration of it) -> its ScriptFunction
+CompileCallee = Callable[..., Any]  # (Python function, optional overload declaration) -> ScriptFunction
 Kwargs = Mapping[str, Actual]
 
 
@@ -59,9 +59,9 @@ class SugaredValue:
     """Base class of sugared values; every operation raises an error by default."""
 
     kind: ClassVar[str] = "value"
-    simple: Value | None = None  # the value, for a SimpleValue
-    receiver: Value | None = None  # the module object, for a ModuleValue
-    unrolled = False  # whether a loop over it is unrolled
+    simple: Value | None = None  # the graph value, only for a SimpleValue
+    receiver: Value | None = None  # the graph value of the module, only for a ModuleValue
+    unrolled = False  # whether loops over this value are unrolled
 
     def describe(self) -> str:
         """Describe the value for error messages."""
@@ -81,18 +81,18 @@ class SugaredValue:
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit a call and return its result; `n_binders` is the number of variables it is assigned to."""
+        """Emit a call and return its result; `n_binders` is the number of variables that get the result."""
         raise CompilationError(f"cannot call a {self.describe()}", range)
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
-        """Compile the callee to report its errors, without emitting a call."""
+        """Compile the callee so that its errors are reported; emit no call."""
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
         """Return the elements for unpacking; `size` is the number of targets if it is known."""
         raise CompilationError(f"{self.describe()} cannot be used as a tuple", range)
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
-        """Return the sugared value that a loop over this value reads by `len` and `getitem`."""
+        """Return the sugared value whose `len` and `getitem` a loop over this value calls."""
         raise CompilationError(f"{self.describe()} cannot be used as an iterable", range)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
@@ -104,7 +104,7 @@ class SugaredValue:
         raise CompilationError(f"'{self.describe()}' object is not subscriptable", range)
 
     def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
-        """Emit the item at `index`, given the type annotated for the result."""
+        """Emit the item at `index`; `type` is the annotated type of the result."""
         return self.getitem(em, range, index)
 
     def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
@@ -112,7 +112,7 @@ class SugaredValue:
         return None
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
-        """Return whether an element is contained, as a Value; None if known at run time only."""
+        """Return a bool Value that says whether this value contains `element`; None if not supported here."""
         return None
 
     def static_len(self) -> int | None:
@@ -122,7 +122,7 @@ class SugaredValue:
 
 # ---- values ----------------------------------------------------------------------------------------
 
-# Attributes of tensors and devices that are operators of one argument, by namespace.
+# (namespace, names) of tensor and device attributes that are implemented by operators of one argument.
 _PRIM_PROPERTIES: Final = (
     "dtype", "device", "data", "shape", "is_cuda", "is_cpu", "is_xla", "is_xpu", "is_sparse",
     "is_sparse_csr", "is_mkldnn", "is_mps", "is_quantized", "is_vulkan", "is_ipu", "is_meta", "is_nested",
@@ -138,7 +138,7 @@ _CAST_METHODS: Final = {  # x.float() and similar methods
 
 
 class SimpleValue(SugaredValue):
-    """A graph value."""
+    """Sugared value of an expression with a graph value."""
 
     kind = "value"
 
@@ -179,7 +179,7 @@ class SimpleValue(SugaredValue):
         elif isinstance(type, ir.UnionType) and em.parsed.printed and _all_have(type, name):
             from ts.frontend.sugared_values.classes import MethodValue
 
-            return MethodValue(value, name)  # an interface variable, whose type became a union
+            return MethodValue(value, name)  # an interface variable whose type is a union after an `if`
         elif isinstance(type, TupleType) and type.fields and name in type.fields:
             index = type.fields.index(name)
             return SimpleValue(tuple_index(em.graph, value, em.constant(index), type.elems[index]))
@@ -260,7 +260,7 @@ class SimpleValue(SugaredValue):
 
 
 def _all_have(union: ir.UnionType, method: str) -> bool:
-    """Return whether all union members are objects with this method."""
+    """Return whether all members of a union are classes with method `method`."""
     return all(isinstance(each, OBJECT_TYPES) and method in each.methods for each in union.types)
 
 
@@ -279,11 +279,11 @@ def _names(type: Type) -> list[str]:
 
 
 def _maybe(em: Emitter, value: Value) -> str:
-    """Return a hint if the value may be None; "" otherwise."""
+    """Return a hint if `value` may be None, else ""."""
     if not isinstance(value.type(), ir.OptionalType):
         return ""
     hint = hints.may_be_none(value)
-    if em.loop == "loop":  # as in PyTorch, because the loop body may assign None
+    if em.loop == "loop":  # a refined variable in a loop: the body may assign None, as in PyTorch
         hint += ". The condition of a `while` does not prove it: write an `assert` in its body"
     return hint
 
@@ -295,7 +295,7 @@ def tuple_index(graph: Graph, value: Value, index: Value, type: Type) -> Value:
 
 
 class NoneValue(SugaredValue):
-    """Result of calls without a value, such as `print`."""
+    """Sugared value of a call without a result, such as `print`."""
 
     kind = "None"
 
@@ -343,12 +343,12 @@ class SugaredTuple(SugaredValue):
 
 
 def inserted(em: Emitter, arg: Actual) -> Value:
-    """Return an argument as a graph value, inserting literals as constants."""
+    """Return an argument as a graph value; a `Literal` is inserted as a constant."""
     return arg if isinstance(arg, Value) else arg.insert(em.graph)
 
 
 class CustomMethod(SugaredValue):
-    """Method of a class that PyTorch implements in C++; an operator with the object as first argument."""
+    """Method of a class that PyTorch implements in C++; an operator implements it here."""
 
     kind = "method"
 
@@ -364,7 +364,7 @@ class CustomMethod(SugaredValue):
 
 
 class BuiltinFunction(SugaredValue):
-    """Operator, with a bound `self` if it was accessed as a method."""
+    """Operator as a callee, with a bound `self` if it is called as a method."""
 
     kind = "builtin"
 
@@ -394,15 +394,15 @@ _warnings: Final = count()
 
 
 class WarnFunction(BuiltinFunction):
-    """Function `warnings.warn`; copies of a call share the number of its call site."""
+    """Function `warnings.warn`; each call site has a number, which copies of its node share."""
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit `aten::warn` with the attribute `warn_id`, which numbers the call site."""
+        """Emit `aten::warn` with the number of the call site as attribute `warn_id`."""
         result = super().call(em, range, args, kwargs, n_binders)
         node = em.graph.insert_point().prev()
-        while node.kind() != self.name:  # later nodes represent the call's result
+        while node.kind() != self.name:  # skip the nodes after it, which create the result
             node = node.prev()
         node.set("warn_id", next(_warnings))
         return result
@@ -456,7 +456,7 @@ class TensorCast(SugaredValue):
 
 
 class SpecialForm(SugaredValue):
-    """Callee that inspects the syntax of its arguments (`ir_emitter.calls`)."""
+    """Callee whose calls are emitted from the syntax of their arguments (`ir_emitter.calls`)."""
 
     kind = "special form"
 
@@ -517,7 +517,7 @@ class FunctionValue(SugaredValue):
         """Match the arguments with the function's schema and emit the call."""
         try:
             schema = self.function.schema
-        except CompilationError as error:  # a recursive call: the return type is not known yet
+        except CompilationError as error:  # a recursive call, before the return type is known
             error.range = error.range or range
             raise
         return self.call_matched(em, range, match_schema(schema, em.graph, range, args, kwargs))
@@ -532,7 +532,7 @@ class FunctionValue(SugaredValue):
 
 
 class NamedTupleConstructor(SugaredValue):
-    """NamedTuple class as a constructor."""
+    """NamedTuple class as a callee, which creates a named tuple."""
 
     kind = "NamedTupleConstructor"
 
@@ -542,7 +542,7 @@ class NamedTupleConstructor(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit `prim::TupleConstruct` of the fields; omitted ones have their defaults."""
+        """Emit `prim::TupleConstruct` of the fields; omitted fields get their defaults."""
         defaults = self.type.defaults
         arguments = tuple(
             Argument(name, type, default=defaults.get(name), has_default=name in defaults)
@@ -585,7 +585,7 @@ class ExceptionClass(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Return an exception instance; several arguments become a tuple as its message."""
+        """Return an exception instance; for several arguments, its message is a tuple."""
         values = [inserted(em, arg) for arg in args]
         if not values:
             message = em.constant("", range)
@@ -595,7 +595,7 @@ class ExceptionClass(SugaredValue):
 
 
 class AssertionFailure(ExceptionClass):
-    """Exception of an `assert` statement; the class name is part of its message."""
+    """Exception class of an `assert` statement, whose messages begin with the class name."""
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
