@@ -3,7 +3,7 @@
     init_process_group("gloo", rank=0, world_size=2)
     all_reduce(x)                          x is the sum over the processes, bitwise equal in each
 
-    groups                 process groups
+    groups process groups
     mesh_connect           connection setup between the ranks
     peer_links             connections of a rank to all others
     collectives            collective functions on tensors
@@ -78,7 +78,7 @@ def is_torchelastic_launched() -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    """Import the defining module of a lazily loaded name at its first access."""
+    """Import the module that defines the public name `name` at its first use."""
     home = HOME_OF.get(name)
     if home is None:
         return _absent(name)

@@ -25,12 +25,15 @@ __all__ = ["DistAutogradContext", "backward", "context", "get_gradients", "is_av
 
 
 def is_available() -> bool:
-    """Return True: distributed autograd is available whenever this module can be imported."""
+    """Return True: this module can only be imported where distributed autograd is available."""
     return True
 
 
 class context:
-    """Context manager of a distributed autograd context; yields its id, which `backward` requires."""
+    """Distributed autograd context of this thread within a `with` block.
+
+    Yields the id that `backward` takes.
+    """
 
     def __enter__(self) -> int:
         self.autograd_context = _new_context()
@@ -40,24 +43,24 @@ class context:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         set_current_context(None)
-        if state.agent is not None:  # `shutdown` may have ended it
+        if state.agent is not None:  # `shutdown` may have ended the agent within the block
             _release_context(self.autograd_context._context_id())
 
 
 def backward(context_id: int, roots: list[Tensor], retain_graph: bool = False) -> None:
     """Compute the gradients of the sum of the scalars `roots` in all participating processes.
 
-    They are accumulated in the context, see `get_gradients`; `.grad` is unchanged.
+    The gradients are accumulated in the context (see `get_gradients`); `.grad` of the tensors is unchanged.
 
     retain_graph    keep saved tensors for another backward pass
 
-    RuntimeError for an error in any process, for a lost process, and after `rpc_timeout` seconds.
+    Raise RuntimeError if a process fails or is lost, and after `rpc_timeout` seconds.
     """
     engine.backward(_agent(), _agent().contexts.find(context_id), roots, retain_graph)
 
 
 def get_gradients(context_id: int) -> dict[Tensor, Tensor]:
-    """Return the gradients of a context for tensors of this process."""
+    """Return the gradients of a context, by tensor; only tensors of this process are included."""
     return _contexts().find(context_id).found()
 
 

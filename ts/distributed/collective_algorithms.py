@@ -2,9 +2,9 @@
 
     all_reduce(call, array, ReduceOp.SUM)        arrays are flat and contiguous
 
-All ranks communicate pairwise.  A short array is sent to all ranks, each of which computes the same result.
-A longer array is split: each rank reduces one part and sends the result.  Parts are sent in pieces, so that
-one piece is reduced, in cache, while the next is in transit.
+Every rank exchanges messages with every other rank. A short array is sent to all ranks, and each rank
+computes the result. A longer array is split: each rank reduces one part and sends the result to the others.
+Parts are sent in pieces: one piece is reduced, in cache, while the next piece is in transit.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ts.distributed.errors import DistBackendError, DistError
 from ts.distributed.peer_links import Request
 from ts.distributed.reduce_op import ReduceOp, accumulate
 
-SHORT_MESSAGE_BYTES: Final = 1 << 14  # up to this size, each rank sends its whole buffer to all others
-CHUNK_BYTES: Final = 1 << 19  # size of the pieces that are reduced at a time
+SHORT_MESSAGE_BYTES: Final = 1 << 14  # in shorter arrays, each rank sends all elements to all ranks
+CHUNK_BYTES: Final = 1 << 19  # bytes of a piece, which is reduced at a time
 _NOTHING: Final = memoryview(b"")
 
 
@@ -54,7 +54,7 @@ def _all_reduce_short(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
 
 
 def _reduce_parts(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequence[int]) -> None:
-    """Reduce this rank's part and send it to the ranks in `to`."""
+    """Reduce this rank's part of the array and send the result to the ranks in `to`."""
     size, rank = call.size, call.rank
     bounds = [array.size * each // size for each in range(size + 1)]
     parts = [array[bounds[each] : bounds[each + 1]] for each in range(size)]
@@ -81,15 +81,15 @@ def reduce_scatter(call: CollectiveCall, inputs: Sequence[Any], output: Any, op:
 
 
 def _send_pieces(call: CollectiveCall, parts: Sequence[Any]) -> list[Request]:
-    """Send part i to rank i in pieces, starting with the next rank."""
+    """Send part i to rank i in pieces, starting with the rank after this one."""
     order = [(call.rank + step) % call.size for step in range(1, call.size)]
     return [call.send(each, memory_of(piece)) for each in order for piece in _pieces(parts[each])]
 
 
 def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
-    """Post receives for the contributions of the other ranks.
+    """Start to receive the parts of the other ranks that correspond to `ours`.
 
-    Return one buffer row per rank, and its requests per piece.
+    Return the buffer, with one row for each rank, and for each row the requests of its pieces.
     """
     rows = call.workspace(ours.size * (call.size - 1), ours.dtype).reshape(call.size - 1, -1)
     receives = [
@@ -102,7 +102,7 @@ def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
 def _reduced(
     call: CollectiveCall, rows: Any, receives: list[list[Request]], ours: Any, out: Any, op: ReduceOp
 ) -> Iterator[Any]:
-    """Yield the pieces of `out`, each after reducing this rank's data with the received pieces."""
+    """Yield each piece of `out` after the corresponding pieces of all ranks were reduced into it."""
     results = _pieces(out)
     own = results if ours is out else _pieces(ours)
     pieces = [_pieces(row) for row in rows]
@@ -128,7 +128,7 @@ def broadcast(call: CollectiveCall, memory: memoryview, source: int) -> None:
 
 
 def all_gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryview]) -> None:
-    """Gather the memory of every rank in the outputs of all ranks; this rank's own memory is copied."""
+    """Copy the memory of each rank to the outputs of all ranks."""
     requests = [call.receive(each, outputs[each]) for each in call.others]
     requests += [call.send((call.rank + step) % call.size, ours) for step in range(1, call.size)]
     _copy(ours, outputs[call.rank])
@@ -136,7 +136,7 @@ def all_gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryv
 
 
 def gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryview] | None, to: int) -> None:
-    """Gather the memory of all ranks in `outputs` of rank `to`."""
+    """Copy the memory of each rank to the `outputs` of rank `to`."""
     if outputs is None:
         return call.wait([call.send(to, ours)])
     _copy(ours, outputs[call.rank])
@@ -146,7 +146,7 @@ def gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryview]
 def scatter(
     call: CollectiveCall, inputs: Sequence[memoryview] | None, output: memoryview, source: int
 ) -> None:
-    """Scatter one buffer of the source rank to each rank."""
+    """Copy input i of the rank `source` to the output of rank i."""
     if inputs is None:
         return call.wait([call.receive(source, output)])
     sent = [call.send(each, inputs[each]) for each in call.others]

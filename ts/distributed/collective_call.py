@@ -1,10 +1,11 @@
-"""Call of a collective function by the ranks of a group, with its deadline.
+"""One call of a collective function by all ranks of a group: its messages and its deadline.
 
     call = CollectiveCall(group, "all_reduce", reduction, tensor)
     call.wait([call.receive(1, memory), call.send(1, memory)])
-    call.failed(error)                                notifies the other ranks, which fail as well
+    call.failed(error)                                makes the call fail in the other ranks too
 
-Calls of a group are numbered, so that messages of different calls cannot be confused.
+The calls of a group are numbered, and messages carry this number, so messages of different calls are not
+confused.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Memory = memoryview
 
 
 class CollectiveCall:
-    """State of this rank in one collective call."""
+    """State of one collective call in this rank."""
 
     def __init__(
         self,
@@ -48,15 +49,15 @@ class CollectiveCall:
         self._deadline: float | None = None
 
     def send(self, rank: int, memory: Memory) -> Request:
-        """Send to a rank of the group."""
+        """Start to send memory to a rank of the group; return the request."""
         return self._links.send(self._ranks[rank], self.label, memory)
 
     def receive(self, rank: int, memory: Memory) -> Request:
-        """Receive from a rank of the group."""
+        """Start to receive into memory from a rank of the group; return the request."""
         return self._links.receive(self._ranks[rank], self.label, memory)
 
     def wait(self, requests: Collection[Request]) -> None:
-        """Wait until all are done."""
+        """Wait until all requests are done."""
         if self._deadline is None:
             self._deadline = time.monotonic() + self.timeout
         try:
@@ -69,7 +70,7 @@ class CollectiveCall:
             ) from None
 
     def failed(self, error: BaseException) -> None:
-        """Propagate the error to all other ranks of this collective."""
+        """Make this call fail in all other ranks, with this error as the reason."""
         self._links.give_up(self.label, [self._ranks[each] for each in self.others], str(error))
 
     def workspace(self, count: int, dtype: Any) -> Any:

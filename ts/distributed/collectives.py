@@ -4,7 +4,8 @@
     work = all_reduce(x, async_op=True)         asynchronous
     work.wait()
 
-All ranks call the same function, with tensors of equal dtype and size; a mismatch raises an error on all.
+All ranks call the same function, with tensors of equal dtype and size; a mismatch raises an error in all
+ranks.
 """
 
 from __future__ import annotations
@@ -58,17 +59,17 @@ def _same_dtype(*tensors: Tensor) -> None:
 
 
 class _FlatBuffers:
-    """Flat arrays of tensors for collectives; results in copies are written back to the tensors."""
+    """Flat arrays for the memory of tensors; results in copies are copied back to the tensors."""
 
     def __init__(self) -> None:
         self._back: list[tuple[Any, Any]] = []
 
     def read(self, tensor: Tensor) -> Any:
-        """Return a flat array of the elements for reading."""
+        """Return the elements of a tensor as a flat array, which the collective only reads."""
         return np.ascontiguousarray(tensor.detach().array).reshape(-1)
 
     def write(self, tensor: Tensor) -> Any:
-        """Return a flat array for results: the tensor's memory, or a copy to be written back."""
+        """Return a flat array for results: the tensor's memory if contiguous, otherwise a copy."""
         array = tensor.detach().array
         if array.flags.c_contiguous:
             return array.reshape(-1)
@@ -77,7 +78,7 @@ class _FlatBuffers:
         return flat.reshape(-1)
 
     def give_back(self) -> None:
-        """Write results in copies back to the tensors."""
+        """Copy results from the copies to the tensors."""
         for array, flat in self._back:
             np.copyto(array, flat)
 
@@ -131,7 +132,7 @@ def all_reduce_coalesced(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Reduce several tensors of equal dtype across all ranks in a single call."""
+    """Reduce several tensors of one dtype across all ranks in place, in one call."""
     check_tensors(tensors, "tensor")
     _same_dtype(*tensors)
     here = find(group, "all_reduce_coalesced")
@@ -177,7 +178,7 @@ def broadcast(
     async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:
-    """Send the tensor of rank `src` to all other ranks."""
+    """Send the tensor of rank `src` to all other ranks, which store it in their `tensor`."""
     check_tensor(tensor, "tensor")
     here = find(group, "broadcast")
     if here is None:
@@ -231,7 +232,7 @@ def all_gather_coalesced(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Gather several tensors of each rank; the result is a list of tensors per rank."""
+    """Gather several tensors of each rank; `output_tensor_lists` has one list for each rank."""
     check_tensors(input_tensor_list, "tensor_list")
     here = find(group, "all_gather_coalesced")
     if here is None:
@@ -253,7 +254,7 @@ def all_gather_coalesced(
 def all_gather_into_tensor(
     output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
-    """Gather the input tensors of all ranks in one output tensor, concatenated or stacked."""
+    """Gather the tensors of all ranks in `output_tensor`, concatenated or stacked by its shape."""
     check_tensor(output_tensor, "output_tensor")
     check_tensor(input_tensor, "input_tensor")
     here = find(group, "all_gather_into_tensor")
@@ -496,7 +497,7 @@ def _all_to_all(
     dtype: dtypes.dtype,
 ) -> Work | None:
     def body(call: CollectiveCall) -> None:
-        call.label = call.label._replace(elements=0)  # sizes differ between ranks
+        call.label = call.label._replace(elements=0)  # the number of elements may differ between ranks
         collective_algorithms.all_to_all(call, inputs, outputs)
 
     return _run(here, "all_to_all", result[0], body, lent, async_op, result)

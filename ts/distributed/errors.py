@@ -4,26 +4,26 @@ from __future__ import annotations
 
 
 class DistError(RuntimeError):
-    """Something between processes failed."""
+    """Base class of errors of distributed operations."""
 
 
 class DistBackendError(DistError):
-    """Error of a collective: mismatched calls of the ranks, or a timeout."""
+    """Error of a collective call: the ranks called different functions, or a timeout has passed."""
 
 
 class DistNetworkError(DistError):
-    """Error of a process that has exited or is unreachable."""
+    """Error for a process that has exited or cannot be reached."""
 
 
 class DistStoreError(DistError):
-    """Error of an incomplete rendezvous."""
+    """Error for a rendezvous that not all processes have reached."""
 
 
 class WorkerUnavailableError(RuntimeError):
-    """Error of a call to a worker that has exited or cannot be reached."""
+    """Error for a call of a worker that has exited or cannot be reached."""
 
-    refused = False  # whether the connection was refused
+    refused = False  # True if the operating system refused the connection
 
 
 class QueueEmptyError(DistStoreError):
-    """Error of an empty queue in PyTorch; `ts` does not raise it."""
+    """Error for an empty queue in PyTorch; `ts` never raises it."""

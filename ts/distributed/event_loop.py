@@ -1,7 +1,7 @@
 """Event loop of this process, in a background thread, for all asynchronous connections.
 
-run(connect("ts://127.0.0.1:4711"))         call from any other thread; returns the result
-inside()                                    whether this is the loop's thread
+run(connect("ts://127.0.0.1:4711"))         run a coroutine from another thread; return the result
+inside()                                    True in the thread of the loop
 at_once(callback)                           wrap a callback for calls within the loop
 """
 
@@ -32,7 +32,7 @@ def loop() -> asyncio.AbstractEventLoop:
 
 
 def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-    """Run a coroutine in the loop and wait for its result; TimeoutError after `timeout` seconds."""
+    """Run a coroutine in the loop and return its result; raise TimeoutError after `timeout` seconds."""
     if on_event_loop():
         work.close()
         raise RuntimeError("a function that waits for the loop was called in it")
@@ -45,12 +45,12 @@ def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
 
 
 def on_event_loop() -> bool:
-    """Return whether the current thread runs the event loop; blocking on the loop there would deadlock."""
+    """Return True in the thread of the event loop, which must not wait for the loop."""
     return threading.current_thread() is _thread
 
 
 def _forget() -> None:
-    """Discard the loop in a forked child, which has no thread that runs it."""
+    """Discard the loop in a forked child process, where its thread does not exist."""
     global _loop, _thread, _lock
     _lock = threading.Lock()
     _loop = _thread = None
@@ -60,11 +60,11 @@ os.register_at_fork(after_in_child=_forget)
 
 
 class non_blocking:
-    """Wrapper that marks a callback as non-blocking; it runs without its own thread."""
+    """Callback of a future that does not block, so it may run in the thread that completes the future."""
 
     def __init__(self, callback: Callable[[Any], Any]) -> None:
         self._callback = callback
 
     def __call__(self, future: Any) -> None:
-        """Run the callback in the thread that completes the future."""
+        """Call the callback with the completed future."""
         self._callback(future)

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Final
 
 LOCAL: Final = "127.0.0.1"
-_MAX_FILE_CHARS: Final = 64  # maximum length of a valid file
+_MAX_FILE_CHARS: Final = 64  # characters of a valid file, at most
 
 Address = tuple[str, int]
 
 
 def reserve_port() -> Address:
-    """Return a free port of the loopback address."""
+    """Return the loopback address with a free port."""
     with socket.socket() as probe:
         probe.bind((LOCAL, 0))
         return LOCAL, int(probe.getsockname()[1])
@@ -38,7 +38,10 @@ def publish_address(path: str, address: Address) -> None:
 
 
 def found(path: str) -> Address | None:
-    """Return the address that rank 0 has written to the file; None while the file does not exist."""
+    """Return the address that rank 0 has written to the file.
+
+    None if there is no file or no valid address.
+    """
     try:
         with open(path, encoding="ascii", errors="replace") as file:
             host, _, port = file.read(_MAX_FILE_CHARS).strip().rpartition(":")
@@ -48,7 +51,7 @@ def found(path: str) -> Address | None:
 
 
 def withdraw(path: str, address: Address) -> None:
-    """Remove the file, unless it contains the address of another program."""
+    """Remove the file if it contains `address`; another program may have replaced it."""
     if found(path) == address:
         Path(path).unlink(missing_ok=True)
 

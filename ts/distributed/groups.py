@@ -28,7 +28,7 @@ from ts.distributed.peer_links import PeerConnections
 from ts.distributed.work import CollectiveQueue
 
 default_pg_timeout: Final = timedelta(minutes=30)
-_BUFFER_CACHE_BYTES: Final = 1 << 26  # maximum size of a group's cached receive buffer
+_BUFFER_CACHE_BYTES: Final = 1 << 26  # bytes of the receive buffer that a group keeps, at most
 
 _UNINITIALIZED: Final = (
     "Default process group has not been initialized, please make sure to call init_process_group."
@@ -36,7 +36,7 @@ _UNINITIALIZED: Final = (
 
 
 class Backend(str):
-    """Name of a communication backend; programs use "gloo"."""
+    """Name of a communication backend in lower case; "gloo" is the only supported one."""
 
     UNDEFINED: ClassVar = "undefined"
     GLOO: ClassVar = "gloo"
@@ -47,7 +47,7 @@ class Backend(str):
     backend_list: ClassVar = ["undefined", "gloo"]
 
     def __new__(cls, name: str) -> Any:
-        """Return the name in small letters, as a plain str, which every process can unpickle."""
+        """Return the lower-case name as a plain str, which other processes can unpickle."""
         if not isinstance(name, str):
             raise ValueError(f"Backend constructor parameter must be string-ish, found {name!r}")
         return name.lower()
@@ -82,11 +82,11 @@ class ProcessGroup:
         return str(self.number)
 
     def next_call(self) -> int:
-        """Return the number of the next collective."""
+        """Return the number of the next collective call."""
         return next(self._numbers)
 
     def workspace(self, size: int) -> Any:
-        """Return a byte buffer for the current call."""
+        """Return a buffer of `size` bytes; its content is valid until the next call."""
         if size > self._workspace.size:
             found = np.empty(size, np.uint8)
             if size > _BUFFER_CACHE_BYTES:
@@ -96,20 +96,21 @@ class ProcessGroup:
 
 
 class GroupMember:
-    """Sentinels for the default group and for ranks outside a new group."""
+    """PyTorch's constants for the default group, and for the new group in ranks outside of it."""
 
     WORLD: ClassVar[ProcessGroup | None] = None
     NON_GROUP_MEMBER: ClassVar[Any] = -100
 
 
 class _World:
-    """Process-wide state: the default group, all groups and the connections."""
+    """State of the process: the default group, all groups and the connections."""
 
     def __init__(self) -> None:
         self.links: PeerConnections | None = None
         self.default: ProcessGroup | None = None
         self.groups: dict[int, ProcessGroup] = {}
-        self.others: dict[int, tuple[int, ...]] = {}  # groups that this process is not in
+        # ranks of the groups to which this process does not belong, by group number
+        self.others: dict[int, tuple[int, ...]] = {}
         self.numbers = itertools.count()
         self.finalizer: Any = None
 
@@ -129,7 +130,7 @@ def init_process_group(
     pg_options: Any = None,
     device_id: Any = None,
 ) -> None:
-    """Initialize the default group; block until all ranks have joined, at most for the timeout."""
+    """Initialize the default group; wait until all ranks have joined, at most for `timeout`."""
     _check_backend(backend)
     if _world.default is not None:
         raise ValueError("trying to initialize the default process group twice!")
@@ -143,10 +144,11 @@ def init_process_group(
         _world.links, _world.numbers = links, itertools.count()
         _world.default = GroupMember.WORLD = _new(range(members), seconds)
         group.WORLD = _world.default
-        _world.finalizer = Finalize(None, _leave, exitpriority=100)  # at exit of a child process
+        # runs when a child process of multiprocessing exits
+        _world.finalizer = Finalize(None, _leave, exitpriority=100)
     world = _world.default
     try:
-        # After this barrier rank 0 stops listening: another rendezvous may use its address.
+        # After this barrier, rank 0 stops listening, and another rendezvous may use its address.
         world.turns.run(lambda: CollectiveCall(world, "barrier"), collective_algorithms.barrier)
     except BaseException:
         destroy_process_group()
@@ -215,7 +217,7 @@ atexit.register(_leave)
 
 
 def _forget() -> None:
-    """Reset the state in a forked child; inherited connections of the parent would otherwise stay open."""
+    """Reset the state in a forked child process, and close its copies of the parent's sockets."""
     global _world, _lock
     _lock = threading.Lock()
     links = _world.links
@@ -237,7 +239,7 @@ def is_initialized() -> bool:
 
 
 def find(group: ProcessGroup | None, what: str | None = None) -> ProcessGroup | None:
-    """Resolve a group argument: None is the default group; return None with a warning for a non-member."""
+    """Return the group of an argument `group`; None, with a warning, if this process is no member."""
     if group is None:
         if _world.default is None:
             raise ValueError(_UNINITIALIZED)
@@ -255,7 +257,7 @@ def find(group: ProcessGroup | None, what: str | None = None) -> ProcessGroup | 
 
 
 def member_of(group: ProcessGroup | None) -> ProcessGroup:
-    """Return the resolved group; raise ValueError if this process is not a member."""
+    """Return the group of an argument `group`; raise ValueError if this process is not a member."""
     found = find(group)
     if found is None:
         raise ValueError("Invalid process group specified")
@@ -263,7 +265,7 @@ def member_of(group: ProcessGroup | None) -> ProcessGroup:
 
 
 def place_of(group: ProcessGroup, rank: int | None, place: int | None) -> int:
-    """Return the group rank for a global rank or a group rank, exactly one of which is given."""
+    """Return the rank within a group, from either the global rank `rank` or the group rank `place`."""
     if place is not None:
         if rank is not None:
             raise ValueError("Can't specify both group_rank and global_rank")
@@ -318,7 +320,7 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """Return the rank within this machine from LOCAL_RANK, or `fallback_rank`."""
+    """Return the rank within this machine: LOCAL_RANK of the environment, otherwise `fallback_rank`."""
     found = os.environ.get("LOCAL_RANK", fallback_rank)
     if found is None:
         raise RuntimeError(
@@ -344,7 +346,7 @@ def new_group(
     device_id: Any = None,
     sort_ranks: bool = True,
 ) -> Any:
-    """Create a group from a subset of the ranks; all ranks call it in the same order, also non-members."""
+    """Create a group of some ranks; all ranks call it in the same order, also those outside of the group."""
     world = member_of(None)
     if backend is not None:
         _check_backend(backend)

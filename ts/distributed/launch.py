@@ -1,6 +1,6 @@
 """PyTorch's older name of `ts.distributed.run`: `python -m torch.distributed.launch`.
 
-Programs that it starts get `--local-rank=N` as their first argument, without `--use-env`.
+Unless `--use-env` is passed, the started programs receive `--local-rank=N` as their first argument.
 """
 
 from __future__ import annotations

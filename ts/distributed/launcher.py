@@ -1,6 +1,6 @@
-"""Process launcher of one machine: start one process per rank, monitor and restart them.
+"""Launcher of the processes of one machine: starts one process for each rank, and restarts failed runs.
 
-In: a `ProcessLaunch`; out: None if all processes exit with 0, ChildFailedError if one fails and no
+Input: a `ProcessLaunch`. Output: None if all processes exit with 0; ChildFailedError if one fails and no
 restarts are left.
 
     launch_processes(ProcessLaunch(["python", "train.py"], processes=4))
@@ -24,7 +24,7 @@ from typing import IO, Any, Final
 _TERMINATION_SIGNALS: Final = [
     getattr(signal, n) for n in ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT") if hasattr(signal, n)
 ]
-_REDIRECT_STDOUT, _REDIRECT_STDERR = 1, 2  # bits of `redirects`
+_REDIRECT_STDOUT, _REDIRECT_STDERR = 1, 2  # bits of `redirects`: write this stream to a file
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class ProcessLaunch:
 
     @property
     def world_size(self) -> int:
-        """Number of processes on all machines."""
+        """Number of processes of all machines together."""
         return self.machines * self.processes
 
 
 class ChildFailedError(Exception):
-    """Error of a failed process when no restarts are left."""
+    """Error for a failed process if no restarts are left."""
 
     def __init__(self, command: list[str], rank: int, local_rank: int, pid: int, code: int) -> None:
         self.rank, self.local_rank, self.pid, self.exitcode = rank, local_rank, pid, code
@@ -64,7 +64,7 @@ class ChildFailedError(Exception):
 
 
 class SignalException(Exception):
-    """Error raised when the launcher receives the termination signal `sigval`."""
+    """Error that the launcher raises when it receives the signal `sigval`."""
 
     def __init__(self, sigval: int) -> None:
         super().__init__(f"Process {os.getpid()} got signal: {_signal_name(sigval)}")
@@ -79,7 +79,7 @@ def _signal_name(number: int) -> str:
 
 
 def worker_environment(config: ProcessLaunch, local_rank: int, restarts: int) -> dict[str, str]:
-    """Return the environment variables of a worker process, in addition to those of the launcher."""
+    """Return the variables that a worker process has in addition to the launcher's environment."""
     rank = config.machine * config.processes + local_rank
     found = {
         "LOCAL_RANK": local_rank, "RANK": rank, "GROUP_RANK": config.machine, "ROLE_RANK": rank,
@@ -90,12 +90,12 @@ def worker_environment(config: ProcessLaunch, local_rank: int, restarts: int) ->
         "TORCHELASTIC_RUN_ID": config.run_id, "TORCHELASTIC_USE_AGENT_STORE": "False",
     }  # fmt: skip
     if config.processes > 1 and "OMP_NUM_THREADS" not in os.environ:
-        found["OMP_NUM_THREADS"] = 1  # avoid oversubscription
+        found["OMP_NUM_THREADS"] = 1  # several processes with all threads each would compete for the cores
     return {name: str(value) for name, value in found.items()} | config.environment
 
 
 class Workers:
-    """Processes of one attempt."""
+    """Processes of one attempt to run the program."""
 
     def __init__(self, config: ProcessLaunch, restarts: int) -> None:
         self.config = config
@@ -153,7 +153,7 @@ class Workers:
 
 
 def launch_processes(config: ProcessLaunch) -> None:
-    """Start the processes and wait for them; after a failure restart all, at most `max_restarts` times."""
+    """Run the processes; if one fails, restart all of them, at most `max_restarts` times."""
     restarts = 0
     with _termination_signals_as_exceptions():
         while True:
@@ -178,14 +178,14 @@ def launch_processes(config: ProcessLaunch) -> None:
 
 @contextlib.contextmanager
 def _termination_signals_as_exceptions() -> Iterator[None]:
-    """Convert termination signals to SignalException; no effect outside the main thread."""
+    """Raise SignalException for termination signals within the block, if it runs in the main thread."""
 
     def raise_signal(number: int, frame: Any) -> None:
         raise SignalException(number)
 
     try:
         before = {number: signal.signal(number, raise_signal) for number in _TERMINATION_SIGNALS}
-    except ValueError:  # not the main thread: handlers cannot be set
+    except ValueError:  # only the main thread can set handlers
         before = {}
     try:
         yield

@@ -2,8 +2,8 @@
 
     links, count = join("tcp://127.0.0.1:29500", rank=0, world_size=2, timeout=30.0)
 
-All ranks connect to rank 0 and receive the addresses of the others.  In each pair, the higher rank connects
-and sends its rank; both keep the bare socket.
+All ranks connect to rank 0 and receive the addresses of all ranks. In each pair of ranks, the higher one
+connects to the lower one and sends its rank. After the handshake, both use the plain socket.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ts.distributed.transport.transport import Connection, Listener, connect
 
 
 def join(init_method: str | None, rank: int, world_size: int, timeout: float) -> tuple[PeerConnections, int]:
-    """Rendezvous with all ranks and connect to each of them within `timeout` seconds."""
+    """Exchange addresses with all ranks and connect to each of them within `timeout` seconds."""
     until = time.monotonic() + timeout
     place = meeting_place(init_method, rank, world_size)
     gate = _Acceptor(place)
@@ -48,16 +48,16 @@ def join(init_method: str | None, rank: int, world_size: int, timeout: float) ->
 
 
 class _Acceptor:
-    """Listener that accepts the connections of other ranks during setup."""
+    """Listener for the connections of other ranks while the mesh is set up."""
 
     def __init__(self, place: RendezvousAddress) -> None:
         self.place = place
-        self.sockets: dict[int, socket.socket] = {}  # by rank
+        self.sockets: dict[int, socket.socket] = {}  # connected sockets, by rank
         self.all_here = asyncio.Event()
         self.is_open = False
 
     def open(self, credentials: Credentials) -> str:
-        """Start a listener that requires the shared secret; return its address."""
+        """Start to listen for connections that know the shared secret; return the address."""
         self.credentials = credentials
         return run(self._open())
 
@@ -77,7 +77,7 @@ class _Acceptor:
         self.listener.stop()
 
     async def connect(self, addresses: dict[int, str]) -> None:
-        """Establish a socket to each other rank."""
+        """Connect to each lower rank."""
         for rank in range(self.place.rank):
             async with asyncio.timeout(10):
                 connection = await connect(addresses[rank], **self.credentials.get_connection_args("worker"))
@@ -99,18 +99,20 @@ class _Acceptor:
                 connection.abort()
 
     def _keep(self, rank: int, connection: Connection) -> None:
-        """Keep an accepted connection; bare sockets stay unused until all ranks are connected."""
+        """Store the socket of an accepted connection.
+
+        No rank sends on it until all ranks are connected."""
         self.sockets[rank], _, _ = connection.stream.detach()
         if len(self.sockets) == self.place.world_size - 1:
             self.all_here.set()
 
 
 def _own_host(place: RendezvousAddress) -> str:
-    """Return this machine's address as seen by other ranks."""
+    """Return the address of this machine by which other ranks reach it."""
     with contextlib.suppress(ValueError):
         if ipaddress.ip_address(place.host).is_loopback:
             return place.host
     family, kind, protocol, _, address = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind, protocol) as probe:
-        probe.connect(address)  # connecting a UDP socket sends nothing
+        probe.connect(address)  # this sends nothing: UDP has no handshake
         return str(probe.getsockname()[0])

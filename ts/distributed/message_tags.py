@@ -18,19 +18,24 @@ FUNCTIONS: Final = (
 )  # fmt: skip
 _REDUCES: Final = frozenset(FUNCTIONS.index(each) for each in FUNCTIONS if "reduce" in each)
 
-ONE, ALL, FAILED, LEAVING = range(4)  # a label's kind: from one to another, of a collective; and two notices
+# kinds of messages: point to point, collective, notice of a failed call, notice of a leaving rank
+ONE, ALL, FAILED, LEAVING = range(4)
 
 
 class MessageTag(NamedTuple):
-    """Tag of a message. Receives match on the first three fields; the other fields must then be equal."""
+    """Tag of a message.
+
+    A receive matches messages with equal kind, group and tag. The other fields of a matching message must be
+    equal too; otherwise the ranks called different functions.
+    """
 
     kind: int
     group: int
-    tag: int  # for collectives: the number of the call
+    tag: int  # in a collective, the number of the call
     function: int = 0
     reduction: int = 0
     dtype: int = 0
-    elements: int = 0  # of the tensor, which may be sent as several messages
+    elements: int = 0  # number of elements of the tensor, even if several messages carry it
 
 
 def make_tag(

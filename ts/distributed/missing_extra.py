@@ -3,7 +3,8 @@
     from ts.distributed.rpc import rpc_sync, RRef      without the extra `rpc`, too
     rpc_sync("worker1", f)                             ImportError: what to install
 
-In: a name and its module; out: a class that may be an annotation, a base class or an argument of isinstance.
+Input: a name and its module. Output: a class that can be an annotation, a base class or an argument of
+isinstance; creating an instance raises ImportError.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def has_rpc_extra() -> bool:
     """Return whether the packages of the extra `rpc` are installed."""
     try:
         return find_spec("distributed") is not None and find_spec("msgpack") is not None
-    except ImportError:  # of an import hook that blocks them
+    except ImportError:  # an import hook may block the packages
         return False
 
 
@@ -37,12 +38,12 @@ class _NeedsExtra(type):
 
 @cache
 def placeholder(module: str, name: str) -> type:
-    """Return the placeholder class of `module.name`; the same object for each call."""
+    """Return the placeholder class for `module.name`; equal arguments return one object."""
     return _NeedsExtra(name, (), {"__module__": module})
 
 
 def require_initialized(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function to raise RuntimeError before `init_rpc`, also without the extra."""
+    """Wrap `function`: calls before `init_rpc`, and without the extra, raise RuntimeError."""
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -55,7 +56,7 @@ def require_initialized(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _MissingModule(ModuleType):
-    """Module of placeholders; only the decorator `_require_initialized` is real."""
+    """Module whose names are placeholders, except the decorator `_require_initialized`."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -65,5 +66,5 @@ class _MissingModule(ModuleType):
 
 @cache
 def missing_module(name: str) -> ModuleType:
-    """Return the placeholder of a module that needs the extra."""
+    """Return a placeholder for a module that needs the extra."""
     return _MissingModule(name)

@@ -29,7 +29,7 @@ def packed(value: Any) -> Any:
 
 
 def unpacked(data: Any) -> Any:
-    """Deserialize the value stored in a byte array."""
+    """Deserialize the value in an array of bytes."""
     return wire_values.unpack(decode(memoryview(data)))
 
 
@@ -71,7 +71,7 @@ def gather_object(
 
 
 def _gathered(here: ProcessGroup, value: Any, to: int | None) -> list[Any] | None:
-    """Gather the values of all ranks at rank `to`, or at every rank for None."""
+    """Gather the values of all ranks at rank `to`; with None, at all ranks."""
     data = packed(value)
     sizes = [_sizes(1) for _ in range(here.size())]
     ours = _sizes(1)
@@ -128,7 +128,7 @@ def scatter_object_list(
     group: ProcessGroup | None = None,
     group_src: int | None = None,
 ) -> None:
-    """Scatter the values of the source rank's list, one to each rank, as the first item of its output list.
+    """Send value i of the source rank to rank i, where it becomes element 0 of the output list.
     """
     here = find(group, "scatter_object_list")
     if here is None:
@@ -160,7 +160,7 @@ def send_object_list(
     group_dst: int | None = None,
     use_batch: bool = False,
 ) -> None:
-    """Send values to one process."""
+    """Send the values of a list to one rank."""
     here = member_of(group)
     to = here.ranks[place_of(here, dst, group_dst)]
     data = [packed(each) for each in object_list]
@@ -176,7 +176,7 @@ def recv_object_list(
     group_src: int | None = None,
     use_batch: bool = False,
 ) -> int:
-    """Receive values from rank `src`, or from any rank for None; return the sender's rank."""
+    """Receive values from rank `src` (None: from any rank); return the rank of the sender."""
     here = find(group, "recv_object_list")
     if here is None:
         return -1

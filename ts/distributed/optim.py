@@ -25,13 +25,15 @@ __all__ = ["DistributedOptimizer"]
 
 
 class DistributedOptimizer:
-    """Optimizer of remote parameters: one local optimizer in each process that owns some of them.
+    """Optimizer of remote parameters, with one local optimizer in each process that owns parameters.
 
-    optimizer_class   a class of `ts.optim`; a user class if all processes `allow_python`
+    One local optimizer in each process that owns some of them.
+
+    optimizer_class   a class of `ts.optim`; with `allow_python`, also a user class
     params_rref       RRefs to the parameters
     args, kwargs      further arguments of the class
 
-    Errors of the class's constructor propagate.
+    Errors of the local optimizers' constructors are raised here.
     """
 
     def __init__(
@@ -49,8 +51,8 @@ class DistributedOptimizer:
     def step(self, context_id: int) -> None:
         """Run one optimizer step with the gradients of a context, in all processes concurrently.
 
-        Raise RuntimeError for an unknown context; errors of other processes are raised after all have
-        finished.
+        Raise RuntimeError for an unknown context. An error in another process is raised when all processes
+        have finished.
         """
         agent = current()
         agent.contexts.find(context_id)
@@ -63,12 +65,12 @@ def _ask(agent: RpcAgent, process: int, what: str, *values: Any) -> Future[Any]:
 
 
 def _wait_for_all(futures: list[Future[Any]]) -> list[Any]:
-    """Return the results of all futures; raise the first error after all have finished."""
+    """Return the results of all futures; if some fail, raise the first error after all are done."""
     results, errors = [], []
     for future in futures:
         try:
             results.append(future.wait())
-        except Exception as error:  # wait for the others before raising
+        except Exception as error:  # raised below, after all futures are done
             errors.append(error)
     if errors:
         raise errors[0]

@@ -5,8 +5,9 @@
     sent = links.send(2, label, memory)           sent immediately as far as the socket accepts it
     links.wait([got, sent], deadline)             drives all connections until both are done
 
-On the wire, a message is its tag, a byte count, and the bytes.  A message with a pending receive is read
-directly into the receive's memory; an early message is buffered until it is requested.
+A message consists of its tag, the number of bytes, and the bytes. If a receive for the message was posted,
+the bytes are read directly into the receive's memory; otherwise the message is buffered until it is
+requested.
 
 The first waiting thread drives the connections for all waiting threads, so that a single waiting call needs
 no background thread.  If requests are pending and no thread waits, a background thread starts after a short
@@ -31,15 +32,15 @@ from ts.distributed.errors import DistBackendError, DistError, DistNetworkError
 from ts.distributed.message_tags import ALL, FAILED, LEAVING, MessageTag, format_tag
 
 _WIRE: Final = struct.Struct("<BBBBIqQQ")
-_STAGING_BYTES: Final = 1 << 16  # receive buffer for several small messages
-_SYSCALLS_PER_CONNECTION: Final = 16  # before other connections are served
-# Time after which the background thread handles requests that no caller waits for.
+_STAGING_BYTES: Final = 1 << 16  # bytes of the buffer into which several small messages are read at once
+_SYSCALLS_PER_CONNECTION: Final = 16  # reads from one connection before other connections are served
+# The background thread serves requests that no caller waits for after this time.
 _BACKGROUND_IO_DELAY_SECONDS: Final = 0.002
-_FLUSH_TIMEOUT_SECONDS: Final = 5.0  # for queued messages when the process exits
+_FLUSH_TIMEOUT_SECONDS: Final = 5.0  # time for queued messages to be sent when the process exits
 
 
 class Request:
-    """Pending send or receive of one message."""
+    """Send or receive of one message: its memory, and whether it is done."""
 
     __slots__ = ("done", "error", "label", "memory", "source")
 
@@ -50,35 +51,37 @@ class Request:
 
 
 class _Connection:
-    """Connection to a peer rank, with its queues and partially transferred messages."""
+    """Connection to another rank, with its queues and partly transferred messages."""
 
     def __init__(self, rank: int, sock: socket.socket) -> None:
         self.rank, self.socket = rank, sock
         self.staging = np.empty(_STAGING_BYTES, np.uint8).data
-        self.start = self.end = 0  # range of unread bytes in the staging buffer
-        self.label: MessageTag | None = None  # tag of the partially received message
+        self.start = self.end = 0  # range of bytes in the buffer that were not parsed yet
+        self.label: MessageTag | None = None  # tag of the message that is being received
         self.target: memoryview = memoryview(b"")
         self.filled = 0
-        self.request: Request | None = None  # its receive; None: the message is buffered
+        self.request: Request | None = None  # receive for this message; None if the message is buffered
         self.posted: dict[tuple[int, int, int], deque[Request]] = {}
         self.kept: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
         self.outgoing: deque[tuple[memoryview, Request | None]] = deque()
         self.writes = False
-        self.ended: Exception | None = None  # reason of the disconnection
+        self.ended: Exception | None = None  # error that ended the connection
 
 
 class PeerConnections:
-    """Mesh connections of this rank to all other ranks."""
+    """Connections of this rank to all other ranks."""
 
     def __init__(self, rank: int, sockets: dict[int, socket.socket]) -> None:
         self.rank = rank
-        self._lock = threading.Lock()  # protects the following; released while waiting for sockets
+        self._lock = threading.Lock()  # protects the fields below; released while a thread waits for sockets
         self._changed = threading.Condition(self._lock)
         self._selector = selectors.DefaultSelector()
-        self._leads = False  # whether a thread drives the connections
+        self._leads = False  # True while a thread waits for the sockets and transfers messages
         self._followers = 0
-        self._aside: dict[tuple[int, int, int], deque[Request]] = {}  # receives from any rank
-        self._failed: dict[tuple[int, int, int], Exception] = {}  # calls aborted by other ranks
+        # posted receives from any rank, by the first three fields of the tag
+        self._aside: dict[tuple[int, int, int], deque[Request]] = {}
+        # errors of calls that another rank aborted, by the first three fields of the tag
+        self._failed: dict[tuple[int, int, int], Exception] = {}
         self._groups: dict[int, frozenset[int]] = {}
         self._peers = {each: _Connection(each, sock) for each, sock in sockets.items()}
         for peer in self._peers.values():
@@ -89,19 +92,19 @@ class PeerConnections:
         self._ringer.setblocking(False)
         self._selector.register(self._bell, selectors.EVENT_READ)
         self._closed = False
-        self._lonely: list[Request] = []  # requests for which no thread may be waiting
+        self._lonely: list[Request] = []  # requests that no thread may be waiting for
         self._attend = threading.Event()
         self._attendant: threading.Thread | None = None
 
     def add_group(self, group: int, ranks: Iterable[int]) -> None:
-        """Register the ranks of a group, whose calls all fail if one of them disconnects."""
+        """Register the ranks of a group: if one of them disconnects, all calls of the group fail."""
         with self._lock:
             self._groups[group] = frozenset(ranks)
 
     # ---- requests ------------------------------------------------------------------------------------
 
     def send(self, rank: int, label: MessageTag, memory: memoryview) -> Request:
-        """Send memory, which must stay unchanged until the request is done."""
+        """Start to send memory, which must not change until the request is done."""
         request = Request(label, rank, memory)
         peer = self._peers[rank]
         with self._lock:
@@ -112,7 +115,7 @@ class PeerConnections:
         return request
 
     def receive(self, rank: int | None, label: MessageTag, memory: memoryview) -> Request:
-        """Post a receive into `memory` from a rank, or from any rank of the group for None."""
+        """Start to receive into `memory` from a rank; with None, from any rank of the group."""
         request = Request(label, rank, memory)
         key = label[:3]
         with self._lock:
@@ -138,7 +141,7 @@ class PeerConnections:
         return request
 
     def wait(self, requests: Collection[Request], deadline: float) -> None:
-        """Wait until all requests are done; raise the first error immediately."""
+        """Wait until all requests are done; raise the first error at once."""
         with self._lock:
             while True:
                 if self._settled(requests):
@@ -150,14 +153,14 @@ class PeerConnections:
         self._lead(requests, deadline)
 
     def poll(self, request: Request) -> bool:
-        """Return whether a request is done, after polling the connections."""
+        """Return True if a request is done; first transfer what the sockets allow without waiting."""
         if not request.done:
             with contextlib.suppress(TimeoutError, DistError):
                 self.wait([request], 0.0)
         return request.done
 
     def attend(self, requests: Iterable[Request]) -> None:
-        """Drive requests to completion on a background thread while no caller waits for them."""
+        """Let the background thread complete requests while no caller waits for them."""
         with self._lock:
             self._lonely = [each for each in (*self._lonely, *requests) if not each.done]
             if not self._lonely:
@@ -168,7 +171,7 @@ class PeerConnections:
         self._attend.set()
 
     def give_up(self, label: MessageTag, ranks: Iterable[int], reason: str) -> None:
-        """Abort a collective, so that the calls of `ranks` fail with `reason`; drop its local messages."""
+        """Abort a collective call: it fails in `ranks` with this reason, and its messages are discarded."""
         text = memoryview(reason.encode())
         notice = label._replace(kind=FAILED)
         with self._lock:
@@ -179,11 +182,11 @@ class PeerConnections:
             self._drop(label[:3])
 
     def is_gone(self, rank: int) -> bool:
-        """Return whether the connection to a rank has ended."""
+        """Return True if the connection to a rank has ended."""
         return self._peers[rank].ended is not None
 
     def close(self) -> None:
-        """Send queued data, notify peers of the departure, and close all connections."""
+        """Send queued messages, notify the other ranks that this rank leaves, and close all connections."""
         with self._lock:
             if self._closed:
                 return
@@ -201,12 +204,12 @@ class PeerConnections:
                     self._write(peer)
         with self._lock:
             for peer in self._peers.values():
-                self._read(peer)  # closing with unread data would discard data already sent
+                self._read(peer)  # closing a socket with unread data would discard data that was sent
                 self._end(peer, DistNetworkError("the process group was destroyed"))
         self._ring()
 
     def forget(self) -> None:
-        """Close the inherited sockets in a forked child; the parent keeps its own."""
+        """Close the sockets in a forked child process; those of the parent stay open."""
         self._closed = True
         for peer in self._peers.values():
             peer.socket.close()
@@ -228,14 +231,14 @@ class PeerConnections:
         if left <= 0:
             raise TimeoutError
         self._followers += 1
-        self._ring()  # the background thread yields to waiting threads
+        self._ring()  # the background thread stops transferring when another thread waits
         try:
             self._changed.wait(left)
         finally:
             self._followers -= 1
 
     def _lead(self, requests: Collection[Request], deadline: float, yields: bool = False) -> None:
-        """Drive all connections until the requests are done; the caller has set `_leads` for this thread."""
+        """Transfer messages until the requests are done; this thread must have set `_leads`."""
         looked = False
         try:
             while True:
@@ -267,7 +270,7 @@ class PeerConnections:
                 self._changed.notify_all()
 
     def _watch(self) -> None:
-        """Drive pending requests in the background thread while no caller does."""
+        """Complete pending requests in the background thread while no caller waits."""
         while not self._closed:
             self._attend.wait()
             self._attend.clear()
@@ -280,11 +283,12 @@ class PeerConnections:
                     if self._leads or self._followers:
                         continue
                     self._leads = True
-                with contextlib.suppress(DistError, TimeoutError):  # raised in the waiting threads
+                # the threads that wait for the requests raise it
+                with contextlib.suppress(DistError, TimeoutError):
                     self._lead(lonely, time.monotonic() + 3600, yields=True)
 
     def _ring(self) -> None:
-        with contextlib.suppress(BlockingIOError):  # the wake-up byte is already pending
+        with contextlib.suppress(BlockingIOError):  # the pipe is full: the other thread will wake up anyway
             self._ringer.send(b"!")
 
     def _hush(self) -> None:
@@ -350,14 +354,14 @@ class PeerConnections:
                     peer.end += count
                 self._parse(peer)
                 if count < len(where) and not direct:
-                    return  # more data of a long message has arrived
+                    return  # the socket may contain more data of this long message
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
             self._died(peer, error)
 
     def _parse(self, peer: _Connection) -> None:
-        """Parse received bytes into messages."""
+        """Parse the bytes in the buffer into messages."""
         while True:
             if peer.label is None:
                 if peer.end - peer.start < _WIRE.size:
@@ -418,7 +422,7 @@ class PeerConnections:
         elif key not in self._failed:
             peer.kept.setdefault(key, deque()).append((label, target))
             waiting = _first(peer.posted, key) or _first(self._aside, key)
-            if waiting is not None:  # posted while the message was being received
+            if waiting is not None:  # posted after the first bytes of the message were received
                 self._take_kept(peer, key, waiting)
 
     def _take_kept(self, peer: _Connection, key: tuple[Any, ...], request: Request) -> None:
@@ -436,13 +440,14 @@ class PeerConnections:
         request.done = True
 
     def _error(self, request: Request) -> Exception | None:
-        """Return the error that makes a receive impossible; None if it can still complete."""
+        """Return the error because of which a receive can never complete; None if it still can."""
         rank = request.source
         if rank is not None and self._peers[rank].ended is not None:
             return self._peers[rank].ended
         for each in self._groups[request.label.group] - {self.rank}:
             ended = self._peers[each].ended
-            if isinstance(ended, _PeerLostError):  # the remaining ranks might wait for each other
+            # the remaining ranks of the group might wait for each other forever
+            if isinstance(ended, _PeerLostError):
                 return ended
         if rank is None:
             others = self._groups[request.label.group] - {self.rank}
@@ -452,14 +457,14 @@ class PeerConnections:
         return None
 
     def _died(self, peer: _Connection, error: Exception) -> None:
-        """Close a connection that broke without a goodbye message."""
+        """End a connection that broke without a LEAVING message."""
         self._end(peer, _PeerLostError(f"rank {peer.rank} has died, or its connection broke: {error}"))
 
     def _end(self, peer: _Connection, error: Exception) -> None:
         if peer.ended is not None:
             return
         peer.ended = error
-        with contextlib.suppress(KeyError, ValueError):  # the selector may be closed
+        with contextlib.suppress(KeyError, ValueError):  # the selector may already be closed
             self._selector.unregister(peer.socket)
         peer.socket.close()
         if peer.request is not None:
@@ -482,9 +487,9 @@ class PeerConnections:
                 self._abandon(peer, error)
 
     def _drop(self, key: tuple[Any, ...]) -> None:
-        """Discard received and future messages of an aborted call.
+        """Discard the messages of an aborted call, received ones and those that arrive later.
 
-        The outgoing messages of the call no longer refer to the caller's memory.
+        Outgoing messages are copied, so they no longer refer to the caller's memory.
         """
         self._failed.setdefault(key, DistBackendError("the call was given up"))
         for peer in self._peers.values():
@@ -492,12 +497,12 @@ class PeerConnections:
             peer.kept.pop(key, None)
             if peer.request is not None and peer.label is not None and peer.label[:3] == key:
                 self._abandon(peer, self._failed[key])
-            for at, (memory, request) in enumerate(peer.outgoing):  # the caller may reuse the memory
+            for at, (memory, request) in enumerate(peer.outgoing):  # the caller may reuse this memory
                 if request is not None and request.label[:3] == key:
                     peer.outgoing[at] = memoryview(bytes(memory)), None
 
     def _abandon(self, peer: _Connection, error: Exception) -> None:
-        """Fail the current receive of a connection and redirect its remaining bytes to scratch memory."""
+        """Fail the receive that is in progress; the remaining bytes of its message are read and discarded."""
         assert peer.request is not None
         self._done(peer.request, error)
         peer.request = None
@@ -505,7 +510,7 @@ class PeerConnections:
 
 
 class _PeerLostError(DistNetworkError):
-    """Error of a connection that closed without a goodbye message."""
+    """Error for a connection that ended without a LEAVING message."""
 
 
 _PeerLostError.__name__ = "DistNetworkError"
@@ -540,7 +545,7 @@ def _fail_those(requests: dict[Any, deque[Request]], why: Any, done: Any) -> Non
 
 
 def _difference(request: Request, label: MessageTag, size: int, rank: int) -> Exception | None:
-    """Return the error of a message whose tag or size differs from its receive; None if they match."""
+    """Return the error for a message whose tag or size differs from that of its receive; None if equal."""
     if label[3:] == request.label[3:] and size == len(request.memory):
         return None
     ours, theirs = format_tag(request.label), format_tag(label)

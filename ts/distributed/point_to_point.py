@@ -1,6 +1,6 @@
 """Point-to-point communication of tensors, under PyTorch's names.
 
-    send(x, dst=1)                      returns when the memory of x may be modified
+    send(x, dst=1)                      returns when the memory of x may be changed
     recv(y, src=0)                      0, the sender's rank; without src: from any rank
     work = irecv(y, src=0)              returns immediately; call work.wait() later
 
@@ -63,7 +63,7 @@ def isend(
     tag: int = 0,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Start sending a tensor, which must stay unchanged until the work completes."""
+    """Start to send a tensor, which must not change until the returned work is done."""
     check_tensor(tensor, "tensor")
     here = find(group, "isend")
     if here is None:
@@ -101,7 +101,7 @@ def irecv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> Work | None:
-    """Post a receive of a tensor; its elements are valid once the returned work has finished."""
+    """Start to receive a tensor; its elements are valid when the returned work is done."""
     check_tensor(tensor, "tensor")
     here = find(group, "irecv")
     if here is None:
@@ -118,7 +118,7 @@ def send(
     tag: int = 0,
     group_dst: int | None = None,
 ) -> None:
-    """Send a tensor; its memory is free when this returns."""
+    """Send a tensor; its memory may be changed when this function returns."""
     check_tensor(tensor, "tensor")
     here = member_of(group)
     _begin_send(tensor, here, _destination(here, dst, group_dst), tag).wait()
@@ -131,7 +131,7 @@ def recv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> int:
-    """Receive a tensor from rank `src`, or from any rank for None; return the sender's rank."""
+    """Receive a tensor from rank `src` (None: from any rank); return the rank of the sender."""
     check_tensor(tensor, "tensor")
     here = find(group, "recv")
     if here is None:
@@ -142,7 +142,7 @@ def recv(
 
 
 class P2POp:
-    """Send or receive for `batch_isend_irecv`."""
+    """Arguments of a send or receive in `batch_isend_irecv`."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
-    """Start several sends and receives; return their works."""
+    """Start several sends and receives; return a Work for each."""
     if not all(isinstance(each, P2POp) for each in p2p_op_list):
         raise ValueError(
             "Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``."

@@ -94,7 +94,7 @@ class AdditionalInputs:
         self._examples.append((args, kwargs))
 
     def dynamic_shapes(self, m: Any, args: Any, kwargs: Any = None) -> Any:
-        """Return the dynamic-shapes tree, with `Dim.DYNAMIC` for sizes and ints that vary."""
+        """Return the dynamic-shapes tree; sizes and ints that differ between examples are `Dim.DYNAMIC`."""
         first = arguments_by_name(m, args, kwargs or {})
         others = [arguments_by_name(m, a, k or {}) for a, k in self._examples]
 

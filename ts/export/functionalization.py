@@ -1,11 +1,11 @@
-"""Functionalizing tracer: a mutation becomes a new tensor that replaces the mutated one.
+"""Functionalizing tracer: instead of a mutation, it records a new tensor for all later reads.
 
     y = x[0]; y.add_(1); x.sum()
 
     select(x, 0); add(select, 1); select_scatter(x, add, 0, 0); sum(select_scatter)
 
-A tensor is a base or a view of one.  A write to a view creates a new base by the inverse of its view chain
-(`unview`); other views of the base are regenerated from the new base when they are read.
+A tensor is a base, or a view of a base by a chain of view operators. A write to a view computes a new base by
+inverting the chain (`unview`); other views of the base are recomputed from the new base when they are read.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ _RESHAPING = frozenset(
 )
 
 
-# Copying operators whose decompositions may be views: later writes must not affect their results.
+# Operators that always copy. Their decompositions may return a view of an argument, which a later write would
+# change, so the tracer adds a copy.
 _COPYING = frozenset(
     f"aten::{name}"
     for name in ("pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle")
@@ -48,7 +49,7 @@ _COPYING = frozenset(
 
 @dataclass
 class StorageState:
-    """Memory: the tensor that holds its value now, and how often it was written."""
+    """State of a storage: the tensor that currently holds its value, and the number of writes to it."""
 
     value: Tensor
     writes: int = 0
@@ -56,14 +57,17 @@ class StorageState:
 
 @dataclass(frozen=True)
 class View:
-    """View operation: operator, non-tensor arguments, and result index for multi-output operators."""
+    """Call of a view operator.
+
+    Operator, arguments except the viewed tensor, index among several results (or None).
+    """
 
     op: Any
     arguments: tuple[Any, ...]
     index: int | None
 
     def of(self, x: Tensor) -> Tensor:
-        """Apply the view to another tensor."""
+        """Return the result of this view operator for the tensor `x`."""
         parameters = self.op.signature.parameters[1:]
         given = list(zip(parameters, self.arguments, strict=True))
         positional = [a for p, a in given if not p.keyword_only]
@@ -74,7 +78,10 @@ class View:
 
 @dataclass
 class TensorAlias:
-    """Alias of a storage: base, view chain, and last synchronized write."""
+    """Tensor as a view of a storage.
+
+    Base, chain of view operators, and the number of writes that its node includes.
+    """
 
     base: StorageState
     views: tuple[View, ...] = ()
@@ -82,18 +89,22 @@ class TensorAlias:
 
 
 class FunctionalizingTracer(ExportTracer):
-    """Tracer that records no mutation, for operators without a decomposition."""
+    """Tracer of decompositions: it replaces mutations by new tensors and decomposes operators."""
 
     def __init__(self, environment: ShapeEnv, decompositions: decomposition_table.Table) -> None:
         super().__init__(environment)
         self._decompositions = decompositions
-        self.origin: Node | None = None  # the replayed node, source of metadata
-        self.noted: list[Any] = []  # size conditions assumed from the example
+        # node of the exported graph that is being replayed; new nodes copy its metadata
+        self.origin: Node | None = None
+        # conditions on sizes that hold in the example and are assumed to hold always
+        self.noted: list[Any] = []
         self.reshaped: list[Tensor] = []  # tensors whose shape changed in place
         self._decompositions_on_the_way = 0
-        self._places: dict[int, tuple[Tensor, TensorAlias]] = {}  # by tensor id
+        # (tensor, its alias record), by id of the tensor
+        self._places: dict[int, tuple[Tensor, TensorAlias]] = {}
         self.open_batches = OpenVmapLevels(self)
-        self.number_nodes: dict[int, tuple[SymNumber, Node]] = {}  # by id of the exported node's number
+        # (number, its new node), by id of the number in the exported graph
+        self.number_nodes: dict[int, tuple[SymNumber, Node]] = {}
 
     def _about(self) -> dict[str, Any]:
         """Return metadata for a new node, copied from the node being replayed."""
@@ -103,7 +114,10 @@ class FunctionalizingTracer(ExportTracer):
         return found
 
     def node_of(self, x: Any) -> Any:
-        """Return the node of a tensor or symbol; a number of an exported node has a separate node."""
+        """Return the node of a tensor or symbol.
+
+        A number that the exported graph computes has its own node.
+        """
         found = self.number_nodes.get(id(x)) if isinstance(x, SymNumber) else None
         return super().node_of(x) if found is None else found[1]
 
@@ -125,7 +139,7 @@ class FunctionalizingTracer(ExportTracer):
         return super()._tensor_node(x)
 
     def place_of(self, x: Tensor) -> TensorAlias:
-        """Return the alias record of a tensor; new tensors get their own storage state."""
+        """Return the alias record of a tensor; a tensor without record becomes the base of a new storage."""
         found = self._places.get(id(x))
         if found is None:
             found = self._places[id(x)] = x, TensorAlias(StorageState(x))
@@ -136,13 +150,13 @@ class FunctionalizingTracer(ExportTracer):
         self._tensors[id(x)] = x, super()._tensor_node(value)
 
     def guessing(self) -> AbstractContextManager[None]:
-        """Return a context manager that evaluates layout conditions by the example, without guards."""
+        """Return a context in which conditions on layouts are decided by the example, without guards."""
         return self.environment.guessing()
 
     # ---- writing
 
     def write(self, x: Tensor, value: Tensor) -> None:
-        """Set the value of `x` and of all tensors that share its memory."""
+        """Record `value` as the new value of `x`; the base and all views of its storage change too."""
         with self.recording():
             self._write(x, value)
 
@@ -163,7 +177,7 @@ class FunctionalizingTracer(ExportTracer):
             self._stand(x, value)
 
     def written(self, x: Tensor) -> bool:
-        """Return True if an input was mutated."""
+        """Return True if the storage of `x` was written."""
         return self.place_of(x).base.writes > 0
 
     # ---- operators
@@ -173,13 +187,16 @@ class FunctionalizingTracer(ExportTracer):
         return self.open_batches.converted(x, args, kwargs) or super().to(x, args, kwargs)
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """Run an operator functionally: autocast, then decomposition, then removal of mutation."""
+        """Run an operator without mutation.
+
+        Apply autocast, then a decomposition or the functional variant.
+        """
         values = [self._with_fakes(x) for x in values]
         place = place_of_casts(values)
         if place is None or (op.record is not None and op.record.whole and cast_dtype(op, values) is None):
             return self._run(op, values)
         dtype = cast_dtype(op, values)
-        autocast.set_enabled(place, False)  # no casts within the operator's decomposition
+        autocast.set_enabled(place, False)  # the operator's decomposition must not cast again
         try:
             if dtype is not None:
                 with self.recording():
@@ -189,7 +206,7 @@ class FunctionalizingTracer(ExportTracer):
             autocast.set_enabled(place, True)
 
     def _cast(self, x: Any, dtype: Any) -> Any:
-        """Convert an argument to the autocast dtype."""
+        """Convert the tensors in an argument to the autocast dtype."""
         if isinstance(x, list):
             return [self._cast(y, dtype) for y in x]
         is_other = isinstance(x, Tensor) and is_cast(x, dtype)
@@ -220,7 +237,7 @@ class FunctionalizingTracer(ExportTracer):
 
     @contextmanager
     def _noting(self) -> Iterator[None]:
-        """Decide conditions in this context by the example; record them as runtime checks."""
+        """Within this context, decide conditions by the example and collect them as runtime checks."""
         self.environment.noted = self.noted
         try:
             yield
@@ -228,7 +245,7 @@ class FunctionalizingTracer(ExportTracer):
             self.environment.noted = None
 
     def by_decomposition(self, op: Any, values: list[Any]) -> Any:
-        """Run the decomposition of an operator; NotImplemented without one."""
+        """Run the decomposition of an operator; return NotImplemented if it has none."""
         decomposition = self._decompositions.get(op.key) or _composite_function(op)
         if decomposition is None:
             return NotImplemented
@@ -242,13 +259,16 @@ class FunctionalizingTracer(ExportTracer):
         try:
             with self.recording():
                 return decomposition(*positional, **named)
-        except UndecidableError:  # depends on sizes: keep the operator
+        except UndecidableError:  # the decomposition depends on undecided sizes: keep the operator
             return NotImplemented
         finally:
             self._decompositions_on_the_way -= 1
 
     def _reshaped(self, op: Any, values: list[Any]) -> Tensor:
-        """Make a tensor a view of itself, for operators that change a shape in place."""
+        """Run an operator that changes the shape of its argument in place.
+
+        Record it as a view of the argument.
+        """
         x = values[0]
         view = self.run(_without_write(op), values)
         with self.recording():
@@ -260,7 +280,7 @@ class FunctionalizingTracer(ExportTracer):
         return x  # type: ignore[no-any-return]
 
     def _written(self, op: Any, values: list[Any], written: list[int]) -> Any:
-        """Run an operator's functional variant and write its results to the mutated arguments."""
+        """Run the functional variant of an operator, and assign its results to the mutated arguments."""
         if not op.name.startswith("aten::"):
             return self._functionalized(op, values)
         functional = _without_write(op)
@@ -274,7 +294,7 @@ class FunctionalizingTracer(ExportTracer):
         return targets[0] if len(targets) == 1 else tuple(targets)
 
     def _functionalized(self, op: Any, values: list[Any]) -> Any:
-        """Run a custom operator on copies of its mutated arguments (`auto_functionalized_v2`)."""
+        """Record a custom operator that mutates arguments as `auto_functionalized_v2`, which copies them."""
         parameters = op.signature.parameters
         if any(each.view_of >= 0 for each in op.signature.returns):
             raise RuntimeError(f"{op.key} gives what it writes, for which there is no form without writes")
@@ -299,7 +319,10 @@ class FunctionalizingTracer(ExportTracer):
         return found
 
     def _told(self, name: str, x: Any, bases: list[StorageState]) -> dict[str, Any]:
-        """Return `auto_functionalized` arguments of a mutated argument; append new bases to `bases`."""
+        """Return the `auto_functionalized_v2` arguments that describe a mutated argument.
+
+        Append its new bases to `bases`.
+        """
         if isinstance(x, list):
             found = {f"{name}_length": len(x)}
             for k, y in enumerate(x):
@@ -323,7 +346,7 @@ class FunctionalizingTracer(ExportTracer):
         return self.environment.known_equal(left, right)
 
     def _note_views(self, op: Any, values: list[Any], result: Any) -> None:
-        """Record results that are views of an argument as aliases of its storage."""
+        """Record each result that is a view of an argument as an alias of this argument's storage."""
         returns = op.signature.returns
         source = returns[0].view_of if len(returns) == 1 else -1
         if source < 0:
@@ -340,7 +363,7 @@ class FunctionalizingTracer(ExportTracer):
 
 
 def _without_write(op: Any) -> Any:
-    """Return the functional variant of a mutating operator."""
+    """Return the functional variant of a mutating operator, such as `add` of `add_`."""
     base = IN_PLACE_SIGNS.get(op.name) or op.name.removesuffix("_")
     overload = op.overload
     if any(p.written and p.keyword_only for p in op.signature.parameters):

@@ -1,11 +1,11 @@
-"""Gradients within an export: the backward is recorded as nodes of the graph.
+"""Gradients computed by an exported program: the operations of the backward pass become graph nodes.
 
     y = x.detach().requires_grad_()                   detach(x)
     ts.autograd.grad((y * y).sum(), y)                mul, sum, ones_like, expand, mul, mul, add
 
-Fake tensors have no autograd graph; the tape is the list of recorded operators.  The derivative formulas of
-`ts.ops.derivatives` run on their arguments and results, and are recorded in turn, so that gradients can be
-differentiated again.
+Fake tensors have no autograd graph; instead, the list of recorded operator calls is the tape. The backward
+pass runs the derivative formulas of `ts.ops.derivatives` on the arguments and results of these calls. The
+operators of the formulas are recorded too, so gradients can be differentiated again.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Step(NamedTuple):
 
     op: Any
     values: list[Any]
-    results: list[Any]  # per schema return: a tensor list counts as one
-    differentiable: bool  # grad mode was enabled
+    results: list[Any]  # one element for each return of the schema; a list of tensors is one element
+    differentiable: bool  # grad mode was enabled when the operator was called
     time: int = 0  # index in the tape, compared with write times
 
 
 class CustomFunctionNode(NamedTuple):
-    """Placeholder operator of a `torch.autograd.Function` call in the tape."""
+    """Stand-in for the operator in the tape entry of a `torch.autograd.Function` call."""
 
     key: str
 
@@ -61,38 +61,45 @@ class ExportTape:
     def __init__(self, recorder: ExportTracer) -> None:
         self.recorder = recorder
         self.steps: list[Step] = []
-        self.nodes: set[Node] = set()  # backward nodes, removable if unused
-        self.watched: dict[int, tuple[Tensor, str]] = {}  # tensors with hooks and descriptions, by id
+        # nodes of backward passes; they are removed if their results are unused
+        self.nodes: set[Node] = set()
+        # (tensor with a gradient hook, description of the hook), by id
+        self.watched: dict[int, tuple[Tensor, str]] = {}
         self._going_back = False
         self._memory = AliasTracker(recorder)
-        self._stale: set[int] = set()  # recomputed from mutated tensors, by id
+        # ids of tensors that the backward pass recomputed from tensors mutated after the call
+        self._stale: set[int] = set()
 
     def note(self, op: Any, values: list[Any], result: Any) -> None:
-        """Record an operator call in the tape."""
+        """Append an operator call to the tape."""
         several = len(op.signature.returns) > 1
         results = list(result) if several else [result]
         self._memory.note(op, values, result, len(self.steps))
         self.steps.append(Step(op, values, results, ts.is_grad_enabled(), len(self.steps)))
 
     def separate(self, x: Tensor) -> None:
-        """Detach a tensor from its aliases, so that writes to it do not affect them (`y.data`)."""
+        """Treat `x` as having its own memory from now on.
+
+        Writes to it no longer count as writes to its aliases (`y.data`).
+        """
         self._memory.separate(x)
 
     def note_function(self, name: str, values: list[Any], results: Any) -> None:
-        """Record a custom autograd function's results, which the recorded operators do not mark."""
+        """Append the call of a custom autograd function to the tape."""
         fakes = [self.recorder.fake_of(x) for x in tensors_in(values)]
         given = list(tensors_in(results if isinstance(results, list | tuple) else [results]))
         self.steps.append(Step(CustomFunctionNode(name), fakes, given, ts.is_grad_enabled()))
 
     def watch(self, x: Tensor, how: str) -> None:
-        """Register a tensor with a gradient hook; `how` describes the hook."""
+        """Record that `x` has a gradient hook; `how` describes the hook in error messages."""
         x = self.recorder.fake_of(x)
         self.watched[id(x)] = x, how
 
     def simplified(self, op: Any, values: list[Any]) -> Any:
-        """Simplify a formula's operator without a node (conjugate of a real tensor); else None.
+        """Return the result of an operator that needs no node (conjugate of a real tensor); None otherwise.
 
-        A number passed for a tensor parameter, without other tensors, is replaced by a tensor in `values`.
+        If the first parameter is a tensor, its argument is a number and no argument is a tensor, the number
+        in `values` is replaced by a 0-d tensor.
         """
         if not self._going_back:
             return None
@@ -104,14 +111,14 @@ class ExportTape:
             values[0] = _number(x)
         return None
 
-    # ---- backward
+    # ---- backward pass
 
     def gradients(
         self, roots: Sequence[Tensor], given: Sequence[Tensor], wanted: Sequence[Tensor], create: bool
     ) -> list[Tensor | None]:
-        """Return gradients of the weighted sum of `roots` for `wanted`; None for independent tensors.
+        """Return the gradients of sum(root * given) for each tensor of `wanted`; None if independent.
 
-        create  whether the gradients are differentiable
+        create  True if the gradients are to be differentiable
         """
         recorder = self.recorder
         roots, given, wanted = ([recorder.fake_of(x) for x in part] for part in (roots, given, wanted))
@@ -131,7 +138,10 @@ class ExportTape:
         wanted: Sequence[Tensor] | None,
         create: bool,
     ) -> None:
-        """Accumulate gradients in the leaves of `roots`; UserError if a leaf is a parameter."""
+        """Add the gradients of `roots` to the `grad` of their leaves.
+
+        Raise UserError if a leaf is a parameter.
+        """
         leaves = self._leaves(roots) if wanted is None else list(map(self.recorder.fake_of, wanted))
         state = {id(made) for _, made in self.recorder._fakes.values()}
         if any(id(x) in state for x in leaves):
@@ -145,7 +155,7 @@ class ExportTape:
                     x.grad = gradient
                 elif create:
                     x.grad = x.grad + gradient
-                else:  # in place, as in eager code
+                else:  # add in place, as eager code does
                     x.grad.add_(gradient)
 
     def _leaves(self, roots: Sequence[Tensor]) -> list[Tensor]:
@@ -188,7 +198,7 @@ class ExportTape:
     def _check(
         self, steps: list[Step], roots: Sequence[Tensor], wanted: Sequence[Tensor], on_the_way: set[int]
     ) -> None:
-        """Raise UserError if the backward reaches a non-differentiable operator."""
+        """Raise UserError if the backward pass reaches an operator through which gradients cannot pass."""
         reached = {id(x): x for x in roots}
         memory = _memory(steps)
         known = {id(x) for x in wanted}
@@ -196,7 +206,7 @@ class ExportTape:
         for step in reversed(steps):
             written = _written(step) if step.differentiable else []
             depends = any(id(x) in on_the_way for x in tensors_in(step.values))
-            if written and depends:  # through another view, perhaps
+            if written and depends:  # the write may reach `roots` through another view of the written tensor
                 places = {memory.get(id(x), id(x)) for x in written}
                 if any(memory.get(i, i) in places for i in reached):
                     raise UserError(_WRITES.format(step.op.key))
@@ -234,7 +244,7 @@ class ExportTape:
     def _through(
         self, step: Step, sums: dict[int, Tensor], on_the_way: set[int]
     ) -> list[tuple[Tensor, Tensor]]:
-        """Compute gradients of an operator's arguments."""
+        """Return (argument, gradient) pairs for the arguments of one recorded operator call."""
         op = step.op
         if op.name == "aten::to":
             x = step.values[0]
@@ -248,19 +258,19 @@ class ExportTape:
         return self._by_formula(step, row, sums, on_the_way)
 
     def _parts(self, record: Any, row: Derivative | None) -> Callable[[list[Any]], Any] | None:
-        """Return a function that computes an operator by its decomposition; None if undefined."""
+        """Return a function that computes an operator by other operators; None if it has no decomposition."""
         if row is not None:
             return self._script(formulas.decomposed(record)) if row.decomposition else None
         return (lambda values: record.kernel(*values)) if record.whole else None
 
     def _script(self, function: Any) -> Callable[[list[Any]], Any]:
-        """Return a callable that records a derivative formula as TorchScript code."""
+        """Return a callable that records the operators of `function`, a derivative formula in TorchScript."""
         return lambda values: torchscript_capture.call(self.recorder, function, values, {})
 
     def _through_parts(
         self, step: Step, parts: Any, sums: dict[int, Tensor], on_the_way: set[int]
     ) -> list[tuple[Tensor, Tensor]]:
-        """Backpropagate through an operator's decomposition, which is recorded again for this purpose."""
+        """Return the gradients of an operator by recording and differentiating its decomposition."""
         first = len(self.steps)
         with GradMode(True):
             again = parts(step.values)
@@ -313,7 +323,7 @@ class ExportTape:
         return pairs
 
     def _check_unwritten(self, needed: Iterable[Tensor], step: Step) -> None:
-        """Raise RuntimeError if a value needed for a gradient was mutated after the operator ran."""
+        """Raise RuntimeError if a tensor in `needed` was mutated after the operator ran."""
         for x in needed:
             count = self._memory.writes_since(x, step.time)
             if not count and id(x) not in self._stale:
@@ -329,15 +339,15 @@ class ExportTape:
 
 
 class AliasTracker:
-    """Tracker of tensor aliasing and of write times per storage."""
+    """Record of which tensors share memory, and of the times of writes to this memory."""
 
     def __init__(self, recorder: ExportTracer) -> None:
         self._recorder = recorder
         self._aliases = Aliases()
-        self._writes: dict[int, list[int]] = {}  # write times by root of the alias set
+        self._writes: dict[int, list[int]] = {}  # times of writes, by the representative of a set of aliases
 
     def note(self, op: Any, values: list[Any], result: Any, time: int) -> None:
-        """Record aliases and writes of an operator's arguments."""
+        """Record which results of an operator call alias its arguments, and which arguments it writes."""
         if op.name == "aten::to":
             if result.array is values[0].array:
                 self._aliases.join(result, values[0])
@@ -347,7 +357,7 @@ class AliasTracker:
             return
         with self._recorder.environment.guessing(), self._recorder.paused():
             aliases.note(op, values, result)
-        if op.name == "aten::detach_":  # changes no elements
+        if op.name == "aten::detach_":  # changes no elements, so it is no write
             return
         for argument, value in zip(op.schema.arguments, values, strict=True):
             if argument.alias is not None and argument.is_write:
@@ -355,7 +365,7 @@ class AliasTracker:
                     self._writes.setdefault(root, []).append(time)
 
     def separate(self, x: Tensor) -> None:
-        """Treat a tensor as having separate memory."""
+        """Treat `x` as having its own memory from now on."""
         self._aliases.part(x)
 
     def writes(self, x: Tensor) -> list[int]:
@@ -368,7 +378,7 @@ class AliasTracker:
 
 
 class _Values:
-    """Parameter values of a derivative formula."""
+    """Source of the parameter values of a derivative formula: arguments, results and gradients of a call."""
 
     def __init__(
         self,
@@ -383,7 +393,7 @@ class _Values:
         self.sums, self.absent, self.mask = sums, absent, mask
 
     def is_gradient(self, read: formulas.FormulaParameter) -> bool:
-        """Return True if a formula parameter is the gradient of a result."""
+        """Return True if the formula parameter `read` is the gradient of a result."""
         return self._result_of_gradient(read) is not None
 
     def _result_of_gradient(self, read: formulas.FormulaParameter) -> int | None:
@@ -434,7 +444,7 @@ def _number(x: Any) -> Any:
 
 
 def _passes(step: Step) -> bool:
-    """Return True if gradients propagate through an operator."""
+    """Return True if gradients pass through the recorded call to its arguments."""
     if not step.differentiable:
         return False
     if isinstance(step.op, CustomFunctionNode):
@@ -454,7 +464,7 @@ def _written(step: Step) -> list[Tensor]:
 
 
 def _memory(steps: list[Step]) -> dict[int, int]:
-    """Return the base tensor of each differentiable view, by id."""
+    """Return, by id of each differentiable view, the id of its base tensor."""
     found: dict[int, int] = {}
     for step in steps:
         row = None if isinstance(step.op, CustomFunctionNode) else derivative_of(step.op.record)
@@ -471,7 +481,7 @@ def _memory(steps: list[Step]) -> dict[int, int]:
 
 
 def _on_the_way(steps: list[Step], wanted: Sequence[Tensor]) -> set[int]:
-    """Return the ids of tensors that depend on `wanted`."""
+    """Return the ids of `wanted` and of all tensors that are computed from these."""
     found = {id(x) for x in wanted}
     for step in steps:
         if _passes(step) and any(id(x) in found for x in tensors_in(step.values)):
@@ -485,7 +495,7 @@ def _add(sums: dict[int, Tensor], x: Tensor, gradient: Tensor) -> None:
 
 
 def _like(x: Tensor, gradient: Tensor) -> Tensor:
-    """Reduce a gradient to the shape and dtype of its tensor `x`."""
+    """Sum a gradient to the shape of its tensor `x` and convert it to the dtype of `x`."""
     lead = gradient.ndim - x.ndim
     dims = list(range(lead))
     for d, n in enumerate(x.shape):

@@ -1,9 +1,9 @@
 """Incremental construction of a graph during tracing: nodes of tensors and of symbolic arithmetic.
 
-    recorder.node_of(x)         the node of a fake tensor; for a real one, of a parameter or constant
+    recorder.node_of(x)         the node of a fake tensor; for a real tensor, of a parameter or constant
     recorder.node_of(n + 1)     a node for the sum, after a node of the size n
 
-`tracer.ExportTracer` selects the recorded overloads.
+`tracer.ExportTracer` selects the operator overloads that are recorded.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from ts.ops.namespace import OpOverload, overload_named
 class FxGraphBuilder:
     """Graph under construction, with the nodes of tensors and symbolic numbers."""
 
-    inside = False  # records a control-flow subgraph within another recording
+    inside = False  # True for a tracer that records the subgraph of a control-flow operator
     refuses_fakes = (
         "`with ts.fake()` (FakeTensorMode) inside of a program that is exported would make tensors without "
         "elements, which the program would need when it runs: leave the block out, or export within it"
@@ -50,27 +50,30 @@ class FxGraphBuilder:
         self.environment = environment
         self.graph = Graph() if graph is None else graph
         self.calls: ModuleCalls | None = None  # recorded calls of submodules
-        self.functions: FunctionCounter | None = None  # counts of the functions called by the program
-        self._tensors: dict[int, tuple[Tensor, Node]] = {}  # by tensor id
-        self._fakes: dict[int, tuple[Tensor, Tensor]] = {}  # real tensor and its fake one, by id
-        self._layers: dict[int, Any] = {}  # layers of tensors with nodes when recorded, by id
-        self._numbers: dict[Any, Node] = {}  # by expression
+        self.functions: FunctionCounter | None = None  # counts the calls of each function of the program
+        self._tensors: dict[int, tuple[Tensor, Node]] = {}  # (tensor, its node), by id of the tensor
+        # (real tensor, its fake tensor), by id of the real tensor
+        self._fakes: dict[int, tuple[Tensor, Tensor]] = {}
+        # layer of each tensor with a node at the time of its recording, by id: detects `x.data = y`
+        self._layers: dict[int, Any] = {}
+        self._numbers: dict[Any, Node] = {}  # node that computes a symbolic number, by expression
         self.constants: list[tuple[Node, Tensor]] = []
-        self.submodules: dict[str, Any] = {}  # graphs of the functions of `cond` and its like, by attribute
-        self.batches = 0  # open `vmap` levels
-        self.outer = len(stack())  # user stack depth before the recording
-        self.casts: list[tuple[Any, ...]] = []  # enclosing autocast blocks
-        self.blocks: dict[Node, tuple[Block, ...]] = {}  # blocks around each node (autocast, grad mode)
+        self.submodules: dict[str, Any] = {}  # subgraphs of control-flow operators, by attribute name
+        self.batches = 0  # number of open `vmap` levels
+        self.outer = len(stack())  # depth of the user's stack before the recording
+        self.casts: list[tuple[Any, ...]] = []  # open autocast blocks
+        # grad-mode and autocast blocks that enclose each node
+        self.blocks: dict[Node, tuple[Block, ...]] = {}
         self.notes_blocks = True
         self._gradients_around = ts.is_grad_enabled()
-        self._gradients_of_call: bool | None = None  # around the function of autograd that runs
-        self._head: Node | None = None  # last placeholder; size nodes of arguments follow it
+        self._gradients_of_call: bool | None = None  # grad mode around the running `torch.autograd` function
+        self._head: Node | None = None  # last placeholder; nodes of argument sizes are inserted after it
         expect_symbols()
         environment.observer = self.arithmetic
 
     @property
     def line(self) -> Line | None:
-        """Source line of the running compiled function."""
+        """Source line that the running compiled function executes."""
         return self.environment.line
 
     @line.setter
@@ -80,11 +83,11 @@ class FxGraphBuilder:
     # ---- recording contexts
 
     def recording(self) -> TracingScope:
-        """Return a context manager in which this thread's operators are recorded."""
+        """Return a context in which operators called by this thread are recorded."""
         return TracingScope(self)
 
     def paused(self) -> TracingScope:
-        """Return a context manager in which nothing is recorded."""
+        """Return a context in which this thread records nothing."""
         return TracingScope(None)
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -95,7 +98,7 @@ class FxGraphBuilder:
     # ---- inputs
 
     def placeholder(self, name: str, value: Any) -> Node:
-        """Create a graph input with a unique, valid name; names of Python builtins are allowed.
+        """Create a graph input with a valid and unique name, which may be the name of a Python builtin.
 
         Invalid characters become `_`; a duplicate name gets a numeric suffix.
         """
@@ -114,7 +117,7 @@ class FxGraphBuilder:
         return node
 
     def stand_for(self, real: Tensor, made: Tensor) -> None:
-        """Use `made` in the graph for the program's tensor `real`."""
+        """Represent the program's tensor `real` by the fake tensor `made` in the graph."""
         self._fakes[id(real)] = real, made
 
     def is_state(self, real: Tensor) -> bool:
@@ -122,15 +125,16 @@ class FxGraphBuilder:
         return id(real) in self._fakes and not any(real is x for _, x in self.constants)
 
     def example(self, made: Tensor, real: Tensor) -> None:
-        """Record the real tensor of a fake one; no-op in this class."""
+        """Record the real tensor that `made` represents; this class ignores it."""
 
-    # ---- values in the graph
+    # ---- nodes of values
 
     def node_of(self, x: Any) -> Any:
-        """Return the node of a tensor or symbol; containers are mapped, other values stay unchanged."""
+        """Return `x` with each tensor and symbolic number in it replaced by its node."""
         if isinstance(x, Tensor):
             return self._tensor_node(self.fake_of(x))
-        if isinstance(x, SymNumber):  # unsimplified: equalities are applied elsewhere
+        # the expression as recorded: node_of must not apply equalities found later
+        if isinstance(x, SymNumber):
             if not self.environment.frozen and (known := x.node.expr).is_number:
                 return sympy_functions.number(known)
             made = self._numbers.get(x.node.expression)
@@ -145,7 +149,10 @@ class FxGraphBuilder:
         return x
 
     def fake_of(self, x: Tensor) -> Tensor:
-        """Return the fake tensor of a program tensor; unknown tensors become constants of the graph."""
+        """Return the fake tensor of `x`.
+
+        A tensor unknown to the recording becomes a constant of the graph.
+        """
         found = self._fakes.get(id(x))
         if found is None and is_fake(x) and (shown := self._same_memory(x)) is not None:
             found = self._fakes[id(x)] = x, shown
@@ -163,7 +170,7 @@ class FxGraphBuilder:
         return found[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """Return a detached alias of the known tensor whose memory `x` shares through `.data`."""
+        """Return a detached alias of the known tensor whose memory `x` shares through `.data`; or None."""
         layer = layer_of(x)
         if self._layers.get(id(x), layer) is layer and id(x) in self._tensors:
             return None
@@ -174,7 +181,7 @@ class FxGraphBuilder:
         return None
 
     def check_arguments(self) -> None:
-        """Raise UserError if the program replaced an argument's data (`x.data = y`)."""
+        """Raise UserError if the program replaced the data of an argument (`x.data = y`)."""
         for x, node in self._tensors.values():
             if node.op == "placeholder" and layer_of(x) is not self._layers.get(id(x), layer_of(x)):
                 raise UserError(
@@ -203,9 +210,9 @@ class FxGraphBuilder:
         return self._computed(expression)
 
     def _size_of_input(self, expression: Any) -> Node | None:
-        """Return a `sym_size` node of an argument whose size equals an expression.
+        """Return the `sym_size` node of an argument size that equals `expression`; None if there is none.
 
-        For a plain symbol, sizes of tensors other than arguments are also searched.
+        If `expression` is a plain symbol, the sizes of all tensors are searched, not only those of arguments.
         """
         for x, node in list(self._tensors.values()):
             if node.op != "placeholder" and not expression.is_Symbol:
@@ -222,7 +229,7 @@ class FxGraphBuilder:
         return None
 
     def _solved(self, symbol: Any) -> Node | None:
-        """Compute a symbol from an argument size of the form factor * symbol + offset."""
+        """Return a node that computes a symbol from an argument size `factor * symbol + offset`."""
         for x, node in list(self._tensors.values()):
             for n in x.array.shape if node.op == "placeholder" else ():
                 expression = n.node.expr if isinstance(n, SymInt) else None
@@ -232,7 +239,7 @@ class FxGraphBuilder:
                 if not factor.is_Integer or not offset.is_Integer or factor * symbol + offset != expression:
                     continue
                 found = self._size_of_input(expression)
-                assert found is not None  # the size belongs to this argument
+                assert found is not None  # this size was found in an argument, so it has a node
                 if offset != 0:
                     times = symbol_of(factor * symbol, self.environment)
                     found = self._call(FUNCTIONS["sub"], (found, int(offset)), times)
@@ -244,9 +251,9 @@ class FxGraphBuilder:
         return None
 
     def _before_in_head(self, argument: Node, dim: int) -> Node:
-        """Return the node after which a `sym_size` node is inserted; size nodes follow argument order."""
+        """Return the node after which the `sym_size` node of `argument` and `dim` is inserted."""
         node = self._head
-        assert node is not None  # an argument of this size exists
+        assert node is not None  # an argument has this size, so a placeholder exists
         before, first = set(), argument.prev
         while first.op == "placeholder":
             before.add(first)
@@ -260,7 +267,7 @@ class FxGraphBuilder:
         return node
 
     def _computed(self, expression: Any) -> Node:
-        """Create nodes that compute an expression from its symbols."""
+        """Create nodes that compute `expression` from the nodes of its symbols; return the last node."""
         if isinstance(expression, sympy.Piecewise):
             return self._chosen(expression)
         function, _ = _CALLS.get(expression.func, (None, None))
@@ -277,7 +284,7 @@ class FxGraphBuilder:
         return found
 
     def _chosen(self, expression: Any) -> Node:
-        """Build nested `sym_ite` nodes for a Piecewise expression."""
+        """Create nested `sym_ite` nodes for a Piecewise expression."""
         *pairs, (last, _) = expression.args
         found = self._number_node(last)
         for value, condition in reversed(pairs):
@@ -288,7 +295,7 @@ class FxGraphBuilder:
         return found  # type: ignore[no-any-return]
 
     def arithmetic(self, function: Any, arguments: tuple[Any, ...], result: Any) -> None:
-        """Record a node for Python arithmetic on symbols, unless its expression has a node."""
+        """Record a node for Python arithmetic on symbols, unless a node already computes this expression."""
         if ts._core.thread.context.current_tracer() is not self:
             return
         expression = result.node.expr
@@ -298,7 +305,7 @@ class FxGraphBuilder:
         self._numbers[expression] = node
 
     def _as_one_kind(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Convert integers to floats if any of several numbers is a float."""
+        """Convert integers to floats if one of several arguments is a float, as Python's arithmetic does."""
         if len(arguments) < 2 or not any(isinstance(x, float | SymFloat) for x in arguments):
             return arguments
         return tuple(map(_as_float, arguments))
@@ -327,7 +334,7 @@ class FxGraphBuilder:
 
     @contextmanager
     def in_function(self) -> Iterator[None]:
-        """Treat grad-mode changes in this context as internal to autograd, not as blocks."""
+        """Within this context, changes of the grad mode belong to an autograd function and start no block."""
         before = self._gradients_of_call
         self._gradients_of_call = ts.is_grad_enabled() if before is None else before
         try:
@@ -336,7 +343,7 @@ class FxGraphBuilder:
             self._gradients_of_call = before
 
     def _blocks_now(self) -> tuple[Block, ...]:
-        """Return the grad-mode and autocast blocks entered since the recording began."""
+        """Return the open grad-mode and autocast blocks that the program entered during the recording."""
         casts = tuple(block_of_autocast(*cast) for cast in self.casts)
         enabled = ts.is_grad_enabled() if self._gradients_of_call is None else self._gradients_of_call
         return casts if enabled == self._gradients_around else (*casts, block_of_grad(enabled))
@@ -363,7 +370,7 @@ def _as_float(x: Any) -> Any:
     return float(x) if type(x) is int else x
 
 
-# Graph functions that compute sympy functions, with their operand counts.
+# Functions of graph nodes that compute sympy functions, with the number of operands.
 _CALLS = {
     sympy.Add: (FUNCTIONS["add"], 2),
     sympy.Mul: (FUNCTIONS["mul"], 2),

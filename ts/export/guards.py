@@ -1,4 +1,4 @@
-"""Guards on arguments as Python expressions: evaluated before each run, and quoted in errors.
+"""Guards: conditions on arguments, evaluated before each run and quoted as Python text in errors.
 
 s0 <= 16, s0 the length of x's first dimension        "x.size()[0] <= 16"
 """
@@ -73,20 +73,20 @@ def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
 
 
 class SymbolSources:
-    """Symbol sources among the argument leaves: leaf index and dimension."""
+    """Location of each symbol in the arguments: index of the argument leaf, and dimension."""
 
     def __init__(self, environment: ShapeEnv) -> None:
         self.environment = environment
-        self.leaves: dict[str, int] = {}  # source name -> leaf index
+        self.leaves: dict[str, int] = {}  # index of the argument leaf, by source name
 
     def read(self, source: Source, leaves: list[Any]) -> Any:
-        """Return the number at a source."""
+        """Return the number at `source` in the argument leaves."""
         found = leaves[self.leaves[source.name]]
         number = found if source.dim is None else found.size()[source.dim]
         return (number - source.offset) // source.factor
 
     def checks_of_small(self, least: Mapping[Any, int]) -> list[Check]:
-        """Build guards that exclude sizes 0 or 1 where traced decisions do not hold."""
+        """Return guards that exclude sizes 0 or 1 for which decisions of the recording would be wrong."""
         environment = self.environment
         return [
             self.check(sympy.Ge(s, sympy.Integer(n), evaluate=False))
@@ -95,7 +95,7 @@ class SymbolSources:
         ]
 
     def checks_of_range(self, symbol: Any) -> list[Check]:
-        """Build range guards of a symbol that is itself an argument."""
+        """Return guards for the range of `symbol`, which is the value of an argument."""
         low, high = self.environment.ranges[symbol]
         ends = [sympy.Ge(symbol, low, evaluate=False)] if low > 0 else []
         if not math.isinf(high):
@@ -103,17 +103,17 @@ class SymbolSources:
         return [self._without_code(condition) for condition in ends]
 
     def equal(self, symbol: Any, expression: Any) -> Check:
-        """Build a guard that a symbol equals an expression of other symbols."""
+        """Return a guard that `symbol` equals `expression`."""
         return self._without_code(sympy.Eq(symbol, expression, evaluate=False))
 
     def _without_code(self, condition: Any) -> Check:
-        """Return a guard without serialized code, as archives store it as metadata of arguments."""
+        """Return a guard that archives omit, as they store this condition in the metadata of arguments."""
         made = self.check(condition)
         made.code = ""
         return made
 
     def check(self, condition: Any, where: Line | None = None) -> Check:
-        """Convert a condition, all of whose symbols have sources, to a guard on arguments."""
+        """Convert `condition` to a guard; all of its symbols have a source in the arguments."""
         environment = self.environment
         wanted = sorted(condition.free_symbols, key=str)
         sources = {s: environment.sources[s][0] for s in wanted}
@@ -122,7 +122,8 @@ class SymbolSources:
             numbers: Mapping[Any, Any] = {s: self.read(source, leaves) for s, source in sources.items()}
             try:
                 return bool(e.value(condition, numbers))
-            except ArithmeticError:  # division by a size of 0: not traced, so rejected
+            # division by a size of 0: the trace did not cover this case, so reject the arguments
+            except ArithmeticError:
                 return False
 
         code = text(condition, lambda s: sources[s].code)

@@ -1,11 +1,11 @@
-"""Extraction of `no_grad` and `autocast` blocks into subgraphs.
+"""Extraction of `no_grad` and `autocast` blocks of the program into subgraphs.
 
     with ts.no_grad():              submod_1: linear = aten.linear(x, w); return (linear,)
         h = self.a(x)               linear = wrap_with_set_grad_enabled(False, submod_1, x, w)
     self.b(h)                       getitem = linear[0]; aten.linear(getitem, ...)
 
-The tracer records the blocks around each node (`blocks`).  In nested blocks, autocast is outside of grad
-mode.
+The tracer records the blocks that enclose each node (`blocks`). If a node is in a grad-mode block and an
+autocast block, the autocast block is the outer one.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node, map_arg
 
-Block = tuple[Any, ...]  # operator, and its arguments before the subgraph
+Block = tuple[Any, ...]  # (operator, its arguments before the subgraph)
 WRAPPERS = (set_grad_op.name, autocast_op.name)
 
 
 def block_of_grad(enabled: bool) -> Block:
-    """Return the block descriptor of `ts.no_grad()`, `ts.enable_grad()` or `ts.set_grad_enabled`."""
+    """Return the description of a block that `ts.no_grad()` or `ts.enable_grad()` encloses."""
     return set_grad_op, enabled
 
 
 def block_of_autocast(device: str, dtype: Any, enabled: bool) -> Block:
-    """Return the block descriptor of `ts.autocast`; weight caching is disabled in exported programs."""
+    """Return the description of a block that `ts.autocast` encloses; exported programs cache no casts."""
     return autocast_op, device, dtype, enabled, False
 
 
 @dataclass
 class _Region:
-    """Consecutive nodes within one block."""
+    """Consecutive nodes in the same block; they become one subgraph."""
 
     block: Block | None
     index: int
@@ -45,12 +45,12 @@ class _Region:
 
 
 def wrap(graph: Graph, blocks: dict[Node, tuple[Block, ...]], submodules: dict[str, Any]) -> dict[str, str]:
-    """Extract the blocks of a graph into subgraphs; return new result names by old names."""
+    """Move each block of `graph` into a subgraph; return the new names of renamed results by old name."""
     return _RegionExtractor(graph, blocks, submodules, 0).run()
 
 
 class _RegionExtractor:
-    """Extractor of block regions from one graph; all its nodes share the first `depth` blocks."""
+    """Extractor of the blocks of one graph, all of whose nodes are in the same `depth` outer blocks."""
 
     def __init__(
         self,
@@ -66,17 +66,20 @@ class _RegionExtractor:
         self.renamed: dict[str, str] = {}
 
     def run(self) -> dict[str, str]:
-        """Replace each region by a subgraph call; return new result names by old names."""
+        """Replace each region by a call of its subgraph.
+
+        Return the new names of renamed results by old name.
+        """
         regions, last = self._regions()
         for number, region in enumerate(regions, last + 1):
             self._wrap(region, f"submod_{number}")
         return self.renamed
 
     def _regions(self) -> tuple[list[_Region], int]:
-        """Split the graph into regions; return these and the next subgraph number.
+        """Return the regions of the graph that are in a block, and the number of the last region.
 
-        Nodes without block information (numbers, assertions) belong to a region only between two of its
-        nodes.
+        Nodes without block information (numbers, assertions) belong to a region if they are between two nodes
+        of the region.
         """
         found: list[_Region] = []
         now = _Region(None, 0)
@@ -100,8 +103,8 @@ class _RegionExtractor:
         return found, now.index + (now.block is not None)
 
     def _wrap(self, region: _Region, name: str) -> None:
-        """Replace a region by a call of its subgraph and `getitem` nodes."""
-        assert region.block is not None  # regions without block are not extracted
+        """Replace a region by a call of its subgraph, with `getitem` nodes for its results."""
+        assert region.block is not None  # regions outside of blocks are not extracted
         inside = set(region.nodes)
         outputs = [n for n in region.nodes if any(user not in inside for user in n.users)]
         if not outputs and not any(n.is_impure() for n in region.nodes):
@@ -139,9 +142,10 @@ class _RegionExtractor:
                 item.name = known
 
     def _module(self, region: _Region, outputs: Sequence[Node]) -> tuple[list[Node], GraphModule]:
-        """Return a region's captured operands and its subgraph module."""
+        """Return the nodes whose values the region uses, and the module of the region's subgraph."""
         graph, nodes = Graph(), region.nodes
-        names: dict[Node, str] = {}  # autocast inputs are numbered, as in PyTorch
+        # names of subgraph inputs; those of autocast blocks are numbered, as in PyTorch
+        names: dict[Node, str] = {}
         if region.block is not None and region.block[0] is autocast_op and self.depth == 0:
             inputs = [n for n in self.graph.nodes if n.op == "placeholder"]
             names = {node: f"arg{i}_1" for i, node in enumerate(inputs)}
@@ -173,7 +177,7 @@ class _RegionExtractor:
         return operands, GraphModule(attributes, graph)
 
     def _drop_attributes(self) -> None:
-        """Remove unused `get_attr` nodes, and submodules without one."""
+        """Remove `get_attr` nodes without users, and submodules that no `get_attr` node names."""
         for node in reversed([n for n in self.graph.nodes if n.op == "get_attr" and not n.users]):
             self.graph.erase_node(node)
         named = {n.target for n in self.graph.nodes if n.op == "get_attr"}

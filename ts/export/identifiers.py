@@ -1,6 +1,6 @@
-"""Conversion of state and argument names to identifiers of generated code.
+"""Conversion of names of parameters and arguments to identifiers of generated code.
 
-    layers.a-b.weight      layers_a_b_weight
+    layers.a-b.weight        layers_a_b_weight
 """
 
 from __future__ import annotations
@@ -14,6 +14,6 @@ _NO_LETTER: Final = re.compile("[^a-zA-Z0-9_]")
 def word(name: str) -> str:
     """Convert a name to an identifier: invalid characters become `_`, and `self` becomes `self_`.
 
-    `self` is the module.
+    In generated code, `self` is the module.
     """
     return "self_" if name == "self" else _NO_LETTER.sub("_", name)

@@ -9,7 +9,7 @@ from ts.nn.modules.module import Module
 
 
 class Line(NamedTuple):
-    """Source line of the exported program, with its text."""
+    """Source line of the exported program: file, line number, function and text."""
 
     file: str
     line: int
@@ -18,10 +18,10 @@ class Line(NamedTuple):
 
 
 class Check:
-    """Guard condition on the argument leaves.
+    """Guard: a condition on the leaves (flattened arguments) of a call.
 
-    `code` is the condition in archive syntax, with `L['x']` for the argument x; "" if archives omit it.
-    `where` is the source line that requires it, or None.
+    `code` is the condition in the syntax of archives, where `L['x']` is the argument x; it is "" if archives
+    omit the condition. `where` is the source line of the program that requires the condition, or None.
     """
 
     def __init__(
@@ -33,13 +33,13 @@ class Check:
         self.where = where
 
     def __call__(self, leaves: list[Any]) -> None:
-        """Raise AssertionError if the condition fails."""
+        """Raise AssertionError if `leaves` violate the condition."""
         if not self.holds(leaves):
             raise AssertionError(f"Guard failed: {self.text}")
 
 
 class IntegerGuard(Check):
-    """Guard that a named leaf is a non-negative int."""
+    """Guard that a leaf is an int and not negative."""
 
     def __init__(self, name: str, leaf: int) -> None:
         super().__init__(f"{name} >= 0", lambda leaves: type(leaves[leaf]) is int and leaves[leaf] >= 0)
@@ -47,7 +47,7 @@ class IntegerGuard(Check):
         self.leaf = leaf
 
     def __call__(self, leaves: list[Any]) -> None:
-        """Raise AssertionError for other types and negative numbers."""
+        """Raise AssertionError if the leaf is no int or is negative."""
         kind = type(leaves[self.leaf])
         if kind is not int:
             raise AssertionError(f"Guard failed: {self.name} is to be an int, but it is a {kind.__name__}")
@@ -55,9 +55,9 @@ class IntegerGuard(Check):
 
 
 class GuardsFn(Module):
-    """Module that evaluates all guards of a program; raises AssertionError at the first failure."""
+    """Module that evaluates a program's guards in order; the first failure raises AssertionError."""
 
-    _is_impure: Final = True  # keeps the unused call in dead code elimination
+    _is_impure: Final = True  # dead code elimination must keep its call, whose result is unused
 
     def __init__(self, guards: Iterable[Check]) -> None:
         super().__init__()

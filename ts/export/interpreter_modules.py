@@ -1,4 +1,4 @@
-"""Graph-running modules of an unflattened program."""
+"""Modules of an unflattened program; each runs the graph of one module call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ts.nn.modules.module import Module
 
 
 class InterpreterModule(Module):
-    """Module that executes a graph."""
+    """Module whose `forward` runs a graph."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__()
@@ -31,17 +31,20 @@ class InterpreterModule(Module):
         return GraphModule(self, self.graph)
 
     def print_readable(self, print_output: bool = True, **options: Any) -> str:
-        """Return the module's code with comments."""
+        """Return the module's code with comments, and print it if `print_output`."""
         return self.graph_module.print_readable(print_output, **options)
 
     def finalize(self) -> None:
-        """Generate the code of the current graph."""
+        """Generate the Python code of the current graph."""
         code = self.graph.python_code(root_module="self")
         check_parameters(self.graph.nodes)
         self._function = forward_from_src(code.src, code.globals, None)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the graph; keyword arguments are matched with `arg_names`, TypeError for unknown ones."""
+        """Run the graph.
+
+        Keyword arguments are matched with `arg_names`, and unknown names raise TypeError.
+        """
         if self._function is None:
             self.finalize()
         assert self._function is not None
@@ -57,7 +60,7 @@ class InterpreterModule(Module):
 
 
 class InterpreterModuleDispatcher(Module):
-    """Module with one graph per call, executed in round-robin order."""
+    """Module with one graph for each call in the program; `forward` runs these graphs in turn."""
 
     def __init__(self, calls: list[InterpreterModule]) -> None:
         super().__init__()
@@ -70,11 +73,11 @@ class InterpreterModuleDispatcher(Module):
         self._modules.update(first._modules)
 
     def call_modules(self) -> list[InterpreterModule]:
-        """Return the modules of the calls in order."""
+        """Return the modules of the calls, in the order of the calls."""
         return list(self._calls)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the graph of the next call; after the last call, the first one follows."""
+        """Run the graph of the next call; the first call follows the last one."""
         module = self._calls[self._next]
         self._next = (self._next + 1) % len(self._calls)
         return module(*args, **kwargs)

@@ -1,10 +1,10 @@
-"""Lowering of an exported graph to script IR, which is optimized.
+"""Lowering of an exported graph to script IR, which is then optimized like a script.
 
     mul = torch.ops.aten.mul.Tensor(x, 2)         %mul : Tensor = aten::mul(%x, %2)
     add = sym_size + 1                            %add : int = aten::add(%sym_size, %1)
 
-In: a `ts.fx` module whose nodes call operator overloads, or Python functions on numbers.  Out: a scripted
-function; other nodes (such as steps of `vmap`) raise `UnsupportedNodeError`.
+Input: a `ts.fx` module whose nodes call operator overloads, or Python functions on numbers. Output: a
+scripted function. Nodes with other calls, such as those of `vmap`, raise `UnsupportedNodeError`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _SIZES: Final = {
     "aten::sym_numel": "aten::numel",
 }  # fmt: skip
 
-_TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (  # script types of inputs
+_TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (  # Python types of inputs, with the script type
     ((Tensor,), TENSOR), ((bool, SymBool), BOOL), ((int, SymInt), INT), ((float, SymFloat), FLOAT),
     ((str,), STR),
 )  # fmt: skip
@@ -67,14 +67,16 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (  # script types of 
 
 _MAX_ITERATIONS: Final = (1 << 63) - 1
 _GROWING: Final = ("aten::add", "aten::sub", "aten::mul", "aten::neg")
-LONG_NUMBER: Final = "builtins.OverflowError"  # raised by compiled programs only
-_INT64_LIMIT: Final = 2.0**62  # conservative 64-bit bound: floats are inexact here
+# error of compiled programs for integers above 64 bits; Python code has no such limit
+LONG_NUMBER: Final = "builtins.OverflowError"
+# 62 bits instead of 63: the check computes in floats, which are inexact for large integers
+_INT64_LIMIT: Final = 2.0**62
 _ASSERTION: Final = overload_named("aten::_assert_scalar", "")
-_MAX_SIZE: Final = (1 << 31) - 1  # products of two such sizes cannot overflow
+_MAX_SIZE: Final = (1 << 31) - 1  # the product of two sizes up to this one fits into 64 bits
 
 
 class UnsupportedNodeError(Exception):
-    """Error of a node that script IR cannot represent."""
+    """Error for a node that script IR cannot represent."""
 
 
 def lowered(
@@ -82,9 +84,9 @@ def lowered(
 ) -> Callable[..., Any]:
     """Return a scripted function of the graph's inputs that returns the outputs as a list.
 
-    It raises ScriptRuntimeError if Python's integers exceed 64 bits: LONG_NUMBER, or RuntimeError if
-    earlier side effects forbid a second run.  `state` lists `get_attr` nodes of tensors, which become leading
-    inputs; nodes in `skipped` are not emitted.
+    If an integer exceeds 64 bits, the function raises ScriptRuntimeError: with LONG_NUMBER, the caller runs
+    the Python code instead; with RuntimeError, side effects have happened that forbid a second run. The
+    `get_attr` nodes in `state` become the first inputs; nodes in `skipped` are not emitted.
     """
     from ts.runtime.function import create_function_from_graph
 
@@ -108,13 +110,17 @@ def lowered(
 
 
 class _Lowering:
-    """Lowering of one `ts.fx` graph: the program's, or a control-flow subgraph, inlined into a block."""
+    """Lowering of one `ts.fx` graph.
+
+    The program's graph, or the subgraph of a control-flow operator within it.
+    """
 
     def __init__(self, graph: Graph, module: GraphModule, around: _Lowering | None = None) -> None:
         self.graph = graph
         self.module = module
-        self.acts: bool = around.acts if around else _acts(module)  # has side effects: must not rerun
-        self.values: dict[Node, Any] = {}  # a Value, or a list for several results
+        # True if the graph has side effects, so it must not run a second time
+        self.acts: bool = around.acts if around else _acts(module)
+        self.values: dict[Node, Any] = {}  # Value of each node, or a list of Values for several results
 
     def results(self, inputs: Sequence[Value]) -> list[Value]:
         """Emit the graph's nodes at the insertion point and return its results for `inputs`."""
@@ -156,7 +162,7 @@ class _Lowering:
                 return self._scan(*node.args)
         kind = FUNCTIONS.get(target)
         if target is operator.pow and not isinstance(node.meta.get("val"), SymFloat):
-            raise UnsupportedNodeError("a power of whole numbers")  # compiled `pow` of ints returns a float
+            raise UnsupportedNodeError("a power of whole numbers")  # `pow` of ints returns a float in scripts
         if kind is None or node.kwargs:
             raise UnsupportedNodeError(f"a call of {target}")
         given = [self._value(x, None) for x in node.args]
@@ -171,7 +177,7 @@ class _Lowering:
         return found
 
     def _refuse_long(self, kind: str, given: list[Value]) -> None:
-        """Emit an error for integers that exceed 64 bits; see `lowered`."""
+        """Emit code that raises an error if an integer result exceeds 64 bits; see `lowered`."""
         size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in given])
         is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _INT64_LIMIT])
         error = "builtins.RuntimeError" if self.acts else LONG_NUMBER
@@ -188,7 +194,7 @@ class _Lowering:
     # ---- branches and loops
 
     def _branch(self, truth: Any, first: Any, second: Any, operands: Any) -> list[Value]:
-        """Lower `cond` to an If node whose blocks are the two subgraphs."""
+        """Lower `cond` to an If node whose blocks are the two branches."""
         given = [self._value(x, None) for x in operands]
         node = self.graph.insert_node(self.graph.create_if(self._truth(self._value(truth, None))))
         found: list[list[Value]] = []
@@ -202,7 +208,7 @@ class _Lowering:
         return [node.add_output().set_type(value.type()) for value in found[0]]
 
     def _loop(self, condition: Any, body: Any, carried: Any, others: Any) -> list[Value]:
-        """Lower `while_loop` to a Loop node; the condition runs before the loop and after each iteration."""
+        """Lower `while_loop` to a Loop node; the condition runs before the first and after each iteration."""
         graph = self.graph
         start = [self._value(x, None) for x in carried]
         more = [self._value(x, None) for x in others]
@@ -220,7 +226,10 @@ class _Lowering:
         return list(node.outputs())
 
     def _map(self, body: Any, xs: Any, others: Any) -> list[Value]:
-        """Lower `map_impl` to a Loop over rows of each tensor, with one list per result."""
+        """Lower `map_impl` to a Loop over the rows of the tensors `xs`.
+
+        The rows of each result are collected in a list.
+        """
         graph = self.graph
         more = [self._value(x, None) for x in others]
         rows = [graph.insert("aten::unbind", [self._value(x, TENSOR), 0]) for x in xs]
@@ -235,7 +244,10 @@ class _Lowering:
         return self._stacked(self._over(count, [], lambda turn, _: ([], made(turn)))[1])
 
     def _scan(self, body: Any, init: Any, xs: Any, others: Any) -> list[Value]:
-        """Lower `scan` to a Loop over the first dimension; non-carried outputs are collected in lists."""
+        """Lower `scan` to a Loop over the first dimension.
+
+        The outputs of each step are collected in lists.
+        """
         graph = self.graph
         start, given, more = ([self._value(x, None) for x in part] for part in (init, xs, others))
         count = graph.insert("aten::size", [given[0], 0])
@@ -255,7 +267,10 @@ class _Lowering:
         start: list[Value],
         step: Callable[[Value, list[Value]], tuple[list[Value], list[Value]]],
     ) -> tuple[list[Value], list[Value]]:
-        """Emit a Loop with `count` iterations; return carried values, and a list (or None) per output."""
+        """Emit a Loop of `count` iterations.
+
+        Return the final carried values, and a list for each output of `step`.
+        """
         graph = self.graph
         node = graph.insert_node(graph.create_loop(count, self._value(True, BOOL), start))
         (block,) = node.blocks()
@@ -281,13 +296,13 @@ class _Lowering:
         return list(node.outputs()), columns
 
     def _stacked(self, columns: list[Value]) -> list[Value]:
-        """Stack lists of tensors."""
+        """Stack each list of tensors along a new first dimension."""
         return [
             x if x.type() is NONE else self.graph.insert("aten::stack", [x, 0], type=TENSOR) for x in columns
         ]
 
     def _refuse(self, truth: Value, message: str, error: str = "builtins.RuntimeError") -> None:
-        """Emit an exception raised at run time if a condition holds."""
+        """Emit code that raises an exception at run time if `truth` is true."""
         node = self.graph.insert_node(self.graph.create_if(truth))
         with self.graph.inserting_at_end(node.blocks()[0]):
             raised = self.graph.create(
@@ -298,7 +313,7 @@ class _Lowering:
             self.graph.insert_node(raised)
 
     def _inside(self, module: Any, given: list[Value]) -> list[Value]:
-        """Inline a control-flow subgraph and return its results."""
+        """Emit the nodes of a subgraph at the insertion point; return its results for the inputs `given`."""
         found = self.values[module] if isinstance(module, Node) else None
         if not isinstance(found, GraphModule):
             raise UnsupportedNodeError("a branch or loop whose graph is computed")
@@ -308,7 +323,7 @@ class _Lowering:
         return value if value.type() is BOOL else self.graph.insert("aten::Bool", [value])
 
     def _operator(self, target: OpOverload, node: Node) -> Any:
-        """Emit an operator node with all arguments of its schema."""
+        """Emit an operator node, with all arguments of the schema, defaults included."""
         op, graph = target.operator, self.graph
         given = dict(node.kwargs)
         values = []
@@ -333,7 +348,7 @@ class _Lowering:
         return outputs[0] if len(outputs) == 1 else list(outputs)
 
     def _value(self, x: Any, type: Type | None) -> Value:
-        """Convert an argument to a value of the expected type."""
+        """Convert a node argument to a Value of the expected type."""
         if isinstance(type, OptionalType) and x is not None:
             type = type.elem
         graph = self.graph
@@ -349,7 +364,7 @@ class _Lowering:
             node = graph.insert_node(graph.create("prim::ListConstruct", items))
             return node.output().set_type(type)
         if isinstance(type, ListType) and isinstance(x, int | float) and not isinstance(x, bool):
-            raise UnsupportedNodeError("a number for a list")  # window sizes
+            raise UnsupportedNodeError("a number for a list")  # such as a window size given as one number
         if isinstance(x, dtypes.dtype | dtypes.layout | dtypes.memory_format):
             x = x.code
         if type is NUMBER and isinstance(x, bool):
@@ -363,7 +378,7 @@ class _Lowering:
 
 
 def _acts(module: GraphModule) -> bool:
-    """Return True if a graph has side effects other than assertions."""
+    """Return True if the graph has side effects besides assertions."""
     calls = (n.target for n in module.graph.nodes if n.op == "call_function")
     return any(is_impure(target) and target is not _ASSERTION for target in calls) or any(
         _acts(inner) for inner in module.children() if isinstance(inner, GraphModule)
@@ -371,9 +386,9 @@ def _acts(module: GraphModule) -> bool:
 
 
 def _may_be_long(value: Any) -> bool:
-    """Return True if an integer value may exceed 64 bits."""
+    """Return True if an integer with this symbolic value may exceed 64 bits."""
     if not isinstance(value, SymInt):
-        return value is None  # a node added after the export
+        return value is None  # no value was recorded: the node was added after the export
     ranges = {}
     for symbol in value.node.expression.free_symbols:
         ends = value.node.environment.ranges.get(symbol, EVERYTHING)
@@ -385,14 +400,14 @@ def _may_be_long(value: Any) -> bool:
 
 
 def _is_of_sizes(value: Any) -> bool:
-    """Return True if a symbolic integer contains no unbacked symbols."""
+    """Return True if all symbols of a symbolic integer are sizes of arguments."""
     return isinstance(value, SymInt) and not any(
         map(sympy_functions.is_of_data, value.node.expression.free_symbols)
     )
 
 
 def _type_of(value: Any) -> Type:
-    """Return the type of a graph input."""
+    """Return the script type of a graph input with this recorded value."""
     if value is None:
         return NONE
     for classes, type in _TYPES:

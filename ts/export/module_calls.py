@@ -1,7 +1,7 @@
-"""Module call graph: `nn_module_stack` metadata of nodes, and preserved call signatures.
+"""Recording of submodule calls: `nn_module_stack` metadata, and signatures of preserved calls.
 
-ModuleCallEntry("encoder", None)                        a submodule of the program
-ModuleCallEntry("encoder@1", signature)                 its second call, with inputs and outputs
+ModuleCallEntry("encoder", None)                        the submodule `encoder`
+ModuleCallEntry("encoder@1", signature)                 the second call of `encoder`, with inputs and outputs
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ModuleCallSignature:
     forward_arg_names: list[str] | None = None
 
     def renamed(self, name: Callable[[str], str]) -> ModuleCallSignature:
-        """Rename nodes in the signature."""
+        """Return the signature with each node name replaced by `name(node name)`."""
 
         def again(argument: ArgumentSpec) -> ArgumentSpec:
             if isinstance(argument, ConstantArgument):
@@ -54,7 +54,10 @@ class ModuleCallSignature:
 
 @dataclasses.dataclass
 class ModuleCallEntry:
-    """Module call: path, with suffix `@k` for repeated calls."""
+    """Entry of the module call graph.
+
+    Path of the module, with suffix `@k` for its call number k (from 1), and signature.
+    """
 
     fqn: str
     signature: ModuleCallSignature | None = None
@@ -69,11 +72,11 @@ _ARGUMENTS: dict[type, Any] = {
 
 
 def argument(x: Any, node: Any) -> ArgumentSpec:
-    """Return the argument spec of a value: by node name, or a constant."""
+    """Return the argument spec of the value `x`: its node's name, or a constant."""
     for kind, made in _ARGUMENTS.items():
         if isinstance(x, kind) and hasattr(node, "name"):
             return made(node.name)  # type: ignore[no-any-return]
-    return ConstantArgument("", node)  # a symbol that was specialized
+    return ConstantArgument("", node)  # the program specialized this symbol to a number
 
 
 class ModuleCalls:
@@ -82,19 +85,20 @@ class ModuleCalls:
     def __init__(self, root: Module, preserved: Iterable[str] = ()) -> None:
         self.preserved = frozenset(preserved)
         for name in self.preserved:
-            root.get_submodule(name)  # raises AttributeError for an unknown path
-        self.paths: dict[int, str] = {}  # first path of each module, by id
+            root.get_submodule(name)  # raises AttributeError if the module has no such submodule
+        self.paths: dict[int, str] = {}  # path of each module, by id; of several paths, the first
         for name, module in root.named_modules():
             self.paths.setdefault(id(module), name)
         self.root = root
-        self.stack: dict[str, tuple[str, str]] = {}  # active module calls: key -> (path, class)
+        # calls that are running: key in `nn_module_stack` -> (path, class)
+        self.stack: dict[str, tuple[str, str]] = {}
         self.counts: Counter[str] = Counter()
-        self.signatures: dict[str, ModuleCallSignature] = {}  # by path and call number
+        self.signatures: dict[str, ModuleCallSignature] = {}  # signatures of calls, by path and call number
 
     def forward(self, module: Module, recorder: ExportTracer) -> Callable[..., Any]:
-        """Return a module's `forward` that adds the call to `nn_module_stack`."""
+        """Return the `forward` of a module, wrapped to add the call to `nn_module_stack`."""
         path = self.paths.get(id(module))
-        if path is None:  # module created during the run
+        if path is None:  # the program created this module while it ran
             return module.forward  # type: ignore[no-any-return]
         call = f"{path}@{self.counts[path]}" if self.counts[path] else path
         self.counts[path] += 1
@@ -107,7 +111,7 @@ class ModuleCalls:
                 self.stack = before
             if (
                 path in self.preserved and not recorder.inside
-            ):  # calls in subgraphs have no preserved signature
+            ):  # signatures of calls within subgraphs are not preserved
                 self.signatures[call] = self._signature(recorder, (args, kwargs), result)
             return result
 
@@ -120,12 +124,15 @@ class ModuleCalls:
         return ModuleCallSignature(given, made, in_spec, out_spec)
 
     def rename(self, before: str, name: str) -> None:
-        """Update signatures after a node was renamed."""
+        """Rename a node in all signatures."""
         for call, signature in self.signatures.items():
             self.signatures[call] = signature.renamed(lambda known: name if known == before else known)
 
     def entries(self, signature: ModuleCallSignature) -> list[ModuleCallEntry]:
-        """Return entries of the program (with `signature`), all modules, and repeated preserved calls."""
+        """Return the entries of the module call graph.
+
+        The program (with `signature`), all submodules, and repeated calls.
+        """
         names = [name for name in self.paths.values() if name]
         again = [name for name in self.signatures if "@" in name]
         found = [ModuleCallEntry(name, self.signatures.get(name)) for name in names + again]
@@ -133,6 +140,6 @@ class ModuleCalls:
 
 
 def class_name(module: Module) -> str:
-    """Return the qualified class name of a module, with PyTorch's module names."""
+    """Return the qualified name of a module's class; classes of `ts` get the module names of PyTorch."""
     kind = type(module)
     return f"{torch_name(kind.__module__)}.{kind.__qualname__}"

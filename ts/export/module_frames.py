@@ -1,11 +1,11 @@
-"""Construction of a module hierarchy from a flat graph: one frame per module call.
+"""Construction of a module hierarchy from a flat graph, with one frame for each module call.
 
     Unflattening(program, module).run()
 
-`nn_module_stack` holds the module calls around a node; frames are opened and closed where it changes.  Values
-captured from outer frames become inputs of a frame's graph, and values used outside become its results.
-Calls with a preserved signature have the original's pytrees: the graph flattens its inputs and unflattens its
-result, and the caller does the inverse.
+The metadata `nn_module_stack` of a node names the module calls that enclose it; frames are opened and closed
+where this metadata changes. Values of outer frames that a frame uses become inputs of its graph, and values
+that outer frames use become its results. A call with a preserved signature has the pytrees of the original
+call: its graph flattens the inputs and unflattens the result, and the calling graph does the inverse.
 
 Calls with equal graphs share one module.  Another graph becomes a separate module (`encoder@1`), or
 alternates within one module if signatures are preserved.
@@ -30,22 +30,25 @@ from ts.fx.node import Node, map_arg
 from ts.nn.modules.module import Module
 from ts.utils import _pytree as pytree
 
-_CALL_KEY = "L__self__"  # prefix of call names in `nn_module_stack` keys
+_CALL_KEY = "L__self__"  # prefix of keys in `nn_module_stack`
 _COPY = ts.ops.aten.copy_.default
 
 
 class Frame:
-    """Frame of a module call; the outermost frame is the root module."""
+    """Frame: the graph of one module call while it is built.
+
+    The outermost frame belongs to the root module.
+    """
 
     def __init__(self, work: Unflattening, path: str, call: str, parent: Frame | None) -> None:
         self.work = work
         self.path = path  # path of the module in the original program
-        self.call = call  # path with call number
+        self.call = call  # path with the suffix of the call number, such as `encoder@1`
         self.parent = parent
         self.graph = Graph()
-        self.values: dict[Node, Any] = {}  # program node -> node of this graph
-        self.needs: list[Node] = []  # captured outer nodes, by input
-        self.nodes: list[Node] = []  # program nodes of this frame
+        self.values: dict[Node, Any] = {}  # node of this frame's graph, by node of the program
+        self.needs: list[Node] = []  # program nodes of outer frames that this frame uses; each is an input
+        self.nodes: list[Node] = []  # program nodes that this frame contains
         self.last_state: Node | None = None
         self.signature = work.signatures.get(call)
         self.module: InterpreterModule = (
@@ -54,7 +57,10 @@ class Frame:
 
     @property
     def name(self) -> str:
-        """Name of the module relative to its parent frame; underscored path if not contained in it."""
+        """Name under which the parent module holds this module.
+
+        A path outside of the parent is joined by underscores.
+        """
         around = self.parent.path if self.parent is not None else ""
         if not around:
             return self.path
@@ -74,11 +80,12 @@ class Frame:
         prefix = f"{self.path}." if self.path else ""
         if state is not None and state.startswith(prefix):
             return self._attribute(state[len(prefix) :], self.work.of_state[state])
-        if node.op == "get_attr":  # the graph of a branch or loop
+        if node.op == "get_attr":  # the subgraph of a control-flow operator
             name = str(node.target)
             return self._attribute(name, getattr(self.work.program.graph_module, name))
         if self.signature is not None:
-            if state is not None:  # state of another module, or a constant: share the tensor
+            # state of a module outside of this frame, or a constant: register the tensor here too
+            if state is not None:
                 return self._attribute(
                     f"_{state.replace('.', '_')}", self.work.of_state[state], registered=False
                 )
@@ -95,7 +102,7 @@ class Frame:
         return made
 
     def _attribute(self, name: str, value: Any, registered: bool = True) -> Node:
-        """Create a `get_attr` node for module state after the inputs and earlier state nodes."""
+        """Create a `get_attr` node for a tensor of the module, after inputs and other `get_attr` nodes."""
         inputs = [n for n in self.graph.nodes if n.op == "placeholder"]
         behind = self.last_state or (inputs[-1] if inputs else None)
         first = next(iter(self.graph.nodes), None)
@@ -112,13 +119,13 @@ class Frame:
         return made
 
     def run(self, node: Node) -> Node:
-        """Copy a program node into this graph."""
+        """Copy a program node into this frame's graph."""
         made = self.graph.node_copy(node, self.value)
         self.values[node] = made
         self.nodes.append(node)
         return made
 
-    # ---- pytrees of preserved calls
+    # ---- pytrees of calls with a preserved signature
 
     def open(self) -> None:
         """Flatten the inputs of a call whose signature is preserved."""
@@ -133,7 +140,7 @@ class Frame:
                 self.values[self.work.node(argument.name)] = leaf(k, argument.name)
 
     def _spread(self, tree: Any, spec: Node) -> Callable[..., Node]:
-        """Flatten a pytree; return a function that creates the node of leaf `k`."""
+        """Emit a call that flattens `tree`; return a function that creates the node of its k-th leaf."""
         flat = self.graph.call_function(fx_pytree.tree_flatten_spec, (tree, spec))
         return lambda k, name=None: self._item(flat, k, name)
 
@@ -141,7 +148,7 @@ class Frame:
         return self.graph.create_node("call_function", operator.getitem, (node, key), name=name)
 
     def _constant(self, spec: Any) -> Node:
-        """Store a pytree spec as module attribute and return its `get_attr` node."""
+        """Register a pytree spec as an attribute of the module and return its `get_attr` node."""
         name = f"_spec_{sum(str(n.target).startswith('_spec_') for n in self.graph.nodes)}"
         setattr(self.module, name, spec)
         return self.graph.get_attr(name)
@@ -198,7 +205,10 @@ class Frame:
             parent.values[node] = leaf(places[node])
 
     def _placed(self, parent: Frame) -> str:
-        """Register the closed module in its parent and return its name, shared with equal earlier calls."""
+        """Register the module of this finished frame in its parent; return its name.
+
+        Equal graphs share one module.
+        """
         self.module.graph = self.graph
         before = self.work.closed.setdefault((id(parent.module), self.name), [])
         before.append(self.module)
@@ -224,26 +234,31 @@ class Unflattening:
         self.program = program
         self.module = module
         self.signatures = {e.fqn: e.signature for e in program.module_call_graph if e.fqn and e.signature}
-        self.state: dict[Node, str] = {}  # inputs that are state, by node: their names
+        # name of the parameter, buffer or constant, by the input node of the program
+        self.state: dict[Node, str] = {}
         self.of_state: dict[str, Any] = {}
-        self.given: set[Any] = set()  # result nodes and new values of inputs
-        self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}  # by (parent id, name)
+        self.given: set[Any] = set()  # result nodes, and new values of mutated inputs
+        # modules of finished frames, by id of the parent module and name
+        self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}
         self._nodes: dict[str, Node] = {n.name: n for n in program.graph.nodes}
 
     def is_taken(self, node: Node, inside: set[Node]) -> bool:
-        """Return True if nodes outside of a frame use a node's value."""
+        """Return True if a node outside of a frame uses `node`; `inside` is the set of the frame's nodes."""
         output = self.program.graph.output_node()
         return any(user not in inside if user is not output else node in self.given for user in node.users)
 
     def node(self, name: str) -> Node:
-        """Return a program node by name."""
+        """Return the program node with this name."""
         found = self._nodes.get(name)
         if found is None:
             raise RuntimeError(f"the signature of a call names {name}, which the program has not")
         return found
 
     def module_for(self, owner: Module, name: str) -> InterpreterModule:
-        """Return the module of a call: the original submodule at the first call, a new one later."""
+        """Return the module of a call.
+
+        The registered module for the first call, a new module for later calls.
+        """
         found = _submodule(owner, name)
         if isinstance(found, InterpreterModule) and (id(owner), name) not in self.closed:
             return found
@@ -253,7 +268,7 @@ class Unflattening:
         return made
 
     def run(self) -> None:
-        """Create the submodules and graphs of the module."""
+        """Create the submodules and their graphs."""
         program = self.program
         for entry in program.module_call_graph:
             if entry.fqn and "@" not in entry.fqn:
@@ -264,7 +279,7 @@ class Unflattening:
         results = self._results()
         self.given = {*(x for x in results if isinstance(x, Node)), *late}
         at_head = True
-        running: list[str] = []  # open calls below the root
+        running: list[str] = []  # calls that enclose the previous node, outermost first, without the root
         for node in program.graph.nodes:
             if node.op == "placeholder" and node not in self.state:
                 root.values[node] = root.graph.node_copy(node)
@@ -286,7 +301,7 @@ class Unflattening:
         self.module.graph = root.graph
 
     def _results(self) -> tuple[Any, ...]:
-        """Return the user outputs."""
+        """Return the results that the program returns to its caller, without new values of mutated inputs."""
         outputs = self.program.graph.output_node().args[0]
         specs = self.program.graph_signature.output_specs
         kept = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
@@ -305,9 +320,11 @@ class Unflattening:
             set_state(self.module, name, self.of_state[name], saved)
 
     def _written(self) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
-        """Return mutated inputs by new-value node: written immediately, or at the end.
+        """Return the mutated inputs by the node of their new value.
 
-        Inputs whose old value is read later are written at the end.
+        Those to write at this node, and those to write at the end.
+
+        An input is written at the end if a later node reads its old value.
         """
         program = self.program
         inputs = {name: node for node, name in self.state.items()} | self._nodes
@@ -326,7 +343,7 @@ class Unflattening:
         return found, late
 
     def _turn(self, frame: Frame, running: list[str], wanted: list[str], paths: dict[str, str]) -> Frame:
-        """Close frames of finished calls, open frames of `wanted` calls; return the innermost frame."""
+        """Close the frames of calls that ended and open those of `wanted`; return the innermost frame."""
         common = 0
         while common < min(len(running), len(wanted)) and running[common] == wanted[common]:
             common += 1
@@ -341,7 +358,7 @@ class Unflattening:
 
 
 def put_module(root: Module, path: str, module: Module) -> None:
-    """Set a submodule at a dotted path, creating missing parent modules."""
+    """Register a submodule at a dotted path; missing parent modules are created."""
     *around, name = path.split(".")
     for part in around:
         found = root._modules.get(part)
@@ -366,7 +383,7 @@ def _has(module: Module, path: str) -> bool:
 
 
 def _calls(node: Node) -> list[tuple[str, str]] | None:
-    """Return the module calls around a node, as (call, path) pairs without the root; None if unrecorded."""
+    """Return the module calls that enclose a node as (call, path), outermost first; None if not recorded."""
     stack = node.meta.get("nn_module_stack")
     if not stack:
         return None
@@ -382,7 +399,7 @@ def _is_number(node: Node) -> bool:
 
 
 def _same(first: InterpreterModule, second: InterpreterModule) -> bool:
-    """Return True if two modules have structurally equal graphs."""
+    """Return True if the graphs of two modules have the same structure and equal arguments."""
     nodes, others = list(first.graph.nodes), list(second.graph.nodes)
     if len(nodes) != len(others):
         return False

@@ -1,7 +1,8 @@
 """Snapshot and restoration of module state around an export.
 
-Running `forward` on fake tensors may assign attributes.  A replaced buffer becomes a final `copy_` of the
-program; other attributes, and the contents of lists, dictionaries and sets among them, are restored.
+`forward` may assign attributes while it runs on fake tensors. If it replaced a buffer, the exported program
+ends with a `copy_` into this buffer. All other attributes are restored, including the contents of lists,
+dictionaries and sets.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ class Snapshot:
         self.before = [
             (name, m, dict(m.__dict__), {table: dict(getattr(m, table)) for table in _TABLES})
             for name, m in module.named_modules()
-            if not isinstance(m, ScriptModule)  # their attribute assignments are refused
+            if not isinstance(m, ScriptModule)  # a script module refuses assignments of attributes
         ]
-        self.contents: dict[int, tuple[Any, Any]] = {}  # id -> container and its copy
+        self.contents: dict[int, tuple[Any, Any]] = {}  # (container, copy of its contents), by id
         for _, _, attributes, _ in self.before:
             self._keep(attributes.values())
         self.tensors = self._tensors()
 
     def _keep(self, values: Iterable[Any]) -> None:
-        """Save the contents of containers recursively."""
+        """Save the contents of the containers in `values`, recursively."""
         for x in values:
             if isinstance(x, _CONTAINERS) and id(x) not in self.contents:
                 self.contents[id(x)] = x, (items := _items(x))
@@ -46,7 +47,7 @@ class Snapshot:
                 self._keep(x)
 
     def _tensors(self) -> dict[str, Tensor]:
-        """Return tensors in attributes by expression, such as self.layer.seen[0]."""
+        """Return all tensors in attributes, by the expression that reads them, such as self.layer.seen[0]."""
         found: dict[str, Tensor] = {}
         for path, module, _, _ in self.before:
             for name, x in module.__dict__.items():
@@ -55,7 +56,7 @@ class Snapshot:
         return found
 
     def replaced_buffers(self) -> Iterator[tuple[str, Tensor, Tensor]]:
-        """Yield buffers that were replaced by other tensors: module path, old tensor, new tensor."""
+        """Yield (module path, old tensor, new tensor) for each buffer that was replaced."""
         for path, module, _, tables in self.before:
             for name, x in tables["_buffers"].items():
                 now = module._buffers.get(name)
@@ -63,7 +64,7 @@ class Snapshot:
                     yield path, x, now
 
     def restore(self) -> None:
-        """Restore the modules' attributes; warn about tensors assigned to attributes."""
+        """Restore the attributes of all modules; warn about tensors that were assigned to attributes."""
         assigned = [at for at, x in self._tensors().items() if self.tensors.get(at) is not x]
         for _, module, attributes, tables in self.before:
             now = module.__dict__
@@ -92,12 +93,12 @@ class Snapshot:
 
 
 def _items(x: Any) -> Any:
-    """Return a shallow copy of a container's contents, as dict or list."""
+    """Return a copy of a container's contents: a dictionary, or a list of the elements."""
     return dict(x) if isinstance(x, dict) else list(x)
 
 
 def _refill(x: Any, items: Any) -> None:
-    """Restore a container's saved contents, if changed."""
+    """Restore the saved contents of a container that was changed."""
 
     def identities(items: Any) -> list[int]:
         return [id(y) for y in (*items, *(items.values() if isinstance(items, dict) else ()))]
@@ -112,7 +113,7 @@ def _refill(x: Any, items: Any) -> None:
 
 
 def _tensors_in(x: Any, at: str, around: tuple[int, ...]) -> Iterator[tuple[str, Tensor]]:
-    """Yield tensors of a nested value with their names; cycles are skipped."""
+    """Yield (expression, tensor) for each tensor in a nested value."""
     if isinstance(x, Tensor):
         yield at, x
     elif isinstance(x, list | tuple | deque | dict) and id(x) not in around:

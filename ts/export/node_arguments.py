@@ -1,4 +1,4 @@
-"""Node arguments and source metadata."""
+"""Helpers for the arguments and the source metadata of nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ts.fx.node import Node
 
 
 def values_of(x: Any, value: Callable[[Node], Any]) -> Any:
-    """Map nodes in an argument by `value`."""
+    """Return the argument `x` with each node in it replaced by `value(node)`."""
     if isinstance(x, Node):
         return value(x)
     if isinstance(x, list | tuple):
@@ -24,13 +24,13 @@ def values_of(x: Any, value: Callable[[Node], Any]) -> Any:
 
 
 def origin_of(node: Node | None) -> dict[str, Any]:
-    """Return source metadata (`stack_trace`, `nn_module_stack`) of a node for its replacements."""
+    """Return the source metadata of a node (`stack_trace`, `nn_module_stack`) to copy it to other nodes."""
     meta = {} if node is None else node.meta
     return {k: meta[k] for k in ("stack_trace", "nn_module_stack") if k in meta}
 
 
 def readable(kind: str, x: Any) -> Any:
-    """Convert dtype, layout and memory format codes to objects, by the parameter's `kind`."""
+    """Convert the integer code of a dtype, layout or memory format to the object that it stands for."""
     if type(x) is not int:
         return x
     if kind == "ScalarType":

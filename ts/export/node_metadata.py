@@ -1,6 +1,6 @@
-"""Metadata of exported nodes under PyTorch's keys and names, for graph passes that read them.
+"""Metadata of exported nodes with PyTorch's keys and names, for graph passes written for PyTorch.
 
-    meta["torch_fn"]           ("relu_1", "function.relu"): called function with a count
+    meta["torch_fn"]           ("relu_1", "function.relu"): called function, with the number of the call
     meta["tensor_meta"]        shape, dtype, strides and memory format of a tensor
     meta["unbacked_bindings"]  paths in the node's value to the unbacked symbols that it defines
     sym_size_int_1             the name of a size node
@@ -27,7 +27,7 @@ from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 from ts.utils._pytree_nodes import SequenceKey
 
-# Operators that export inserts, which the program does not call.
+# Operators that `export` inserts; the program does not call them.
 _INSERTED_OPERATORS: Final = frozenset(
     ("aten::_assert_scalar", "aten::_assert_tensor_metadata", "aten::sym_size")
 )
@@ -37,8 +37,8 @@ _EMPTY_MODULE_STACK: Final = "_empty_nn_module_stack_from_metadata_hook"
 class FunctionCounter:
     """Counter of the calls of each function in a program, with the outermost active call.
 
-    Functions of the compiled core do not record whether they were called as methods: functions that are also
-    tensor methods count as methods.
+    The compiled core does not record whether a function was called as a method: a function that is also a
+    tensor method counts as a method.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class FunctionCounter:
             self.current = before
 
     def function_of(self, target: Any) -> tuple[str, str]:
-        """Return the function that a node belongs to: the outermost active call, or the node's target."""
+        """Return the function to which a node belongs: the outermost running call, or the node's target."""
         if not isinstance(target, OpOverload):
             name = str(getattr(target, "__name__", type(target).__name__))
             return self.current or (f"{name}_0", f"builtin_function_or_method.{name}")
@@ -77,13 +77,13 @@ class FunctionCounter:
         return self._count(method), f"method_descriptor.{method}"
 
     def _count(self, name: str) -> str:
-        """Count one more call of a function; return its name with the count."""
+        """Increment the number of calls of the function `name`; return the name with this number."""
         self._counts[name] += 1
         return f"{name}_{self._counts[name]}"
 
 
 def _kind_of(function: Any, name: str) -> str:
-    """Return the name of the type that PyTorch's function of this name has."""
+    """Return the name of the Python type that the function `name` has in PyTorch."""
     if type(function).__name__ == "OverloadSet":
         return "method_descriptor" if hasattr(Tensor, name) else "builtin_function_or_method"
     return "function" if type(function).__name__ == "Overridable" else type(function).__name__
@@ -98,8 +98,9 @@ def _symbol_in(n: Any) -> Any:
 def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
     """Rename size nodes to `sym_size_int_N`; return the new names by the previous ones.
 
-    `used_sizes` is the number of sizes that the program itself reads.  PyTorch inserts the sizes of the
-    inputs a second time and deletes those without users: numbers begin there, and deleted nodes count.
+    `used_sizes` is the number of sizes that the program itself reads. PyTorch inserts nodes for the sizes of
+    the inputs a second time and then deletes those without users: the second insertion starts at this number,
+    and deleted nodes are counted.
     """
     numbers: dict[Any, int] = {}
     for node in graph.nodes:
@@ -147,7 +148,10 @@ def add_tensor_metadata(graph: Graph, environment: ShapeEnv) -> None:
 
 
 def _new_bindings(value: Any, known: set[Any]) -> dict[Any, tuple[Any, ...]]:
-    """Add the data-dependent symbols of a node's value to `known`; return the path to each one added."""
+    """Add the data-dependent symbols of `value` that are not in `known` to `known`.
+
+    Return their paths in `value`.
+    """
     bindings: dict[Any, tuple[Any, ...]] = {}
     for path, leaf in pytree.tree_leaves_with_path(value):
         numbers: list[tuple[tuple[Any, ...], Any]] = [(tuple(path), leaf)]

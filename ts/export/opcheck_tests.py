@@ -23,7 +23,7 @@ class OpCheckError(Exception):
 
 
 class _Case:
-    """Call of an operator, as a test case."""
+    """Operator call that the tests run: operator, arguments and their schema parameters."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class _Case:
         self.closeness = closeness
 
     def copied(self, requires_grad: bool = True) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Copy the arguments to separate memory."""
+        """Return copies of the arguments that share no memory with the originals."""
 
         def copy(x: Any) -> Any:
             if not isinstance(x, Tensor):
@@ -55,7 +55,7 @@ class _Case:
         return self.op.operator.signature.parameters  # type: ignore[no-any-return]
 
     def given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-        """Return (parameter, argument) pairs."""
+        """Return a (parameter, argument) pair for each argument."""
         named = {p.name: p for p in self.parameters}
         positional = list(zip(self.parameters, args, strict=False))
         return positional + [(named[name], x) for name, x in kwargs.items()]
@@ -120,7 +120,8 @@ def _faketensor(case: _Case) -> None:
     try:
         with ts.no_grad():
             made = _tensors(case.op(*args, **kwargs))
-    except ts.errors.DataDependentOutputException:  # tested by the export below
+    # the export test covers operators with data-dependent results
+    except ts.errors.DataDependentOutputException:
         return
     told = (
         f"When comparing the output of {case.op} on FakeTensor and concrete Tensors, found mismatched tensor "
@@ -208,7 +209,7 @@ def opcheck(
     for name in names:
         try:
             _CHECKS[name](case)
-        except Exception as error:  # operators may raise anything
+        except Exception as error:  # an operator may raise any exception
             if raise_exception:
                 raise OpCheckError(f"opcheck(op, ...): {name} failed with {error}") from error
             found[name] = error

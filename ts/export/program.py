@@ -34,7 +34,7 @@ _READ_ONLY: Final = frozenset(
 
 
 class ExportedProgram:
-    """Exported program: graph, signature, state and constraints; the result of `ts.export.export`."""
+    """Exported program, the result of `ts.export.export`: graph, signature, state and range constraints."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class ExportedProgram:
         *,
         verifiers: list[type[Verifier]] | None = None,
     ) -> None:
-        graph._codegen = CodeGen()  # inputs are flat
+        graph._codegen = CodeGen()  # the graph's code takes flattened inputs
         module = GraphModule(root, graph)
         if isinstance(root, Module):
             module.meta.update(getattr(root, "meta", {}))
@@ -74,7 +74,7 @@ class ExportedProgram:
         environment: ShapeEnv | None = None,
         dialect: str = "TRAINING",
     ) -> ExportedProgram:
-        """Return a program of this module, with the conditions and the environment of an export."""
+        """Create a program with the given fields, and with the guards and shape environment of an export."""
         made = cls.__new__(cls)
         made._set(
             graph_module, graph_signature, state_dict, range_constraints, module_call_graph, example_inputs,
@@ -105,7 +105,7 @@ class ExportedProgram:
         self._guards = guards
         self._environment = environment
         self._dialect = dialect
-        self._report: DraftExportReport | None = None  # report of `draft_export`
+        self._report: DraftExportReport | None = None  # report of failures, for programs of `draft_export`
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _READ_ONLY:
@@ -145,7 +145,7 @@ class ExportedProgram:
 
     @property
     def constants(self) -> dict[str, Any]:
-        """Tensors and objects by name that are neither parameters nor buffers."""
+        """Tensors and objects that are neither parameters nor buffers, by name."""
         return self._constants
 
     @property
@@ -155,12 +155,12 @@ class ExportedProgram:
 
     @property
     def range_constraints(self) -> dict[Any, Any]:
-        """Value ranges of symbolic sizes."""
+        """Ranges of the symbolic sizes, by symbol."""
         return self._range_constraints
 
     @property
     def example_inputs(self) -> Any:
-        """Example arguments of the export."""
+        """Arguments with which the program was exported."""
         return self._example_inputs
 
     @example_inputs.setter
@@ -182,14 +182,14 @@ class ExportedProgram:
 
     @property
     def module_call_graph(self) -> list[ModuleCallEntry]:
-        """Module calls of the original, root module first, with preserved signatures."""
+        """Entries for the program (first) and its submodules, with the signatures of preserved calls."""
         return self._module_call_graph
 
     @property
     def call_signature(self) -> ModuleCallSignature:
-        """Signature of the program's call: pytree specs and argument names."""
+        """Signature of a call of the program: pytree specs and names of the arguments."""
         signature = self._module_call_graph[0].signature
-        assert signature is not None  # the entry of the root module has a signature
+        assert signature is not None  # the first entry belongs to the program and always has a signature
         return signature
 
     @property
@@ -199,7 +199,7 @@ class ExportedProgram:
 
     @property
     def dialect(self) -> str:
-        """`TRAINING`, as programs are exported, or `ATEN`: decomposed, without writes."""
+        """`TRAINING` after `export`; `ATEN` after `run_decompositions`: decomposed and without mutation."""
         return self._dialect
 
     @property
@@ -211,11 +211,11 @@ class ExportedProgram:
 
     @property
     def verifiers(self) -> list[type[Verifier]]:
-        """List with the verifier class."""
+        """List that contains `verifier`."""
         return [self.verifier]
 
     def validate(self) -> None:
-        """Raise SpecViolationError if graph and signature differ, or state is missing."""
+        """Raise SpecViolationError if the graph does not match the signature, or state is missing."""
         self.verifier().check(self)
 
     @property
@@ -228,7 +228,7 @@ class ExportedProgram:
         return self._environment
 
     def run_decompositions(self, decomp_table: Mapping[Any, Any] | None = None) -> ExportedProgram:
-        """Decompose into core operators without mutation, or by a given decomposition table."""
+        """Return the program decomposed into core operators without mutation, or by `decomp_table`."""
         from ts.export.run_decompositions import decomposed
 
         return decomposed(self, decomp_table)
@@ -242,7 +242,7 @@ class ExportedProgram:
         constants: dict[str, Any] | None = None,
         verifiers: Any = None,
     ) -> ExportedProgram:
-        """Return a program with a new graph and signature that shares all other fields with this one."""
+        """Return a program with a new graph and signature; all other fields are shared with this program."""
         dialect = verifiers[0].dialect if verifiers else self._dialect
         return type(self)._create(
             graph_module, graph_signature, self.state_dict if state_dict is None else state_dict,
@@ -251,7 +251,10 @@ class ExportedProgram:
         )  # fmt: skip
 
     def _transform_do_not_use(self, *passes: Callable[[GraphModule], Any]) -> ExportedProgram:
-        """Return the program after graph passes, each of which returns a `PassResult` or None."""
+        """Apply graph passes in order and return the resulting program.
+
+        A pass returns a `PassResult` or None.
+        """
         module = self.graph_module
         before = [node.name for node in module.graph.nodes if node.op == "placeholder"]
         outputs = [getattr(x, "name", None) for x in module.graph.output_node().args[0]]
@@ -295,7 +298,7 @@ class ExportedProgram:
             yield name, (self.constants if name in hidden else self.state_dict)[name]
 
     def module(self, check_guards: bool = True) -> Module:
-        """Return a module callable like the original; `check_guards` enables argument guards."""
+        """Return a module that is called like the original module; it checks guards if `check_guards`."""
         from ts.export.unlifted_module import UnliftedModule
 
         return UnliftedModule(self, check_guards)
@@ -307,7 +310,10 @@ class ExportedProgram:
         )
 
     def _lifted(self) -> list[Any]:
-        """Return the lifted state: graph inputs before the user inputs."""
+        """Return the values of the graph inputs that are not user inputs.
+
+        Parameters, buffers and constants.
+        """
         found = []
         for spec in self.graph_signature.input_specs:
             if spec.kind is InputKind.USER_INPUT:

@@ -1,4 +1,4 @@
-"""Overloads and options of operator calls, as PyTorch's Python bindings select and fill them in.
+"""Overloads and default options that PyTorch's Python bindings choose for operator calls.
 
 x + 1               aten.add.Tensor(x, 1), although `ts` computes aten.add.Scalar
 ts.zeros(2)         aten.zeros.default([2], device=cpu, pin_memory=False)
@@ -14,7 +14,9 @@ from ts.ops import registry
 
 
 def overload_for_numbers(op: Any) -> Any:
-    """Return the Tensor overload for a Scalar overload if PyTorch wraps the number in a tensor; else `op`."""
+    """Return the Tensor overload for a Scalar overload if PyTorch would convert the number to a tensor.
+
+    Otherwise return `op`."""
     if op.overload not in ("Scalar", "Scalar_mode"):
         return op
     wanted = ("", "Tensor") if op.overload == "Scalar" else ("Tensor_mode",)
@@ -25,7 +27,7 @@ def overload_for_numbers(op: Any) -> Any:
 
 
 def with_factory_options(op: Any, values: list[Any]) -> list[Any]:
-    """Fill in `device` and `pin_memory=False` in the arguments of a factory operator."""
+    """Return the arguments of a factory operator with `device` and `pin_memory=False` filled in."""
     parameters = op.signature.parameters
     names = {p.name: i for i, p in enumerate(parameters)}
     if op.name in _WITHOUT_FACTORY_OPTIONS or "pin_memory" not in names or "device" not in names:

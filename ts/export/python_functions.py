@@ -1,4 +1,4 @@
-"""Python and `ts` functions on symbolic numbers that graph nodes may call, by archive name.
+"""Python functions and `ts` functions on symbolic numbers that graph nodes may call, by name in archives.
 
 FUNCTIONS["_operator.floordiv"]        operator.floordiv
 """

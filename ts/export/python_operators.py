@@ -1,6 +1,7 @@
 """Overloads of Python operator symbols: `x & y` is `aten.__and__`, unlike `ts.bitwise_and(x, y)`.
 
-A tracer receives both as `bitwise_and`; the current bytecode instruction distinguishes them.
+A tracer receives both as calls of `bitwise_and`; the bytecode instruction that the caller executes tells
+which one the program wrote.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import dis
 import sys
 from typing import Final
 
-# Recorded overloads of Python operator symbols, by executed operator; and of in-place symbols.
+# Operators with a Python symbol, by the name of the symbol in `operator`; and the in-place symbols. Exports
+# record other overloads for the symbols.
 _NAMES: Final = {
     "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
@@ -18,14 +20,15 @@ OF_SIGNS: Final = {f"aten::{name}": f"aten::__{sign}__" for sign, name in _NAMES
     f"aten::{name}_": f"aten::__i{sign}__" for sign, name in _NAMES.items()
 }
 IN_PLACE_SIGNS: Final = {f"aten::__i{sign}__": f"aten::__{sign}__" for sign in _NAMES}
-_HANDLERS: Final = frozenset(("ts.export.node_metadata", "ts._core.dispatch.modes"))  # modules of modes
+# modules whose frames may be between the program and the operator
+_HANDLERS: Final = frozenset(("ts.export.node_metadata", "ts._core.dispatch.modes"))
 _BINARY: Final = dis.opmap["BINARY_OP"]
 
 
 def is_sign(depth: int) -> bool:
-    """Return whether the caller `depth` frames up executes a binary operator instruction, not a call.
+    """Return True if the caller `depth` frames up executes an operator such as `&`, and not a call.
 
-    Frames of function mode handlers, which lie between the instruction and the operator, are skipped.
+    Frames of the handlers of function modes, which are between the program and the operator, are skipped.
     """
     frame = sys._getframe(depth + 1)
     while frame.f_globals.get("__name__") in _HANDLERS and frame.f_back is not None:

@@ -1,4 +1,4 @@
-"""Device of the results of an operator on fake tensors; an error if its arguments are on several devices.
+"""Device of the results of an operator on fake tensors; arguments on several devices raise an error.
 
 result_device(op, [x, y])       cpu for two CPU tensors; FakeTensorDeviceMismatchError for cpu and meta
 """
@@ -17,9 +17,9 @@ from ts.ops.shape_functions import DataDependentShapeError
 
 @cache
 def _accepts_several_devices(op: Any) -> bool:
-    """Return whether an operator accepts tensors on several devices: copies, indexing, tensor lists."""
+    """Return True if an operator accepts tensors on several devices: copies, indexing, tensor lists."""
     record = op.record
-    if record is None:  # `sym_size` and similar size queries
+    if record is None:  # such as `sym_size`, which only reads sizes
         return True
     if record.whole or record.of_program or record.family in ("foreach", "fused_optimizers"):
         return True
@@ -29,10 +29,10 @@ def _accepts_several_devices(op: Any) -> bool:
 
 
 def result_device(op: Any, values: list[Any], *, ignore_meta: bool = False) -> devices.device:
-    """Return the device of an operator's results; FakeTensorDeviceMismatchError if tensors are on several.
+    """Return the device of an operator's results; raise FakeTensorDeviceMismatchError if there are several.
 
-    A 0-d CPU tensor may be combined with tensors of another device.  With `ignore_meta`, so may meta tensors
-    (operators of a FakeTensorMode save such tensors).
+    A 0-d CPU tensor may be combined with tensors of another device. With `ignore_meta`, meta tensors may be
+    combined with any device, since operators under a FakeTensorMode save meta tensors.
     """
     for p, x in zip(op.signature.parameters, values, strict=True):
         if p.kind == "Device" and x is not None:

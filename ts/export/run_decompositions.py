@@ -1,7 +1,7 @@
 """`run_decompositions`: functionalization and decomposition to core operators.
 
-The graph is replayed on fake tensors, node by node, under a `FunctionalizingTracer`.  New values of mutated
-inputs become leading outputs.
+The nodes of the graph are run again on fake tensors, and a `FunctionalizingTracer` records the new graph. The
+new values of mutated inputs become the first outputs.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _WRITTEN = {
 
 
 def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | None) -> ExportedProgram:
-    """Decompose a program to core operators, or by a caller's table."""
+    """Decompose a program to core operators, or by the table `decompositions`."""
     known = decomposition_table.core() if decompositions is None else _by_key(decompositions)
     environment = program.environment
     frozen, environment.frozen = environment.frozen, True
@@ -81,9 +81,13 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
 
 
 def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
-    """Order the inputs for buffers and constants by module; constants count as buffers of their module."""
+    """Sort the inputs for buffers and constants by module.
+
+    A constant is sorted like a buffer of its module.
+    """
     names = [*signature.parameters, *signature.buffers, *signature.lifted_tensor_constants]
-    modules: dict[str, list[str]] = {"": []}  # module path -> submodule paths, in order of creation
+    # paths of submodules in the order of their creation, by path of the parent
+    modules: dict[str, list[str]] = {"": []}
     for name in names:
         path = name.split(".")[:-1]
         for k in range(len(path)):
@@ -105,7 +109,7 @@ def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
     pairs = list(zip(signature.input_specs, nodes, strict=True))
     state = [pair for pair in pairs if str(pair[0].target) in places]
     if not state or any(spec.kind is not InputKind.USER_INPUT for spec, _ in pairs[len(state) :]):
-        return  # objects and tokens among them
+        return  # the constants include objects or tokens, which have no order
     ordered = sorted(state, key=lambda pair: places[str(pair[0].target)])
     for before, (_, node) in zip([None, *(n for _, n in ordered)], ordered, strict=False):
         if before is None:
@@ -117,7 +121,7 @@ def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
 
 
 def default_decompositions() -> CustomDecompTable:
-    """Return a copy of the table used by `run_decompositions()`, by operator, to be modified."""
+    """Return a copy of the table that `run_decompositions()` uses, by operator; the caller may change it."""
     found = CustomDecompTable()
     for key, function in decomposition_table.core().items():
         operator = registry.operator(key)
@@ -131,14 +135,14 @@ def _by_key(decompositions: Mapping[Any, Any]) -> decomposition_table.Table:
 
 
 class _Results(NamedTuple):
-    """Control-flow results: replayed node and fake values."""
+    """Results of a control-flow operator: its node in the old graph, and their fake values."""
 
     node: Node
     values: Any
 
 
 class _Run:
-    """Replay of one graph (program or control-flow subgraph) with decompositions."""
+    """Replay of one graph: the graph of the program, or a subgraph of a control-flow operator."""
 
     def __init__(
         self, module: GraphModule, environment: ShapeEnv, decompositions: decomposition_table.Table
@@ -149,14 +153,14 @@ class _Run:
         self.recorder = FunctionalizingTracer(environment, decompositions)
         self.submodules: dict[str, GraphModule | Tensor] = {}
         self.values: dict[Node, Any] = {}
-        self.numbers: dict[Node, Node] = {}  # symbolic number nodes by program node
+        self.numbers: dict[Node, Node] = {}  # new node of a symbolic number, by node of the old graph
         self.inputs: list[Any] = []
-        self.kept: set[Node] = set()  # inputs and outputs of preserved calls, not removed even if unused
+        self.kept: set[Node] = set()  # inputs and outputs of preserved calls: not removed even if unused
 
     def program(
         self, signature: ExportGraphSignature, calls: list[ModuleCallEntry]
     ) -> tuple[GraphModule, ExportGraphSignature, list[ModuleCallEntry]]:
-        """Return the decomposed graph with input mutations as outputs, its signature, and module calls."""
+        """Return the new graph, its signature and the module calls."""
         leaves = self._run()
         with ts.no_grad():
             nodes, specs = self._outputs(list(leaves), signature)
@@ -174,7 +178,7 @@ class _Run:
         return module, ExportGraphSignature(list(signature.input_specs), specs), calls
 
     def _call(self, entry: ModuleCallEntry) -> ModuleCallEntry:
-        """Update a module call entry to the new nodes, and mark these as kept."""
+        """Rewrite a module call entry for the new nodes, and keep these nodes."""
         if entry.signature is None:
             return entry
         before = {node.name: value for node, value in self.values.items()}
@@ -187,7 +191,7 @@ class _Run:
         return ModuleCallEntry(entry.fqn, entry.signature.renamed(renamed))
 
     def subgraph(self) -> GraphModule:
-        """Return the decomposed control-flow subgraph."""
+        """Return the decomposed subgraph of a control-flow operator."""
         result = self._run()
         several = isinstance(result, list | tuple)
         return self._module(self.recorder.node_of(tuple(result) if several else result))[0]
@@ -200,7 +204,7 @@ class _Run:
             return self._nodes()
 
     def _nodes(self) -> Any:
-        """Replay all nodes and return the graph's results; inputs are bound before."""
+        """Run all nodes again and return the graph's results; the inputs already have values."""
         for node in self.module.graph.nodes:
             if node.op == "output":
                 return values_of(node.args[0], self.values.__getitem__)
@@ -210,7 +214,7 @@ class _Run:
         return ()
 
     def _block(self, node: Node) -> Any:
-        """Inline a block's subgraph (see `ts.export.hop_regions`) and return its results."""
+        """Inline the subgraph of a grad-mode or autocast block and return its results."""
         place = next(i for i, x in enumerate(node.args) if isinstance(x, Node))
         before, inner = self.module, getattr(self.module, str(node.args[place].target))  # type: ignore[union-attr]
         inputs = [n for n in inner.graph.nodes if n.op == "placeholder"]
@@ -227,7 +231,7 @@ class _Run:
             self.module = before
 
     def _module(self, result: Any, is_program: bool = False) -> tuple[GraphModule, dict[str, str]]:
-        """Return the module of the finished graph, and replacement names by erased node name."""
+        """Return the module of the finished graph, and the name of the replacement of each erased node."""
         graph = self.recorder.graph
         graph.output(result)
         graph.eliminate_dead_code(lambda node: node in self.kept or node.is_impure(impure_random=False))
@@ -251,7 +255,7 @@ class _Run:
         return value
 
     def _again(self, node: Node) -> Any:
-        """Replay a node and return its value."""
+        """Run the node again and return its value."""
         if node.op == "get_attr":
             return None if _is_of_block(node) else self._attribute(node)
         if node.target in (set_grad_op, autocast_op):
@@ -293,7 +297,7 @@ class _Run:
         return self.recorder.run(op, values)
 
     def _attribute(self, node: Node) -> Any:
-        """Copy a `get_attr` node: subgraphs are decomposed, constants kept."""
+        """Copy a `get_attr` node; a subgraph is decomposed, a constant is kept."""
         name = str(node.target)
         found = getattr(self.module, name)
         if isinstance(found, GraphModule) and name not in self.submodules:
@@ -309,10 +313,10 @@ class _Run:
         return made
 
     def _number(self, target: Any, args: Any, value: SymNumber) -> SymNumber:
-        """Replay a symbolic number's node with the same symbol."""
+        """Create a node for a symbolic number; it keeps its symbol."""
         recorder, expression = self.recorder, value.node.expression
         if recorder.open_batches.has(args):
-            recorder.node_of(value)  # a size of the batched tensor
+            recorder.node_of(value)  # the number is a size of the batched tensor
         else:
             made = recorder._call(target, tuple(map(recorder.node_of, args)), value)
             recorder.number_nodes[id(value)] = value, made
@@ -322,7 +326,7 @@ class _Run:
     def _outputs(
         self, leaves: list[Any], signature: ExportGraphSignature
     ) -> tuple[list[Any], list[OutputSpec]]:
-        """Return output nodes and specs: input mutations first, then user outputs."""
+        """Return the output nodes and their specs: new values of mutated inputs, then user outputs."""
         recorder, nodes, specs = self.recorder, [], []
         for value, spec in zip(self.inputs, signature.input_specs, strict=True):
             if any(value is x for x in recorder.reshaped):
@@ -355,7 +359,7 @@ class _Run:
 
 
 def _with_known_numbers(x: Any) -> Any:
-    """Return an operator's arguments with integers for the symbols that are known to be one number."""
+    """Return arguments with each symbol that is known to have one value replaced by an int."""
     if isinstance(x, list | tuple):
         return type(x)(map(_with_known_numbers, x))
     return known_number(x)
@@ -367,7 +371,7 @@ def _is_of_block(node: Node) -> bool:
 
 
 def _data_symbols(value: Any) -> list[Any]:
-    """Return the unbacked symbols in a node's value, in order."""
+    """Return the unbacked symbols in the recorded value of a node, in order."""
     found: list[Any] = []
     parts = value if isinstance(value, list | tuple) else [value]
     for part in parts:

@@ -1,6 +1,6 @@
-"""Execution of a program's module: first runs as Python code, later runs compiled if supported.
+"""Execution of a program's module: the first call runs Python code, later calls a compiled graph.
 
-Arguments must have the tree structure of the export; guards check their leaves.
+The arguments must have the tree structure of the export's arguments; guards check the flattened arguments.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class Input(NamedTuple):
-    """Input of a program: an argument (node name) or module state (qualified name)."""
+    """Input of a program: an argument (name of its node) or state of the module (qualified name)."""
 
     is_argument: bool
     name: str
 
 
 class Runner:
-    """Runner of a module's current graph; recompilation after a graph change creates a new runner."""
+    """Runner of the current graph of a module; a changed graph gets a new runner."""
 
     def __init__(self, module: UnliftedModule) -> None:
         self.calls = 0
@@ -53,7 +53,10 @@ class Runner:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        """Run the compiled graph, from the second call on, or the generated code `generated`."""
+        """Run the compiled graph.
+
+        At the first call, and for graphs that cannot be compiled, run `generated`.
+        """
         if len(args) == self.flat and not kwargs and all(isinstance(x, Tensor) for x in args):
             leaves = list(args)
         else:
@@ -62,7 +65,7 @@ class Runner:
         self.calls += 1
         if self.calls == 2:
             self.compiled = self._compiled(module)
-        if self.compiled is not None and current_tracer() is None:  # tracers need the module's nodes
+        if self.compiled is not None and current_tracer() is None:  # a tracer must see the module's nodes
             try:
                 return pytree.tree_unflatten(self.compiled(module, leaves), self.out_spec)
             except ScriptRuntimeError as error:
@@ -75,7 +78,7 @@ class Runner:
             return generated(module, *args, *kwargs.values())
 
     def _check_apart(self, module: UnliftedModule, leaves: list[Any]) -> None:
-        """Raise RuntimeError if a mutated input shares memory with another input."""
+        """Raise RuntimeError if an input that the graph mutates shares memory with another input."""
         if module._written:
             values = self._state_of(module) + leaves
             check_apart(dict(zip(self.inputs, values, strict=True)), module._written)
@@ -86,11 +89,13 @@ class Runner:
         return self.places.values()
 
     def _compiled(self, module: UnliftedModule) -> Callable[[UnliftedModule, list[Any]], list[Any]] | None:
-        """Compile the graph to a function of argument leaves; None for a changed or unsupported graph."""
+        """Compile the graph to a function of the flattened arguments.
+
+        Return None if the graph was changed or cannot be compiled."""
         from ts.errors import CompilationError
         from ts.export.lowering import UnsupportedNodeError, lowered
 
-        if not _same(_contents(module), self.contents):  # changed without `recompile`
+        if not _same(_contents(module), self.contents):  # the graph was changed without a call of `recompile`
             return None
         guards = [n for n in module.graph.nodes if self._is_guard(module, n)]
         try:
@@ -109,14 +114,14 @@ class Runner:
         return run
 
     def _is_guard(self, module: UnliftedModule, node: Node) -> bool:
-        """Return True if a node calls the module's guards on the unmodified arguments."""
+        """Return True if a node calls the guards module with the unmodified arguments."""
         if node.op != "call_module" or node.users or node.kwargs or list(node.args) != self.leaves:
             return False
         return isinstance(module._modules.get(str(node.target)), GuardsFn)
 
 
 class _StateSlots:
-    """Slots of module state that calls may rebind: module dictionaries and keys."""
+    """Locations of the parameters and buffers: calls may bind other tensors to them between runs."""
 
     def __init__(self, root: Module, names: list[str]) -> None:
         self.root = root
@@ -124,7 +129,7 @@ class _StateSlots:
         self._find()
 
     def values(self) -> list[Any]:
-        """Return the current state values; AttributeError if one is missing."""
+        """Return the current parameters, buffers and constants; raise AttributeError if one is missing."""
         if list(map(dict.get, *self.around)) != self.modules:
             self._find()
         try:
@@ -134,7 +139,7 @@ class _StateSlots:
             return list(map(operator.getitem, *self.tables))
 
     def _find(self) -> None:
-        found: dict[str, Module] = {"": self.root}  # parent modules by path
+        found: dict[str, Module] = {"": self.root}  # modules by path
         around: list[tuple[dict[str, Any], str]] = []
         tables: list[tuple[dict[str, Any], str]] = []
         for path in self.names:
@@ -158,7 +163,7 @@ def _columns(pairs: list[tuple[dict[str, Any], str]]) -> tuple[list[dict[str, An
 
 
 def _contents(module: GraphModule) -> list[Any]:
-    """Return the node fields of a graph and its subgraphs, compared to detect changes."""
+    """Return the fields of all nodes of a graph and its subgraphs; a comparison detects changes."""
     found: list[Any] = []
     for node in module.graph.nodes:
         found += (node, node.op, node.target, node.args, node.kwargs)
@@ -173,8 +178,8 @@ def _same(parts: list[Any], others: list[Any]) -> bool:
 
 
 def check_apart(values: Mapping[Input, Any], written: Collection[Input]) -> None:
-    """Raise RuntimeError if a mutated input shares memory with another input."""
-    seen: dict[int, bool] = {}  # data pointer: is mutated
+    """Raise RuntimeError if an input in `written` shares memory with another input."""
+    seen: dict[int, bool] = {}  # True if the input with this data pointer is mutated
     for source, x in values.items():
         if not isinstance(x, Tensor) or x.numel() == 0:
             continue
@@ -188,14 +193,14 @@ def check_apart(values: Mapping[Input, Any], written: Collection[Input]) -> None
 
 
 def _count_if_flat(in_spec: Any) -> int:
-    """Return the number of arguments if all are positional leaves; else -1."""
+    """Return the number of arguments if all are positional and none is a container; otherwise -1."""
     args, kwargs = in_spec.children()
     flat = args.type is tuple and all(child.is_leaf() for child in args.children())
     return args.num_children if flat and kwargs.num_children == 0 else -1
 
 
 def flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> list[Any]:
-    """Flatten arguments by an input spec; ValueError if the tree structure differs."""
+    """Flatten arguments by `in_spec`; raise ValueError if their tree structure differs."""
     names = in_spec.child(1).context if in_spec.num_children > 1 else []
     if set(names) != set(kwargs):
         raise ValueError(
@@ -217,7 +222,7 @@ def flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> li
 
 
 def in_order(tree: Any, spec: Any) -> Any:
-    """Reorder dictionary keys of a pytree to match a spec."""
+    """Return a pytree with its dictionary keys in the order of `spec`."""
     children = [spec.child(i) for i in range(spec.num_children)]
     if spec.type is dict and isinstance(tree, dict) and set(tree) == set(spec.context):
         return {k: in_order(tree[k], child) for k, child in zip(spec.context, children, strict=True)}

@@ -1,4 +1,4 @@
-"""Runtime assertions on unbacked symbols, inserted after the nodes that define them.
+"""Assertions on unbacked symbols, inserted into the graph after the nodes that define the symbols.
 
 program   n = x.item(); torch._check(n >= 2); torch._check(n <= 10)
 graph     item = aten.item(x); ge = item >= 2; aten._assert_scalar(ge, ...); le = item <= 10; ...
@@ -24,27 +24,27 @@ from ts.ops.namespace import OpOverload, overload_named
 
 
 def insert(recorder: ExportTracer) -> dict[str, str]:
-    """Insert assertions into a finished recording, each after the last node that defines a symbol of it.
+    """Insert each assertion into the finished graph, after the last node that defines one of its symbols.
 
-    Conditions on symbols of a branch or loop stay in `environment.requirements`: its graph asserts them.
-    Later nodes that compute a number of an assertion again are erased; return the names of the
-    replacement nodes by erased name.
+    Conditions on symbols of a branch or loop stay in `environment.requirements`: the graph of the branch or
+    loop asserts them. A later node that computes the same number as a node of an assertion is erased; return
+    the name of the replacement node by the name of the erased one.
     """
     return _Insertion(recorder, recorder.environment.requirements).run()
 
 
 def insert_again(recorder: ExportTracer) -> dict[str, str]:
-    """Insert the assertions of the exported graph into the graph of a decomposition.
+    """Insert the assertions of the exported graph into the graph of its decomposition.
 
-    Replayed assertions of the exported graph are erased if their condition has the same form as a new one. As
-    in PyTorch, `u0 > 2` is kept in addition to `2 < u0`, and so are all assertions on booleans and on symbols
-    that equal numbers or sizes of arguments.
+    The replayed assertions of the exported graph are erased if their condition has the same form as that of a
+    new assertion. As in PyTorch, `u0 > 2` is kept although `2 < u0` is inserted, and so are all assertions on
+    booleans and on symbols that equal numbers or sizes of arguments.
     """
     return _Insertion(recorder, list(recorder.environment.asserted), is_first=False).run()
 
 
 class _Insertion:
-    """Insertion of assertions into one graph; removes inserted ones from `requirements`."""
+    """Insertion of assertions into one graph; inserted conditions are removed from `requirements`."""
 
     def __init__(
         self, recorder: ExportTracer, requirements: list[Requirement], is_first: bool = True
@@ -54,18 +54,18 @@ class _Insertion:
         self.left = requirements
         self.is_first = is_first
         self.asked = {s for requirement in self.left for s in requirement.condition.free_symbols}
-        self.defined: dict[Any, Node] = {}  # expression -> node
-        self.asserted: set[Any] = set()  # conditions of inserted assertions
-        self.replaced: dict[str, Node] = {}  # name of an erased node -> replacement
-        self.numbers: dict[Any, Any] = {}  # boolean symbols: expression of their 0/1 number
-        self.origin: Node | None = None  # the node of the asserted number, source of metadata
+        self.defined: dict[Any, Node] = {}  # node that computes an expression
+        self.asserted: set[Any] = set()  # conditions of assertions in the graph
+        self.replaced: dict[str, Node] = {}  # replacement node, by the name of the erased node
+        self.numbers: dict[Any, Any] = {}  # expression that is 1 if a boolean symbol is true and otherwise 0
+        self.origin: Node | None = None  # node of the number that is asserted; new nodes copy its metadata
 
     def run(self) -> dict[str, str]:
-        """Insert the assertions; return names of replacement nodes by erased name."""
+        """Insert the assertions; return the name of the replacement node by the name of the erased one."""
         graph, recorder = self.recorder.graph, self.recorder
         before, recorder._numbers = recorder._numbers, self.defined
         notes, recorder.notes_blocks = recorder.notes_blocks, False
-        on_sizes = False  # assertions on argument sizes alone are inserted
+        on_sizes = False  # True after the assertions on argument sizes were inserted
         try:
             for node in list(graph.nodes):
                 if self._erase_duplicate(node):
@@ -84,7 +84,7 @@ class _Insertion:
         return {name: node.name for name, node in self.replaced.items()}
 
     def _insert_on_sizes(self, node: Node) -> None:
-        """Insert the assertions on sizes of arguments alone after a node, the first one."""
+        """Insert the assertions whose symbols are all sizes of arguments after `node`, the first node."""
         on_sizes = [
             r for r in self.left if not any(map(sympy_functions.is_of_data, r.condition.free_symbols))
         ]
@@ -97,7 +97,7 @@ class _Insertion:
                 self.insert_assertion(requirement.condition)
 
     def _erase_duplicate(self, node: Node) -> bool:
-        """Erase a node that computes an inserted number again, or asserts an inserted condition again."""
+        """Erase a node that computes the number, or asserts the condition, of an inserted node again."""
         value = node.meta.get("val")
         if str(node.target) == "aten._assert_scalar.default":
             tested = node.args[0]
@@ -120,12 +120,12 @@ class _Insertion:
         return False
 
     def _is_apart(self, symbol: Any) -> bool:
-        """Return True if existing nodes of a symbol are not reused: the symbol equals another expression."""
+        """Return True if existing nodes of `symbol` are not reused: it equals another expression."""
         equal = self.environment.replaced.get(symbol)
         return equal is not None and (equal.is_number or not self.is_first)
 
     def define(self, node: Node, symbol: Any, dim: int | None) -> None:
-        """Insert assertions for a symbol first defined by `node`, also in relation to earlier ones."""
+        """Insert the assertions on `symbol`, which `node` defines, and on symbols defined before."""
         last = self.origin = node
         if dim is not None:
             last = self._size(node, dim, symbol)
@@ -150,7 +150,7 @@ class _Insertion:
                         continue
                     if not _is_end_of_symbol(condition):
                         self.insert_assertion(condition, requirement.signed_remainders)
-        if not is_new:  # PyTorch creates a new symbol here: keep the previous assertions
+        if not is_new:  # PyTorch creates a new symbol here, so the previous assertions are kept
             self.defined = self.recorder._numbers = known | {symbol: last}
             self.asserted = asserted
 
@@ -164,7 +164,7 @@ class _Insertion:
         return made
 
     def _size(self, node: Node, dim: int, symbol: Any) -> Node:
-        """Return a `sym_size` node directly after the tensor's node."""
+        """Return a `sym_size` node directly after the node of the tensor."""
         for user in [] if self._is_apart(symbol) else node.users:
             if str(user.target) == "aten.sym_size.int" and user.args == (node, dim):
                 node.append(user)
@@ -178,10 +178,10 @@ class _Insertion:
         """Insert nodes that assert the condition at run time."""
         recorder = self.recorder
         fixed = {s: n for s, n in self.environment.replaced.items() if s in self.environment.hints}
-        condition = condition.xreplace(fixed)  # sizes specialized later
+        condition = condition.xreplace(fixed)  # sizes that were specialized after the condition was recorded
         known = dict(self.defined)
         made = self._condition_node(condition)
-        if signed_remainders:  # PyTorch's `PythonMod`, another function than the `Mod` of later conditions
+        if signed_remainders:  # PyTorch uses `PythonMod` here, and `Mod` in later conditions
             self.defined = recorder._numbers = known
         self.asserted.add(condition)
         if isinstance(made, Node):
@@ -197,7 +197,7 @@ class _Insertion:
                 made.meta["val"] = SymBool(SymNode(value, self.environment))
 
     def _condition_node(self, condition: Any) -> Any:
-        """Return the node of a condition, whose inequalities have their numbers on the right."""
+        """Return the node of a condition; its inequalities are written with the number on the right."""
         recorder, shown = self.recorder, condition
         if isinstance(condition, sympy.Ne):
             parts = (self._uncached_node(sympy.Eq(condition.lhs, condition.rhs, evaluate=False)),)
@@ -217,7 +217,7 @@ class _Insertion:
         return made
 
     def _uncached_node(self, condition: Any) -> Any:
-        """Return a new node of a condition that later nodes of this form are not replaced by."""
+        """Return a new node for a condition; later equal conditions get nodes of their own."""
         known = self.defined.pop(condition, None)
         made = self.recorder._number_node(condition)
         self.defined.pop(condition, None)
@@ -227,7 +227,7 @@ class _Insertion:
 
 
 def _is_end_of_symbol(condition: Any) -> bool:
-    """Return whether a condition only bounds one symbol by a number, which the symbol's range implies."""
+    """Return True if a condition is only a bound of one symbol, which the range of the symbol implies."""
     if not isinstance(condition, sympy.Le):
         return False
     return any(
@@ -240,13 +240,13 @@ def _behind(node: Node) -> Node:
 
 
 def is_size_of_input(node: Node) -> bool:
-    """Return whether a node computes the size of an argument."""
+    """Return True if the node computes the size of an argument."""
     source = node.args[0] if str(node.target) == "aten.sym_size.int" else None
     return isinstance(source, Node) and source.op == "placeholder"
 
 
 def _truth_of_data(node: Node) -> Any:
-    """Return the 0/1 symbol of a data-dependent boolean node; None for other nodes."""
+    """Return the 0-or-1 symbol of a data-dependent boolean node; None for other nodes."""
     value = node.meta.get("val")
     if not isinstance(node.target, OpOverload) or not isinstance(value, SymBool):
         return None
@@ -255,22 +255,22 @@ def _truth_of_data(node: Node) -> Any:
 
 
 def _number_of_truth(symbol: Any) -> Any:
-    """Return the 0/1 expression of the boolean `symbol == 1`."""
+    """Return the expression that is 1 if `symbol == 1` and otherwise 0."""
     return sympy.Piecewise((1, sympy.Eq(symbol, 1)), (0, True))
 
 
 def _truth_of_data_number(node: Node) -> Any:
-    """Return the symbol of the boolean that a `sym_ite` node converts to a number, or None."""
+    """Return the symbol of the boolean that a `sym_ite` node converts to a number; None for other nodes."""
     tested = node.args[0] if node.target is FUNCTIONS["sym_ite"] else None
     return _truth_of_data(tested) if isinstance(tested, Node) else None
 
 
 def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | None]]:
-    """Return unbacked symbols first defined by a node, each with its dimension (None: the value)."""
+    """Return the unbacked symbols that `node` defines first, with their dimension (None for a number)."""
     value = node.meta.get("val")
     found: list[tuple[Any, int | None]] = []
     if isinstance(value, SymNumber):
-        expression = value.node.expression  # unsimplified: the symbol may equal another
+        expression = value.node.expression  # not simplified: the symbol may have become equal to another one
         if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol and node.op == "call_function":
             return []
         if (

@@ -1,9 +1,10 @@
-"""Verification of a program's recorded shapes over the full symbol ranges.
+"""Check that the recorded shapes of a program are right for all values in the symbols' ranges.
 
     check_shapes(program)     undetermined conditions; ShapeError if a shape differs
 
-Each operator's shape rule runs again on the recorded metadata of its arguments, once per distinct metadata.
-Sizes are compared as expressions; if that is undecided, as numbers at sample sizes that satisfy the guards.
+The shape rule of each operator runs again on the recorded metadata of its arguments; calls with equal
+metadata are checked once. Sizes are compared as expressions. If this decides nothing, they are compared as
+numbers for sample values of the symbols that satisfy the guards.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ from ts.fx.node import Node
 from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 
-_POINTS: Final = 24  # sizes at which expressions are compared
-_MAX_TERMS: Final = 1 << 10  # terms of an expanded product
-_SAMPLE_RANGE_SIZE: Final = 40  # maximum distance from the lower bound
+_POINTS: Final = 24  # number of sample points at which expressions are compared
+_MAX_TERMS: Final = 1 << 10  # terms of an expanded product, at most
+_SAMPLE_RANGE_SIZE: Final = 40  # sample sizes are at most this much above the lower bound
 
 
 class ShapeError(TsError):
@@ -43,14 +44,14 @@ class ShapeError(TsError):
 
 
 class Question(NamedTuple):
-    """Condition on symbols that an operator evaluated and the ranges leave undetermined."""
+    """Condition that an operator evaluated and that the ranges of the symbols do not decide."""
 
     condition: Any
     node: Node
 
 
 class _QuestionRecorder(ShapeEnv):
-    """Shape environment that records undecided conditions and decides them by the example."""
+    """Shape environment that records conditions the ranges do not decide, and decides them by the example."""
 
     def __init__(self, known: ShapeEnv) -> None:
         super().__init__()
@@ -80,7 +81,7 @@ class _QuestionRecorder(ShapeEnv):
         return self.related(name, *operands) if name in e.RELATIONS else None
 
     def related(self, name: str, a: Any, b: Any) -> Any:
-        """Decide a relation of polynomials by ranges, which is faster than sympy; None if undecided."""
+        """Decide a comparison of polynomials by the symbols' ranges; None if undecided. Faster than sympy."""
         difference = self._difference(a, b)
         if difference is None:
             return None
@@ -96,7 +97,7 @@ class _QuestionRecorder(ShapeEnv):
         return sympy.true if found is (name in ("ge", "gt", "eq")) else sympy.false
 
     def _difference(self, a: Any, b: Any) -> Any:
-        """Return a - b for polynomials; else None."""
+        """Return a - b if both are polynomials; otherwise None."""
         a, b = self._terms(a), self._terms(b)
         if a is None or b is None:
             return None
@@ -117,7 +118,7 @@ class _QuestionRecorder(ShapeEnv):
             return found
         try:
             return self._note(condition, super().guess(condition))
-        except (ArithmeticError, ValueError):  # undefined at the example
+        except (ArithmeticError, ValueError):  # the condition is undefined for the example
             raise UndecidableError(str(condition)) from None
 
     def specialize(self, expression: Any) -> Any:
@@ -134,7 +135,7 @@ class _QuestionRecorder(ShapeEnv):
         return self.hints[symbol]
 
     def _note(self, condition: Any, holds: bool) -> bool:
-        assert self.node is not None  # conditions arise only within operators
+        assert self.node is not None  # only operators ask for conditions
         question = Question(condition if holds else sympy.Not(condition), self.node)
         if question not in self.questions:
             self.questions.append(question)
@@ -145,7 +146,7 @@ class _QuestionRecorder(ShapeEnv):
             raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
 
     def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
-        self._fresh += 1  # a name that programs cannot use
+        self._fresh += 1  # programs cannot contain a symbol with this name
         symbol = sympy.Symbol(f"zz{self._fresh}", integer=True, nonnegative=is_size or None)
         self.ranges[symbol] = ValueRange(0) if is_size else ValueRange()
         return symbol
@@ -158,7 +159,9 @@ class _QuestionRecorder(ShapeEnv):
 
 
 def check_shapes(program: ExportedProgram) -> list[Question]:
-    """Return a program's undetermined conditions; ShapeError if a result shape differs from the record."""
+    """Check all shapes of a program; return the conditions that the symbols' ranges do not decide.
+
+    Raise ShapeError if the shape of a result differs from the record."""
     return _Check(program).run()
 
 
@@ -169,7 +172,8 @@ class _Check:
         self.recorder = ExportTracer(self.environment)
         self.said: dict[Node, Any] = {}
         self.described: dict[Node, Any] = {}
-        self.right: dict[Any, list[Any]] = {}  # verified calls by key: their undetermined conditions
+        # undecided conditions of verified calls, by the key of the call
+        self.right: dict[Any, list[Any]] = {}
         self._points: list[dict[Any, int]] | None = None
 
     def run(self) -> list[Question]:
@@ -185,7 +189,10 @@ class _Check:
         return self.environment.questions
 
     def _look_at_number(self, node: Node) -> None:
-        """Verify a symbolic number's node against its record; unbacked numbers are unrestricted."""
+        """Check the recorded value of a node that computes a number.
+
+        An unbacked number may have any value.
+        """
         self.environment.node, self.environment.quiet = node, True
         said = self._value(node)
         try:
@@ -206,14 +213,14 @@ class _Check:
             ValueError,
         ):
             return
-        except AttributeError as error:  # size of a value without sizes
+        except AttributeError as error:  # the size of a value that has no sizes
             raise ShapeError(f"{node.name} cannot be computed of what the program says: {error}") from None
         if isinstance(said, SymInt) and isinstance(made, int | SymInt):
             where = self._difference(_expression(made), _expression(said), {})
             if where is not None:
                 raise ShapeError(f"{node.name} is {made}, where the program says {said}{where}")
 
-    # ---- one operator
+    # ---- check of one operator
 
     def _look_at(self, node: Node, target: OpOverload) -> None:
         environment = self.environment
@@ -236,17 +243,17 @@ class _Check:
                 made = self.recorder.computed(op, values)
         except (LimitExceeded, ShapeError):
             raise
-        # data-dependent
+        # the result depends on elements
         except (TsError, UndecidableError, NotImplementedError, KeyError):
             return
-        except Exception as error:  # operators may raise anything for invalid arguments
+        except Exception as error:  # an operator may raise any exception for invalid arguments
             if len(environment.questions) > asked:
                 return
             raise ShapeError(f"{node.name} ({target}) cannot run on what the program says: {error}") from None
         self._compare(node, made, node.meta.get("val"), {})
 
     def _key(self, node: Node) -> Any:
-        """Return a hashable key of a call's target and metadata; None if unhashable."""
+        """Return a hashable key of a call: its target and its arguments' metadata; None if not hashable."""
         args, kwargs = (values_of(x, self._description) for x in (node.args, node.kwargs))
         key = (node.target, _frozen(args), _frozen(kwargs), self._description(node))
         try:
@@ -256,13 +263,13 @@ class _Check:
         return key
 
     def _description(self, x: Node) -> Any:
-        """Return comparable metadata of a value."""
+        """Return the metadata of the value of a node in hashable form."""
         if x not in self.described:
             self.described[x] = _frozen(x.meta.get("val"))
         return self.described[x]
 
     def _value(self, x: Node) -> Any:
-        """Return a node's recorded value, with symbols of the checking environment."""
+        """Return the recorded value of a node, with symbols of the environment of this check."""
         if x not in self.said:
             self.said[x] = pytree.tree_map(self._again, x.meta.get("val"))
         return self.said[x]
@@ -302,9 +309,12 @@ class _Check:
         )
 
     def _difference(self, mine: Any, theirs: Any, fresh: dict[Any, Any]) -> str | None:
-        """Describe symbol values for which two sizes differ (` for s0 = 3`); None if none found."""
+        """Return text with values of the symbols for which two sizes differ (` for s0 = 3`).
+
+        None if none found.
+        """
         new = [s for s in mine.free_symbols if str(s).startswith("zz")]
-        if new:  # a new unbacked symbol: bind it to the program's
+        if new:  # a new unbacked symbol stands for the program's unbacked symbol
             if mine.is_Symbol and mine not in fresh:
                 fresh[mine] = theirs
             return None
@@ -374,7 +384,7 @@ class _Check:
 
 
 def _frozen(value: Any) -> Any:
-    """Convert a value to a hashable form, equal for equivalent values."""
+    """Convert a value to a hashable form; equivalent values have equal forms."""
     if isinstance(value, SymNumber):
         return type(value), value.node.expr
     if is_fake(value):
@@ -386,7 +396,8 @@ def _frozen(value: Any) -> Any:
         return type(value), *map(_frozen, value)
     if isinstance(value, dict):
         return dict, *((_frozen(k), _frozen(v)) for k, v in value.items())
-    return type(value), repr(value) if isinstance(value, float) else value  # -0.0, and nan
+    # repr distinguishes -0.0 from 0.0, and makes nan equal to itself
+    return type(value), repr(value) if isinstance(value, float) else value
 
 
 _ZERO: Final = sympy.Integer(0)
@@ -409,7 +420,7 @@ def _is_operator(node: Node) -> bool:
 
 
 def _of_data(*args: Any) -> None:
-    """Return None for a data-dependent number."""
+    """Return None, as the number depends on elements."""
 
 
 _SIZES: Final[dict[str, Callable[..., Any]]] = {
@@ -419,7 +430,7 @@ _SIZES: Final[dict[str, Callable[..., Any]]] = {
 
 
 def _step(n: Any) -> Any:
-    """Simplify `Max(1, size)` in a stride, as PyTorch writes it for possibly empty tensors."""
+    """Simplify `Max(1, size)` in a stride; PyTorch writes it for tensors that may be empty."""
     if not isinstance(n, SymNumber):
         return n
     expression = n.node.expr.replace(

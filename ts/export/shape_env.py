@@ -6,8 +6,8 @@
     env.decide(expr)                      a bool, by the example; adds a guard
     env.require(expr, message)            constraint, asserted at run time
 
-Backed symbols (sizes of arguments) have example values (hints), unbacked symbols (data-dependent) have none;
-control flow that depends on unbacked symbols cannot be exported.
+Backed symbols are sizes of arguments and have example values (hints). Unbacked symbols are numbers that
+depend on elements, and have none; control flow that depends on unbacked symbols cannot be exported.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ts.export.input_guards import Line
 from ts.export.user_frames import UserFrame, current_user_frame, is_in_assert
 from ts.export.value_ranges import ValueRange, value_range
 
-MAX_UNBACKED_SIZE = (1 << 63) - 2  # size + 1 must fit into 64 signed bits
+MAX_UNBACKED_SIZE = (1 << 63) - 2  # size + 1 must fit into a signed 64-bit integer
 
 
-_MAX_QUOTIENTS = 8  # quotients of a sum in bounds analysis
+_MAX_QUOTIENTS = 8  # floor divisions of a sum whose bounds are computed, at most
 
 
 class Guard(NamedTuple):
-    """Condition on argument sizes that a decision of the trace depends on."""
+    """Condition on argument sizes under which a decision of the recording holds."""
 
     condition: Any
     where: UserFrame | None
@@ -46,26 +46,27 @@ class Requirement(NamedTuple):
     condition: Any
     message: str
     where: UserFrame | None
-    signed_remainders: tuple[Any, ...] = ()  # `Mod` terms whose dividend may be negative
+    # `Mod` terms whose dividend could be negative when the condition was recorded
+    signed_remainders: tuple[Any, ...] = ()
 
 
 class Source(NamedTuple):
-    """Source of a symbol: a dimension of an argument, or a scalar argument."""
+    """Location of a symbol in the arguments: a dimension of a tensor, or a number."""
 
-    name: str  # argument expression, such as x or batch['a'][0]
+    name: str  # expression of the argument, such as x or batch['a'][0]
     dim: int | None
-    factor: int = 1  # the source's size is factor * symbol + offset
+    factor: int = 1  # the size at this location is factor * symbol + offset
     offset: int = 0
 
     @property
     def code(self) -> str:
-        """PyTorch's spelling of this source in files: `L['x'].size()[0]`."""
+        """Expression of the size in archives, as in PyTorch: `L['x'].size()[0]`."""
         end = next((i for i, c in enumerate(self.name) if not (c.isalnum() or c == "_")), len(self.name))
         return str(self._replace(name=f"L[{self.name[:end]!r}]{self.name[end:]}"))
 
     @property
     def where(self) -> str:
-        """Dimension or argument in the format of messages: `L['batch']['a'][0].size()[0]`."""
+        """Expression of the size or number in messages: `L['batch']['a'][0].size()[0]`."""
         return self._replace(factor=1, offset=0).code
 
     def __str__(self) -> str:
@@ -76,44 +77,50 @@ class Source(NamedTuple):
 
 
 class UndecidableError(Exception):
-    """Error for a guard on symbols whose result is undetermined once the graph is frozen."""
+    """Error for a condition whose result the known facts do not decide, after the export is finished."""
 
 
 class ShapeEnv:
-    """Symbolic sizes with their ranges, equalities and guards."""
+    """Symbolic sizes of an export with their ranges, equalities and guards."""
 
     def __init__(self) -> None:
-        self.line: Line | None = None  # current line of a script function
-        self.hints: dict[Any, Any] = {}  # example values of backed symbols
+        self.line: Line | None = None  # line of the script function that is being recorded
+        self.hints: dict[Any, Any] = {}  # example values, by backed symbol
         self.ranges: dict[Any, ValueRange] = {}
         self.sources: dict[Any, list[Source]] = {}
-        self.replaced: dict[Any, Any] = {}  # equal expression by symbol
-        self.implied: dict[Any, Any] = {}  # data-dependent symbol -> equal expression of other symbols
+        self.replaced: dict[Any, Any] = {}  # equal expression, by symbol that it replaces everywhere
+        self.implied: dict[Any, Any] = {}  # equal expression of other symbols, by unbacked symbol
         self.guards: list[Guard] = []
         self.requirements: list[Requirement] = []
-        self.asserted: list[Requirement] = []  # requirements asserted by the exported graph
-        self._least: dict[Any, Any] = {}  # lower bounds of expressions without constant term
-        self._other: dict[Any, set[Any]] = {}  # excluded values of such expressions
+        self.asserted: list[Requirement] = []  # requirements that the exported graph asserts
+        self._least: dict[Any, Any] = {}  # lower bounds, by expression without constant term
+        self._other: dict[Any, set[Any]] = {}  # excluded values, by expression without constant term
         self._equal: dict[tuple[Any, Any], bool] = {}  # cache of `known_equal`, cleared by `learn`
-        self._facts: dict[Any, bool] = {}  # other conditions with known truth value
-        self._multiples: dict[Any, tuple[int, Any]] = {}  # symbols with a known divisor: (divisor, quotient)
+        self._facts: dict[Any, bool] = {}  # truth values of other conditions
+        # (divisor, quotient), by symbol that is a multiple of the divisor
+        self._multiples: dict[Any, tuple[int, Any]] = {}
         self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
-        self.defers_guards = False  # the graph asserts conditions that are neither ranges nor equal sizes
-        self.frozen = False  # export is finished: undecided guards raise
-        self.noted: list[Any] | None = None  # if a list: collects conditions decided after freezing
-        self.quiet = False  # within operators: layout conditions add no guards
-        self.recycled: deque[Any] = deque()  # symbols that `unbacked` reuses in a replay
-        self.observer: Callable[..., None] | None = None  # receives (function, arguments, result)
-        self.computed: dict[Any, Any] | None = None  # cache of arithmetic results while no facts are added
-        self.size_symbols: set[Any] = set()  # data-dependent symbols that are dimension lengths
-        self.small: set[Any] = set()  # sizes that calls may bind to 0 or 1, outside of their range
-        self.places: Any = None  # sources of symbols in calls (`guards.SymbolSources`)
-        self.least_in_calls: dict[Any, int] = {}  # lower bounds of sizes whose decisions fail at 0 or 1
+        # True if the graph asserts conditions that are neither ranges nor equal sizes
+        self.defers_guards = False
+        # True while `run_decompositions` runs: an undecided condition raises UndecidableError
+        self.frozen = False
+        self.noted: list[Any] | None = None  # if a list: collects conditions that are decided while `frozen`
+        self.quiet = False  # True inside of operators: conditions on layouts add no guards
+        self.recycled: deque[Any] = deque()  # symbols that `unbacked` returns again when a graph is replayed
+        # is called with (function, arguments, result) after each arithmetic operation
+        self.observer: Callable[..., None] | None = None
+        # cache of arithmetic results, used while no facts are added
+        self.computed: dict[Any, Any] | None = None
+        self.size_symbols: set[Any] = set()  # unbacked symbols that are lengths of dimensions
+        self.small: set[Any] = set()  # symbols whose range starts at 2, but to which calls may bind 0 or 1
+        self.places: Any = None  # locations of symbols in the arguments of calls (`guards.SymbolSources`)
+        # lower bound in calls, by symbol for which recorded decisions are wrong at 0 or 1
+        self.least_in_calls: dict[Any, int] = {}
 
     # ---- symbols
 
     def size(self, source: Source, hint: int, low: int = 2, high: Any = math.inf) -> Any:
-        """Create a backed symbol for a size or number of an argument, with `hint` as example value."""
+        """Create a backed symbol for a size or number of an argument; `hint` is its example value."""
         symbol = sympy.Symbol(f"s{next(self._counts['s'])}", integer=True, positive=low > 0 or None)
         self.hints[symbol] = hint
         self.ranges[symbol] = ValueRange(low, high)
@@ -123,7 +130,7 @@ class ShapeEnv:
         return symbol
 
     def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
-        """Create an unbacked symbol (data-dependent); with `is_size`, range 0 to `most`."""
+        """Create an unbacked symbol; with `is_size`, its range is 0 to `most`."""
         if self.recycled:
             return self.recycled.popleft()
         symbol = sympy.Symbol(f"u{next(self._counts['u'])}", integer=True, nonnegative=is_size or None)
@@ -133,32 +140,32 @@ class ShapeEnv:
         return symbol
 
     def unbacked_truth(self) -> Any:
-        """Return the condition `u == 1` for a new data-dependent symbol u with range [0, 1]."""
+        """Return the condition `u == 1` for a new unbacked symbol u with the range [0, 1]."""
         symbol = self.unbacked()
         self.ranges[symbol] = self.ranges[symbol].both(ValueRange(0, 1))
         return sympy.Eq(symbol, 1)
 
     def unbacked_float(self) -> Any:
-        """Create a symbol for a data-dependent float."""
+        """Create a symbol for a float that depends on elements."""
         if self.recycled:
             return self.recycled.popleft()
         symbol = sympy.Symbol(f"zuf{next(self._counts['zuf'])}", real=True)
         self.ranges[symbol] = ValueRange()
         return symbol
 
-    # ---- queries
+    # ---- values and bounds
 
     def simplify(self, expression: Any) -> Any:
-        """Replace symbols by the expressions they equal."""
+        """Replace each symbol of `expression` for which an equal expression is known."""
         while self.replaced and any(s in self.replaced for s in expression.free_symbols):
             expression = expression.xreplace(self.replaced)
         return expression
 
     def resolve(self, expression: Any) -> Any:
-        """Return the expression with all known equalities applied, including data-dependent ones.
+        """Return the expression with all known equalities applied, also those of unbacked symbols.
 
-        For queries only: as in PyTorch, nodes and sizes keep their own data-dependent
-        symbols.
+        The result must only be used to evaluate conditions: as in PyTorch, nodes and sizes keep their own
+        unbacked symbols.
         """
         expression = self.simplify(expression)
         while self.implied and any(s in self.implied for s in expression.free_symbols):
@@ -166,7 +173,7 @@ class ShapeEnv:
         return expression
 
     def between(self, expression: Any) -> ValueRange:
-        """Return bounds of an expression."""
+        """Return bounds of the values of an expression."""
         expression = self.resolve(expression)
         found = value_range(expression, self.ranges).both(self._between_of_quotients(expression))
         found = found.both(self._between_of_extremes(expression))
@@ -178,7 +185,7 @@ class ShapeEnv:
         return found.both(ValueRange(low, high))
 
     def _between_of_quotients(self, expression: Any) -> ValueRange:
-        """Return bounds of a sum with floor divisions, replaced by exact divisions minus a remainder."""
+        """Return bounds of a sum with floor divisions; each x // n is rewritten as (x - remainder) / n."""
         quotients = [q for q in expression.atoms(e.FloorDiv) if q.args[1].is_Integer and q.args[1] > 0]
         if not 0 < len(quotients) <= _MAX_QUOTIENTS or not isinstance(expression, sympy.Add):
             return ValueRange()
@@ -194,7 +201,7 @@ class ShapeEnv:
         return ValueRange(low, found.high if math.isinf(found.high) else found.high // times)
 
     def _between_of_extremes(self, expression: Any) -> ValueRange:
-        """Return bounds of a sum with one `Min` or `Max` by substituting each of its arguments."""
+        """Return bounds of a sum that contains one `Min` or `Max`, from its values for each argument."""
         if not isinstance(expression, sympy.Add):
             return ValueRange()
         for extreme in expression.atoms(sympy.Min, sympy.Max):
@@ -207,7 +214,7 @@ class ShapeEnv:
         return ValueRange()
 
     def known(self, condition: Any) -> bool | None:
-        """Evaluate a condition statically: True, False, or None if undetermined."""
+        """Return True or False if known facts decide the condition, otherwise None."""
         found = self._known_resolved(self.simplify(condition))
         if found is None and self.implied:
             found = self._known_resolved(self.resolve(condition))
@@ -231,14 +238,14 @@ class ShapeEnv:
         return found
 
     def known_equal(self, x: Any, y: Any) -> bool:
-        """Return True if two expressions are provably equal; cached until new facts are learned."""
+        """Return True if two expressions are known to be equal; results are cached until facts are added."""
         found = self._equal.get((x, y))
         if found is None:
             found = self._equal[x, y] = self.known(sympy.Eq(x, y)) is True
         return found
 
     def result(self, name: str, operands: list[Any]) -> Any:
-        """Return the expression of an integer operator's result; None delegates to sympy."""
+        """Return the expression of an operation on integers; None lets sympy compute it."""
         return None
 
     def _known_relation(self, condition: Any) -> bool | None:
@@ -272,27 +279,27 @@ class ShapeEnv:
         return None
 
     def _in_multiples(self, expression: Any) -> Any:
-        """Replace symbols with known divisors by multiples."""
+        """Replace each symbol with a known divisor by divisor * quotient."""
         found = {s: n * k for s, (n, k) in self._multiples.items() if s in expression.free_symbols}
         return expression.xreplace(found).doit() if found else expression
 
     def is_known(self, condition: Any, answer: bool) -> bool:
-        """Return True if a condition provably equals `answer`; may raise lower bounds of sizes."""
+        """Return True if a condition is known to be `answer`; this may exclude sizes 0 and 1 from calls."""
         if self.known(condition) is not answer:
             return False
         self._compare_at_small(condition, answer)
         return True
 
     def hint(self, expression: Any) -> Any:
-        """Return the example value of an expression; KeyError if data-dependent."""
+        """Return the example value of an expression; raise KeyError if it depends on elements."""
         return e.value(self.simplify(expression), self.hints)
 
     def has_hint(self, expression: Any) -> bool:
-        """Return True if every symbol of an expression has an example value."""
+        """Return True if all symbols of an expression have example values."""
         return all(s in self.hints for s in self.simplify(expression).free_symbols)
 
     def decide(self, condition: Any) -> bool:
-        """Evaluate a condition with the example values and add it as a guard."""
+        """Return the value of a condition in the example, and add a guard that it keeps this value."""
         found = self.known(condition)
         if found is not None:
             self._compare_at_small(condition, found)
@@ -311,7 +318,10 @@ class ShapeEnv:
         return holds
 
     def decide_or_require(self, condition: Any) -> bool:
-        """Evaluate a precondition of the program; data-dependent conditions become runtime assertions."""
+        """Evaluate a condition that the program requires.
+
+        If it depends on elements, assert it at run time.
+        """
         if self.frozen or self.has_hint(condition) or self.known(condition) is not None:
             self._require_unsigned_remainder(condition)
             return self.decide(condition)
@@ -327,7 +337,7 @@ class ShapeEnv:
             self.requirements.append(Requirement(condition, "", current_user_frame()))
 
     def _small_in(self, expressions: Iterable[Any]) -> list[Any]:
-        """Return the symbols of expressions that calls may bind to 0 or 1."""
+        """Return the symbols of `expressions` to which calls may bind 0 or 1."""
         found = {s for x in expressions for s in x.free_symbols if s in self.small}
         return [s for s in found if self.least_in_calls.get(s, 0) < 2 and self.ranges[s].low <= 2]
 
@@ -335,7 +345,7 @@ class ShapeEnv:
         self.least_in_calls[symbol] = max(least, self.least_in_calls.get(symbol, 0))
 
     def _compare_at_small(self, condition: Any, answer: bool) -> None:
-        """Exclude sizes 0 and 1 from calls if they would change an answer derived from ranges."""
+        """Exclude sizes 0 and 1 from calls if `condition`, which ranges decided, is different for them."""
         for symbol in self._small_in([self.simplify(condition)]):
             ends = self.ranges[symbol]
             try:
@@ -348,18 +358,18 @@ class ShapeEnv:
                 self.ranges[symbol] = ends
 
     def compare_with_one(self, size: Any) -> None:
-        """Exclude size 1 from calls if ranges alone prove that `size` differs from 1."""
+        """Exclude size 1 from calls if only the range shows that `size` is not 1."""
         condition = sympy.Eq(size, 1, evaluate=False)
         if self.known(condition) is False:
             self._compare_at_small(condition, False)
 
     def compare_at_small(self, name: str, arguments: list[Any], result: Any) -> None:
-        """Exclude sizes 0 and 1 from calls if they would change sympy's result of an operator."""
+        """Exclude sizes 0 and 1 from calls if the value of an operation for them is not sympy's result."""
         for symbol, n in self.different_at_small(name, arguments, result):
             self._at_least(symbol, n + 1)
 
     def different_at_small(self, name: str, arguments: list[Any], result: Any) -> list[tuple[Any, int]]:
-        """Return (symbol, 0 or 1) pairs for which an operator's value differs from sympy's result."""
+        """Return (symbol, 0 or 1) for each value at which an operation differs from sympy's result."""
         symbols = self._small_in(arguments)
         others = {s for x in arguments for s in x.free_symbols}
         if not symbols or not all(s in self.hints for s in others):
@@ -381,7 +391,7 @@ class ShapeEnv:
 
     @contextmanager
     def guessing(self) -> Iterator[None]:
-        """Evaluate layout conditions in this context by the example, without guards."""
+        """Within this context, decide conditions on layouts by the example, without adding guards."""
         before, self.quiet = self.quiet, True
         try:
             yield
@@ -389,7 +399,7 @@ class ShapeEnv:
             self.quiet = before
 
     def guess(self, condition: Any) -> bool:
-        """Evaluate a condition by the example without a guard; unbacked symbols get large values."""
+        """Return the value of a condition in the example, without a guard; unbacked symbols are large."""
         found = self.known(condition)
         if found is not None:
             return found
@@ -400,7 +410,7 @@ class ShapeEnv:
         return bool(e.value(condition, numbers))
 
     def specialize(self, expression: Any) -> Any:
-        """Specialize an expression to its example value and guard on that value."""
+        """Return the example value of an expression and add a guard that it keeps this value."""
         expression = self.simplify(expression)
         if e.is_constant(expression):
             return e.number(expression)
@@ -417,11 +427,11 @@ class ShapeEnv:
         return found
 
     def undetermined(self, expression: Any, wanted: str = "") -> Any:
-        """Raise the error for a data-dependent expression; subclasses may return a value."""
+        """Raise the error for an expression that depends on elements; subclasses may return a value."""
         raise self.depends_on_data(expression, wanted) from None
 
     def depends_on_data(self, expression: Any, wanted: str = "") -> GuardOnDataDependentSymNode:
-        """Return the error for a guard on a data-dependent expression."""
+        """Return the error for a guard on an expression that depends on elements."""
         at = self.line or current_user_frame()
         what = (
             f"Could not extract specialized {wanted} from data-dependent expression {expression} "
@@ -447,7 +457,7 @@ class ShapeEnv:
     # ---- facts
 
     def assume(self, condition: Any) -> None:
-        """Record a condition as guard (or as runtime assertion, if deferred)."""
+        """Add a guard for a condition; with `defers_guards`, the graph asserts the condition instead."""
         if self.frozen:
             if self.noted is not None:
                 self.noted.append(condition)
@@ -460,7 +470,7 @@ class ShapeEnv:
         self.learn(condition)
 
     def require(self, condition: Any, message: str = "") -> None:
-        """Require a condition; data-dependent ones are asserted at run time."""
+        """Require a condition; if it depends on elements, the graph asserts it at run time."""
         found = self.known(condition)
         if found:
             self._compare_at_small(condition, found)
@@ -477,10 +487,10 @@ class ShapeEnv:
         self.learn(condition)
 
     def require_length(self, expression: Any) -> None:
-        """Require a data-dependent number to be at least 0; of a replaced symbol only narrow its range."""
+        """Require a data-dependent number to be at least 0; for a replaced symbol, only narrow its range."""
         if e.is_of_data(expression) and not self.frozen:
             self.size_symbols.add(expression)
-            if expression in self.implied:  # as in PyTorch, the symbol's own range is asserted
+            if expression in self.implied:  # as in PyTorch, the range of the symbol itself is asserted
                 self._narrow(expression, self.ranges[expression].both(ValueRange(0)))
                 return
             if expression in self.replaced:
@@ -492,7 +502,7 @@ class ShapeEnv:
         self.decide_or_require(sympy.Ge(self.simplify(expression), 0))
 
     def note_requirement(self, condition: Any) -> None:
-        """Record a data-dependent condition for a run-time assertion, even if it is known to hold."""
+        """Record a condition that the graph asserts at run time, even if it is known to hold."""
         self._require_unsigned_remainder(condition)
         condition = self.simplify(condition)
         if condition not in (sympy.true, sympy.false) and not self.frozen and not self.has_hint(condition):
@@ -528,7 +538,7 @@ class ShapeEnv:
             self._learn_least(sympy.expand(difference), 1 if strict else 0, strict)
 
     def _learn_least(self, difference: Any, least: int, strict: bool = False) -> None:
-        """Learn `difference >= least`; `strict`: the source condition was `difference > least - 1`."""
+        """Record `difference >= least`; `strict` is True if it was written as `difference > least - 1`."""
         rest, constant = _without_constant(difference)
         least = least - constant
         self._least[rest] = max(self._least.get(rest, -math.inf), least)
@@ -536,7 +546,7 @@ class ShapeEnv:
         if symbol.is_Symbol and factor.is_Integer and symbol.is_integer:
             factor = int(factor)
             if symbol not in self.hints and (least - strict) % factor:
-                return  # fractional bounds are ignored, as in PyTorch
+                return  # bounds that are no integers are ignored, as in PyTorch
             before = self.ranges.get(symbol, ValueRange())
             limit = (
                 ValueRange(-(-least // factor)) if factor > 0 else ValueRange(-math.inf, (-least) // -factor)
@@ -546,7 +556,7 @@ class ShapeEnv:
             self._learn_ends(rest, least)
 
     def _learn_ends(self, rest: Any, least: Any) -> None:
-        """Narrow the range of each symbol in `rest >= least`, using the upper bounds of the other terms."""
+        """Narrow the range of each symbol of `rest >= least` by the upper bounds of the other terms."""
         for term in rest.args:
             factor, symbol = term.as_coeff_Mul()
             if (
@@ -576,7 +586,7 @@ class ShapeEnv:
             self._learn_least_of_implied(symbol)
 
     def _learn_other(self, difference: Any) -> None:
-        """Record `difference != 0`; shrink a symbol's range if the excluded value is one of its bounds."""
+        """Record `difference != 0`; if it excludes a bound of a symbol's range, narrow the range."""
         rest, constant = _without_constant(difference)
         self._other.setdefault(rest, set()).add(-constant)
         factor, symbol = rest.as_coeff_Mul()
@@ -586,7 +596,7 @@ class ShapeEnv:
             self._narrow(symbol, ValueRange(ends.low + (n == ends.low), ends.high - (n == ends.high)))
 
     def _learn_zero(self, difference: Any) -> None:
-        """Record `difference == 0`; replace a symbol that the equation determines by the other symbols."""
+        """Record `difference == 0`; if it determines a symbol by other symbols, replace the symbol."""
         self._least[_without_constant(difference)[0]] = -_without_constant(difference)[1]
         self._least[-_without_constant(difference)[0]] = _without_constant(difference)[1]
         for symbol in sorted(difference.free_symbols, key=self._order, reverse=True):
@@ -614,11 +624,11 @@ class ShapeEnv:
             self._learn_multiple(*difference.args)
 
     def _order(self, symbol: Any) -> tuple[bool, Any, int]:
-        """Return the sort key for replacement: unbacked symbols, then larger hints, then newer symbols."""
+        """Return the sort key of replacements: unbacked symbols last, then by hint, then by age."""
         return symbol not in self.hints, self.hints.get(symbol, 0), list(self.ranges).index(symbol)
 
     def _learn_multiple(self, symbol: Any, n: Any) -> None:
-        """Record that `n` divides a symbol."""
+        """Record that the integer `n` divides `symbol`."""
         if not symbol.is_Symbol or not n.is_Integer:
             return
         n = math.lcm(int(n), self._multiples.get(symbol, (1, None))[0])
@@ -628,7 +638,7 @@ class ShapeEnv:
         self._multiples[symbol] = n, times
 
     def _imply(self, symbol: Any, solution: Any) -> None:
-        """Record that an unbacked symbol equals an expression of others, and narrow their ranges."""
+        """Record that an unbacked symbol equals an expression of other symbols, and narrow their ranges."""
         if symbol in self.implied or symbol in self.resolve(solution).free_symbols:
             return
         self.implied[symbol] = solution
@@ -641,7 +651,7 @@ class ShapeEnv:
                 self._narrow(other, self.ranges[other].both(ends))
 
     def _learn_least_of_implied(self, symbol: Any) -> None:
-        """Learn that the expression which equals a data-dependent symbol lies in the symbol's range."""
+        """Record that the expression which equals an unbacked symbol is in the range of the symbol."""
         ends = self.ranges[symbol]
         for sign, end in ((1, ends.low), (-1, -ends.high)):
             rest, constant = _without_constant(sympy.expand(sign * self.resolve(symbol)))
@@ -672,7 +682,7 @@ class ShapeEnv:
 def canonical_inequality(condition: Any) -> Any:
     """Normalize an inequality to `a < b` or `a <= b` with positive terms and without a common factor.
 
-    Other conditions are returned unchanged.  `u0 - 2 > 0` becomes `2 < u0`, `u0 > 1.5` `1.5 < u0`.
+    Other conditions are returned unchanged. `u0 - 2 > 0` becomes `2 < u0`, and `u0 > 1.5` becomes `1.5 < u0`.
     """
     if isinstance(condition, sympy.And | sympy.Or):
         return condition.func(*map(canonical_inequality, condition.args), evaluate=False)
@@ -692,7 +702,7 @@ def canonical_inequality(condition: Any) -> Any:
 
 
 def _is_simple_guard(condition: Any) -> bool:
-    """Return whether a condition bounds one symbol by a number, or equates one symbol."""
+    """Return True if a condition bounds one symbol by a number, or states what one symbol equals."""
     if not isinstance(condition, sympy.core.relational.Relational):
         return False
     if isinstance(condition, sympy.Eq):
@@ -730,12 +740,12 @@ def _as_multiple(condition: Any) -> Any:
 
 
 def _without_constant(expression: Any) -> tuple[Any, Any]:
-    """Split an expression into its symbolic terms and its constant."""
+    """Return the terms of an expression with symbols, and its constant term."""
     constant, rest = sympy.expand(expression).as_coeff_Add()
     return rest, e.number(constant)
 
 
 def _is_linear(expression: Any, symbol: Any) -> bool:
-    """Return True if exactly one term contains the symbol, as a multiple of it."""
+    """Return True if exactly one term contains `symbol`, and this term is a multiple of the symbol."""
     terms = [t for t in sympy.Add.make_args(expression) if symbol in t.free_symbols]
     return len(terms) == 1 and terms[0].as_coeff_Mul()[1] == symbol

@@ -10,28 +10,28 @@ from typing import Any
 
 @dataclasses.dataclass
 class TensorArgument:
-    """Tensor argument, identified by node name."""
+    """Argument that is a tensor, by the name of its node."""
 
     name: str
 
 
 @dataclasses.dataclass
 class SymIntArgument:
-    """Symbolic int argument, by the name of its node."""
+    """Argument that is a symbolic int, by the name of its node."""
 
     name: str
 
 
 @dataclasses.dataclass
 class SymFloatArgument:
-    """Computed float argument, identified by node name."""
+    """Argument that is a symbolic float, by the name of its node."""
 
     name: str
 
 
 @dataclasses.dataclass
 class SymBoolArgument:
-    """Computed boolean argument, identified by node name."""
+    """Argument that is a symbolic bool, by the name of its node."""
 
     name: str
 
@@ -45,7 +45,7 @@ class TokenArgument:
 
 @dataclasses.dataclass
 class CustomObjArgument:
-    """Script object argument: node name, class name, fake value."""
+    """Argument that is a script object: names of its node and class, and its fake value."""
 
     name: str
     class_fqn: str
@@ -54,7 +54,7 @@ class CustomObjArgument:
 
 @dataclasses.dataclass
 class ConstantArgument:
-    """Constant argument (number, string or None), fixed at export time."""
+    """Argument that is a number, string or None with the value it had in the export."""
 
     name: str
     value: int | float | bool | str | None
@@ -92,7 +92,7 @@ class OutputKind(enum.Enum):
 
 @dataclasses.dataclass
 class InputSpec:
-    """Spec of a graph input: kind, argument, qualified name of state, persistence of a buffer."""
+    """Spec of a graph input: kind, argument, name of the parameter or buffer, persistence of a buffer."""
 
     kind: InputKind
     arg: Any
@@ -107,7 +107,7 @@ class InputSpec:
 
 @dataclasses.dataclass
 class OutputSpec:
-    """Spec of a graph output: kind, argument, and name of the mutated state."""
+    """Spec of a graph output: kind, argument, and name of the input that gets the new value."""
 
     kind: OutputKind
     arg: Any
@@ -120,7 +120,7 @@ class OutputSpec:
 
 @dataclasses.dataclass
 class ExportBackwardSignature:
-    """Outputs of a graph that computes gradients."""
+    """Gradients among the outputs of a graph: names of parameters and inputs by output, and the loss."""
 
     gradients_to_parameters: dict[str, str]
     gradients_to_user_inputs: dict[str, str]
@@ -133,7 +133,7 @@ def _value(argument: Any) -> Any:
 
 @dataclasses.dataclass
 class ExportGraphSignature:
-    """All inputs and outputs of an exported graph, in order."""
+    """Specs of all inputs and outputs of an exported graph, in order."""
 
     input_specs: list[InputSpec]
     output_specs: list[OutputSpec]
@@ -146,7 +146,7 @@ class ExportGraphSignature:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Qualified names of the parameters."""
+        """Qualified names of the parameters, in the order of their inputs."""
         return tuple(str(s.target) for s in self._inputs(InputKind.PARAMETER))
 
     @property
@@ -171,12 +171,12 @@ class ExportGraphSignature:
 
     @property
     def user_inputs(self) -> tuple[Any, ...]:
-        """Names of nodes, and constants."""
+        """Names of the nodes of user inputs; the values of constant inputs."""
         return tuple(_value(s.arg) for s in self._inputs(InputKind.USER_INPUT))
 
     @property
     def user_outputs(self) -> tuple[Any, ...]:
-        """Names of nodes, and constants."""
+        """Names of the nodes of user outputs; the values of constant outputs."""
         kinds = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
         return tuple(_value(s.arg) for s in self.output_specs if s.kind in kinds)
 
@@ -185,22 +185,22 @@ class ExportGraphSignature:
 
     @property
     def inputs_to_parameters(self) -> Mapping[str, str]:
-        """Nodes to names of parameters."""
+        """Names of parameters, by name of the input node."""
         return self._names(InputKind.PARAMETER)
 
     @property
     def inputs_to_buffers(self) -> Mapping[str, str]:
-        """Nodes to names of buffers."""
+        """Names of buffers, by name of the input node."""
         return self._names(InputKind.BUFFER)
 
     @property
     def inputs_to_lifted_tensor_constants(self) -> Mapping[str, str]:
-        """Nodes to names of constants."""
+        """Names of tensor constants, by name of the input node."""
         return self._names(InputKind.CONSTANT_TENSOR)
 
     @property
     def inputs_to_lifted_custom_objs(self) -> Mapping[str, str]:
-        """Nodes to names of objects."""
+        """Names of custom objects, by name of the input node."""
         return self._names(InputKind.CUSTOM_OBJ)
 
     def _mutations(self, kind: OutputKind) -> Mapping[str, str]:
@@ -208,22 +208,22 @@ class ExportGraphSignature:
 
     @property
     def buffers_to_mutate(self) -> Mapping[str, str]:
-        """Names of mutated buffers by output node name."""
+        """Names of mutated buffers, by name of the output node."""
         return self._mutations(OutputKind.BUFFER_MUTATION)
 
     @property
     def parameters_to_mutate(self) -> Mapping[str, str]:
-        """Names of mutated parameters by output node name."""
+        """Names of mutated parameters, by name of the output node."""
         return self._mutations(OutputKind.PARAMETER_MUTATION)
 
     @property
     def user_inputs_to_mutate(self) -> Mapping[str, str]:
-        """Names of mutated user inputs by output node name."""
+        """Names of mutated user inputs, by name of the output node."""
         return self._mutations(OutputKind.USER_INPUT_MUTATION)
 
     @property
     def backward_signature(self) -> ExportBackwardSignature | None:
-        """Signature of the gradients among the outputs, or None."""
+        """Gradients among the outputs; None if the graph computes no gradients."""
         loss = self._outputs(OutputKind.LOSS_OUTPUT)
         if not loss:
             return None
@@ -233,7 +233,7 @@ class ExportGraphSignature:
 
     @property
     def assertion_dep_token(self) -> None:
-        """Always None, as in current PyTorch versions."""
+        """None, as in current PyTorch versions."""
         return None
 
     @property
@@ -247,14 +247,14 @@ class ExportGraphSignature:
         return tuple(s.arg.name for s in self._outputs(OutputKind.TOKEN))
 
     def replace_all_uses(self, old: str, new: str) -> None:
-        """Replace a node name in all specs."""
+        """Replace the node name `old` by `new` in all specs."""
         specs: list[Any] = [*self.input_specs, *self.output_specs]
         for spec in specs:
             if not isinstance(spec.arg, ConstantArgument) and spec.arg.name == old:
                 spec.arg.name = new
 
     def get_replace_hook(self, replace_inputs: bool = False) -> Any:
-        """Return a node replacement hook that updates the signature."""
+        """Return a hook for replaced nodes that updates the names in the signature."""
 
         def replaced(old: Any, new: str, user: Any) -> None:
             if user.op == "output":

@@ -1,4 +1,6 @@
-"""Reorder data-dependent sizes: move `sym_size` nodes and their assertions directly after their tensor.
+"""Move `sym_size` nodes of data-dependent sizes, and their assertions, directly after their tensor.
+
+Move `sym_size` nodes and their assertions directly after their tensor.
 
 nonzero; slice; sym_size(nonzero, 0); ge; _assert_scalar      becomes
 nonzero; sym_size(nonzero, 0); ge; _assert_scalar; slice
@@ -18,7 +20,9 @@ _RELATIONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, F
 
 
 def move_sizes_to_tensors(graph: Graph) -> None:
-    """Move each data-dependent `sym_size` node, and assertions on it alone, directly after its tensor."""
+    """Move each `sym_size` node of a data-dependent size directly after its tensor.
+
+    Assertions that depend on this size only move with it."""
     for node in list(graph.nodes):
         value = node.meta.get("val")
         if str(node.target) != "aten.sym_size.int" or not isinstance(value, SymInt):
@@ -36,7 +40,7 @@ def move_sizes_to_tensors(graph: Graph) -> None:
 
 
 def _is_assertion_of(node: Node, group: set[Node]) -> bool:
-    """Return whether a node is a comparison or assertion whose inputs are all in `group`."""
+    """Return True if a node is a comparison or assertion, all inputs of which are in `group`."""
     if node.target not in _RELATIONS and str(node.target) != "aten._assert_scalar.default":
         return False
     return all(source in group for source in node.all_input_nodes)

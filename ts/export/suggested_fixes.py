@@ -1,7 +1,7 @@
-"""Constraint violations of dynamic dimensions, and suggested `dynamic_shapes` fixes.
+"""Errors for dynamic dimensions that contradict recorded conditions, with fixes of `dynamic_shapes`.
 
-In: the environment after an export, and the named dimensions.  Out: nothing, or a `UserError` that lists
-the conditions and suggested fixes:
+Input: the environment after an export, and the named dimensions. If guards contradict the specs of the
+dimensions, a `UserError` lists the conditions and suggests fixes:
 
     Suggested fixes:
       n = Dim('n', min=6, max=100)
@@ -29,21 +29,21 @@ _SPECIALIZED = (
 
 
 class Named(NamedTuple):
-    """Named dynamic dimension and its symbol."""
+    """Dynamic dimension of an argument: its name, symbol, location and range."""
 
-    name: str  # name of the Dim, otherwise of its source
+    name: str  # name of the Dim; without a Dim, the expression of the argument's size
     symbol: Any
     source: Source
-    range: ValueRange  # as specified by the user
-    is_dim: bool  # a named Dim, for which a fix can be suggested
+    range: ValueRange  # range that the user specified
+    is_dim: bool  # True for a `Dim` with a name, for which a fix can be suggested
 
     @property
     def size(self) -> str:
-        """Source expression of the dimension's size."""
+        """Expression of the size in the arguments."""
         return self.source.where
 
     def not_all(self, guard: str) -> str:
-        """Return the error line for a guard that excludes part of the range."""
+        """Return the line of the error message for a guard that excludes a part of the range."""
         low = "" if self.range.low <= 2 else f"{self.range.low} <= "
         high = "" if math.isinf(self.range.high) else f" <= {self.range.high}"
         within = f" {low}{self.name}{high}" if low or high else ""
@@ -54,19 +54,19 @@ class Named(NamedTuple):
 
 
 class Fixes:
-    """Collects violations and fixes."""
+    """Conditions that contradict the specs of dimensions, and fixes for them."""
 
     def __init__(self, environment: ShapeEnv, named: list[Named]) -> None:
         self.environment = environment
         self.named = {n.symbol: n for n in named}
         self.violated: dict[str, None] = {}
-        self.relations: list[str] = []  # fixes: sizes derived from other sizes
-        self.numbers: list[str] = []  # fixes: specialized sizes
-        self.told: list[str] = []  # conditions without a fix
+        self.relations: list[str] = []  # fixes that express one size by another
+        self.numbers: list[str] = []  # fixes that replace a dimension by a constant
+        self.told: list[str] = []  # conditions for which there is no fix
         self.fixes: list[str] = []
 
     def raise_if_any(self) -> None:
-        """Raise UserError if a guard violates the dimension specs."""
+        """Raise UserError if a guard contradicts the spec of a dimension."""
         for n in self.named.values():
             self._look_at(n)
         if not self.violated:
@@ -102,10 +102,10 @@ class Fixes:
         if e.is_constant(found):
             self._violation(n, self.numbers, _SPECIALIZED.format(n.name, found), f"{n.name} = {found}")
             return
-        if not n.is_dim:  # Dim.AUTO and the like accept conditions
+        if not n.is_dim:  # Dim.AUTO and other hints accept all conditions
             return
         if found != n.symbol:
-            if len(found.free_symbols) > 1:  # asserted at run time, as in PyTorch
+            if len(found.free_symbols) > 1:  # the graph asserts it at run time, as in PyTorch
                 return
             if not found.is_Symbol or (found in self.named and self.named[found].is_dim):
                 self._related(n, found)
@@ -129,13 +129,13 @@ class Fixes:
                 self._violation(n, self.told, n.not_all(f"{_of(n, condition)}."))
 
     def _said(self, n: Named) -> ValueRange:
-        """Return the intersection of the ranges of a dimension and its equal dimensions."""
+        """Return the intersection of the specified ranges of all dimensions that equal `n`."""
         equal = [m.range for m in self.named.values() if self.environment.simplify(m.symbol) == n.symbol]
         low, high = max([n.range.low, *(r.low for r in equal)]), min([n.range.high, *(r.high for r in equal)])
         return ValueRange(low, high)
 
     def _in_range(self, condition: Any, symbol: Any) -> bool:
-        """Return True if a condition only bounds the symbol's range."""
+        """Return True if a condition only narrows the range of `symbol`."""
         if isinstance(condition, sympy.Eq | sympy.Ne) or not condition.is_Relational:
             return False
         if condition.free_symbols != {symbol}:
@@ -159,7 +159,7 @@ class Fixes:
         self._violation(n, self.relations, told, f"{n.name} = {written}")
 
     def _divisible(self, n: Named) -> bool:
-        """Return True if a guard requires divisibility of the size plus an integer."""
+        """Return True if a guard requires that the size plus an integer is divisible by a number."""
         environment = self.environment
         for guard in environment.guards:
             condition = guard.condition
@@ -193,7 +193,7 @@ class Fixes:
 
 
 def _of(n: Named, condition: Any) -> str:
-    """Format a condition on one symbol as Python, with products, quotients and remainders in parentheses."""
+    """Format a condition on one symbol as Python; products, quotients and remainders get parentheses."""
 
     def side(x: Any) -> str:
         written = text(x, lambda s: n.size)

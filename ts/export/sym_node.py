@@ -1,9 +1,9 @@
-"""Symbolic node: a SymInt's expression, and arithmetic on it.
+"""Node of a symbolic number: its expression and shape environment, and arithmetic on it.
 
     SymInt -> SymNode: expression s0 + 1, in an environment
     n + 1          operate("add", n, 1): the result, recorded in the graph
 
-A constant result is a Python number.
+If the result is constant, it is a Python number.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ class SymNode:
 
     @property
     def expr(self) -> Any:
-        """Simplified expression, with known equalities substituted."""
+        """Expression with all known equalities applied."""
         return self.environment.simplify(self.expression)
 
     @property
     def shape_env(self) -> ShapeEnv:
-        """Shape environment, under PyTorch's name."""
+        """Shape environment; PyTorch's name for `environment`."""
         return self.environment
 
     @property
     def hint(self) -> Any:
-        """Example value, or None."""
+        """Value in the example; None if there is none."""
         if not self.environment.has_hint(self.expression):
             return None
         try:
             return self.environment.hint(self.expression)
-        except (ArithmeticError, ValueError):  # division by zero at the example
+        except (ArithmeticError, ValueError):  # division by zero in the example
             return None
 
     def has_hint(self) -> bool:
-        """Return True if the expression has an example value."""
+        """Return True if the number has a value in the example."""
         return self.environment.has_hint(self.expression)
 
     def maybe_as_int(self) -> int | None:
-        """Return the integer value if constant; else None."""
+        """Return the number as int if it is a constant integer; otherwise None."""
         found = self.expr
         return int(found) if found.is_Integer else None
 
@@ -63,14 +63,19 @@ class SymNode:
         return str(self.expr)
 
     def decide(self, settles: bool = False) -> bool:
-        """Evaluate the condition with a guard; inside operators, without a guard unless `settles`."""
+        """Return the value of the condition in the example and add a guard.
+
+        Inside of operators, the guard is added only if `settles`."""
         environment = self.environment
         if environment.quiet and not settles:
             return environment.guess(self._condition())
         return environment.decide(self._condition())
 
     def decide_or_require(self) -> bool:
-        """Evaluate the condition with a guard; data-dependent conditions become runtime assertions."""
+        """Evaluate a condition that the program requires.
+
+        If it depends on elements, assert it at run time.
+        """
         return self.environment.decide_or_require(self._condition())
 
     def _condition(self) -> Any:
@@ -78,11 +83,11 @@ class SymNode:
         return x if e.is_truth(x) else sympy.Ne(x, 0, evaluate=x.is_zero is None)
 
     def is_settled(self) -> bool:
-        """Return True if the condition is statically determined."""
+        """Return True if known facts decide the condition."""
         return self.environment.known(self._condition()) is not None
 
     def is_known(self, answer: bool) -> bool:
-        """Return True if the condition provably equals `answer`; may raise lower bounds of sizes to 2."""
+        """Return True if the condition is known to be `answer`; this may exclude sizes 0 and 1 from calls."""
         return self.environment.is_known(self._condition(), answer)
 
     def require(self, message: str) -> None:
@@ -90,19 +95,19 @@ class SymNode:
         self.environment.require(self._condition(), message)
 
     def note_required(self) -> None:
-        """Require the condition, and record it for a run-time assertion even if it is known to hold."""
+        """Require the condition, and let the graph assert it even if it is known to hold."""
         self.environment.note_requirement(self._condition())
 
     def require_length(self) -> None:
-        """Require the number, a dimension length, to be at least 0."""
+        """Require that the number, the length of a dimension, is at least 0."""
         self.environment.require_length(self.expression)
 
     def specialize(self) -> Any:
-        """Specialize to the example value and return it."""
+        """Return the value in the example and add a guard that the number keeps this value."""
         return self.environment.specialize(self.expression)
 
     def known_equal(self, other: Any) -> bool:
-        """Return True if the expression provably equals another number or symbol."""
+        """Return True if the number is known to equal `other`."""
         try:
             expression = expression_of(other)
         except TypeError:
@@ -114,7 +119,7 @@ class SymNode:
         return self.environment.known_equal(self.expression, expression)
 
     def operate(self, name: str, *arguments: Any) -> Any:
-        """Apply a Python operator symbolically; return NotImplemented for non-numeric operands."""
+        """Return the result of a Python operator; NotImplemented if an argument is not a number."""
         if any(not isinstance(x, SymNumber | bool | int | float) for x in arguments):
             return NotImplemented
         operands = [_Operand(x) for x in arguments]
@@ -139,14 +144,16 @@ class SymNode:
             if found is not None:
                 return found
         expression = self.environment.simplify(_RULES[name](*operands))
-        if expression.has(sympy.ITE):  # sympy's form of conditions on Piecewise
+        if expression.has(sympy.ITE):  # sympy creates ITE from conditions on Piecewise expressions
             expression = expression.replace(sympy.ITE, _either)
         if name in e.OPERATORS:
             expression = self._at_small(name, [x.expression for x in operands], expression)
         return expression
 
     def _at_small(self, name: str, arguments: list[Any], expression: Any) -> Any:
-        """Verify a result at sizes 0 and 1; inside operators, leave affected relations unevaluated."""
+        """Compare a result with its value at sizes 0 and 1.
+
+        Inside of operators, a relation that differs there stays unevaluated."""
         environment = self.environment
         relation = e.RELATIONS.get(name)
         if not environment.quiet or (relation is None and name in _SIZES):
@@ -160,11 +167,11 @@ class SymNode:
         return expression
 
 
-_SIZES = frozenset(("sym_max", "sym_min", "floordiv", "mod"))  # operations of shape rules
+_SIZES = frozenset(("sym_max", "sym_min", "floordiv", "mod"))  # operations that shape rules use
 
 
 def _check_parts(expressions: list[Any]) -> None:
-    """Raise UserError for an expression that grew exponentially."""
+    """Raise UserError for an expression that repeats its parts so often that it grew exponentially."""
     for x in expressions:
         if e.recurs(x):
             symbols = ", ".join(sorted(map(str, x.free_symbols)))
@@ -176,7 +183,7 @@ def _check_parts(expressions: list[Any]) -> None:
 
 
 class _Operand:
-    """Operand: expression and float flag."""
+    """Operand of an operation: its expression, and True if it is a float."""
 
     __slots__ = ("expression", "is_float")
 
@@ -193,22 +200,22 @@ class _Operand:
 
 
 def _either(condition: Any, a: Any, b: Any) -> Any:
-    """Return a boolean if-then-else expression."""
+    """Return the boolean expression that is `a` if `condition` is true and otherwise `b`."""
     return sympy.Or(sympy.And(condition, a), sympy.And(sympy.Not(condition), b))
 
 
 def _number(x: Any) -> Any:
-    """Convert a boolean expression to 0 or 1."""
+    """Convert a boolean expression to one with the value 0 or 1; return other expressions unchanged."""
     return sympy.Piecewise((1, x), (0, True)) if e.is_truth(x) else x
 
 
 def expression_of(x: Any) -> Any:
-    """Return the expression of a symbolic or plain number; TypeError for other values."""
+    """Return the expression of a symbolic or Python number; raise TypeError for other values."""
     return x.node.expr if isinstance(x, SymNumber) else e.to_sympy(x)
 
 
 def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
-    """Return the symbolic number of an expression, or a plain number if constant."""
+    """Return the symbolic number with this expression; a Python number if the expression is constant."""
     if e.is_constant(expression):
         return e.number(expression)
     node = SymNode(expression, environment)
@@ -218,7 +225,7 @@ def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
 
 
 def _arithmetic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an arithmetic rule: operands are converted to float if any is float."""
+    """Wrap an arithmetic rule: if one operand is a float, all operands are converted to float."""
 
     def rule(*operands: _Operand) -> Any:
         if any(x.is_float for x in operands):
@@ -326,7 +333,7 @@ _RULES: Final[dict[str, Callable[..., Any]]] = {
 
 
 def _functions() -> dict[str, Any]:
-    """Return the graph call target (`operator`, `math` or `ts`) of each symbolic function."""
+    """Return the function (of `operator`, `math` or `ts`) that graph nodes call, by operation name."""
     from ts.python_api import sym_functions
 
     found: dict[str, Any] = {

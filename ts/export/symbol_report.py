@@ -1,4 +1,4 @@
-"""Report on a program's symbols: sources, ranges, conditions and source lines.
+"""Report on the symbols of a program: where they occur, their ranges, conditions and source lines.
 
 for symbol in explain_symbols(program):
     symbol.name, symbol.found, symbol.range, symbol.conditions      s0, ["x.size()[0]"], "5 to int_oo", ...
@@ -20,17 +20,17 @@ from ts.utils import _pytree as pytree
 
 
 class Condition(NamedTuple):
-    """Condition text, and the source line that requires it, or None."""
+    """Condition as text, and the source line that requires it (or None)."""
 
     text: str
     where: Line | None
 
 
 class ExplainedSymbol(NamedTuple):
-    """Symbol of a program, with its sources, range and conditions."""
+    """Symbol of a program: where it occurs, its range, and the conditions on it."""
 
     name: str
-    found: list[str]  # sources: argument sizes, or the defining node
+    found: list[str]  # sizes of arguments that define it, or the node that does
     range: str
     conditions: list[Condition]
 
@@ -38,9 +38,9 @@ class ExplainedSymbol(NamedTuple):
 def explain_symbols(program: ExportedProgram) -> list[ExplainedSymbol]:
     """Return all symbols of a program, argument symbols first.
 
-    Conditions of programs exported by `ts` have the source line that required them; conditions of other
-    programs have the line of an operator that requires them, or None.  Raise ShapeError if recorded shapes
-    differ from the operators' results.
+    In programs exported by `ts`, each condition has the source line that required it. In other programs, it
+    has the line of an operator that requires it, or None. Raise ShapeError if a recorded shape differs from
+    the result of its operator.
     """
     asked = check_shapes(program)
     symbols: dict[Any, list[str]] = {}
@@ -68,7 +68,7 @@ def _values(program: ExportedProgram) -> Iterator[tuple[Node, Any]]:
 
 
 def _expressions(node: Node, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield symbolic expressions of a value with their locations."""
+    """Yield (location, expression) for each symbolic size or number in a value."""
     told = node.name if node.op == "placeholder" else f"{node.name} ({node.target})"
     if isinstance(value, SymNumber):
         yield told, value.node.expr
@@ -81,7 +81,7 @@ def _expressions(node: Node, value: Any) -> Iterator[tuple[str, Any]]:
 def _conditions(
     program: ExportedProgram, symbol: Any, places: list[str], lines: dict[str, Line | None]
 ) -> Iterator[Condition]:
-    """Return a symbol's guards, runtime assertions, and conditions assumed by operators."""
+    """Yield the guards and assertions on a symbol, and the conditions that operators assume."""
     told: set[str] = set()
     for check in program._guards:
         if any(place in check.text for place in places):
@@ -101,7 +101,7 @@ _FRAME = re.compile(r'File "(.*)", line (\d+), in (.*)\n\s*(.*)')
 
 
 def _line(node: Node) -> Line | None:
-    """Return the innermost source line of a node's stack trace."""
+    """Return the innermost source line in the stack trace of a node; None if it has none."""
     frames = _FRAME.findall(str(node.meta.get("stack_trace") or ""))
     if not frames:
         return None

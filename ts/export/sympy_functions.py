@@ -4,7 +4,7 @@
     FloorDiv(4 * s, 2), PythonMod(4 * s, 2)         2*s0, 0
     FloorDiv(s, 2)                                  printed as (s0//2)
 
-Expressions are exact, without rounding.  `value(expression, numbers)` returns Python's result.
+Expressions are exact: sympy does not round. `value(expression, numbers)` computes the value as Python does.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from sympy.logic.boolalg import Boolean
 
 from ts.export.bounded_pow import power
 
-Expression = sympy.Basic  # a number or a truth
+Expression = sympy.Basic  # a number or a boolean
 
 
-_MAX_GENERATORS = 12  # symbols and functions in polynomial division
+_MAX_GENERATORS = 12  # symbols and functions in expressions that sympy divides as polynomials, at most
 _MAX_TERMS = 100
-_MAX_PARTS = 120  # parts of expressions in polynomial division
-MAX_PARTS = 2_000  # parts of a size expression: sympy visits each occurrence
+_MAX_PARTS = 120  # nodes of expressions that sympy divides as polynomials, at most
+MAX_PARTS = 2_000  # nodes of an expression, at most: sympy visits each occurrence of a repeated part
 
 
 @lru_cache(maxsize=4096)
 def parts(x: Any) -> int:
-    """Count the nodes of an expression tree, shared subexpressions once per occurrence."""
+    """Return the number of nodes of an expression tree; a shared part counts once for each occurrence."""
     return 1 + sum(map(parts, x.args))
 
 
 def recurs(x: Any) -> bool:
-    """Return True if an expression is large due to repeated subexpressions."""
+    """Return True if an expression is large because its parts are repeated."""
     if parts(x) <= MAX_PARTS:
         return False
     different: set[Any] = set()
@@ -50,7 +50,7 @@ def recurs(x: Any) -> bool:
 
 
 def terms(x: Any) -> int:
-    """Return an upper bound for the number of terms after expansion."""
+    """Return an upper bound for the number of terms that the expansion of an expression has."""
     if x.is_Add:
         return sum(map(terms, x.args))
     if x.is_Mul:
@@ -62,7 +62,7 @@ def terms(x: Any) -> int:
 
 
 def _is_large(*polynomials: Any) -> bool:
-    """Return True if polynomial division by sympy would be too slow."""
+    """Return True if sympy would need too long to divide these polynomials."""
     if any(parts(x) > _MAX_PARTS for x in polynomials):
         return True
     generators = set().union(*(x.atoms(sympy.Symbol, sympy.Function) for x in polynomials))
@@ -70,7 +70,7 @@ def _is_large(*polynomials: Any) -> bool:
 
 
 def _common(a: Any, b: Any) -> tuple[Any, Any]:
-    """Divide two expressions by their common integer-valued factors."""
+    """Return two expressions without the factors that both have."""
     if _is_large(a, b):
         return a, b
     if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):
@@ -82,11 +82,11 @@ def _common(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 class FloorDiv(sympy.Function):
-    """a // b of whole numbers."""
+    """Floor division `a // b` of integers."""
 
     nargs = (2,)
     is_integer = True
-    precedence = 35  # printing precedence of a product
+    precedence = 35  # printed with the precedence of a product
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
@@ -101,7 +101,7 @@ class FloorDiv(sympy.Function):
             return sympy.Integer(1)
         if isinstance(a, FloorDiv):
             return FloorDiv(a.args[0], a.args[1] * b)
-        if a.is_Add:  # terms divisible by b are moved out
+        if a.is_Add:  # a term that b divides is moved out of the division
             whole = [x for x in a.args if _divides(b, x)]
             if whole:
                 rest = sympy.Add(*(x for x in a.args if x not in whole))
@@ -121,10 +121,10 @@ class FloorDiv(sympy.Function):
 
 
 def _divides(b: Any, a: Any) -> bool:
-    """Return True if a / b is an integer for all symbol values."""
+    """Return True if b divides a for all values of the symbols."""
     if b.is_Integer and a.is_Integer:
         return int(a) % int(b) == 0
-    if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):  # not polynomials
+    if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):  # sympy cannot divide Piecewise expressions
         return False
     if _is_large(a, b):
         return False
@@ -135,7 +135,7 @@ def _divides(b: Any, a: Any) -> bool:
 
 
 class Mod(sympy.Function):
-    """a % b of whole numbers, by Python's rule: the sign is b's."""
+    """Remainder `a % b` of integers as in Python: it has the sign of b."""
 
     nargs = (2,)
     is_integer = True
@@ -175,7 +175,7 @@ class ToFloat(sympy.Function):
 
 
 class IntTrueDiv(sympy.Function):
-    """a / b of whole numbers."""
+    """Quotient `a / b` of integers, a float."""
 
     nargs = (2,)
     is_real = True
@@ -189,7 +189,7 @@ class IntTrueDiv(sympy.Function):
 
 
 class FloatTrueDiv(sympy.Function):
-    """a / b with a float operand."""
+    """Quotient `a / b` if an operand is a float."""
 
     nargs = (2,)
     is_real = True
@@ -203,7 +203,7 @@ class FloatTrueDiv(sympy.Function):
 
 
 class FloatMod(sympy.Function):
-    """a % b with a float operand."""
+    """Remainder `a % b` if an operand is a float."""
 
     nargs = (2,)
     is_real = True
@@ -220,7 +220,7 @@ class FloatMod(sympy.Function):
 
 
 class FloatPow(sympy.Function):
-    """a ** b of floats."""
+    """Power `a ** b` of floats."""
 
     nargs = (2,)
     is_real = True
@@ -232,14 +232,14 @@ class FloatPow(sympy.Function):
 
 
 class PowByNatural(sympy.Function):
-    """a ** b of whole numbers, b a symbol that is not negative."""
+    """Power `a ** b` of integers, where b is a symbol that is not negative."""
 
     nargs = (2,)
     is_integer = True
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
-        """Return sympy's power for a constant exponent; None leaves the expression unevaluated."""
+        """Return a power of sympy if the exponent is constant; None leaves the expression unevaluated."""
         return sympy.Pow(a, b) if b.is_Integer else None
 
 
@@ -264,7 +264,7 @@ RoundToInt = _rounding("RoundToInt", "round(a)", round)
 
 
 def _real(name: str, compute: Callable[[float], float]) -> type[Any]:
-    """Define a sympy function of a real argument, evaluated for numbers only."""
+    """Define a sympy function of a real argument that is evaluated only for numbers."""
 
     def evaluated(cls: Any, a: Any) -> Any:
         return sympy.Float(compute(float(a))) if a.is_number else None
@@ -317,7 +317,7 @@ class BitwiseFn_bitwise_xor(sympy.Function):
         return sympy.Integer(int(a) ^ int(b)) if a.is_Integer and b.is_Integer else None
 
 
-# Evaluation of each function and relation on Python numbers.
+# Functions that compute sympy functions and relations for Python numbers.
 COMPUTE: Mapping[Any, Callable[..., Any]] = {
     FloorDiv: operator.floordiv,
     Mod: operator.mod,
@@ -354,7 +354,7 @@ COMPUTE: Mapping[Any, Callable[..., Any]] = {
     **{function: getattr(math, name) for name, function in REAL.items()},
 }
 
-# Python operators whose symbolic results depend on sign assumptions, for evaluation on numbers.
+# Python operators whose symbolic result depends on the signs of the symbols; `value` computes them.
 OPERATORS: Mapping[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in ("truediv", "floordiv", "mod", "pow", "lt", "le", "gt")},
     **{name: getattr(operator, name) for name in ("ge", "eq", "ne", "abs")},
@@ -380,9 +380,10 @@ def number(x: Any) -> Any:
 
 
 def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
-    """Evaluate an expression with the symbol values `numbers`; KeyError for a missing symbol.
+    """Return the value of an expression; `numbers` contains the values of its symbols.
 
-    Raise ArithmeticError or ValueError for undefined values: division by zero, a very large power.
+    Raise KeyError if `numbers` lacks a symbol, and ArithmeticError or ValueError if the value is undefined or
+    too large (division by zero, a very large power).
     """
     done: dict[Any, Any] = {}
     waiting = [expression]
@@ -412,7 +413,7 @@ def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
 
 
 def to_sympy(x: Any) -> Any:
-    """Convert a Python number to an expression; TypeError for other values."""
+    """Convert a Python number to an expression; raise TypeError for other values."""
     if isinstance(x, bool):
         return sympy.true if x else sympy.false
     if isinstance(x, int):

@@ -1,10 +1,10 @@
-"""Export of script functions: a script graph is interpreted on fake tensors.
+"""Export of script functions: the nodes of the script graph are run on fake tensors and recorded.
 
     export(ts.jit.load("model.pt"), (x,))
 
-Nodes run in order: operators are recorded, operations on numbers, lists and strings are computed, and
-branches and loops follow the example, as in Python code.  Nodes that cannot be exported (attribute
-assignments, tasks) raise an error with their source line.
+Nodes are run in order: operators are recorded, and operations on numbers, lists and strings are computed.
+Branches and loops follow the example, as in Python code. A node that cannot be exported (assignment of an
+attribute, `fork`) raises an error with its source line.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _ELEMENTS: Final = frozenset((
     "aten::Int", "aten::Float", "aten::Bool", "aten::item", "aten::IntImplicit", "aten::FloatImplicit",
     "aten::ScalarImplicit",
 ))  # fmt: skip
-_ON_LISTS: Final[dict[str, Callable[..., Any]]] = {  # also for dictionaries and strings
+# operations on lists that also apply to dictionaries and strings
+_ON_LISTS: Final[dict[str, Callable[..., Any]]] = {
     "aten::append": lambda x, item: x.append(item) or x,
     "aten::extend": lambda x, items: x.extend(items),
     "aten::insert": lambda x, i, item: x.insert(i, item),
@@ -55,13 +56,15 @@ _ON_LISTS: Final[dict[str, Callable[..., Any]]] = {  # also for dictionaries and
     "aten::values": lambda x: list(x.values()),
     "aten::items": lambda x: list(x.items()),
 }
-_MAX_ITERATIONS: Final = 100_000  # iterations of an unrolled loop
+_MAX_ITERATIONS: Final = 100_000  # iterations of a loop, which the export unrolls, at most
 
 
 def call(
     recorder: ExportTracer | FakeTensorMode, function: Any, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
-    """Record a script function's graph and return its result; UserError for unsupported nodes."""
+    """Record the graph of a script function and return its result.
+
+    Raise UserError for nodes that cannot be exported."""
     return _Run(recorder, function).result(args, kwargs)
 
 
@@ -72,10 +75,11 @@ class _Run:
         self.values: dict[Value, Any] = {}
         self.node: Node | None = None
         self.turns = 0
-        self.set: dict[tuple[Any, int], tuple[Node, Any]] = {}  # set attributes by (object, slot)
+        # (node, value) of assigned attributes, by object and slot
+        self.set: dict[tuple[Any, int], tuple[Node, Any]] = {}
 
     def result(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Run the script function symbolically and return its result."""
+        """Run the graph of the script function on fake arguments and return its result."""
         with self.recorder.paused():
             self.graph = graph = self.function.inlined_graph
         before, self.recorder.line = self.recorder.line, None
@@ -89,7 +93,7 @@ class _Run:
         return found[0] if len(found) == 1 else tuple(found)
 
     def _write_attributes(self) -> None:
-        """Write buffers that the script reassigns; raise for other attributes."""
+        """Record the new values of buffers that the script assigns; raise UserError for other attributes."""
         for (owner, slot), (node, value) in self.set.items():
             before = _attribute(owner, slot)
             self.node, self.recorder.line = node, _line(node)
@@ -104,7 +108,7 @@ class _Run:
     def _given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         parameters = self.function.schema.arguments
         inputs = len(list(self.graph.inputs()))
-        found = list(args[: inputs - len(parameters)])  # for methods, the object
+        found = list(args[: inputs - len(parameters)])  # the first argument of a method is its object
         rest = list(args[len(found) :])
         for i, parameter in enumerate(parameters):
             if i < len(rest):
@@ -160,7 +164,7 @@ class _Run:
                 return [tuple(given)]
             case "prim::TupleUnpack" | "prim::ListUnpack":
                 return list(given[0])
-            case "prim::CallFunction":  # only recursive calls are not inlined
+            case "prim::CallFunction":  # a recursive call, which is not inlined
                 type: Any = next(iter(node.inputs())).type()
                 return [call(self.recorder, type.function, given[1:], {})]
             case "prim::NumToTensor":
@@ -202,7 +206,8 @@ class _Run:
             return [_ON_SYMBOLS[kind](*given)]
         op = node.operator()
         recorded = getattr(op, "record", None) is not None
-        if not symbols and not (tensors and recorded):  # numbers, strings, or tensor metadata
+        # numbers, strings, or metadata of tensors: nothing to record
+        if not symbols and not (tensors and recorded):
             with recorder.paused():
                 found = evaluate(node, given)
             if found is not NOT_EVALUATED:
@@ -219,12 +224,12 @@ class _Run:
         return list(made) if len(list(node.outputs())) > 1 else [made]
 
     def _refused(self, why: str) -> UserError:
-        assert self.node is not None  # a node is refused
+        assert self.node is not None  # only called while a node runs
         return UserError(f"{self.function.name} cannot be exported: {why}\n{self.node.range}")
 
 
 def _attribute(owner: Object, slot: int) -> Any:
-    """Return an attribute value: script objects unchanged, others converted to Python."""
+    """Return the value of an attribute; values other than script objects are converted to Python."""
     found = object_get(owner, slot, False)
     return found if isinstance(found, Object) else object_get(owner, slot)
 
@@ -241,7 +246,7 @@ def _flat(values: Any) -> list[Any]:
 
 
 def _line(node: Node) -> Line | None:
-    """Return the source line of a node; None if unknown."""
+    """Return the source line of a node; None if it is unknown."""
     place = node.range
     if place is None:
         return None

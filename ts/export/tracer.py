@@ -1,6 +1,6 @@
 """Tracer of programs on fake tensors: records a `ts.fx` graph with one node per operator.
 
-Operators of the thread are dispatched to the tracer (`ts._core.thread.context`):
+The tracer receives the operators that its thread calls (`ts._core.thread.context`):
 
     y = x + 1         operator(add, (x, 1)): node aten.add.Tensor(x, 1); y is a fake tensor
     n = x.shape[0]    the symbol of the size; its first use as an argument creates a node
@@ -48,17 +48,18 @@ from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import get_index, put_index
 from ts.tracing.types import arguments_of_to
 
-# Recording rules of higher-order operators by name, and of `vmap`; set by `ts.export.control_flow`.
+# Functions that record higher-order operators, by operator name, and `vmap`; `ts.export.control_flow` sets
+# them.
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
 
 class _DataNumbers(NamedTuple):
-    """Cached data-dependent numbers of a tensor; invalidated if the tensor is written."""
+    """Numbers read from the elements of a tensor; they are discarded if the tensor is written."""
 
     tensor: Tensor
-    base: Node  # node of the tensor that owns the memory
+    base: Node  # node of the tensor of which `tensor` is a view
     number: Any = None  # symbol of the only element
-    count: Any = None  # number of its nonzero elements
+    count: Any = None  # symbol of the number of its nonzero elements
 
 
 class ExportTracer(FxGraphBuilder):
@@ -67,8 +68,9 @@ class ExportTracer(FxGraphBuilder):
     def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         super().__init__(environment, graph)
         self.tape = ExportTape(self)
-        self._data_numbers: dict[int, _DataNumbers] = {}  # by id(tensor)
-        self._squeezed: list[tuple[Node, Any, Any]] = []  # squeeze node, input shape, dimensions
+        self._data_numbers: dict[int, _DataNumbers] = {}  # by id of the tensor
+        # (squeeze node, shape of its input, squeezed dimensions)
+        self._squeezed: list[tuple[Node, Any, Any]] = []
 
     # ---- operators
 
@@ -94,7 +96,7 @@ class ExportTracer(FxGraphBuilder):
         return tuple(result) if type(result) is list else operators.for_python(op, result)
 
     def _check_written(self, op: Any, values: list[Any]) -> None:
-        """Raise RuntimeError for a mutation of a parameter or argument that requires grad."""
+        """Raise RuntimeError if the operator mutates a parameter or argument that requires grad."""
         for p, value in zip(op.signature.parameters, values, strict=True):
             for x in tensors_in([value]) if p.written else ():
                 made = self.fake_of(x)
@@ -110,14 +112,14 @@ class ExportTracer(FxGraphBuilder):
                     )
 
     def _base(self, x: Tensor) -> Node:
-        """Return the node of the base tensor of a view; for other tensors their own node."""
+        """Return the node of the base of a view; for other tensors, the node of the tensor."""
         base: Any = self.node_of(x)
         while base.op == "call_function" and _aliases_first_argument(base.target):
             base = base.args[0]
         return base  # type: ignore[no-any-return]
 
     def _forget_elements(self, op: Any, values: list[Any]) -> None:
-        """Invalidate cached numbers of tensors whose memory an operator writes."""
+        """Discard the numbers read from tensors whose memory the operator writes."""
         if not self._data_numbers or not any(p.written for p in op.signature.parameters):
             return
         written = {
@@ -129,14 +131,14 @@ class ExportTracer(FxGraphBuilder):
         self._data_numbers = {k: v for k, v in known.items() if v.base not in written}
 
     def _lies_so(self, x: Tensor, memory_format: Any) -> bool:
-        """Return True if `contiguous(memory_format)` is a no-op for a tensor, so that no node is needed."""
+        """Return True if `x.contiguous(memory_format)` returns `x`, so no node is recorded."""
         with self.environment.guessing(), self.paused():
             return bool(self.fake_of(x).is_contiguous(memory_format=readable("MemoryFormat", memory_format)))
 
     def of_tensors(self, op: Any) -> Any:
-        """Return the overload that PyTorch's Python API selects for number arguments.
+        """Return the overload that PyTorch's Python API would call for these arguments.
 
-        It is the tensor overload if that accepts numbers.
+        A number is passed to the tensor overload if this overload accepts numbers.
         """
         if op.key == "aten::split.sizes":
             return registry.operator("aten::split_with_sizes")
@@ -168,14 +170,17 @@ class ExportTracer(FxGraphBuilder):
         return result
 
     def _require_lengths(self, op: Any, values: list[Any]) -> None:
-        """Require data-dependent numbers that are size arguments of an operator to be at least 0."""
+        """Require that data-dependent numbers which are sizes in the arguments are at least 0."""
         for p, value in zip(op.signature.parameters, values, strict=True):
             if p.name in _SHAPE_PARAMETERS and isinstance(value, list):
                 for n in filter(size_guards.is_symbol, value):
                     size_guards.check_length(n)
 
     def _constrained(self, op: Any, values: list[Any]) -> None:
-        """Constrain a symbolic number to a range; sizes are non-negative."""
+        """Restrict a symbolic number to the range that the operator's arguments state.
+
+        A size is at least 0.
+        """
         n, low, high = values
         low = 0 if low is None and op.name.endswith("size") else low
         for end, relation in ((low, sympy.Ge), (high, sympy.Le)):
@@ -183,7 +188,7 @@ class ExportTracer(FxGraphBuilder):
                 self.environment.require(relation(n.node.expr, end))
 
     def look_at_squeezed(self) -> None:
-        """Exclude size 1 for squeezed dimensions whose result is used."""
+        """Exclude size 1 from calls for dimensions that `squeeze` kept because their size was not 1."""
         for node, shape, dims in self._squeezed:
             if all(user.op == "output" for user in node.users):
                 continue
@@ -198,7 +203,7 @@ class ExportTracer(FxGraphBuilder):
         return [self._with_fakes(y) for y in x] if isinstance(x, list) else x
 
     def _arguments(self, op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return a node's args, up to the last non-default one, and kwargs, the keyword-only ones."""
+        """Return the args of a node, up to the last one that is no default, and its keyword-only args."""
         positional: list[Any] = []
         options: dict[str, Any] = {}
         needed = 0
@@ -214,7 +219,7 @@ class ExportTracer(FxGraphBuilder):
         return tuple(positional[:needed]), options
 
     def _mask_counter(self, mask: Tensor | None) -> Callable[[int, Any], Any] | None:
-        """Return a function that counts (and caches) the true elements of a mask; None without a mask."""
+        """Return a function that counts the true elements of a mask; None without a mask."""
         if mask is None:
             return None
 
@@ -229,7 +234,7 @@ class ExportTracer(FxGraphBuilder):
         return count
 
     def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
-        """Run an operator on fake tensors; `new_size` returns symbols for data-dependent sizes."""
+        """Run an operator on fake tensors; `new_size` creates symbols for sizes that depend on elements."""
         inner: dict[int, Tensor] = {}
         cast = cast_dtype(op, values)
         writes = any(p.written for p in op.signature.parameters)
@@ -290,25 +295,25 @@ class ExportTracer(FxGraphBuilder):
         return raised(found)
 
     def _item(self, x: Tensor) -> Any:
-        """Return a tensor's single element as an unbacked symbol."""
+        """Return the only element of a tensor as an unbacked symbol."""
         if x.ndim:
             x = x.reshape(())
         return self._new_number(x.array.dtype.kind)
 
     def _new_number(self, kind: str) -> Any:
-        """Create an unbacked number of a dtype kind, on request of a shape rule."""
+        """Create an unbacked number for a shape rule; `kind` is the kind of its dtype."""
         environment = self.environment
         if kind == "f":
             return symbol_of(environment.unbacked_float(), environment)
         return symbol_of(environment.unbacked_truth() if kind == "b" else environment.unbacked(), environment)
 
     def _new_size(self, least: int, most: Any) -> Any:
-        """Create an unbacked size in the range `least` to `most`, on request of a shape rule."""
+        """Create an unbacked size from `least` to `most` for a shape rule."""
         environment = self.environment
         if isinstance(most, SymNumber):
             most = environment.between(most.node.expr).high
         symbol = environment.unbacked(is_size=True)
-        if environment.frozen:  # reuse the exported program's symbol
+        if environment.frozen:  # reuse the symbol of the exported program
             return symbol_of(symbol, environment)
         if most is None:
             environment.ranges[symbol] = ValueRange(least)
@@ -317,7 +322,7 @@ class ExportTracer(FxGraphBuilder):
         return symbol_of(symbol, environment)
 
     def _keep_shape(self, x: Tensor) -> None:
-        """Preserve the metadata of a tensor's node before its shape changes in place."""
+        """Keep the metadata of a tensor's node; the tensor's shape is about to change in place."""
         found = self._tensors.get(id(x))
         if found is not None and found[1].meta.get("val") is x:
             found[1].meta["val"] = fake_for(x.array, device_of(x), x.requires_grad)
@@ -327,20 +332,20 @@ class ExportTracer(FxGraphBuilder):
     def gradients(
         self, roots: list[Any], given: list[Any], wanted: list[Any], create: bool
     ) -> list[Tensor | None]:
-        """Record and return the gradients of `roots` with respect to `wanted`."""
+        """Record the computation of gradients of `roots` with respect to `wanted`; return the gradients."""
         return self.tape.gradients(roots, given, wanted, create)
 
     def backward(self, roots: list[Any], given: list[Any], wanted: list[Any] | None, create: bool) -> None:
-        """Accumulate gradients of `roots` in the leaves, or only in `wanted`."""
+        """Add the gradients of `roots` to the `grad` of the leaves, or only of `wanted`."""
         self.tape.backward(roots, given, wanted, create)
 
     def tracked(self, x: Tensor) -> Tensor:
-        """Return an alias of a tensor that requires grad."""
+        """Record an alias of `x` that requires grad, and return it."""
         made: Tensor = overloads("alias")(self.fake_of(x))
         return made._marked(True)  # type: ignore[attr-defined, no-any-return]
 
     def _bind(self, node: Node, result: Any) -> None:
-        """Bind a result to its node, and items of a sequence to `getitem` nodes."""
+        """Store `node` as the node of a result; for a list, create a `getitem` node for each element."""
         if isinstance(result, Tensor):
             self._tensors[id(result)] = result, node
             self._layers[id(result)] = layer_of(result)
@@ -394,11 +399,11 @@ class ExportTracer(FxGraphBuilder):
         put_index(x, index, value, skip_whole=True, number=self.element, several=self._is_of_batch)
 
     def _is_of_batch(self, x: Tensor) -> bool:
-        """Return True if a tensor depends on the batch element of an enclosing `vmap`."""
+        """Return True if a tensor depends on an element of a surrounding `vmap` batch."""
         return self.batches > 0 and self.follows_from_batch(self.node_of(x))
 
     def follows_from_batch(self, node: Node) -> bool:
-        """Return True if a node depends on elements of a batch."""
+        """Return True if a node depends on an element of a `vmap` batch."""
         waiting, seen = [node], {node}
         while waiting:
             each = waiting.pop()
@@ -409,7 +414,7 @@ class ExportTracer(FxGraphBuilder):
         return False
 
     def stands_for_element(self, node: Node) -> bool:
-        """Return True if an input is an element of an enclosing batch; False in this class."""
+        """Return True if an input stands for an element of a batch; never in this class."""
         return False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
@@ -417,7 +422,7 @@ class ExportTracer(FxGraphBuilder):
         return iter(overloads("unbind")(x, 0))
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Convert by `x.to(...)`, with the overload of the given arguments."""
+        """Record `x.to(...)` with the overload that its arguments select."""
         given = arguments_of_to(args, dict(kwargs))
         x = self.fake_of(x)
         device, dtype, other = given.get("device"), given.get("dtype"), given.get("other")
@@ -438,7 +443,7 @@ class ExportTracer(FxGraphBuilder):
         if other is not None:
             place, dtype = device_of(self.fake_of(other)), other.dtype
         self._metadata(x)
-        with self.environment.guessing(), self.paused():  # the layout adds no guards
+        with self.environment.guessing(), self.paused():  # the conversion must not add guards on the layout
             below = plain(x).to(dtype=dtype) if dtype is not None else plain(x)
             same = below.array is plain(x).array and place == device_of(x) and not given.get("copy")
             made = x if same else fake_for(below.array, place, x.requires_grad and below.is_floating_point())
@@ -453,13 +458,13 @@ class ExportTracer(FxGraphBuilder):
         return made
 
     def _metadata(self, x: Tensor) -> None:
-        """Record an assertion of the dtype, device and layout of a conversion's input."""
+        """Record an assertion on the dtype, device and layout of a tensor that is converted."""
         target = overload_named("aten::_assert_tensor_metadata", "")
         options = {"dtype": x.dtype, "device": device_of(x), "layout": dtypes.strided}
         self._call(target, (self.node_of(x),), None, options, "_assert_tensor_metadata_default")
 
     def constructed(self, x: Tensor, function: str) -> Any:
-        """Record a tensor of Python numbers: a constant that the program copies at each run."""
+        """Record a tensor made of Python numbers as a constant that the program copies at each run."""
         with self.paused():
             kept = x.clone()
         made = self.run(overload_named("aten::lift_fresh_copy", "").operator, [kept])
@@ -469,7 +474,7 @@ class ExportTracer(FxGraphBuilder):
         return made
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
-        """Create a tensor from nested numbers including symbols; None without symbols."""
+        """Create a tensor from nested lists of numbers and symbols; return None if there are no symbols."""
         numbers = list(_flat([data]))
         if not any(isinstance(x, SymNumber) for x in numbers):
             return None
@@ -494,14 +499,14 @@ class ExportTracer(FxGraphBuilder):
         return [self.listed(row) for row in overloads("unbind")(x, 0)]
 
     def literal(self, x: Tensor) -> Tensor:
-        """Record a constant tensor from numbers in an index or assignment."""
+        """Record a constant tensor for numbers in an index or an assignment."""
         return self.run(overload_named("aten::lift_fresh_copy", "").operator, [x])  # type: ignore[no-any-return]
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
-        """Ignore the conversion of a tensor to a Python value; `element` records those of fake tensors."""
+        """Ignore the conversion of a tensor to a Python value: for fake tensors, `element` records it."""
 
     def element(self, x: Tensor) -> Any:
-        """Return the symbol of the only element of a fake tensor, cached until the tensor is written."""
+        """Return the symbol of the only element of a fake tensor; a second call returns the same symbol."""
         known = self._data_numbers.get(id(x))
         if known is not None and known.tensor is x and known.number is not None:
             return known.number
@@ -546,14 +551,15 @@ def _flat(values: Any) -> Iterator[Any]:
 
 
 def _dtype_of(numbers: list[Any]) -> Any:
-    """Return the inferred dtype of a tensor of numbers."""
+    """Return the dtype of a tensor made of these numbers."""
     if any(isinstance(x, float | SymFloat) for x in numbers):
         return ts.get_default_dtype()
     return dtypes.bool_ if all(isinstance(x, bool | SymBool) for x in numbers) else dtypes.int64
 
 
 _MOMENTS = frozenset(("aten::var", "aten::std", "aten::var_mean", "aten::std_mean"))
-_SIZES = frozenset(("aten::arange", "aten::linspace", "aten::logspace", "aten::range"))  # sized by numbers
+# the numbers determine the size of the result
+_SIZES = frozenset(("aten::arange", "aten::linspace", "aten::logspace", "aten::range"))
 
 
 _SHAPE_PARAMETERS = frozenset(("size", "shape", "repeats"))
@@ -563,12 +569,12 @@ _CONSTRAINTS = frozenset(("aten::sym_constrain_range", "aten::sym_constrain_rang
 
 
 def _is_value(op: Any, kind: str, x: Any) -> bool:
-    """Return True if a symbolic argument is an element value that does not affect result shapes."""
+    """Return True if a symbolic argument is only the value of elements, not a size."""
     return isinstance(x, SymNumber) and kind in ("Tensor", "Scalar") and op.name not in _SIZES
 
 
 def _settled(target: Any, values: list[Any]) -> list[Any]:
-    """Specialize symbolic sizes to example values for parameters declared `int` (not `SymInt`)."""
+    """Replace symbolic sizes by their example values for parameters declared `int`, not `SymInt`."""
 
     def number(x: Any) -> Any:
         return list(map(number, x)) if isinstance(x, list) else int(x) if isinstance(x, SymInt) else x
@@ -580,12 +586,12 @@ def _settled(target: Any, values: list[Any]) -> list[Any]:
 
 
 def _any_number(x: SymNumber) -> Any:
-    """Return an arbitrary number of a symbol's type."""
+    """Return any number of the symbol's type."""
     return 2 if isinstance(x, SymInt) else 0.5 if isinstance(x, SymFloat) else True
 
 
 def _is_view(target: Any) -> bool:
-    """Return True if an operator returns a view of its first argument without mutation."""
+    """Return True if an operator returns a view of its first argument and mutates nothing."""
     if not isinstance(target, OpOverload):
         return False
     first = target.operator.signature.parameters[:1]
@@ -593,12 +599,12 @@ def _is_view(target: Any) -> bool:
 
 
 def _aliases_first_argument(target: Any) -> bool:
-    """Return whether the result of an operator aliases its first argument."""
+    """Return True if the result of an operator aliases its first argument."""
     return isinstance(target, OpOverload) and any(p.alias for p in target.operator.signature.parameters[:1])
 
 
 def _size_mask(op: Any, values: list[Any]) -> Tensor | None:
-    """Return the mask that determines the size of an operator's result (`nonzero`, `index`), or None."""
+    """Return the mask that determines the size of the result (`nonzero`, `index`); None if there is none."""
     if op.name == "aten::nonzero":
         return values[0]  # type: ignore[no-any-return]
     if op.name == "aten::index":

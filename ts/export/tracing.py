@@ -1,4 +1,4 @@
-"""`export`: tracing of a module on fake tensors to an ExportedProgram."""
+"""Implementation of `export`: traces a module on fake tensors and returns an ExportedProgram."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def export(
     preserve_module_call_signature: tuple[str, ...] = (),
     prefer_deferred_runtime_asserts_over_guards: bool = False,
 ) -> ExportedProgram:
-    """Export `mod(*args, **kwargs)` as a program for the tensor sizes given by `dynamic_shapes`.
+    """Export `mod(*args, **kwargs)` as a program; `dynamic_shapes` lists the sizes that may vary.
 
-    With `prefer_deferred_runtime_asserts_over_guards` the graph asserts conditions on sizes that are neither
-    ranges nor equal sizes.
+    With `prefer_deferred_runtime_asserts_over_guards`, the graph asserts conditions on sizes at run time,
+    except ranges of sizes and equalities between sizes.
     """
     if not isinstance(mod, Module):
         raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
@@ -88,7 +88,7 @@ def export(
 
 
 class Export:
-    """State of an export, from the arguments to the program."""
+    """State of an export: converts arguments, traces the module and builds the program."""
 
     def __init__(
         self, mod: Module, args: Any, kwargs: Any, dynamic_shapes: Any, preserved: Iterable[str]
@@ -102,13 +102,14 @@ class Export:
             dynamic_shapes = dynamic_shapes.dynamic_shapes(mod, args, kwargs)
         self.named_arguments = arguments_by_name(mod, args, kwargs)
         self.shapes = by_leaf(self.named_arguments, dynamic_shapes)
-        self.symbols: dict[str, Any] = {}  # by Dim name
+        self.symbols: dict[str, Any] = {}  # symbol of a dimension, by name of its `Dim`
         self.inputs: list[InputSpec] = []
-        self.state_nodes: dict[int, Node] = {}  # by id of the parameter or buffer
+        self.state_nodes: dict[int, Node] = {}  # input node, by id of the parameter or buffer
         self.checks: list[Check] = []
         self.places = self.environment.places = SymbolSources(self.environment)
-        self.numbers: list[Any] = []  # symbols of ints among the arguments
-        self.tensors: list[tuple[str, int, list[Any], list[int]]] = []  # source, leaf, sizes, in the example
+        self.numbers: list[Any] = []  # symbols of arguments that are ints
+        # (expression, leaf index, sizes, sizes in the example) of each tensor argument
+        self.tensors: list[tuple[str, int, list[Any], list[int]]] = []
         self.named: list[Named] = []
 
     def new_recorder(self) -> ExportTracer:
@@ -128,7 +129,8 @@ class Export:
                 result = self.module(*args, **kwargs)
                 leaves, out_spec = pytree.tree_flatten(result)
                 for path, x, now in snapshot.replaced_buffers():
-                    if path and now is recorder.fake_of(x):  # in-place write such as `self.steps += 1`
+                    # replaced by the result of an in-place operator, such as `self.steps += 1`
+                    if path and now is recorder.fake_of(x):
                         continue
                     aten.copy_(x, now)
                     written = recorder.node_of(x)
@@ -172,9 +174,12 @@ class Export:
         )  # fmt: skip
 
     def _lift_state(self) -> dict[str, Any]:
-        """Create inputs for parameters and buffers; tied ones have one per name; the last is read."""
+        """Create graph inputs for parameters and buffers.
+
+        A tensor with several names has one input for each name; the graph reads the last one."""
         state: dict[str, Any] = {}
-        made: dict[int, Parameter] = {}  # for archive modules, whose parameters are plain tensors
+        # parameters by id; the parameters of modules loaded from archives are plain tensors
+        made: dict[int, Parameter] = {}
         for name, parameter in self.module.named_parameters(remove_duplicate=False):
             if not isinstance(parameter, Parameter):
                 state[name] = made.setdefault(id(parameter), Parameter(parameter, parameter.requires_grad))
@@ -194,7 +199,7 @@ class Export:
         self.inputs.append(InputSpec(kind, TensorArgument(node.name), name, persistent))
 
     def _lift_arguments(self) -> tuple[list[Any], Any]:
-        """Create graph inputs for user arguments: fake tensors with symbolic dynamic sizes."""
+        """Create graph inputs for the arguments: fake tensors in which dynamic sizes are symbols."""
         _, in_spec = pytree.tree_flatten((self.args, self.kwargs))
         paths, _ = pytree.tree_flatten_with_path(self.named_arguments)
         fakes: list[Any] = []
@@ -227,7 +232,7 @@ class Export:
         return fakes, in_spec
 
     def _number(self, n: int, hint: _Hint, flat: str, source: str, place: int) -> Any:
-        """Create the symbol of a dynamic int argument."""
+        """Create the symbol of an int argument that may vary."""
         environment = self.environment
         low, high = max(hint.min or 0, 0), math.inf if hint.max is None else hint.max
         if not low <= n <= high:
@@ -251,12 +256,13 @@ class Export:
         return found
 
     def _size_checks(self) -> list[Check]:
-        """Return the runtime checks of argument sizes: ranges, equalities and divisibility."""
+        """Return the guards on argument sizes: ranges, equalities and divisibility."""
         environment = self.environment
         made: list[Check] = []
         divisible: list[Check] = []
         seen: set[Any] = set()
-        before: dict[Any, list[tuple[str, int, int, Any]]] = {}  # derived from later symbols
+        # guards on sizes whose symbol is defined by a later argument
+        before: dict[Any, list[tuple[str, int, int, Any]]] = {}
         found = {s: environment.simplify(s) for s in self.numbers}
         for symbol, expression in found.items():
             if expression == symbol:
@@ -300,7 +306,7 @@ class Export:
         return made
 
     def _derived(self, expression: Any, name: str, dim: int) -> Source | None:
-        """Return the source at which a derived size (factor * symbol + offset) first defines its symbol."""
+        """Return the location of a size factor * symbol + offset if it is the first with this symbol."""
         for symbol in expression.free_symbols:
             first = self.environment.sources[symbol][0]
             if (first.name, first.dim) == (name, dim) and (first.factor, first.offset) != (1, 0):
@@ -308,7 +314,7 @@ class Export:
         return None
 
     def _divisible(self, at: str, place: int, dim: int, source: Source) -> list[Check]:
-        """Return the check that a derived size minus its offset is divisible by its factor."""
+        """Return the guard that a derived size minus its offset is divisible by its factor."""
         if source.factor == 1:
             return []
         condition = sympy.Eq(
@@ -321,7 +327,7 @@ class Export:
         return [Check(text(condition, str), holds)]
 
     def _ends_of_derived(self, at: str, place: int, dim: int, source: Source, expression: Any) -> list[Check]:
-        """Return the range checks of a derived size."""
+        """Return the guards for the range of a derived size."""
         (symbol,) = expression.free_symbols
         ends = self.environment.ranges[symbol]
         return [
@@ -331,7 +337,7 @@ class Export:
         ]
 
     def _check(self, at: str, place: int, dim: int, relation: str, expression: Any) -> Check:
-        """Build a guard that compares x.size()[dim] to an expression of earlier sizes."""
+        """Return a guard that compares x.size()[dim] with an expression of earlier sizes."""
         places, environment = self.places, self.environment
         compare = {">=": operator.ge, "<=": operator.le, "==": operator.eq}[relation]
         sources = {s: environment.sources[s][0] for s in expression.free_symbols}
@@ -352,7 +358,7 @@ class Export:
         return Check(f"{at} {relation} {text(expression, lambda s: str(sources[s]))}", holds)
 
     def _size(self, dim: Any, n: int, source: Source) -> Any:
-        """Return the SymInt of a dynamic dimension, or the static size."""
+        """Return the SymInt of a dynamic dimension, or `n` for a constant one."""
         environment = self.environment
         if dim is None or isinstance(dim, int) or (isinstance(dim, _Hint) and dim.kind == "STATIC"):
             return n
@@ -396,7 +402,8 @@ class Export:
         for x in leaves:
             with self.recorder.recording():
                 node = self.recorder.node_of(x)
-                if isinstance(x, SymNumber) and not isinstance(node, Node):  # a symbol with a known value
+                # a symbol that is known to have one value
+                if isinstance(x, SymNumber) and not isinstance(node, Node):
                     node = self.recorder._numbers.get(x.node.expression, node)
             nodes.append(node)
             if not isinstance(x, Tensor | SymNumber | int | float | bool | str | None):
@@ -405,7 +412,7 @@ class Export:
         return nodes, specs
 
     def _lift_constants(self) -> dict[str, Any]:
-        """Lift constant tensors to inputs before the user inputs, named by attribute."""
+        """Make constant tensors inputs, before the user inputs, named after their attributes."""
         found: dict[str, Any] = {}
         names = _names_of_attributes(self.module)
         unnamed = itertools.count()
@@ -434,12 +441,15 @@ class Export:
         return found
 
     def _ranges(self) -> dict[Any, Any]:
-        """Return `range_constraints`: value ranges of symbols and of derived sizes."""
+        """Return `range_constraints`: the ranges of symbols and of derived sizes."""
         environment = self.environment
         said = {n.symbol: n.range for n in self.named if n.is_dim}
 
         def ends_of(symbol: Any, of_dim: bool = True) -> ValueRange:
-            """Return a symbol's range, with its `Dim`'s lower bound unless the program raised it."""
+            """Return the range of a symbol.
+
+            Its lower bound is that of its `Dim` unless the program raised it.
+            """
             ends, range = environment.ranges[symbol], said.get(symbol)
             if of_dim and range is not None and ends.low == max(range.low, 2):
                 return ends._replace(low=range.low)
@@ -467,7 +477,9 @@ class Export:
 
 
 def _stays(node: Node) -> bool:
-    """Return True if an unused node is kept; size computations and subgraph results are removed."""
+    """Return True if a node without users is kept.
+
+    Nodes that compute sizes or extract results of subgraphs are removed."""
     if node.is_impure():
         return True
     if node.target is operator.getitem:
@@ -482,7 +494,7 @@ def _stays(node: Node) -> bool:
 
 
 def _is(source: str, place: int, value: Any) -> Check:
-    """Return the check that an argument equals its example value."""
+    """Return the guard that an argument equals its example value."""
     if value is None:
         return Check(f"{source} is None", lambda leaves: leaves[place] is None)
     if isinstance(value, float) and math.isnan(value):
@@ -497,7 +509,7 @@ def _is(source: str, place: int, value: Any) -> Check:
 
 
 def _word(entry: Any) -> str:
-    """Return the name part for one entry of a key path."""
+    """Return the text for one key of a pytree path in a generated name."""
     for attribute in ("key", "idx", "name"):
         if hasattr(entry, attribute):
             return str(getattr(entry, attribute))
@@ -505,7 +517,7 @@ def _word(entry: Any) -> str:
 
 
 def _module_prefix(constant: Node) -> str:
-    """Return the path of the first module using a constant, followed by a dot; "" for the root module."""
+    """Return the path of the first module that uses a constant, with a dot; "" for the root module."""
     user = next(iter(constant.users), None)
     stack = list(user.meta.get("nn_module_stack", {}).values()) if user is not None else []
     path = stack[-1][0] if stack else ""
@@ -513,7 +525,7 @@ def _module_prefix(constant: Node) -> str:
 
 
 def _names_of_attributes(module: Module) -> dict[int, list[str]]:
-    """Return attribute names of plain tensor attributes (not parameters or buffers) by tensor id."""
+    """Return the attribute names of tensors that are neither parameters nor buffers, by id of the tensor."""
     found: dict[int, list[str]] = {}
     for path, each in module.named_modules():
         for name, x in vars(each).items():

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class FlatArgsAdapter(abc.ABC):
-    """Adapter from arguments of another pytree to the program's leaves."""
+    """Converter of arguments with another pytree structure to the program's flattened arguments."""
 
     @abc.abstractmethod
     def adapt(
@@ -38,7 +38,7 @@ class FlatArgsAdapter(abc.ABC):
         metadata: dict[str, Any] | None = None,
         obj: Any | None = None,
     ) -> list[Any]:
-        """Convert leaves of `input_spec` to leaves of `target_spec`."""
+        """Convert arguments flattened by `input_spec` to arguments flattened by `target_spec`."""
 
     def get_flat_arg_paths(self) -> list[str]:
         """Return the paths of the flat arguments; empty by default."""
@@ -46,7 +46,7 @@ class FlatArgsAdapter(abc.ABC):
 
 
 class UnflattenedModule(InterpreterModule):
-    """Module hierarchy returned by `unflatten`; contains the submodules that were called."""
+    """Result of `unflatten`: a hierarchy of the modules that the program called."""
 
     def __init__(self, program: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None) -> None:
         super().__init__(Graph())
@@ -62,7 +62,7 @@ class UnflattenedModule(InterpreterModule):
         self.finalize()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the modules on arguments of the exported structure; raise TypeError if it differs.
+        """Run the modules; raise TypeError if the arguments have another structure than in the export.
 
         `flat_args_adapter` may convert arguments of a different structure.
         """
@@ -91,9 +91,9 @@ class UnflattenedModule(InterpreterModule):
 def unflatten(module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None) -> UnflattenedModule:
     """Convert an exported program to a module hierarchy like the original's.
 
-    Modules with preserved signatures (`export(..., preserve_module_call_signature=("encoder",))`) have the
-    original's arguments and results; inputs of other modules are in an unspecified order.
-    `flat_args_adapter` converts arguments of other tree structures to that of the program.
+    A module with a preserved signature (`export(..., preserve_module_call_signature=("encoder",))`) is called
+    like the original module; the order of the inputs of other modules is unspecified. `flat_args_adapter`
+    converts arguments with another tree structure to that of the program.
 
     Calls with arguments that violate the program's guards raise RuntimeError.
     """

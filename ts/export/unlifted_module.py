@@ -3,8 +3,8 @@
     program    (p_lin_weight, b_count, x)                   inputs: state, then leaves of the arguments
     module     lin_weight = self.lin.weight; ...; _guards_fn = self._guards_fn(x); ...
 
-The graph is a copy: changes to it do not affect the program.  New values of mutated inputs are copied to
-these at the end.
+The graph is a copy, so changes do not affect the program. At its end, the new values of mutated inputs are
+copied into the inputs.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ from ts.nn.parameter import Parameter
 if TYPE_CHECKING:
     from ts.export.program import ExportedProgram
 
-_GUARDS: Final = "_guards_fn"  # attribute of the guards module
+_GUARDS: Final = "_guards_fn"  # attribute that holds the guards module
 _ATTRIBUTES: Final = (_GUARDS, "_in_spec", "_out_spec", "_written", "_runner", "range_constraints")
-OF_PROGRAMS: Final = frozenset((*dir(GraphModule(Module(), Graph())), *_ATTRIBUTES))  # invalid as state names
+# names that parameters and buffers cannot have
+OF_PROGRAMS: Final = frozenset((*dir(GraphModule(Module(), Graph())), *_ATTRIBUTES))
 _OF_CODE: Final = frozenset(("self", "pytree", "fx_pytree", "__debug__", *CUSTOM_BUILTINS))
 _WRITES: Final = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
 
 
 class UnliftedModule(GraphModule):
-    """Callable module of an exported program, returned by `ExportedProgram.module()`."""
+    """Result of `ExportedProgram.module()`: a module that is called like the original module."""
 
     _runner: Runner
 
@@ -49,7 +50,7 @@ class UnliftedModule(GraphModule):
         _add_state(self, program)
         self.range_constraints = program.range_constraints
         self._written = frozenset(_written(program.graph_signature.output_specs))
-        for node in program.graph.nodes:  # the graphs of branches and loops
+        for node in program.graph.nodes:  # subgraphs of control-flow operators
             if node.op == "get_attr":
                 name = str(node.target)
                 value = getattr(program.graph_module, name)
@@ -62,16 +63,16 @@ class UnliftedModule(GraphModule):
         """Regenerate `forward` from the graph and return the code."""
         code = super().recompile()
         if isinstance(self._graph._codegen, _PyTreeCodeGen):
-            kind = type(self)  # the module's own
+            kind = type(self)  # each module has a class of its own
             kind._runner, kind.forward = Runner(self), _checked(vars(kind)["forward"])  # type: ignore[method-assign]
         return code
 
     def train(self, mode: bool = True) -> Any:
-        """Raise NotImplementedError; only the exported mode is available."""
+        """Raise NotImplementedError, since the program contains only one mode."""
         raise NotImplementedError("Calling train() is not supported yet.")
 
     def eval(self) -> Any:
-        """Raise NotImplementedError; only the exported mode is available."""
+        """Raise NotImplementedError, since the program contains only one mode."""
         raise NotImplementedError("Calling eval() is not supported yet.")
 
     def _deepcopy_init(self) -> Callable[..., None]:
@@ -89,7 +90,7 @@ class UnliftedModule(GraphModule):
 
 
 def _checked(generated: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a generated `forward` in argument checks against the input tree."""
+    """Wrap a generated `forward`: check the tree structure of the arguments first."""
 
     @functools.wraps(generated)
     def forward(self: UnliftedModule, *args: Any, **kwargs: Any) -> Any:
@@ -99,7 +100,7 @@ def _checked(generated: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _copied(module: GraphModule) -> GraphModule:
-    """Copy a control-flow subgraph including nested subgraphs; tensors are shared."""
+    """Copy the module of a subgraph with its nested subgraphs; tensors are shared with the original."""
     copied = GraphModule(module, module.graph.__deepcopy__(), type(module).__name__)
     for name, inner in module.named_children():
         if isinstance(inner, GraphModule):
@@ -111,7 +112,7 @@ def _copied(module: GraphModule) -> GraphModule:
 
 
 def _add_state(module: Module, program: ExportedProgram) -> None:
-    """Set the program's state (parameters, buffers, constants) on a module."""
+    """Set the parameters, buffers and constants of a program as attributes of a module."""
     for spec in program.graph_signature.input_specs:
         if spec.kind is InputKind.USER_INPUT:
             continue
@@ -128,7 +129,7 @@ def _add_state(module: Module, program: ExportedProgram) -> None:
 
 
 def set_state(module: Module, name: str, value: Any, persistent: bool = True) -> None:
-    """Set a parameter or buffer under a dotted name."""
+    """Set a parameter, buffer or constant under a dotted name."""
     owner, last = _owner(module, name)
     if isinstance(value, Parameter):
         owner.register_parameter(last, value)
@@ -137,7 +138,7 @@ def set_state(module: Module, name: str, value: Any, persistent: bool = True) ->
 
 
 def _owner(module: Module, name: str) -> tuple[Module, str]:
-    """Return the module that owns a dotted name, creating missing modules, and the last name part."""
+    """Return the module that holds a dotted name, and the last part of the name; create missing modules."""
     *path, last = name.split(".")
     for part in path:
         if part not in module._modules:
@@ -150,7 +151,7 @@ def _owner(module: Module, name: str) -> tuple[Module, str]:
 
 
 def _written(specs: Iterable[OutputSpec]) -> list[Input]:
-    """Return the mutated inputs of the leading outputs."""
+    """Return the inputs whose new values are the first outputs."""
     return [
         Input(spec.kind is OutputKind.USER_INPUT_MUTATION, str(spec.target))
         for spec in specs
@@ -159,9 +160,9 @@ def _written(specs: Iterable[OutputSpec]) -> list[Input]:
 
 
 def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
-    """Return the program's graph with state inputs replaced by attributes."""
+    """Return a copy of the program's graph that reads parameters and buffers from attributes."""
     graph = Graph()
-    graph._graph_namespace.create_name("self", None)  # reserved for the module
+    graph._graph_namespace.create_name("self", None)  # generated code uses the name `self` for the module
     made: dict[Node, Node] = {}
     inputs: dict[Input, Node] = {}
     leaves: list[Node] = []
@@ -188,15 +189,16 @@ def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
 def _write(
     graph: Graph, specs: list[OutputSpec], values: Sequence[Any], inputs: dict[Input, Node]
 ) -> dict[Node, Node]:
-    """Write new values of inputs by `copy_`; return the copies by value node.
+    """Append `copy_` nodes that write the new values of inputs; return them by the node of the value.
 
-    A value that is another input's old value is cloned before that input is overwritten. An output that
-    returns a written value returns the input.
+    If a new value is the old value of another input, it is cloned before that input is overwritten. An output
+    that is such a new value returns the input instead.
     """
     aten = ts.ops.aten
     writes = [
         (spec.kind, inputs[x], value)
-        for spec, x, value in zip(specs, _written(specs), values, strict=False)  # the first outputs
+        # new values are the first outputs
+        for spec, x, value in zip(specs, _written(specs), values, strict=False)
     ]
     targets = [target for _, target, _ in writes]
     kept: dict[Node, Node] = {}
@@ -205,7 +207,7 @@ def _write(
         if value in targets and value not in kept:
             kept[value] = graph.call_function(aten.clone.default, (value,))
     for kind, target, value in writes:
-        is_parameter = kind is OutputKind.PARAMETER_MUTATION  # written under no_grad
+        is_parameter = kind is OutputKind.PARAMETER_MUTATION  # parameters are written under `no_grad`
         place = graph.call_function(aten.detach.default, (target,)) if is_parameter else target
         copied = graph.call_function(aten.copy_.default, (place, kept.get(value, value)))
         if value not in inputs.values():
@@ -214,7 +216,7 @@ def _write(
 
 
 def _trees(signature: ModuleCallSignature) -> PyTreeInfo:
-    """Return pytree info for generated code: parameter names, input spec and output spec."""
+    """Return the information about pytrees for generated code: parameter names, input and output specs."""
     args, kwargs = signature.in_spec.children()
     count = args.num_children + kwargs.num_children
     names = signature.forward_arg_names or []

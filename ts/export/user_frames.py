@@ -1,4 +1,4 @@
-"""User stack frames: the Python line currently executed by the exported program."""
+"""Frames of the user's stack: find the source line that an exported program executes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ts.module_names import is_own
 
 
 class UserFrame(NamedTuple):
-    """Source line of the program."""
+    """Source line that a frame outside of `ts` executes."""
 
     file: str
     line: int
@@ -25,7 +25,7 @@ class UserFrame(NamedTuple):
         return linecache.getline(self.file, self.line).strip()
 
     def kept(self) -> Line:
-        """Return the frame as a `Line` with source text, as stored in archives."""
+        """Return the source line with its text, as archives store it."""
         return Line(self.file, self.line, self.function, self.text)
 
 
@@ -34,7 +34,7 @@ def _is_of_program(frame: FrameType) -> bool:
 
 
 def is_in_assert() -> bool:
-    """Return whether the innermost frame outside `ts` is evaluating the condition of an `assert`."""
+    """Return True if the innermost frame outside of `ts` evaluates the condition of an `assert`."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not _is_of_program(frame):
         frame = frame.f_back
@@ -48,7 +48,7 @@ def is_in_assert() -> bool:
 
 
 def current_user_frame() -> UserFrame | None:
-    """Return the innermost frame outside of `ts`; None if absent."""
+    """Return the innermost frame outside of `ts`; None if there is none."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not _is_of_program(frame):
         frame = frame.f_back
@@ -58,7 +58,7 @@ def current_user_frame() -> UserFrame | None:
 
 
 def stack() -> list[UserFrame]:
-    """Return all user stack frames, outermost first; frames of `ts` are skipped."""
+    """Return all frames outside of `ts`, outermost first."""
     found = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

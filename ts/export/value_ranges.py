@@ -1,4 +1,4 @@
-"""Value range analysis of symbolic expressions.
+"""Ranges of the values of symbolic expressions.
 
     between(2*s0 + 1, {s0: Range(2, 9)})        Range(5, 19)
 
@@ -18,7 +18,7 @@ from ts.export.bounded_pow import power
 
 
 class _Infinity:
-    """Infinite bound of an integer range."""
+    """Infinite bound of a range of integers."""
 
     def __init__(self, sign: int) -> None:
         self.sign = sign
@@ -55,7 +55,7 @@ int_oo: Final = _Infinity(1)
 
 
 class ValueRanges:
-    """Value range of a symbol in `range_constraints`, printed as `VR[2, int_oo]`."""
+    """Range of a symbol in `range_constraints`, printed as `VR[2, int_oo]`."""
 
     def __init__(self, lower: Any, upper: Any, is_int: bool = True) -> None:
         self.lower = _end(lower, is_int)
@@ -88,7 +88,7 @@ def _end(x: Any, is_int: bool) -> Any:
 
 
 class ValueRange(NamedTuple):
-    """Inclusive range of values from `low` to `high`."""
+    """Range of values from `low` to `high`, both included."""
 
     low: Any = -math.inf
     high: Any = math.inf
@@ -185,7 +185,7 @@ _BETWEEN: Mapping[Any, Callable[..., ValueRange]] = {
 
 
 def value_range(expression: Any, ranges: Mapping[Any, ValueRange]) -> ValueRange:
-    """Return bounds of an expression from the ranges of its symbols."""
+    """Return bounds of an expression; `ranges` contains the ranges of its symbols."""
     if expression.is_Symbol:
         return ranges.get(expression, EVERYTHING)
     if expression.is_number:
@@ -197,6 +197,6 @@ def value_range(expression: Any, ranges: Mapping[Any, ValueRange]) -> ValueRange
     parts = [value_range(a, ranges) for a in expression.args if not e.is_truth(a)]
     try:
         found = combine(*parts)
-    except (ArithmeticError, ValueError):  # too large or undefined
+    except (ArithmeticError, ValueError):  # the value is too large or undefined
         return EVERYTHING
     return found if not any(isinstance(x, float) and math.isnan(x) for x in found) else EVERYTHING

@@ -1,4 +1,4 @@
-"""Verification of exported programs: node targets, graph signature and state.
+"""Check that exported programs are valid: targets of nodes, graph signature and state.
 
 program.validate()        SpecViolationError, if it is not
 """
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class SpecViolationError(Exception):
-    """Error for an exported program that violates the specification."""
+    """Error for an exported program that is invalid."""
 
 
 class Verifier:
-    """Verifier of programs of core operators, which contain no mutation."""
+    """Verifier of the dialect ATEN: programs after `run_decompositions`, without mutation."""
 
     dialect: ClassVar[str] = "ATEN"
 
     def check(self, program: ExportedProgram) -> None:
-        """Raise SpecViolationError for an invalid program."""
+        """Raise SpecViolationError if the program is invalid."""
         self.check_nodes(program)
         _check_inputs(program)
         _check_outputs(program)
@@ -58,18 +58,18 @@ class Verifier:
             )
 
     def check_operator(self, target: OpOverload) -> None:
-        """Raise SpecViolationError for an operator outside of the dialect (mutating operators)."""
+        """Raise SpecViolationError if the dialect does not allow an operator, since it mutates arguments."""
         if target._schema.is_mutable:
             raise SpecViolationError(f"operator '{target}' is not functional")
 
 
 class TrainingIRVerifier(Verifier):
-    """Checks programs as `export` makes them: their nodes may write."""
+    """Verifier of the dialect TRAINING: programs of `export`, which may mutate tensors."""
 
     dialect: ClassVar[str] = "TRAINING"
 
     def check_operator(self, target: OpOverload) -> None:
-        """Accept every operator."""
+        """Accept all operators."""
 
 
 class _NoGraph:
@@ -80,14 +80,14 @@ _NONE = _NoGraph()
 
 
 def _on_numbers(target: Any) -> bool:
-    """Return True for a Python function on numbers, or a symbolic or `vmap` helper of `ts`."""
+    """Return True for a Python function on numbers, or a helper of `vmap`."""
     return (
         target in FUNCTIONS.values() or getattr(predispatch, getattr(target, "__name__", ""), None) is target
     )
 
 
 def _check_inputs(program: ExportedProgram) -> None:
-    """Check placeholders against the input specs, and state entries for presence."""
+    """Raise SpecViolationError if placeholders do not match the input specs, or state is missing."""
     specs = program.graph_signature.input_specs
     names = [n.name for n in program.graph.nodes if n.op == "placeholder"]
     known = [spec.arg.name for spec in specs]
@@ -111,7 +111,7 @@ def _check_inputs(program: ExportedProgram) -> None:
 
 
 def _check_outputs(program: ExportedProgram) -> None:
-    """Check graph results against the output specs, and mutation targets against the inputs."""
+    """Raise SpecViolationError if outputs do not match the output specs, or mutate unknown inputs."""
     signature = program.graph_signature
     output = program.graph.output_node()
     results = list(output.args[0]) if isinstance(output.args[0], list | tuple) else [output.args[0]]

@@ -1,9 +1,10 @@
-"""Decomposition of `vmap` steps: a replayed program computes on whole batches.
+"""Decomposition of `vmap`: the replayed program computes on whole batches.
 
     _add_batch_dim(x, 0, 1); sum(_); _remove_batch_dim(_, 1, 5, 0)        sum(x, [1])
 
-Between the steps, stand-ins are fake tensors of one element's shape; operators on them follow the batching
-rules of `ts.ops.vmap_rules`, which are recorded.
+Between `_add_batch_dim` and `_remove_batch_dim`, a fake tensor ("stand-in") with the shape of one element
+stands for the batch. An operator on a stand-in runs the batching rule of `ts.ops.vmap_rules`, whose operators
+are recorded.
 """
 
 from __future__ import annotations
@@ -34,31 +35,31 @@ if TYPE_CHECKING:
 
 
 class OpenVmapLevels:
-    """Open batch levels, and stand-ins for their elements."""
+    """Open `vmap` levels, and the stand-ins for elements of their batches."""
 
     def __init__(self, recorder: FunctionalizingTracer) -> None:
         self.recorder = recorder
         self.levels: list[Level] = []
-        self._layers: dict[int, tuple[Tensor, Batched]] = {}  # id of a stand-in -> stand-in and its layer
+        self._layers: dict[int, tuple[Tensor, Batched]] = {}  # (stand-in, its layer), by id of the stand-in
 
-    # ---- the steps
+    # ---- nodes that start and end a batch
 
     def begin(self, size: Any, randomness: str) -> None:
-        """Open a batch."""
+        """Open a level with a batch of `size` elements."""
         level = Level(len(self.levels) + 1, batched_tensor.run, batched_tensor.the_same)
         level.size, level.random = size, randomness
         self.levels.append(level)
 
     def end(self) -> None:
-        """Close the last one."""
+        """Close the innermost level."""
         self.levels.pop()
 
     def add(self, x: Tensor, dim: int, level: int) -> Tensor:
-        """Create the stand-in for a tensor batched along a dimension."""
+        """Return a stand-in for the tensor `x`, which is batched along `dim`."""
         return self._standing(level, x if dim == 0 else x.movedim(dim, 0))
 
     def remove(self, x: Tensor, level: int, size: Any, dim: int) -> Tensor:
-        """Return the batched tensor of a stand-in with the batch at dimension `dim`."""
+        """Return the whole batch of a stand-in, with the batch at dimension `dim`."""
         inner, whole = self.parts(level, x)
         found: Tensor = inner if whole else inner.expand([size, *inner.shape])
         return found if dim == 0 else found.movedim(0, dim)
@@ -73,16 +74,16 @@ class OpenVmapLevels:
     # ---- stand-ins
 
     def parts(self, level: int, x: Any) -> tuple[Any, bool]:
-        """Return an argument's tensor below a level, and True if it is batched at dimension 0."""
+        """Return the tensor of an argument below a level, and True if it is a batch (at dimension 0)."""
         found = self._layers.get(id(x))
         return (x, False) if found is None or found[1].level != level else (found[1].inner, True)
 
     def has(self, values: Any) -> bool:
-        """Return True if arguments contain batched stand-ins."""
+        """Return True if the arguments contain a stand-in."""
         return bool(self._layers) and any(id(x) in self._layers for x in tensors_in(values))
 
     def level_of(self, op: Any, values: list[Any]) -> Level | None:
-        """Return the innermost batch level of an operator call; None if unbatched."""
+        """Return the innermost level of the stand-ins in the arguments; None without stand-ins."""
         if not self.levels:
             return None
         found = [self._layers[id(x)][1].level for x in tensors_in(values) if id(x) in self._layers]
@@ -95,7 +96,7 @@ class OpenVmapLevels:
     # ---- operators
 
     def run(self, level: Level, op: Any, values: list[Any]) -> Any:
-        """Run an operator on stand-ins."""
+        """Run an operator on stand-ins by its batching rule."""
         record, recorder = op.record, self.recorder
         with recorder.recording():
             whole = composite(record)
@@ -134,12 +135,15 @@ class OpenVmapLevels:
         return self._wrapped(level.number, found) if of_batch else found
 
     def _written(self, call: _Recorded, values: list[Any]) -> Any:
-        """Write an operator's batched result to its first argument."""
+        """Run an operator that mutates its first argument.
+
+        Its batched result becomes the argument's value.
+        """
         if not call.wholes[0]:
             raise RuntimeError(not_of_batch(call))
         target, below = values[0], call.values[0]
         found = on_batch(call)
-        if call.operator.record.reshapes:  # the operator changes the shape in place
+        if call.operator.record.reshapes:  # the operator changes the shape of its argument in place
             made = self._standing(call.level.number, found)
             self._layers[id(target)] = target, self._layers[id(made)][1]
             with self.recorder.paused():
@@ -155,7 +159,7 @@ class OpenVmapLevels:
         return self._standing(level, found) if isinstance(found, Tensor) else found
 
     def converted(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
-        """Convert a stand-in by `x.to(...)`; None for other tensors."""
+        """Convert a stand-in by `x.to(...)`; return None for other tensors."""
         found = self._layers.get(id(x))
         if found is None:
             return None
@@ -165,7 +169,7 @@ class OpenVmapLevels:
 
 
 class _Recorded(Call):
-    """Batched operator call, computed by recorded operators."""
+    """Operator call on batches; the batching rule's operators are recorded."""
 
     def __init__(self, batches: OpenVmapLevels, level: Level, op: Any, args: list[Any]) -> None:
         self.batches = batches
@@ -182,7 +186,7 @@ class _Recorded(Call):
 
 
 def _nothing(batches: OpenVmapLevels) -> None:
-    """Ignore a call; the decompositions are already loaded."""
+    """Do nothing: the decompositions are already loaded."""
 
 
 STEPS: Final[dict[Any, Callable[..., Any]]] = {

@@ -5,7 +5,7 @@
     rpc.init_rpc("me", rpc_backend_options=TensorPipeRpcBackendOptions(init_method="ts://127.0.0.1:4711"))
 
     scheduler      directory of the members, a subclass of dask's scheduler
-    worker         a process that serves calls of others
+    worker         a process that executes calls of other processes
     supervisor     start, restart and end of the workers of `ts cluster`
     local          a cluster on this machine within a block: `LocalCluster`
     dask_cluster   a cluster in the worker processes of a dask cluster

@@ -27,7 +27,8 @@ AUTHORITY_KEY: Final = "ca-key.pem"
 CERTIFICATE: Final = "cert.pem"
 KEY: Final = "key.pem"
 _LIFE: Final = datetime.timedelta(days=365)
-_EARLIER: Final = datetime.timedelta(hours=1)  # tolerance for clock differences between machines
+# certificates are valid from one hour ago, as clocks of machines differ
+_EARLIER: Final = datetime.timedelta(hours=1)
 _ROLES: Final = ("client", "scheduler", "worker")
 
 
@@ -66,7 +67,7 @@ def make(folder: str | Path, hosts: Iterable[str] = ()) -> None:
 
 
 def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
-    """Load the certificate authority of a folder; create it if missing."""
+    """Return the certificate authority in `folder` and its key; create them if they are missing."""
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -86,7 +87,10 @@ def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
 def _signed(
     name: str, public_key: Any, issuer: x509.Name | None, key: Any, names: list[x509.GeneralName] | None
 ) -> x509.Certificate:
-    """Return a certificate signed with `key`; `names=None` creates a self-signed authority certificate."""
+    """Return a certificate signed with `key`.
+
+    With `names=None`, a self-signed certificate of an authority.
+    """
     from cryptography import x509
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -168,7 +172,7 @@ def _certificate_bytes(certificate: x509.Certificate) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file that its user alone may read."""
+    """Write a file that only its owner may read."""
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:

@@ -5,9 +5,9 @@
         cluster.names                                    ["worker0", "worker1", ...]
         rpc.rpc_sync("worker0", scripted, args=(x,))
 
-dask's connections are used only to start an agent in each worker and to stop it at the end.  Calls use
-connections of `ts`, authenticated by a secret generated for this cluster.  Security: every client of dask's
-scheduler can run code in its workers; this module does not restrict that.
+dask's connections are used only to start an agent in each worker and to stop it at the end. Calls use
+connections of `ts`, authenticated by a secret generated for this cluster. Security: every client of dask's
+scheduler can run arbitrary code in dask's workers, also while this module is used.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ts.distributed.rpc import api, state
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.distributed.shared_secret import is_local
 
-SCHEDULER_TIMEOUT_SECONDS: Final = 30.0  # seconds that agents wait for a scheduler that has gone
+SCHEDULER_TIMEOUT_SECONDS: Final = 30.0  # an agent that lost the scheduler ends after this time
 
 
 class DaskCluster:
@@ -51,7 +51,7 @@ class DaskCluster:
             raise
 
     def close(self) -> None:
-        """Stop the agents, and leave."""
+        """Stop the agents in dask's workers and in this process, and end the scheduler."""
         try:
             if self._client.status == "running":
                 self._client.run(_stop, self.address, on_error="ignore")
@@ -59,7 +59,7 @@ class DaskCluster:
             self._scheduler.close()
 
     def __enter__(self) -> Self:
-        """Return the cluster."""
+        """Return this cluster."""
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -116,6 +116,6 @@ async def _stop(address: str) -> None:
 
 
 def _here(client: Any) -> str:
-    """Return this machine's IP address as seen from the dask workers."""
+    """Return the IP address of this machine from which it reaches dask's scheduler."""
     host = urlsplit(client.scheduler.address).hostname or "127.0.0.1"
     return "127.0.0.1" if is_local(host) else str(get_ip(host))

@@ -4,7 +4,8 @@
         cluster.join("me")                              rpc.init_rpc, with the cluster's address
         rpc.rpc_sync("worker0", scripted, args=(x,))
 
-The cluster runs as `ts cluster` in a child process, which ends with this process in any case.
+The cluster runs as `ts cluster` in a child process; it ends when this process ends, even if this process is
+killed.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from ts.distributed.rpc import api, state
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.distributed.transport import Security
 
-_SHUTDOWN_TIMEOUT_SECONDS: Final = 20.0  # seconds for a cluster to shut down
+_SHUTDOWN_TIMEOUT_SECONDS: Final = 20.0  # time for a cluster to shut down before it is killed
 
 
 class LocalCluster:
     """Scheduler and worker processes of a cluster on this machine, from start-up to `close`.
 
     workers              number of worker processes
-    threads              concurrent calls per worker
+    threads concurrent calls per worker
     allow_python         whether workers run Python functions
     seconds, bytes, fuel, allowed_ops    limits of a call
     tls_dir              folder with certificates; enables TLS
@@ -69,18 +70,20 @@ class LocalCluster:
             stdout=subprocess.PIPE,
             text=True,
             env=_environment(secret),
-            start_new_session=True,  # Ctrl-C is for this process
+            start_new_session=True,  # Ctrl-C must only interrupt this process
         )
         assert self._process.stdout is not None
         self.address = self._process.stdout.readline().strip()
-        if not self._process.stdout.readline():  # printed once all workers have registered
+        if not self._process.stdout.readline():  # `ts cluster` prints a line when all workers have registered
             code = self._process.wait()
             self.close()
             raise RuntimeError(f"the cluster does not start: it ended with {code}, and said why above")
 
     @property
     def security(self) -> Security | None:
-        """Return the security settings for joining processes; None if they read the user's secret file."""
+        """Return the security settings for processes that join.
+
+        None if these processes read the user's secret file."""
         if self._folder is not None:
             return certificates.security(self._folder)
         return None if self._secret is None else Security(secret=self._secret.encode())
@@ -91,12 +94,15 @@ class LocalCluster:
         return self._process.pid
 
     def options(self, **more: Any) -> RpcBackendOptions:
-        """Options of `init_rpc` for a process that joins."""
+        """Return the options of `init_rpc` for a process that joins; `more` are further options."""
         given = {"init_method": self.address, "security": self.security, "allow_python": self.allow_python}
         return RpcBackendOptions(**{**given, **more})
 
     def join(self, name: str = "program", **more: Any) -> None:
-        """Join the cluster with this process until the end of the block. `more` are options of `init_rpc`."""
+        """Join the cluster with this process until the `with` block ends.
+
+        `more` are options of `init_rpc`.
+        """
         api.init_rpc(name, rpc_backend_options=self.options(**more))
 
     def members(self) -> list[dict[str, Any]]:
@@ -118,7 +124,7 @@ class LocalCluster:
         process.stdout.close()
 
     def __enter__(self) -> Self:
-        """Return the cluster."""
+        """Return this cluster."""
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -127,6 +133,6 @@ class LocalCluster:
 
 
 def _environment(secret: str | None) -> dict[str, str]:
-    """Return the environment of the subprocesses, with this process's import path and the secret."""
+    """Return the environment of the child process: this process's environment, import path and the secret."""
     found = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
     return found if secret is None else {**found, "TS_RPC_SECRET": secret}

@@ -31,13 +31,15 @@ from distributed.diagnostics.task_stream import TaskStreamPlugin
 
 from ts.distributed.transport import Comm, Security, TransportLimits
 
-LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, head=1 << 20)  # of messages to a scheduler
+# limits of messages that a scheduler accepts
+LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, head=1 << 20)
 KINDS: Final = ("worker", "program")
 _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
-_MAX_RANK: Final = 1 << 31  # numbers are below
-_RECONNECT_WAIT_SECONDS: Final = 1.0  # seconds
-_REPLACE_TIMEOUT_SECONDS: Final = 5.0  # for a replaced connection to close
-_NOTHING: Final[dict[str, Any]] = {  # constant metrics reported to dask
+_MAX_RANK: Final = 1 << 31  # numbers of processes are smaller
+# time for workers of an earlier scheduler to rejoin before new workers get numbers
+_RECONNECT_WAIT_SECONDS: Final = 1.0
+_REPLACE_TIMEOUT_SECONDS: Final = 5.0  # time for the connection of an earlier registration to close
+_NOTHING: Final[dict[str, Any]] = {  # metrics that dask requires; always zero
     "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
     "spilled_bytes": {"memory": 0, "disk": 0}, "task_counts": {}, "managed_bytes": 0, "transfer": {},
     "event_loop_interval": 0.02, "cpu": 0.0, "time": 0.0, "host_net_io": {}, "host_disk_io": {}, "num_fds": 0,
@@ -46,7 +48,7 @@ _NOTHING: Final[dict[str, Any]] = {  # constant metrics reported to dask
 
 @dataclass
 class RegisteredWorker:
-    """Registration of a process with its latest heartbeat counters."""
+    """Record of a registered process, with the counters of its latest heartbeat."""
 
     number: int
     name: str
@@ -61,11 +63,11 @@ class RegisteredWorker:
 
 
 class JoinRejectedError(ValueError):
-    """Error of a process that the scheduler rejects."""
+    """Error for a process that the scheduler does not admit."""
 
 
 class NameService(Scheduler):
-    """Scheduler that registers processes and answers queries about them; see the module."""
+    """Scheduler that registers processes and answers queries about them; see the module docstring."""
 
     def __init__(
         self,
@@ -118,7 +120,10 @@ class NameService(Scheduler):
         number: Any = None,
         pid: Any = 0,
     ) -> Any:
-        """Register a process for the lifetime of its connection. A rejoining process passes its `number`."""
+        """Register a process for the lifetime of its connection.
+
+        A process that rejoins passes the `number` it had.
+        """
         try:
             self._check(name, address, kind, number, pid)
             if number is None:
@@ -136,7 +141,7 @@ class NameService(Scheduler):
         return Status.dont_reply
 
     def find(self, who: Any = None) -> Any:
-        """Return the number, name and address of a process; None if unknown."""
+        """Return the number, name and address of the process `who` (name or number); None if unknown."""
         for entry in self._entries.values():
             if who in (entry.name, entry.number):
                 return [entry.number, entry.name, entry.address]
@@ -147,7 +152,7 @@ class NameService(Scheduler):
         return [asdict(entry) for entry in self._entries.values()]
 
     def beat(self, worker: str, running: int, done: int, failed: int, memory: int, calls: Any = ()) -> None:
-        """Record the heartbeat of a process: its counters and its finished calls."""
+        """Record a heartbeat of the process at address `worker`: its counters and its finished calls."""
         for count in (running, done, failed, memory):
             if type(count) is not int:
                 raise TypeError(f"no count: {count!r:.100}")
@@ -190,7 +195,7 @@ class NameService(Scheduler):
             raise JoinRejectedError(f"no address of this cluster: {address!r:.200}")
 
     async def _let_go_of(self, name: str, address: str, number: int | None) -> None:
-        """Drop the stale registration of a process that rejoins under the same name, address and number."""
+        """Remove the old registration of a process that rejoins with equal name, address and number."""
         held = self._entries.get(-1 if number is None else number)
         if held is None or (held.name, held.address) != (name, address):
             return
@@ -223,7 +228,7 @@ class NameService(Scheduler):
             del self._entries[entry.number]
 
     async def remove_worker(self, address: str, **how: Any) -> Any:
-        """Remove the registration of a departed process and notify all other processes."""
+        """Remove the registration of a process that has left, and notify all other processes."""
         for entry in [entry for entry in self._entries.values() if entry.address == address]:
             self._forget(entry)
         return await super().remove_worker(address, **how)

@@ -1,11 +1,13 @@
-"""Supervisor of `ts cluster`: starts the scheduler and workers, restarts workers, and ends all.
+"""Supervisor of `ts cluster`: starts the scheduler and workers, restarts workers, and ends all processes.
+
+Starts the scheduler and workers, restarts workers, and ends all.
 
     async with ClusterSupervisor(ClusterConfig(workers=4, words=("--threads", "8"))) as cluster:
         cluster.address                "ts://127.0.0.1:4711"
         await cluster.complete()       wait until all workers have registered
 
-Each worker has a separate process session, so that Ctrl-C reaches only this process, which then ends them.
-Workers that exit early are restarted with growing delays.  `words` are added to each worker's command line.
+Each worker has its own process session: Ctrl-C interrupts only this process, which then ends the workers.
+Workers that exit early are restarted with growing delays. `words` are added to each worker's command line.
 """
 
 from __future__ import annotations
@@ -27,10 +29,11 @@ from ts.distributed.cluster import certificates
 from ts.distributed.cluster.scheduler import LIMITS, NameService
 from ts.distributed.transport import Security
 
-_SIGTERM_TIMEOUT_SECONDS: Final = 5.0  # seconds for a worker to exit after SIGTERM
-_MIN_UPTIME_SECONDS: Final = 10.0  # minimum uptime in seconds of a worker start that counts as successful
-_RESTART_BACKOFF_SECONDS: Final = (0.0, 0.5, 1.0, 2.0, 5.0, 15.0)  # after failed starts of a worker
-_REGISTRATION_TIMEOUT_SECONDS: Final = 300.0  # seconds for all workers to register
+_SIGTERM_TIMEOUT_SECONDS: Final = 5.0  # a worker that has not exited this long after SIGTERM is killed
+_MIN_UPTIME_SECONDS: Final = 10.0  # a worker that exits sooner counts as a failed start
+# delays before a worker is started again, by number of failed starts in a row
+_RESTART_BACKOFF_SECONDS: Final = (0.0, 0.5, 1.0, 2.0, 5.0, 15.0)
+_REGISTRATION_TIMEOUT_SECONDS: Final = 300.0  # time for all workers to register
 _POLL_INTERVAL_SECONDS: Final = 0.02
 
 
@@ -42,14 +45,14 @@ class ClusterConfig:
     host: str = "127.0.0.1"
     port: int = 0
     prefix: str = "worker"
-    folder: Path | None = None  # folder of the certificates
+    folder: Path | None = None  # folder of the TLS certificates; None without TLS
     restart: bool = True
     dashboard: int | None = None
     words: tuple[str, ...] = ()
 
 
 class ClusterSupervisor:
-    """Supervisor of a cluster: runs the scheduler and manages worker processes."""
+    """Supervisor of a cluster: runs the scheduler in this process, starts and restarts the workers."""
 
     def __init__(self, wanted: ClusterConfig, tell: Callable[[str], None] = lambda text: None) -> None:
         self.wanted = wanted
@@ -65,15 +68,16 @@ class ClusterSupervisor:
         return str(self._scheduler.address)
 
     async def __aenter__(self) -> Self:
-        """Start the scheduler and the workers."""
+        """Start the scheduler and the workers; return the supervisor."""
         wanted = self.wanted
-        logging.getLogger("distributed").setLevel(logging.WARNING)  # dask logs every connection
+        # dask logs every connection as information
+        logging.getLogger("distributed").setLevel(logging.WARNING)
         security = self._security()
         self._scheduler = NameService(wanted.host, wanted.port, security, self._names, wanted.dashboard)
         try:
             await self._scheduler
         except RuntimeError as error:
-            raise error.__cause__ or error from None  # dask's own error omits the reason
+            raise error.__cause__ or error from None  # the cause says why; dask's own error does not
         self._port = int(self.address.rpartition(":")[2])
         if self._secret is not None:
             secrets.make_known(self._port, self._secret)
@@ -91,7 +95,7 @@ class ClusterSupervisor:
             secrets.withdraw(self._port, self._secret)
 
     async def complete(self) -> None:
-        """Wait until all workers have registered; raise RuntimeError if a worker exits early or times out."""
+        """Wait until all workers have registered; raise RuntimeError if one exits or the time is up."""
         until = time.monotonic() + _REGISTRATION_TIMEOUT_SECONDS
         while missing := [name for name in self._names if self._scheduler.find(name) is None]:
             for name in missing:
@@ -113,7 +117,7 @@ class ClusterSupervisor:
         return Security(secret=self._secret, limits=LIMITS)
 
     async def _supervise(self, name: str) -> None:
-        """Keep one worker running."""
+        """Start the worker `name`, and start it again whenever it exits."""
         short = 0
         while True:
             began = time.monotonic()
@@ -136,7 +140,7 @@ class ClusterSupervisor:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Terminate a process; kill it after a timeout."""
+    """Terminate a process; kill it if it does not exit in time."""
     if process.returncode is not None:
         return
     with suppress(ProcessLookupError):

@@ -1,4 +1,6 @@
-"""Worker process of a cluster: serves calls until the cluster ends.
+"""Worker process of a cluster: executes calls of other processes until the cluster ends.
+
+Serves calls until the cluster ends.
 
 serve("ts://127.0.0.1:4711", "worker0", options, patience=60.0)       returns when the cluster has ended
 """
@@ -14,11 +16,11 @@ from ts.distributed.rpc.cluster_membership import ClusterWorkerDirectory
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.runtime.limits import limits as Limits
 
-RECONNECT_TIMEOUT_SECONDS: Final = 60.0  # for a lost scheduler to return
+RECONNECT_TIMEOUT_SECONDS: Final = 60.0  # a worker that lost the scheduler ends after this time
 
 
 def bounded(**bounds: float | str | None) -> Limits | None:
-    """Return the given limits of a call (seconds, bytes, fuel); None if there are none."""
+    """Return the limits of a call (seconds, bytes, fuel); None if all of them are None."""
     given: dict[str, Any] = {name: bound for name, bound in bounds.items() if bound is not None}
     return Limits(**given) if given else None
 
@@ -44,8 +46,8 @@ def serve(
 ) -> None:
     """Run a cluster worker until the cluster ends.
 
-    `joined` is called with the worker's name after registration.  Raise RuntimeError if the scheduler rejects
-    the worker or is unavailable for more than `patience` seconds.
+    `joined` is called with the worker's name after registration. Raise RuntimeError if the scheduler does not
+    admit the worker, or is unavailable for more than `patience` seconds.
     """
     members = join(address, name, options, patience)
     try:
@@ -54,5 +56,5 @@ def serve(
         if members.error is not None:
             raise members.error
     finally:
-        if state.agent is not None:  # a called function may have shut RPC down
+        if state.agent is not None:  # a called function may have shut down RPC
             api.shutdown(graceful=False)

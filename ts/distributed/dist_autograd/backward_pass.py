@@ -1,12 +1,12 @@
 """Local part of a distributed backward pass.
 
     part = context.pass_of(number)
-    part.begin([0, 3], keep)            messages that will receive gradients
+    part.begin([0, 3], keep)            messages whose tensors will receive gradients
     part.deliver(3, gradients)          runs the nodes that need no further messages
     part.deliver(0, gradients)          runs the rest; `part.done` completes after all gradients have arrived
 
-Each node of the graph runs once (`ts._core.autograd.partial_backward`), in the thread that delivers its last
-missing gradient.  Gradients of received messages are forwarded to their senders.
+Each backward node runs once (`ts._core.autograd.partial_backward`), in the thread that delivers its last
+missing gradient. The gradients of tensors that arrived in a message are sent to the sender of the message.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ts.distributed.dist_autograd.send_recv_nodes import MessageOrigin
     from ts.distributed.rpc.agent import RpcAgent
 
-_thread = threading.local()  # `part`: the pass that this thread executes
+_thread = threading.local()  # `part`: the BackwardPass whose nodes this thread runs
 
 
 class BackwardPass:
@@ -39,21 +39,21 @@ class BackwardPass:
         self.done: Future[None] = Future()
         self._agent, self._context, self._number = agent, context, number
         self._run: PartialBackward | None = None
-        self._places: dict[int, int] = {}  # message number -> index among the roots of the run
+        self._places: dict[int, int] = {}  # index among the roots of the local graph, by message number
         self._edges: list[list[GradientEdge]] = []
         self._arrived: deque[tuple[int, list[Any]]] = deque()
         self._limits: Callable[[], AbstractContextManager[Any]] = nullcontext
         self._busy = False
-        self._open = 0  # messages whose gradients are missing or unsent
+        self._open = 0  # number of messages whose gradients are missing, or not yet sent
         self._lock = threading.RLock()
 
     def begin(
         self, messages: Sequence[int], keep: bool, own: dict[int, list[GradientEdge]] | None = None
     ) -> None:
-        """Set the messages that will receive gradients; `own` are further roots, by numbers of no message."""
+        """Start the pass: `messages` will receive gradients; `own` are local roots, by other numbers."""
         try:
             self._begin(messages, keep, own or {})
-        except Exception as error:  # raised in the waiting callers
+        except Exception as error:  # the callers that wait for this pass raise it
             self.fail(error)
         self._work()
 
@@ -73,17 +73,17 @@ class BackwardPass:
             self._run = PartialBackward(self._edges, keep, self._context.add)
 
     def deliver(self, number: int, gradients: list[Any]) -> None:
-        """Add the gradients of a message's tensors, and run the nodes that they complete."""
+        """Add the gradients of the tensors of message `number`; run the nodes that have all gradients now."""
         with self._lock:
             self._arrived.append((number, gradients))
         self._work()
 
     def _work(self) -> None:
-        """Process the gradients that have arrived, unless another thread does."""
+        """Process the gradients that have arrived, unless another thread is processing them."""
         while (next_one := self._take()) is not None:
             try:
                 self._resume(*next_one)
-            except Exception as error:  # raised in the waiting callers
+            except Exception as error:  # the callers that wait for this pass raise it
                 self.fail(error)
                 return
             self._busy = False
@@ -110,7 +110,7 @@ class BackwardPass:
             _thread.part = outer
 
     def send(self, origin: MessageOrigin, gradients: Sequence[Tensor | None]) -> None:
-        """Send the gradients of a received message to the sender of that message."""
+        """Send the gradients of tensors that arrived in a message to the sender of the message."""
         if origin.context_id != self._context.id:
             raise RuntimeError(_ENDED)
         agent = self._agent
@@ -134,7 +134,7 @@ class BackwardPass:
                 self.done.set_result(None)
 
     def fail(self, error: Exception) -> None:
-        """Abort this part of the pass with an error for all waiting processes."""
+        """End this part of the pass; the processes that wait for it raise the error."""
         with self._lock:
             self._context.passes.pop(self._number, None)
             if not self.done.done():
@@ -148,7 +148,7 @@ _ENDED = (
 
 
 def send_back(origin: MessageOrigin, gradients: Sequence[Tensor | None]) -> None:
-    """Send gradients on in the pass that this thread is busy with."""
+    """Send gradients of received tensors, as a part of the pass whose nodes this thread runs."""
     part: BackwardPass | None = getattr(_thread, "part", None)
     if part is None:
         raise RuntimeError(

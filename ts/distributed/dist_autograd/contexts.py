@@ -5,8 +5,8 @@
     context.add(x, gradient, owned)             the gradient of a leaf
     contexts.end(context.id)                    ends it in all participating processes
 
-The high bits of a context id are the id of the process that created it.  Other processes join at its first
-message; after its end, its messages are rejected.
+The high bits of a context id are the id of the process that created it. Another process joins a context when
+it receives the first message of the context. Messages of ended contexts are rejected.
 """
 
 from __future__ import annotations
@@ -26,25 +26,27 @@ from ts.distributed.dist_autograd.backward_pass import BackwardPass
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
 
-_BITS: Final = 32  # low bits of an id: context number; high bits: process id
-_MAX_ENDED_CONTEXTS: Final = 4096  # remembered ids of ended contexts, to reject late messages
+_BITS: Final = 32  # low bits of an id are a number, high bits the id of the process
+_MAX_ENDED_CONTEXTS: Final = 4096  # ids of ended contexts that are remembered, to reject late messages
 
 
 def current_id() -> int | None:
-    """Return the context id of this thread, inherited from the caller of its program; None outside a context.
+    """Return the id of this thread's context; None outside of contexts.
+
+    A thread that runs a script task has the context of the code that started the task.
     """
     context_id: int | None = carried()
     return context_id
 
 
 def set_current_context(context_id: int | None) -> None:
-    """Set the current context of this thread; None leaves the context."""
+    """Set the context of this thread; None means no context."""
     carry(context_id)
 
 
 @contextmanager
 def entered_context(context_id: int | None) -> Iterator[None]:
-    """Run a request of another process within its context."""
+    """Run the block, a request of another process, within the context of the request."""
     before = current_id()
     set_current_context(context_id)
     try:
@@ -54,12 +56,13 @@ def entered_context(context_id: int | None) -> Iterator[None]:
 
 
 class DistAutogradContext:
-    """Local part of a distributed autograd context."""
+    """Part of a distributed autograd context that belongs to this process."""
 
     def __init__(self, agent: RpcAgent, number: int) -> None:
         self.id = number
-        self.known: set[int] = set()  # processes that exchanged calls with this one
-        self.sends: dict[int, list[GradientEdge]] = {}  # the tensors of each message
+        self.known: set[int] = set()  # ids of the processes with which this process exchanged calls
+        # gradient edges of the tensors in each sent message, by message number
+        self.sends: dict[int, list[GradientEdge]] = {}
         self.passes: dict[int, BackwardPass] = {}
         self._agent = agent
         self._numbers = itertools.count()
@@ -78,18 +81,18 @@ class DistAutogradContext:
             self.known.add(process)
 
     def sent(self, edges: list[GradientEdge]) -> int:
-        """Record the gradient edges of a sent message and return its number.
+        """Record the gradient edges of the tensors in a sent message; return the number of the message.
 
-        The receiver of the message will send their gradients.
+        In the backward pass, the receiver of the message sends the gradients of these tensors.
         """
         number = next(self._numbers)
         self.sends[number] = edges
         return number
 
     def add(self, leaf: Tensor, gradient: Tensor, owned: bool) -> None:
-        """Accumulate a gradient of a leaf.
+        """Add a gradient to that of the leaf `leaf`.
 
-        With `owned`, no other code uses the gradient tensor, so that it is stored without a copy.
+        `owned` is True if no other code uses the tensor `gradient`; then it is stored without a copy.
         """
         with self._lock:
             before = self._gradients.get(leaf)
@@ -112,7 +115,7 @@ class DistAutogradContext:
             return self.passes[number]
 
     def close(self) -> None:
-        """Fail running passes and release all recorded messages."""
+        """Make running passes fail, and discard all recorded messages."""
         for each in list(self.passes.values()):
             each.fail(RuntimeError(f"the autograd context {self.id} has ended"))
         self.passes.clear()
@@ -134,7 +137,7 @@ class DistAutogradContainer:
         return len(self._open)
 
     def figures(self) -> dict[str, int]:
-        """Return the numbers of open contexts and active passes of this process."""
+        """Return the numbers of open contexts and of running passes of this process."""
         with self._lock:
             passes = [each for context in self._open.values() for each in [*context.passes.values()]]
             under_way = sum(not each.done.done() for each in passes)
@@ -162,9 +165,9 @@ class DistAutogradContainer:
         return found
 
     def join(self, context_id: Any, process: Any) -> DistAutogradContext:
-        """Return the context of a message and add the sending process to it; create it at the first message.
+        """Return the context of a received message, and add the sender to it; the first message creates it.
 
-        Raise RuntimeError for an ended context and ValueError for invalid ids.
+        Raise RuntimeError if the context has ended, and ValueError if an id is invalid.
         """
         numbers = type(context_id) is int and type(process) is int
         if not numbers or not all(map(self._agent.directory.can_have_id, (context_id >> _BITS, process))):
@@ -178,7 +181,7 @@ class DistAutogradContainer:
         return found
 
     def end(self, context_id: int) -> None:
-        """End a context in all participating processes; RuntimeError for an unknown context."""
+        """End a context in all its processes; raise RuntimeError for an unknown context."""
         found = self.find(context_id)
         with self._lock:
             if self._open.pop(context_id, None) is None:
@@ -189,12 +192,12 @@ class DistAutogradContainer:
             self._agent.send_reliably(self._agent.peer(process), ["backward", "end", context_id])
 
     def ended(self, context_id: Any) -> None:
-        """Handle the notification of another process that a context has ended."""
+        """End a context locally, after another process has ended it."""
         if context_id in self._open:
             self.end(context_id)
         elif type(context_id) is int:
             with self._lock:
-                self._remember(context_id)  # a delayed call of the context may still arrive
+                self._remember(context_id)  # a late call of this context must be rejected
 
     def _remember(self, context_id: int) -> None:
         self._ended[context_id] = None
@@ -202,7 +205,7 @@ class DistAutogradContainer:
             self._ended.popitem(last=False)
 
     def forget(self, process: int) -> None:
-        """End all contexts that a departed process created."""
+        """End the contexts that a process created which has left."""
         for context_id in list(self._open):
             if context_id >> _BITS == process:
                 self.ended(context_id)

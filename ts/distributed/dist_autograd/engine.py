@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor], retain_graph: bool) -> None:
-    """Accumulate the gradients of the sum of `roots` in the context, in all participating processes."""
+    """Add the gradients of the sum of `roots` to the context, in all processes."""
     edges = _edges(roots)
     by_process = messages(agent, context, edges)
     number = agent.contexts.number()
@@ -46,7 +46,7 @@ def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor],
 
 
 def backward_of(agent: RpcAgent, value: Any, context_id: int, retain_graph: bool) -> None:
-    """Run backward from the value of an RRef; with context id -1, accumulate into local `.grad`."""
+    """Run backward from the value of an RRef; with context id -1, add the gradients to `.grad`."""
     if not isinstance(value, Tensor):
         raise RuntimeError("RRef should contain a tensor for .backward()")
     if context_id == -1:
@@ -71,7 +71,7 @@ def _edges(roots: Any) -> list[GradientEdge]:
 
 
 def _wait(parts: list[Future[Any]]) -> None:
-    """Wait until all futures have finished or one has failed; raise the first error."""
+    """Wait until all futures are done or one has failed; raise the error of the failed future."""
     done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
     for part in parts:
         part.add_done_callback(non_blocking(done.put))
@@ -80,14 +80,14 @@ def _wait(parts: list[Future[Any]]) -> None:
 
 
 def _give_up(agent: RpcAgent, context: DistAutogradContext, number: int, processes: list[int]) -> None:
-    """Abort the pass in all processes, so that none waits for missing gradients."""
+    """Abort the pass in all processes: none may wait for gradients that will not arrive."""
     context.pass_of(number).fail(RuntimeError("the pass was given up"))
     for process in processes:
         agent.send_reliably(agent.peer(process), ["backward", "give_up", context.id, number])
 
 
 def _told(error: BaseException, here: int) -> BaseException:
-    """Return the error to raise, with the process number prepended to its message."""
+    """Return the error to raise; its message starts with the number of this process."""
     if not isinstance(error, Exception):
         return error
     text = str(error)

@@ -3,11 +3,10 @@
     message_dependencies(context, roots)     {ROOT_MESSAGE_INDEX: [message of worker1], 0: [...]}
     messages(agent, context, roots)          {1: [0], 2: [4, 7]}
 
-Each process computes `message_dependencies` of its sent messages; `messages` maps each sender to the messages
-that will have gradients.
+`messages` maps each sender to the numbers of its messages that will receive gradients.
 
-Each process reports the dependencies of its sent messages on received ones, once per pass: two round trips
-find all messages, independent of the number of nested calls.
+Each process reports once for each pass on which received messages its sent messages depend. So two round
+trips find all messages, however deeply calls were nested.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
     from ts.distributed.dist_autograd.contexts import DistAutogradContext
     from ts.distributed.rpc.agent import RpcAgent
 
-ROOT_MESSAGE_INDEX: Final = -1  # key of the roots, which no message carried
+ROOT_MESSAGE_INDEX: Final = -1  # key of the roots of the pass, which are in no message
 
-Message = tuple[int, int]  # id of the sender, and number of the message there
+Message = tuple[int, int]  # (id of the sender, number that the sender gave the message)
 Links = dict[int, list[Message]]
 
 
@@ -44,7 +43,7 @@ def message_dependencies(context: DistAutogradContext, roots: list[GradientEdge]
 
 
 def _places(bits: int) -> Iterator[int]:
-    """Yield the indices of set bits, highest first."""
+    """Yield the indices of the set bits of `bits`, highest first."""
     while bits:
         place = bits.bit_length() - 1
         bits ^= 1 << place
@@ -54,7 +53,7 @@ def _places(bits: int) -> Iterator[int]:
 def messages(
     agent: RpcAgent, context: DistAutogradContext, roots: list[GradientEdge]
 ) -> dict[int, list[int]]:
-    """Return the messages that receive gradients in a pass, by the number of their sender."""
+    """Return the numbers of the messages that receive gradients in a pass, by id of their sender."""
     here = agent.info.id
     links: dict[int, Links | Exception] = {here: message_dependencies(context, roots)}
     todo: list[Message] = [(here, ROOT_MESSAGE_INDEX)]
@@ -76,7 +75,9 @@ def messages(
 
 
 def _ask(agent: RpcAgent, context: DistAutogradContext, links: dict[int, Any]) -> None:
-    """Request the links of all processes of a context; store the error of an unavailable one for later use.
+    """Request the dependencies from all processes of a context.
+
+    For an unavailable process, store the error: it is raised only if the pass needs this process.
     """
     known = set(context.known)
     while known - set(links):

@@ -2,7 +2,7 @@
 
     name = named(ts.optim.SGD, agent)                        ["optim", "SGD"]
     handle = make(agent, name, [rref], (), {"lr": 0.1})      in the owner; the other process receives `handle`
-    step(handle, context_id)                                 step with the gradients of the context
+    step(handle, context_id)                                 a step with the gradients of the context
 
 Classes are sent by name: classes of `ts.optim` always, user classes only with `allow_python`.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
     from ts.distributed.rpc.rref import RRef
 
-_one_at_a_time = threading.Lock()  # several optimizers may share parameters
+_one_at_a_time = threading.Lock()  # held during a step, as several optimizers may have the same parameters
 
 
 def named(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:
@@ -49,7 +49,7 @@ def _class_of(name: Any, agent: RpcAgent) -> type[Optimizer]:
 
 
 class LocalOptimizer:
-    """Optimizer over local parameters that RRefs refer to."""
+    """Optimizer over parameters of this process, to which RRefs refer."""
 
     def __init__(self, agent: RpcAgent, kind: type[Optimizer], handles: Any, args: Any, kwargs: Any) -> None:
         self._agent = agent
@@ -76,7 +76,7 @@ def make(agent: RpcAgent, name: Any, handles: Any, args: Any, kwargs: Any) -> RR
 
 
 def step(handle: RRef, context_id: int) -> None:
-    """Step a local optimizer with the gradients of a context."""
+    """Run a step of the local optimizer to which `handle` refers, with the gradients of a context."""
     local = handle.local_value()
     if not isinstance(local, LocalOptimizer):
         raise TypeError(f"{handle!r} refers to no optimizer")

@@ -1,11 +1,11 @@
-"""Serialization of tensors within a context: backward sends their gradients to the original process.
+"""Serialization of tensors within a context: the backward pass sends their gradients to the sender.
 
     parcel = pack((x, 1), agent, context_id, peer)      records x as part of message 0
     parcel                                              ((RECORDED, context, sender, 0, data), memory)
     value, context_id = unpack(parcel, agent)           in the receiver: x is a result of RecvRpcBackward
 
-Outside a context, values are encoded by `wire_values`.  Tensors that require grad get separate memory in the
-receiver, even if they share memory here: a write to shared memory could not be differentiated.
+Outside a context, values are encoded by `wire_values`. Tensors that require grad do not share memory in the
+receiver, even if they share memory in the sender, since a write to shared memory could not be differentiated.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class MessageOrigin(NamedTuple):
-    """Message from which tensors were received."""
+    """Message in which tensors were received: context, sender, and number given by the sender."""
 
     context_id: int
     sender: int
@@ -37,13 +37,13 @@ class MessageOrigin(NamedTuple):
 
 
 class RecvRpc(Function):
-    """Backward node of a received message; its backward sends the gradients to the sender."""
+    """Backward node of a received message: its backward sends the gradients to the sender of the message."""
 
     @staticmethod
     def forward(ctx: Any, anchor: Tensor, origin: MessageOrigin, *tensors: Tensor) -> tuple[Tensor, ...]:
         """Return the received tensors as results of this node; `origin` identifies the message.
 
-        `anchor` requires grad, so that the node is recorded.
+        `anchor` is a tensor that requires grad; without it, autograd would not record the node.
         """
         ctx.origin = origin
         ctx.set_materialize_grads(False)
@@ -57,12 +57,12 @@ class RecvRpc(Function):
         return None, None, *(None for _ in gradients)
 
 
-Received = RecvRpc._backward_cls  # class of the receive nodes
+Received = RecvRpc._backward_cls  # class of the backward node
 
 
 @functools.cache
 def _anchor() -> Tensor:
-    """Return a dummy tensor that requires grad, so that the receive node is recorded."""
+    """Return a tensor that requires grad, so that autograd records the node of a received message."""
     return ts.zeros([], requires_grad=True)
 
 
@@ -73,9 +73,9 @@ def pack(
     peer: Peer | None = None,
     travel: WireContext | None = None,
 ) -> Parcel:
-    """Serialize a value; within a context, record tensors that require grad, with `peer` as the receiver.
+    """Serialize a value for `peer`; within a context, record the tensors that require grad.
 
-    `travel` is the codec of references and objects; the default is the agent's.
+    `travel` encodes references and objects; the default is the agent's WireContext.
 
     Raise RuntimeError for an ended context, TypeError for values that cannot be serialized.
     """
@@ -94,9 +94,9 @@ def pack(
 
 
 def unpack(parcel: Any, agent: RpcAgent, travel: WireContext | None = None) -> tuple[Any, int | None]:
-    """Deserialize a value and return it with its context id, or None without a context.
+    """Deserialize a value; return it and the id of its context, or None without a context.
 
-    Raise MalformedValueError or ValueError for bad data.
+    Raise MalformedValueError or ValueError if the data is invalid.
     """
     travel = travel or agent.rref_context.travel
     data, memory = parcel
@@ -126,7 +126,7 @@ def context_for(peer: Peer, agent: RpcAgent) -> list[int] | None:
 def joined(said: Any, agent: RpcAgent) -> int | None:
     """Join the context of a message and return its id; None outside a context.
 
-    ValueError for an invalid context.
+    Raise ValueError if an id is invalid.
     """
     if said is None:
         return None

@@ -61,7 +61,7 @@ def _moved(x: Tensor, device: devices.device) -> Tensor:
 
 
 def _move_graph(graph: Graph, target: Callable[[devices.device], devices.device]) -> None:
-    """Replace the devices in arguments of nodes and in their fake results (`meta["val"]`)."""
+    """Replace devices in the arguments of nodes and in their recorded results (`meta["val"]`)."""
 
     def device(x: Any) -> Any:
         return target(x) if isinstance(x, devices.device) else x

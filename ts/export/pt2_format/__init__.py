@@ -77,7 +77,7 @@ def save(
 
 
 def _program_of_bytes(content: bytes) -> ExportedProgram:
-    """Return the program of a file's bytes: the function that unpickles an `ExportedProgram`."""
+    """Unpickle an `ExportedProgram`: load the program from the bytes of a `.pt2` file."""
     return load(io.BytesIO(content))
 
 

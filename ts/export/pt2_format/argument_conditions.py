@@ -1,11 +1,11 @@
-"""Argument guards of a program loaded from an archive.
+"""Guards on the arguments of a program that is loaded from an archive.
 
 The file contains symbolic tensor sizes, symbol ranges, constants, and conditions as Python expressions:
 
     x: [s0, 3], s0 in [4, 64]                "x.size()[0] >= 4", "x.size()[0] <= 64", "x.size()[1] == 3"
     "L['x'].size()[0] % 2 == 0"              "x.size()[0] % 2 == 0"
 
-Conditions are read as formulas and computed with a closed list of functions, never evaluated as Python.
+Conditions are parsed as formulas that may call only listed functions; they are never evaluated as Python.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ _Compute = Callable[[list[Any]], Any]
 
 
 class _SymbolSource(NamedTuple):
-    """Source of a symbol: leaf index and dimension, with factor and offset."""
+    """Location of a symbol in the arguments.
+
+    The size or number at (leaf, dim) equals factor * symbol + offset.
+    """
 
     leaf: int
     dim: int | None
@@ -38,14 +41,14 @@ class _SymbolSource(NamedTuple):
     name: str
 
     def read(self, leaves: list[Any]) -> Any:
-        """Return the symbol's number for given argument leaves."""
+        """Return the value of the symbol for the argument leaves of a call."""
         found = leaves[self.leaf]
         number = found if self.dim is None else found.size()[self.dim]
         return (number - self.offset) // self.factor
 
 
 class Conditions:
-    """Argument conditions of a program."""
+    """Builder of the guards of a program from the metadata of its arguments."""
 
     def __init__(
         self, symbols: Symbols, ranges: Mapping[Any, Any], in_spec: Any, names: list[str] | None
@@ -72,7 +75,10 @@ class Conditions:
         return found + [self._of_guard(text) for text in guards]
 
     def _find_symbols(self, values: list[Any]) -> None:
-        """Find symbol sources: plain symbols first, then sizes with a factor and offset."""
+        """Find a location for each symbol.
+
+        A size that is the symbol itself, otherwise a size factor * symbol + offset.
+        """
         sizes: list[tuple[int, int | None, Any]] = []
         for leaf, value in enumerate(values):
             if isinstance(value, Tensor):
@@ -119,7 +125,7 @@ class Conditions:
         return [self._equal(leaf, dim, at, expression)]
 
     def _equal(self, leaf: int, dim: int | None, at: str, expression: Any) -> Check:
-        """Build a guard that a size or argument equals a symbolic expression."""
+        """Return a guard that the size or number at (leaf, dim) equals `expression`."""
         from ts.export import sympy_functions
         from ts.export.guards import text
 
@@ -135,7 +141,10 @@ class Conditions:
         return Check(f"{at} == {text(expression, lambda s: places[s].name)}", holds)
 
     def _of_number(self, leaf: int, expression: Any) -> list[Check]:
-        """Build guards of an integer argument: type, range, and equality with a known expression."""
+        """Return the guards of an integer argument.
+
+        Its type, its range, and equality with a known expression.
+        """
         name = self.names[leaf]
         found: list[Check] = [IntegerGuard(name, leaf)]
         place = self.places.get(expression)
@@ -150,7 +159,7 @@ class Conditions:
         return found
 
     def _of_range(self, symbol: Any, place: _SymbolSource, at: str) -> list[Check]:
-        """Build guards of a symbol's source: divisibility by the factor, and value range."""
+        """Return the guards of a symbol's location: divisibility by `factor`, and the symbol's range."""
         found = []
         leaf, dim, factor, offset, _ = place
         if factor > 1:
@@ -194,13 +203,14 @@ class Conditions:
         def holds(leaves: list[Any]) -> bool:
             try:
                 return bool(compute(leaves))
-            except (ArithmeticError, IndexError, TypeError, ValueError):  # e.g. of strings
+            # for example, an arithmetic operation on strings
+            except (ArithmeticError, IndexError, TypeError, ValueError):
                 return False
 
         return Check(_ARGUMENT.sub(r"\1", text), holds, text)
 
     def _computed(self, formula: Formula, text: str) -> _Compute:
-        """Compile a formula to a function of the argument leaves."""
+        """Convert a formula to a function of the argument leaves."""
         match formula:
             case Constant(value=value):
                 return lambda leaves: value
@@ -232,7 +242,7 @@ class Conditions:
         raise ArchiveError(f"the condition {text[:120]!r} cannot be read")
 
     def _leaf(self, source: Formula, text: str) -> int:
-        """Return the leaf index of a source expression such as `L['x'][0].field`."""
+        """Return the index of the leaf that an expression such as `L['x'][0].field` names."""
         steps: list[tuple[bool, Any]] = []
         while not isinstance(source, Name):
             match source:
@@ -248,7 +258,8 @@ class Conditions:
         if source.name != "L" or not steps:
             raise ArchiveError(f"the condition {text[:120]!r} is of no argument")
         (_, argument), *rest = steps
-        if rest and not any(name == argument for name, _ in self.paths):  # *rest: rest_0, rest_1 ...
+        # elements of *rest are named rest_0, rest_1, ...
+        if rest and not any(name == argument for name, _ in self.paths):
             (_, place), *rest = rest
             argument = f"{argument}_{place}"
         for leaf, (name, path) in enumerate(self.paths):
@@ -282,7 +293,10 @@ def _shift(a: Any, b: Any) -> Any:
 
 
 def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Restrict a function to numbers; a string times an integer could exhaust memory."""
+    """Wrap `function` to reject arguments other than numbers.
+
+    A string times a large integer could exhaust memory.
+    """
 
     def computed(*operands: Any) -> Any:
         if not all(isinstance(x, int | float) for x in operands):

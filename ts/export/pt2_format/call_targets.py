@@ -1,10 +1,10 @@
-"""Call targets by name in archives: operators, size arithmetic, control flow.
+"""Names of call targets in archives: operators, arithmetic on sizes, control flow.
 
     found("torch.ops.aten.add.Tensor")     the overload
     found("_operator.floordiv")            operator.floordiv
     name_of(operator.floordiv)             "_operator.floordiv"
 
-Names that are not listed or registered raise ArchiveError; nothing is imported.
+A name that is neither listed here nor registered as an operator raises ArchiveError; nothing is imported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ts.ops.namespace import OpOverload, overload_named
 _PREFIX: Final = "torch.ops."
 _HIGHER: Final = "torch.ops.higher_order."
 _BATCHES: Final = "torch._functorch.predispatch."
-_STEPS: Final = (  # steps of `vmap`
+_STEPS: Final = (  # functions that `vmap` calls when it starts and ends
     "lazy_load_decompositions", "_vmap_increment_nesting", "_vmap_decrement_nesting", "_add_batch_dim",
     "_remove_batch_dim",
 )  # fmt: skip
@@ -29,7 +29,7 @@ _NAMES: Final = {function: name for name, function in FUNCTIONS.items()}
 
 
 def found(name: str) -> Any:
-    """Return the call target of a name; ArchiveError if unknown."""
+    """Return the function or operator that `name` denotes; raise ArchiveError if it is unknown."""
     function = FUNCTIONS.get(name)
     if function is not None:
         return function
@@ -57,7 +57,7 @@ def _overload(name: str) -> OpOverload:
 
 
 def _of_functions(name: str) -> Any:
-    """Return a higher-order operator by name."""
+    """Return the higher-order operator (with graphs as arguments) that `name` denotes."""
     home = getattr(ts.ops, "higher_order", None)
     function = getattr(home, name, None) if name.isidentifier() and not name.startswith("__") else None
     if not callable(function):
@@ -66,7 +66,7 @@ def _of_functions(name: str) -> Any:
 
 
 def _step_of_batch(name: str) -> Any:
-    """Return a `vmap` step function by name."""
+    """Return the function of `vmap` that `name` denotes."""
     home = _steps()
     if name not in _STEPS or home is None:
         raise ArchiveError(f"the program calls {_BATCHES}{name[:80]}, which ts does not have")
@@ -74,7 +74,7 @@ def _step_of_batch(name: str) -> Any:
 
 
 def _steps() -> Any:
-    """Return the module of `vmap` steps; None if not installed."""
+    """Return the module that defines the functions of `vmap`; None if it is not installed."""
     try:
         return importlib.import_module("ts._functorch.predispatch")
     except ModuleNotFoundError:
@@ -82,20 +82,20 @@ def _steps() -> Any:
 
 
 def depth_change(name: str) -> int:
-    """Return the change of `vmap` nesting depth by a call: 1, -1 or 0."""
+    """Return the change of the `vmap` nesting depth by a call of the function `name`: 1, -1 or 0."""
     last = name.removeprefix(_BATCHES)
     return {"_vmap_increment_nesting": 1, "_vmap_decrement_nesting": -1}.get(last, 0)
 
 
 def is_of_functions(target: Any) -> bool:
-    """Return True for a higher-order operator (graph arguments)."""
+    """Return True for a higher-order operator, whose arguments include graphs."""
     home = getattr(ts.ops, "higher_order", None)
     name = getattr(target, "__name__", "")
     return not isinstance(target, OpOverload) and getattr(home, name, None) is target is not None
 
 
 def name_of(target: Any) -> str:
-    """Return the archive name of a call target; ArchiveError if it is not serializable."""
+    """Return the name of a call target in archives; raise ArchiveError if archives cannot contain it."""
     if isinstance(target, OpOverload):
         return f"{_PREFIX}{target}"
     try:

@@ -1,14 +1,14 @@
 """Records of a `.pt2` archive (zip file).
 
     model/models/model.json                         the program
-    model/data/weights/model_weights_config.json    its parameters and buffers: record and layout of each
+    model/data/weights/model_weights_config.json    record and layout of each parameter and buffer
     model/data/weights/weight_0                     the bytes of a storage
     model/data/constants/...                        likewise for constants and non-persistent buffers
     model/data/sample_inputs/model.pt               example arguments, in the format of `torch.save`
     model/extra/...                                 additional records of the caller
     model/archive_format, archive_version, byteorder
 
-Claimed sizes are compared with the file size before memory is allocated.
+Sizes that the file states are compared with the size of the file before memory is allocated.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Container:
             raise ArchiveError("archives of machines with another byte order cannot be read")
 
     def _model(self) -> str:
-        """Return the name of the program's model record."""
+        """Return the name of the model that the file contains."""
         found = [
             name.removeprefix("models/").removesuffix(".json")
             for name in self.records.entries
@@ -113,7 +113,7 @@ class ContainerWriter:
 def write_container(
     f: str | os.PathLike[str] | IO[bytes], write: Callable[[ContainerWriter], None], extra: ExtraFiles
 ) -> None:
-    """Write a file: a path holds the old one, or all of the new one, at any time."""
+    """Write a file atomically: at any time, the path holds the old file or the complete new file."""
 
     def written(file: IO[bytes], root: str) -> None:
         with zipfile.ZipFile(file, "w") as archive:

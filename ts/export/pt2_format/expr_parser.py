@@ -3,8 +3,8 @@
     parse("Add(Symbol('s0', integer=True), Integer(1))")       a Call of Add with a Call and a Call
     parse("L['x'].size()[0] >= 2*L['y'].size()[1]")            an Operation >= ...
 
-Nothing is evaluated: a formula is a syntax tree of names, numbers, strings, calls and operators, of bounded
-length and depth; the caller resolves names.
+The parser evaluates nothing. It returns a syntax tree of names, numbers, strings, calls and operators; length
+and depth of a formula are bounded, and the caller resolves the names.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, Final, NoReturn
 
 from ts.errors import ArchiveError
 
-_MAX_FORMULA_CHARS: Final = 1 << 14  # characters
-_MAX_NESTING_DEPTH: Final = 60  # levels of nesting
-_MAX_TREE_HEIGHT: Final = 150  # levels of the tree; long sums reach it without nesting
+_MAX_FORMULA_CHARS: Final = 1 << 14  # characters of a formula, at most
+_MAX_NESTING_DEPTH: Final = 60  # depth of nested parentheses and calls, at most
+_MAX_TREE_HEIGHT: Final = 150  # height of the syntax tree, at most: long sums are high without being nested
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<text>'[^'\\]*'|\"[^\"\\]*\")|(?P<mark>\*\*|//|<<|>>|<=|>=|==|!=|[-+*/%<>()\[\],.=&|^])|(?P<end>$))",
@@ -90,7 +90,7 @@ def _parts(formula: Formula) -> tuple[Formula, ...]:
 
 
 def parse(text: str) -> Formula:
-    """Parse a formula to a syntax tree; ArchiveError if malformed."""
+    """Parse a formula to a syntax tree; raise ArchiveError if it is malformed."""
     return _Parser(text).whole()
 
 
@@ -139,7 +139,7 @@ class _Parser:
                 return found
         self.fail("it is too large")
 
-    # ---- precedence levels, loosest first
+    # ---- precedence levels, from weakest to strongest binding
 
     def choice(self) -> Formula:
         found = self.disjunction()

@@ -3,7 +3,8 @@
     read('{"name": "x"}', schema.Name, "model.json")       Name("x")
     write(Name("x"))                                       '{"name": "x"}'
 
-Files are untrusted: an entry whose type differs from the class raises an ArchiveError that names the entry.
+Files are untrusted: a JSON value whose type differs from the field's type raises an ArchiveError that names
+the field.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from ts.errors import ArchiveError
 from ts.export.pt2_format import schema
 from ts.export.pt2_format.schema import TaggedUnion
 
-_BYTES_EACH: Final = 20  # estimated memory per byte of JSON
+_BYTES_EACH: Final = 20  # estimated bytes of memory per byte of JSON
 _NANOSECONDS_EACH: Final = 20
-_MAX_NESTING_DEPTH: Final = 300  # nesting of objects and lists
+_MAX_NESTING_DEPTH: Final = 300  # nesting of objects and lists, at most
 _FLOATS: Final = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
-_TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)  # unterminated strings extend to the end
+# string literals; an unterminated one extends to the end
+_TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)
 _MARKS: Final = re.compile(r"[\[{\]}]")
 _Reads = Callable[[Any, str], Any]
 
@@ -38,7 +40,7 @@ def read(text: str, cls: Any, record: str) -> Any:
 
 
 def parse(text: str, record: str) -> Any:
-    """Parse strict JSON: duplicate keys, NaN and deep nesting raise ArchiveError."""
+    """Parse strict JSON; duplicate keys, NaN and deep nesting raise ArchiveError."""
     deadline.charge(_NANOSECONDS_EACH * len(text), bytes=_BYTES_EACH * len(text))
     if _depth(text) > _MAX_NESTING_DEPTH:
         raise ArchiveError(f"{record} is nested too deeply")
@@ -49,7 +51,7 @@ def parse(text: str, record: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """Return the maximum nesting depth of objects and lists; 0 if certainly within the limit."""
+    """Return the nesting depth of objects and lists; 0 if the number of brackets is within the limit."""
     if text.count("[") + text.count("{") <= _MAX_NESTING_DEPTH:
         return 0
     deepest = depth = 0
@@ -138,7 +140,7 @@ def _dict_reader(kind: Any) -> _Reads:
     def read_dict(value: Any, where: str) -> dict[str, Any]:
         if type(value) is not dict:
             raise _wrong(where, "an object")
-        item = _reader(kind)  # created on use, as types may be recursive
+        item = _reader(kind)  # created at the first use, as types may be recursive
         return {name: item(x, f"{where}: {name}") for name, x in value.items()}
 
     return read_dict
@@ -174,8 +176,9 @@ def _object_reader(cls: Any) -> _Reads:
     def read_object(value: Any, where: str) -> Any:
         if type(value) is not dict:
             raise _wrong(where, f"an object, {cls.__name__}")
-        if not readers:  # on first use, as the types are recursive
-            readers[:] = [(f.name, _reader(hints[f.name])) for f in fields]  # atomically
+        if not readers:  # filled at the first use, as types may be recursive
+            # one slice assignment, so other threads never see a partial list
+            readers[:] = [(f.name, _reader(hints[f.name])) for f in fields]
         if not needed <= value.keys():
             raise ArchiveError(f"{where}: {cls.__name__} has no {min(needed - value.keys())}")
         return cls(**{name: item(value[name], name) for name, item in readers if name in value})

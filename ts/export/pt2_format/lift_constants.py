@@ -1,9 +1,9 @@
-"""Lifting of subgraph constants to program inputs, as archives store tensors of the program only.
+"""Lifting of tensors of subgraphs to program inputs: archives cannot store tensors of subgraphs.
 
     cond(p, true_graph_0, false_graph_0, (x,))                        true_graph_0 holds `_tensor_constant0`
     cond(p, true_graph_0, false_graph_0, (x, c_lifted_tensor_0))      both graphs have it as input
 
-A copy of the program is modified and written.
+The writer writes the modified copy of the program.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from ts.fx.node import Node
 
 
 def lifted(program: ExportedProgram) -> ExportedProgram:
-    """Lift tensors of subgraphs to program inputs; return the program itself if there are none."""
+    """Return a copy of the program with the tensors of subgraphs lifted.
+
+    The program itself if there are none.
+    """
     tensors = {id(x): x for _, module in _functions(program.graph_module) for x in _held(module)}
     if not tensors:
         return program
@@ -52,7 +55,7 @@ def lifted(program: ExportedProgram) -> ExportedProgram:
 
 
 def _functions(module: GraphModule) -> Iterator[tuple[Node, GraphModule]]:
-    """Yield subgraphs of higher-order operators recursively, with their `get_attr` nodes."""
+    """Yield (`get_attr` node, subgraph) for all subgraphs of higher-order operators, recursively."""
     for node in module.graph.nodes:
         found = _value(module, node)
         if isinstance(found, GraphModule):
@@ -61,17 +64,17 @@ def _functions(module: GraphModule) -> Iterator[tuple[Node, GraphModule]]:
 
 
 def _value(module: GraphModule, node: Node) -> Any:
-    """Return the attribute of a `get_attr` node; None for other nodes."""
+    """Return the attribute that a `get_attr` node reads; None for other nodes."""
     return _get_attr(module, str(node.target)) if node.op == "get_attr" else None
 
 
 def _held(module: GraphModule) -> list[Tensor]:
-    """Return the tensors that a graph reads from its module."""
+    """Return the tensors that the `get_attr` nodes of a module's graph read."""
     return [x for node in module.graph.nodes if isinstance(x := _value(module, node), Tensor)]
 
 
 def _copied(module: GraphModule) -> tuple[dict[str, Any], Graph]:
-    """Copy a module's attributes and graph, preserving node names."""
+    """Return copies of a module's attributes and graph; nodes keep their names."""
     graph = Graph()
     copies: dict[Node, Node] = {}
     for node in module.graph.nodes:
@@ -82,7 +85,7 @@ def _copied(module: GraphModule) -> tuple[dict[str, Any], Graph]:
 
 
 def _give(held: dict[str, Any], graph: Graph, there: dict[int, Node]) -> None:
-    """Pass tensors held by subgraphs as operands; `there` maps tensor ids to nodes of the outer graph."""
+    """Pass the tensors of subgraphs as operands; `there` maps tensor ids to nodes of this graph."""
     before = dict(held)
     for node in list(graph.nodes):
         if node.op != "call_function" or not is_of_functions(node.target):
@@ -104,7 +107,7 @@ def _give(held: dict[str, Any], graph: Graph, there: dict[int, Node]) -> None:
 
 
 def _taking(module: GraphModule, given: Sequence[int], values: Sequence[Any]) -> GraphModule:
-    """Return a subgraph's module with tensor attributes replaced by inputs."""
+    """Return the module of a subgraph, with its tensor attributes replaced by inputs."""
     held, graph = _copied(module)
     rest = next(n for n in graph.nodes if n.op != "placeholder")
     taken = {n.name for n in graph.nodes}

@@ -3,7 +3,7 @@
     read('[1, {"type": "builtins.tuple", "context": "null", "children_spec": [...]}]')     a TreeSpec
     paths(spec)                                     [(Step(place=0, key=None), ...), ...], one for each leaf
 
-Types are named by their registered names; nothing is imported, and contexts are plain JSON.
+Files contain the registered names of types; nothing is imported, and contexts are plain JSON.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ def _spec(written: Any) -> Any:
 
 
 def _context(cls: Any, written: Any, count: int) -> Any:
-    """Decode the context of a pytree node: class-specific data besides its children."""
+    """Decode the context of a pytree node.
+
+    Data of its class besides the children, such as dictionary keys.
+    """
     if cls is namedtuple:
         found = SERIALIZED_TYPE_TO_PYTHON_TYPE.get(written) if isinstance(written, str) else None
         if found is None or not is_namedtuple_class(found):
@@ -67,7 +70,7 @@ def _context(cls: Any, written: Any, count: int) -> Any:
         return _default_context(written, count)
     parsed = json_codec.parse(written, "a tree of arguments") if isinstance(written, str) else written
     read = SUPPORTED_SERIALIZED_TYPES[cls].from_dumpable_context
-    if read is not None:  # registered class
+    if read is not None:  # the class registered a decoder for its context
         return read(written)
     if cls in _DICTIONARIES:
         return _keys(parsed, count)
@@ -110,7 +113,7 @@ def write(spec: Any) -> str:
 
 
 def named_tuples(*specs: Any) -> dict[str, list[str]]:
-    """Return the fields of named tuple classes in trees, by serialized class name."""
+    """Return the field names of all named tuple classes in `specs`, by serialized class name."""
     found = {}
     waiting = list(specs)
     while waiting:
@@ -127,7 +130,7 @@ def named_tuples(*specs: Any) -> dict[str, list[str]]:
 
 
 class Step(NamedTuple):
-    """Step of a pytree path: child index, and key or attribute name."""
+    """Step of a path in a pytree: index of the child, and its key or attribute name."""
 
     place: int
     key: Any = None
@@ -140,7 +143,7 @@ class Step(NamedTuple):
 
 
 def paths(spec: Any) -> Iterator[tuple[Step, ...]]:
-    """Yield the paths to all leaves in order."""
+    """Yield the path of each leaf, in order."""
     if spec.is_leaf():
         yield ()
         return
@@ -163,7 +166,7 @@ def _steps(spec: Any) -> list[Step]:
 
 
 def _is_of_fields(context: Any, count: int) -> bool:
-    """Return True for a dataclass context: two lists, present and absent field names."""
+    """Return True if `context` is that of a dataclass: names of present and of absent fields."""
     return (
         isinstance(context, list)
         and len(context) == 2
@@ -173,7 +176,7 @@ def _is_of_fields(context: Any, count: int) -> bool:
 
 
 def argument_paths(spec: Any, names: list[str] | None) -> list[tuple[str, tuple[Step, ...]]]:
-    """Return for each leaf of (args, kwargs) its argument name and the remaining path."""
+    """Return (argument name, path within the argument) for each leaf of (args, kwargs)."""
     found = []
     for path in paths(spec):
         if len(path) < 2:
@@ -190,7 +193,7 @@ def argument_paths(spec: Any, names: list[str] | None) -> list[tuple[str, tuple[
 
 
 def check_arguments(spec: Any) -> None:
-    """Raise ArchiveError unless a tree has the form (args, kwargs)."""
+    """Raise ArchiveError if a tree has another structure than (args, kwargs)."""
     match spec.type, [child.type for child in spec.children()]:
         case (_, [args, kwargs]) if spec.type is tuple and args is tuple and kwargs is dict:
             return

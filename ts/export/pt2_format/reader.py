@@ -1,8 +1,9 @@
 """Reader of `.pt2` archives: decodes JSON to an ExportedProgram.
 
-    read(container)     graph with value metadata; state, constants, signature, guards
+    read(container)     ExportedProgram: graph with metadata, state, constants, signature, guards
 
-Names are validated as identifiers, as they appear in generated code; operators are looked up, not imported.
+Names must be identifiers, since generated code contains them; operators are looked up by name, never
+imported.
 """
 
 from __future__ import annotations
@@ -78,7 +79,10 @@ def _check_versions(program: schema.Program, expected_opset: dict[str, int] | No
 
 
 def check_name(name: str) -> str:
-    """Validate the name of a value: an ASCII identifier, no keyword, of bounded length."""
+    """Raise ArchiveError if `name` is not an ASCII identifier of bounded length, or is a keyword.
+
+    Return it.
+    """
     is_word = name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
     if len(name) > _MAX_NAME_CHARS or not is_word or name == "__debug__":
         raise ArchiveError(f"{name[:80]!r} is no name of a value")
@@ -86,7 +90,7 @@ def check_name(name: str) -> str:
 
 
 def check_path(name: str) -> str:
-    """Validate a dotted name of a parameter or buffer."""
+    """Raise ArchiveError if `name` is not a dotted name of a parameter or buffer; return it."""
     parts = name.split(".")
     if len(name) > _MAX_NAME_CHARS or len(parts) > 100 or not all(parts):
         raise ArchiveError(f"{name[:80]!r} is no name of a parameter or buffer")
@@ -97,14 +101,14 @@ def check_path(name: str) -> str:
 
 
 def check_state(name: str) -> str:
-    """Validate a state name; it must not collide with attributes of program modules."""
+    """Raise ArchiveError if `name` collides with an attribute of program modules; return it."""
     if check_path(name).partition(".")[0] in OF_PROGRAMS:
         raise ArchiveError(f"{name[:80]!r} is no name of state: programs have that themselves")
     return name
 
 
 _OF_MODULES: Final = frozenset(dir(Module()))
-_OF_CODE: Final = frozenset(("self", *CUSTOM_BUILTINS))  # names that generated code has for something else
+_OF_CODE: Final = frozenset(("self", *CUSTOM_BUILTINS))  # names that generated code uses itself
 
 
 class _Reader:
@@ -114,7 +118,7 @@ class _Reader:
         self.symbols = Symbols(program.range_constraints)
 
     def program(self) -> ExportedProgram:
-        """Decode the whole program."""
+        """Decode the program record."""
         written = self.file.graph_module
         graph = _GraphReader(self, written.graph, 0)
         input_specs = list(map(self.input_spec, written.signature.input_specs))
@@ -158,7 +162,7 @@ class _Reader:
         return made
 
     def module_calls(self, graph: _GraphReader) -> list[ModuleCallEntry]:
-        """Return the module call entries of the program, root module first."""
+        """Return the entries of the module call graph, the program first."""
         found = [
             ModuleCallEntry(e.fqn and check_path(e.fqn), self.call(e.signature, graph, e.fqn != ""))
             for e in self.file.graph_module.module_call_graph
@@ -171,7 +175,7 @@ class _Reader:
     def call(
         self, written: schema.CallSignature | None, graph: _GraphReader, inside: bool
     ) -> ModuleCallSignature | None:
-        """Decode a module call signature; `inside` marks submodules (not the root)."""
+        """Decode the signature of a module call; `inside` is True for submodules."""
         if written is None:
             return None
         in_spec, out_spec = pytree_specs.read(written.in_spec), pytree_specs.read(written.out_spec)
@@ -188,14 +192,17 @@ class _Reader:
         return made.renamed(graph.name_of)
 
     def sample_inputs(self) -> Any:
-        """Load the sample inputs; None if absent or of classes forbidden in untrusted files."""
+        """Load the sample inputs.
+
+        Return None if the file has none or they contain classes that are not allowed.
+        """
         record = f"data/sample_inputs/{self.container.model}.pt"
         if not self.container.has(record):
             return None
         data = self.container.records.bytes(record)
         try:
             found = torch_save.load(io.BytesIO(data), map_location="cpu") if data else None
-        except pickle.UnpicklingError:  # sample inputs are optional
+        except pickle.UnpicklingError:  # not allowed in untrusted files; sample inputs are optional
             return None
         if found is not None and not (isinstance(found, tuple) and len(found) == 2):
             raise ArchiveError("the sample inputs are no arguments")
@@ -251,7 +258,7 @@ class _Reader:
     # ---- values
 
     def fake(self, meta: schema.TensorMeta) -> Tensor:
-        """Create the fake tensor of tensor metadata."""
+        """Create a fake tensor from the metadata of a tensor."""
         check_layout(meta.layout)
         if len(meta.sizes) != len(meta.strides) or len(meta.sizes) > 64:
             raise ArchiveError("a tensor has other strides than sizes")
@@ -285,7 +292,7 @@ def _plain(written: schema.TaggedUnion) -> Any:
 
 
 def _check_state(signature: ExportGraphSignature, weights: dict[str, Any], constants: dict[str, Any]) -> None:
-    """Raise ArchiveError if weights or constants of the signature are missing from the file."""
+    """Raise ArchiveError if the file lacks a weight or constant that the signature names."""
     for spec in signature.input_specs:
         if spec.target is None:
             continue
@@ -295,7 +302,7 @@ def _check_state(signature: ExportGraphSignature, weights: dict[str, Any], const
 
 
 class _GraphReader:
-    """Reader of one graph; subgraphs of control flow use nested readers."""
+    """Reader of one graph; each subgraph of a control-flow operator has its own reader."""
 
     def __init__(self, reader: _Reader, written: schema.Graph, depth: int) -> None:
         if depth > _MAX_GRAPH_DEPTH:
@@ -310,7 +317,7 @@ class _GraphReader:
         self.outputs: list[Any] = []
 
     def module(self, specs: list[InputSpec] | None = None) -> GraphModule:
-        """Decode the graph to a module."""
+        """Decode the graph and return its module."""
         if specs is not None and len(specs) != len(self.written.inputs):
             raise ArchiveError("the program has other inputs than its signature")
         for place, each in enumerate(self.written.inputs):
@@ -330,26 +337,30 @@ class _GraphReader:
         return GraphModule(self.modules, self.graph)
 
     def named(self, name: str, node: Node, value: Any) -> None:
-        """Assign a node its name in the file and its metadata value."""
+        """Give a node its name in the file and its metadata value."""
         if name in self.nodes:
             raise ArchiveError(f"two values are called {name}")
         if name == "self" and node.op != "placeholder":
             raise ArchiveError("a value is called self, as the module is")
-        if node.name != name and hasattr(builtins, name):  # names of unused builtins are allowed
+        # the builtin is not used in this graph, so its name is allowed
+        if node.name != name and hasattr(builtins, name):
             node.graph._graph_namespace._rename_object(node, name)
             node.name = name
         self.nodes[name] = node
         node.meta["val"] = value
 
     def name_of(self, written: str) -> str:
-        """Return the node name for a value name of the file."""
+        """Return the name of the node for the value `written`; raise ArchiveError if there is none."""
         node = self.nodes.get(written)
         if node is None:
             raise ArchiveError(f"a call is of {written[:80]!r}, which is no value")
         return node.name
 
     def rename(self, spec: OutputSpec, output: Any) -> None:
-        """Update an output spec to final node names; ArchiveError unless it matches the graph's output."""
+        """Replace names in an output spec by node names.
+
+        Raise ArchiveError if the spec does not match `output`.
+        """
         if isinstance(spec.arg, kinds.ConstantArgument):
             same = not isinstance(output, Node) or output.op == "placeholder"
         else:
@@ -363,7 +374,7 @@ class _GraphReader:
     # ---- inputs
 
     def input(self, written: schema.TaggedUnion, spec: InputSpec | None) -> None:
-        """Decode a graph input."""
+        """Decode a graph input and create its placeholder."""
         if written.kind == "as_tensor":
             name = written.value.name
         elif written.kind in _SIZE_KINDS and written.value.kind == "as_name":
@@ -385,7 +396,7 @@ class _GraphReader:
             spec.arg.name = node.name
 
     def known(self, written: schema.TaggedUnion) -> Any:
-        """Return the metadata of a value: fake tensor, symbol or list of them."""
+        """Return the metadata of a value: a fake tensor, a symbol, or a list of these."""
         kind, value = written.kind, written.value
         graph = self.written
         if kind == "as_tensor":
@@ -412,7 +423,7 @@ class _GraphReader:
     # ---- calls
 
     def call(self, written: schema.Node) -> None:
-        """Decode a call node and the `getitem` nodes of its results."""
+        """Decode a call node, and create `getitem` nodes for its results."""
         target = call_targets.found(written.target)
         args: list[Any] = []
         options: dict[str, Any] = {}
@@ -437,7 +448,10 @@ class _GraphReader:
         node.meta["val"] = items if len(written.outputs) == 1 else tuple(items)
 
     def result_name(self, written: schema.Node) -> tuple[str, schema.TaggedUnion | None]:
-        """Return the node's name and its single result; None instead if `getitem` nodes extract results."""
+        """Return the node's name and its single result.
+
+        The result is None if `getitem` nodes extract several.
+        """
         outputs = written.outputs
         name = written.name
         if not outputs:
@@ -455,7 +469,7 @@ class _GraphReader:
         return check_name(name or "call"), outputs[0]
 
     def items(self, node: Node, outputs: Sequence[schema.TaggedUnion], metadata: dict[str, Any]) -> list[Any]:
-        """Create `getitem` nodes for a call's results."""
+        """Create a `getitem` node for each result of a call."""
         found = []
         for place, each in enumerate(outputs):
             if each.kind == "as_tensors":
@@ -486,7 +500,7 @@ class _GraphReader:
     # ---- arguments
 
     def node(self, name: str) -> Node:
-        """Return the node of a value name; ArchiveError if undefined."""
+        """Return the node of the value `name`; raise ArchiveError if no earlier node defines it."""
         found = self.nodes.get(name)
         if found is None:
             raise ArchiveError(f"{name[:80]!r} is used before there is such a value")
@@ -515,7 +529,7 @@ class _GraphReader:
         return list(value) if isinstance(value, list) else value
 
     def one(self, value: schema.TaggedUnion) -> Any:
-        """Return the literal, or the node of the named value."""
+        """Return the literal that an argument contains, or the node that it names."""
         return self.node(value.value) if value.kind == "as_name" else value.value
 
     def optional(self, value: schema.TaggedUnion) -> Any:
@@ -523,7 +537,7 @@ class _GraphReader:
         return self.node(value.value.name) if value.kind == "as_tensor" else None
 
     def attribute(self, written: schema.SubgraphArgument) -> Node:
-        """Read a control-flow subgraph and return its `get_attr` node."""
+        """Decode the subgraph of a control-flow operator and return its `get_attr` node."""
         name = check_name(written.name)
         if name.startswith("_") or name in OF_PROGRAMS:
             raise ArchiveError(f"{name!r} cannot be the name of a branch")
@@ -566,7 +580,7 @@ _ARGUMENTS: Final[dict[str, Any]] = {
 
 
 def _check_shapes(program: ExportedProgram) -> None:
-    """Raise ArchiveError unless the recorded shapes of values hold over the full symbol ranges."""
+    """Raise ArchiveError if a recorded shape is wrong for some values in the ranges of the symbols."""
     from ts.export.shape_check import ShapeError, check_shapes
 
     try:
@@ -576,7 +590,7 @@ def _check_shapes(program: ExportedProgram) -> None:
 
 
 def _add_lines(checks: list[Check], written: str | None) -> None:
-    """Attach source lines of the program to runtime checks, if the file records them."""
+    """Set the source lines of the runtime checks, if the file contains them."""
     if written is None:
         return
     lines = json_codec.parse(written, "the lines of conditions")
@@ -587,7 +601,7 @@ def _add_lines(checks: list[Check], written: str | None) -> None:
 
 
 def _check_call(target: Any, count: int, options: dict[str, Any]) -> None:
-    """Raise ArchiveError if a call's arguments do not fit the operator's schema."""
+    """Raise ArchiveError if the arguments of a call do not fit the schema of its target."""
     if target in _FUNCTIONS:
         try:
             _signature(target).bind(*range(count), **options)
@@ -610,13 +624,13 @@ _signature: Final = cache(inspect.signature)
 
 
 def _is_keyword(target: Any, name: str) -> bool:
-    """Return True if the operator declares the parameter keyword-only; for files that do not record it."""
+    """Return True if the operator's parameter `name` is keyword-only; older files do not record this."""
     signature = getattr(getattr(target, "operator", None), "signature", None)
     return signature is not None and any(p.name == name and p.keyword_only for p in signature.parameters)
 
 
 def _metadata(written: dict[str, str]) -> dict[str, Any]:
-    """Decode source metadata of a node: `stack_trace`, `nn_module_stack`, `torch_fn`."""
+    """Decode the source metadata of a node: `stack_trace`, `nn_module_stack`, `torch_fn`."""
     found: dict[str, Any] = {}
     if "stack_trace" in written:
         found["stack_trace"] = written["stack_trace"]

@@ -1,12 +1,13 @@
-"""JSON schema of `.pt2` archives: one class per object.
+"""JSON schema of `.pt2` archives, with one class for each kind of JSON object.
 
-Annotations define the types that reading validates and writing encodes.  A `TaggedUnion` is an object with
-one entry, whose key is the kind of the value:
+The annotations of the fields define the types that the reader accepts and the writer encodes. A `TaggedUnion`
+is a JSON object with one entry, whose key is the kind of the value:
 
     {"as_tensor": {"name": "x"}}         Argument("as_tensor", Name("x"))
     {"as_ints": [1, 2]}                  Argument("as_ints", [1, 2])
 
-Unknown entries are ignored, as later versions may add some; unknown kinds of a union raise ArchiveError.
+Unknown keys of objects are ignored, as later versions may add keys; an unknown kind of a union raises
+ArchiveError.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ STRIDED_LAYOUT_CODE: Final = 7
 MEMORY_FORMATS: Final = {
     "contiguous_format": 1, "channels_last": 2, "channels_last_3d": 3, "preserve_format": 4,
 }  # fmt: skip
-LINES_OF_GUARDS: Final = "ts.lines_of_guards"  # key in the metadata of a graph
+LINES_OF_GUARDS: Final = "ts.lines_of_guards"  # key in the metadata of a graph: source lines of the guards
 POSITIONAL: Final = 1
 KEYWORD: Final = 2
 
@@ -58,14 +59,14 @@ class Device:
 
 
 class Hint(TaggedUnion):
-    """Example value of a symbol."""
+    """Example value of a symbolic number."""
 
     kinds = {"as_int": int, "as_bool": bool, "as_float": float}
 
 
 @dataclass(slots=True)
 class Expression:
-    """Symbolic expression as text."""
+    """Symbolic expression as text, with its example value."""
 
     expr_str: str
     hint: Hint | None = None
@@ -84,7 +85,7 @@ class SymFloat(TaggedUnion):
 
 
 class SymBool(TaggedUnion):
-    """Computed boolean, or literal."""
+    """Boolean: a literal, or an expression."""
 
     kinds = {"as_expr": Expression, "as_bool": bool}
 
@@ -107,7 +108,7 @@ class TensorMeta:
 
 @dataclass(slots=True)
 class Name:
-    """Reference to a value of the graph by name."""
+    """Name of a value of the graph."""
 
     name: str
 
@@ -154,7 +155,7 @@ class OptionalTensor(TaggedUnion):
 
 @dataclass(slots=True)
 class SubgraphArgument:
-    """Subgraph of a control-flow operator, with the name of its module."""
+    """Subgraph of a control-flow operator, with the attribute name of its module."""
 
     name: str
     graph: Graph
@@ -166,7 +167,7 @@ class Argument(TaggedUnion):
 
 @dataclass(slots=True)
 class NamedArgument:
-    """Argument with its parameter name, passed by position (1) or by name (2)."""
+    """Argument of a call with its parameter name; `kind` is 1 if passed by position, 2 if by keyword."""
 
     name: str
     arg: Argument
@@ -175,7 +176,7 @@ class NamedArgument:
 
 @dataclass(slots=True)
 class Node:
-    """Operator call."""
+    """Node of a graph: call of an operator."""
 
     target: str
     inputs: list[NamedArgument]
@@ -278,7 +279,7 @@ class Token:
 
 
 class InputSpec(TaggedUnion):
-    """Input kind of a graph, as a tagged union."""
+    """Spec of a graph input, as a tagged union."""
 
     kinds = {
         "user_input": UserSpec, "parameter": Parameter, "buffer": Buffer, "tensor_constant": TensorConstant,
@@ -288,14 +289,14 @@ class InputSpec(TaggedUnion):
 
 @dataclass(slots=True)
 class Loss:
-    """Result whose gradients are computed."""
+    """Result that is the loss, in programs that compute gradients."""
 
     arg: Name
 
 
 @dataclass(slots=True)
 class BufferMutation:
-    """Graph output written to a buffer."""
+    """Graph output that is the new value of a buffer."""
 
     arg: Name
     buffer_name: str
@@ -303,14 +304,14 @@ class BufferMutation:
 
 @dataclass(slots=True)
 class UserInputMutation:
-    """Graph output written to a user input, or holding its gradient."""
+    """Graph output that is the new value, or the gradient, of a user input."""
 
     arg: Name
     user_input_name: str
 
 
 class OutputSpec(TaggedUnion):
-    """Output kind of a graph, as a tagged union."""
+    """Spec of a graph output, as a tagged union."""
 
     kinds = {
         "user_output": UserSpec, "loss_output": Loss, "buffer_mutation": BufferMutation,
@@ -351,7 +352,7 @@ class CallSignature:
 
 @dataclass(slots=True)
 class CallEntry:
-    """Module call entry: module path and optional call signature."""
+    """Entry of the module call graph: path of the module, and signature if the call is preserved."""
 
     fqn: str
     signature: CallSignature | None = None
@@ -408,7 +409,7 @@ class Payload:
 
 @dataclass(slots=True)
 class Payloads:
-    """Tensors of a weights or constants folder."""
+    """Tensors in the folder of weights or of constants, by name."""
 
     config: dict[str, Payload]
 

@@ -4,7 +4,7 @@
     symbols.size(SymInt("as_expr", Expression("Symbol('s0', integer=True)")))   a SymInt
     text(expression)                                                            "Symbol('s0', integer=True)"
 
-sympy is imported for the first expression: programs without symbols do not need it.
+sympy is imported when the first expression is decoded, so programs without symbols do not need it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ts.export.pt2_format.schema import Expression, Hint, Range, TaggedUnion
 if TYPE_CHECKING:
     from ts.export.shape_env import ShapeEnv
 
-_MAX_BITS: Final = 256  # bits of a number
-_MAX_NODES: Final = 200  # nodes of an expression
+_MAX_BITS: Final = 256  # bits of an integer, at most
+_MAX_NODES: Final = 200  # nodes of an expression, at most
 _MAX_POWER: Final = 64
-_MAX_TERMS: Final = 1 << 9  # terms of an expanded expression
+_MAX_TERMS: Final = 1 << 9  # terms of an expression after expansion, at most
 _ASSUMPTIONS: Final = frozenset(("integer", "positive", "nonnegative", "real", "negative", "nonpositive"))
 _SYMBOL: Final = re.compile(r"_?[a-z]+\d+|[A-Za-z_]\w{0,80}", re.ASCII)
 
 
 class MissingSympyError(ImportError):
-    """Error of a program with symbols if sympy is not installed."""
+    """Error for a program with symbols if sympy is not installed."""
 
 
 def require_sympy() -> None:
@@ -51,7 +51,7 @@ class Symbols:
         self._said = ranges
         self._environment: ShapeEnv | None = None
         self._symbols: dict[str, Any] = {}
-        self._known: dict[str, Any] = {}  # expressions by their text
+        self._known: dict[str, Any] = {}  # decoded expressions, by their text
 
     @property
     def any(self) -> bool:
@@ -80,7 +80,7 @@ class Symbols:
         return symbol_of(expression, self.environment)
 
     def expression(self, written: Expression) -> Any:
-        """Decode a sympy expression; cached by text."""
+        """Decode an expression; equal texts are decoded once."""
         text = written.expr_str
         found = self._known.get(text)
         if found is None:
@@ -101,7 +101,7 @@ class Symbols:
         return found
 
     def symbol(self, name: str, assumptions: dict[str, bool] | None = None) -> Any:
-        """Return the symbol of a name; assumptions of the first use apply."""
+        """Return the symbol `name`; its assumptions are those of the first call for this name."""
         found = self._symbols.get(name)
         if found is None:
             _ = self.environment
@@ -121,7 +121,7 @@ class Symbols:
         return found
 
     def range_constraints(self) -> dict[Any, Any]:
-        """Return the file's value ranges by expression; ArchiveError for an empty range."""
+        """Return the ranges that the file states, by symbol; raise ArchiveError for an empty range."""
         if not self._said:
             return {}
         _ = self.environment
@@ -139,7 +139,9 @@ class Symbols:
 
 
 def _checked(expression: Any, text: str) -> Any:
-    """Validate an expression: finite numbers, symbols and listed functions only; else raise ArchiveError."""
+    """Return `expression` if it contains only finite numbers, symbols and listed functions.
+
+    Otherwise raise ArchiveError."""
     import sympy
 
     from ts.export import sympy_functions as e
@@ -156,7 +158,7 @@ def _checked(expression: Any, text: str) -> Any:
 
 
 class _Builder:
-    """Builds one expression out of a formula."""
+    """Converter of a parsed formula to a sympy expression."""
 
     def __init__(self, symbols: Symbols, text: str) -> None:
         self.symbols = symbols
@@ -272,7 +274,10 @@ class _Builder:
         return self.checked(function(*values))
 
     def check_kinds(self, name: str, values: list[Any]) -> None:
-        """Raise unless operands have the function's kind: booleans, numbers or integers."""
+        """Raise ArchiveError if an operand of `name` is not of the required kind.
+
+        Boolean, number or integer.
+        """
         from ts.export import sympy_functions as e
 
         of_truths = name in _OF_TRUTHS
@@ -291,7 +296,8 @@ class _Builder:
     def checked(self, found: Any) -> Any:
         if found.is_Integer and int(found).bit_length() > _MAX_BITS:
             self.fail("a number is too large")
-        if found.is_Pow and found.exp.is_Integer and abs(found.exp) > _MAX_POWER:  # a power of a power
+        # sympy combines nested powers
+        if found.is_Pow and found.exp.is_Integer and abs(found.exp) > _MAX_POWER:
             self.fail("a power is too large")
         return found
 
@@ -313,7 +319,7 @@ _PRODUCTS: Final = frozenset(
 
 
 def _terms(formula: Formula) -> int:
-    """Return an upper bound for the number of terms after expansion."""
+    """Return an upper bound for the number of terms that the expansion of a formula has."""
     match formula:
         case Call(function=Name(name=name), arguments=parts) | Operation(operator=name, operands=parts):
             each = [min(_terms(x), _MAX_TERMS + 1) for x in parts]
@@ -340,7 +346,7 @@ def _modulo(a: Any, b: Any) -> Any:
 
 
 def functions() -> dict[str, tuple[Any, int, int]]:
-    """Return the functions allowed in size expressions by file name, with argument count bounds."""
+    """Return the functions that expressions may call, by name, with bounds of their argument counts."""
     if _tables:
         return _tables[0]
     import sympy
@@ -377,7 +383,7 @@ def functions() -> dict[str, tuple[Any, int, int]]:
 
 
 def text(expression: Any) -> str:
-    """Format an expression in the archive's syntax."""
+    """Format an expression in the syntax of archives."""
     import sympy
 
     from ts.export import sympy_functions as e
@@ -409,7 +415,7 @@ def expression_of(x: Any) -> Expression:
 
 
 def chosen(cls: Any, x: Any, plain: str) -> Any:
-    """Encode a plain or symbolic number as tagged union `cls`."""
+    """Encode `x` as a tagged union of class `cls`; a plain number has the kind `plain`."""
     from ts._core.tensor.sym_types import SymNumber
 
     return cls("as_expr", expression_of(x)) if isinstance(x, SymNumber) else cls(plain, x)

@@ -1,4 +1,4 @@
-"""Tensors of `.pt2` archives: strided views of byte records, which several tensors may share.
+"""Tensors of `.pt2` archives: strided views of byte records; several tensors may share a record.
 
 TensorFolder(container, "weights").read()          {"l.weight": a Parameter, ...}
 WrittenFolder(writer, "weights").add(name, x)      records the layout of x, and writes a new storage
@@ -28,7 +28,7 @@ _MAX_DIMENSIONS: Final = 64
 
 
 def dtype_of(number: int) -> dtypes.dtype:
-    """Return the dtype of a schema number; ArchiveError if unsupported."""
+    """Return the dtype with the code `number`; raise ArchiveError if it is unsupported."""
     found = _DTYPES.get(number)
     if found is None:
         raise ArchiveError(f"the file has tensors of the dtype {number}, which ts does not have")
@@ -36,7 +36,7 @@ def dtype_of(number: int) -> dtypes.dtype:
 
 
 def number_of(dtype: dtypes.dtype) -> int:
-    """Return the schema number of a dtype."""
+    """Return the code of a dtype in archives."""
     return schema.DTYPES[dtype]
 
 
@@ -46,13 +46,13 @@ def device_of(written: schema.Device) -> devices.device:
 
 
 def check_layout(number: int) -> None:
-    """Raise ArchiveError for non-strided layouts."""
+    """Raise ArchiveError if the layout code is not that of strided tensors."""
     if number != schema.STRIDED_LAYOUT_CODE:
         raise ArchiveError(f"the file has tensors of the layout {number}, which ts does not have")
 
 
 class TensorFolder:
-    """Tensors of a weights or constants folder of a file."""
+    """Reader of the tensors in the folder of weights or of constants."""
 
     def __init__(self, container: Container, name: str) -> None:
         self.container = container
@@ -84,7 +84,7 @@ class TensorFolder:
         return made.detach().requires_grad_() if wanted else made
 
     def placed(self, record: str, meta: schema.TensorMeta) -> Tensor:
-        """Load a tensor from its record by sizes, strides and storage offset."""
+        """Create a tensor as a view of its record, with the sizes, strides and storage offset of `meta`."""
         check_layout(meta.layout)
         dtype = dtype_of(meta.dtype)
         data = self.bytes.get(record)
@@ -107,7 +107,7 @@ class TensorFolder:
 
 
 class WrittenFolder:
-    """Tensors of a folder that is being written."""
+    """Writer of the tensors in the folder of weights or of constants."""
 
     def __init__(self, writer: ContainerWriter, name: str) -> None:
         self.writer = writer

@@ -2,8 +2,8 @@
 
     write(program, writer, None)
 
-A call is encoded as operator name, named arguments and result names; `getitem` nodes of results are not
-written.
+A call is encoded by the operator's name, its arguments with parameter names, and the names of its results.
+`getitem` nodes that extract these results are not written.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OR_NAME: Final = {
     "as_sym_int": schema.IntOrName, "as_sym_float": schema.FloatOrName, "as_sym_bool": schema.BoolOrName,
 }  # fmt: skip
 _PLAIN: Final = {int: "as_int", float: "as_float", bool: "as_bool", str: "as_string"}
-_OF_TYPE: Final = {  # kinds of empty lists by element type of the schema
+_OF_TYPE: Final = {  # kind of an empty list, by the schema's element type
     "Tensor": "as_tensors", "int": "as_ints", "SymInt": "as_ints", "float": "as_floats", "bool": "as_bools",
     "str": "as_strings", "Tensor?": "as_optional_tensors",
 }  # fmt: skip
@@ -63,7 +63,8 @@ def write(program: ExportedProgram, writer: ContainerWriter, opset_version: dict
     data = io.BytesIO()
     if program.example_inputs is not None:
         torch_save.save(program.example_inputs, data)
-    writer.record(f"data/sample_inputs/{MODEL}.pt", data.getvalue())  # empty without example inputs
+    # empty if the program has no example inputs
+    writer.record(f"data/sample_inputs/{MODEL}.pt", data.getvalue())
 
 
 def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> schema.Program:
@@ -85,7 +86,8 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
     ranges = {
         str(s): schema.Range(whole_end(r.lower), whole_end(r.upper))
         for s, r in program.range_constraints.items()
-        if s not in program.environment.replaced  # the graph uses the equal expression
+        # the graph contains the equal expression instead of the symbol
+        if s not in program.environment.replaced
     }
     codes = [check.code for check in program._guards if getattr(check, "code", "")]
     return schema.Program(
@@ -100,7 +102,7 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
 
 
 def _lines_of_guards(program: ExportedProgram) -> dict[str, str]:
-    """Serialize source lines of guards as an additional metadata entry, which PyTorch ignores."""
+    """Encode the source lines of guards, for an additional metadata entry that PyTorch ignores."""
     lines = {check.code: list(check.where) for check in program._guards if check.code and check.where}
     return {schema.LINES_OF_GUARDS: json.dumps(lines)} if lines else {}
 
@@ -188,7 +190,7 @@ def _constant(value: Any) -> Argument:
 
 
 class _GraphWriter:
-    """Writer of one graph and its control-flow subgraphs."""
+    """Writer of one graph; each subgraph has its own writer."""
 
     def __init__(self, module: GraphModule, specs: dict[str, InputSpec] | None) -> None:
         self.module = module
@@ -224,7 +226,7 @@ class _GraphWriter:
     # ---- values
 
     def result(self, name: str, value: Any) -> Argument:
-        """Encode a value by name and record its metadata."""
+        """Encode the value `name` and record its metadata."""
         if isinstance(value, Tensor):
             array = value.array
             item = value.dtype.itemsize
@@ -264,7 +266,7 @@ class _GraphWriter:
         return items
 
     def item(self, user: Node | None, name: str, value: Any) -> Argument:
-        """Encode one of several results, possibly a list of tensors."""
+        """Encode one of several results of a call; it may be a list of tensors."""
         if not isinstance(value, list | tuple):
             return self.result(name, value)
         inner = {} if user is None else {u.args[1]: u.name for u in user.users if _takes_apart(u)}
@@ -303,7 +305,7 @@ class _GraphWriter:
             yield schema.NamedArgument(name, self.argument(x, types.get(name)), schema.KEYWORD)
 
     def argument(self, x: Any, kind: str | None) -> Argument:
-        """Encode an argument; `kind` is the parameter's schema type, or None."""
+        """Encode an argument; `kind` is the type of its parameter in the schema, or None."""
         if isinstance(x, Node):
             return self.node(x)
         if isinstance(x, list | tuple):
@@ -327,7 +329,7 @@ class _GraphWriter:
         return _constant(x)
 
     def node(self, x: Node) -> Argument:
-        """Encode a node used as argument: a value name, or a subgraph."""
+        """Encode a node that is an argument: the name of its value, or its subgraph."""
         if x.op == "get_attr":
             inner: Any = self.module
             for part in str(x.target).split("."):
@@ -347,7 +349,7 @@ class _GraphWriter:
         return Argument("as_tensor", schema.Name(x.name))
 
     def sequence(self, items: list[Any], kind: str | None) -> Argument:
-        """Encode a list argument by its element kind."""
+        """Encode a list; the element type of `kind` decides the kind of an empty list."""
         element = None if kind is None else _element(kind)
         if not items:
             return Argument(_OF_TYPE.get(element or "int", "as_ints"), [])
@@ -380,7 +382,7 @@ class _GraphWriter:
         raise ArchiveError(f"a list of {', '.join(sorted(found))} cannot be saved")
 
     def named(self, x: Argument) -> schema.Name:
-        """Return the value name of a tensor or number in a tensor list; plain numbers get a node."""
+        """Return the name of the value for an element of a tensor list; a plain number gets a node."""
         if x.kind == "as_tensor":
             return x.value  # type: ignore[no-any-return]
         if x.kind == "as_sym_int":
@@ -398,7 +400,7 @@ class _GraphWriter:
         return schema.Name(name)
 
     def nested(self, items: list[list[Any]]) -> Argument:
-        """Encode nested lists."""
+        """Encode a list of lists."""
         flat = [x for each in items for x in each]
         if all(isinstance(x, Node) for x in flat) and flat:
             return Argument("as_nested_tensors", [[schema.Name(x.name) for x in each] for each in items])
@@ -410,7 +412,7 @@ class _GraphWriter:
 
 
 def _takes_apart(node: Node) -> bool:
-    """Return True for a `getitem` node that extracts one result of a call."""
+    """Return True if the node is a `getitem` that extracts one of several results of a call."""
     if node.op != "call_function" or node.target is not operator.getitem or len(node.args) != 2:
         return False
     first, place = node.args
@@ -418,7 +420,7 @@ def _takes_apart(node: Node) -> bool:
 
 
 def _gives_list(node: Node) -> bool:
-    """Return True if an operator returns a single list."""
+    """Return True if the only result of an operator is a list."""
     if not isinstance(node.target, OpOverload):
         return False
     returns = node.target._schema.returns
@@ -426,7 +428,7 @@ def _gives_list(node: Node) -> bool:
 
 
 def _element(kind: str) -> str | None:
-    """Return the element type of a list type in a schema (`int[2]`, `SymInt[]?`, `Tensor?[]`), else None."""
+    """Return the element type of a list type (`int[2]`, `SymInt[]?`, `Tensor?[]`); None for other types."""
     kind = kind.removesuffix("?")
     return kind.rpartition("[")[0] if kind.endswith("]") else None
 
