@@ -101,7 +101,8 @@ class _Acceptor:
     def _keep(self, rank: int, connection: Connection) -> None:
         """Store the socket of an accepted connection.
 
-        No rank sends on it until all ranks are connected."""
+        No rank sends on it until all ranks are connected.
+        """
         self.sockets[rank], _, _ = connection.stream.detach()
         if len(self.sockets) == self.place.world_size - 1:
             self.all_here.set()

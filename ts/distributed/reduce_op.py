@@ -2,8 +2,8 @@
 
     accumulate(ReduceOp.SUM, [array of rank 0, array of rank 1, ...], out)
 
-Arrays are reduced in rank order, independent of arrival: results are bitwise equal on all ranks and in all
-runs.
+Arrays are reduced in the order of their ranks, not of their arrival, so results are bitwise equal on all
+ranks and in all runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 class ReduceOp(enum.IntEnum):
-    """Reduction operator applied elementwise across ranks."""
+    """Reduction of corresponding elements of the tensors of all ranks."""
 
     SUM = 0
     AVG = 1
@@ -65,13 +65,13 @@ def check_op(op: Any, tensor: Tensor, function: str) -> ReduceOp:
             f"result type Float can't be cast to the desired output type {tensor.dtype.type_name}"
         )
     if tensor.dtype.itemsize == 1 and tensor.is_floating_point():
-        raise RuntimeError("Invalid scalar type")  # float8 reductions are unsupported
+        raise RuntimeError("Invalid scalar type")  # PyTorch's message; float8 tensors cannot be reduced
     return op
 
 
 def accumulate(op: ReduceOp, arrays: Sequence[Any], out: Any) -> None:
     """Reduce arrays in rank order into `out`, which may be one of them."""
-    with np.errstate(all="ignore"):  # like operators
+    with np.errstate(all="ignore"):  # as in operators: no warnings for overflow and NaN
         _accumulate(op, _FUNCTIONS[op], arrays, out)
 
 
@@ -83,7 +83,7 @@ def _accumulate(op: ReduceOp, function: Any, arrays: Sequence[Any], out: Any) ->
         function(arrays[0], arrays[1], out=out)
         for each in arrays[2:]:
             function(out, each, out=out)
-    else:  # `out` is a later operand: accumulate into the first array, a temporary copy
+    else:  # `out` is a later operand: accumulate in the first array, which is a temporary copy
         first = arrays[0]
         for each in arrays[1:-1]:
             function(first, each, out=first)

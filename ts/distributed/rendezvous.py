@@ -1,4 +1,4 @@
-"""Rendezvous of the processes of one program: all connect to rank 0, which sends each the list of members.
+"""Rendezvous of the processes of one program: all connect to rank 0 and receive the list of members.
 
     place = meeting_place("env://", rank, world_size)             MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
     place = meeting_place("file:///tmp/x", rank, world_size)      one machine; rank 0 publishes its address
@@ -27,25 +27,25 @@ from ts.distributed.transport.handshake import AuthenticationError
 from ts.distributed.transport.multiplexing import Reply, RequestMultiplexer, answer
 from ts.distributed.transport.transport import Connection, Listener, connect
 
-_ACCEPT_TIMEOUT_SECONDS: Final = 5.0  # seconds for rank 0 to accept a connection
-_RETRY_INTERVAL_SECONDS: Final = 0.05  # seconds between connection attempts
+_ACCEPT_TIMEOUT_SECONDS: Final = 5.0  # time for rank 0 to accept a connection
+_RETRY_INTERVAL_SECONDS: Final = 0.05  # time between attempts to connect
 
 
 class RendezvousAddress(NamedTuple):
-    """Address of a rendezvous, with this process's rank and the world size."""
+    """Address of a rendezvous, rank of this process and number of processes."""
 
     host: str
     port: int
     rank: int
     world_size: int
-    file: str | None = None  # file to which rank 0 writes host and port
+    file: str | None = None  # file into which rank 0 writes its host and port
 
     def listened_at(self) -> RendezvousAddress:
-        """Return the address at which rank 0 listens: a free local port for a file rendezvous."""
+        """Return the address at which rank 0 listens; for a file rendezvous, a free local port."""
         return self if self.file is None else self._at(file_rendezvous.reserve_port())
 
     def known(self) -> RendezvousAddress:
-        """Return the listening address of rank 0; raise OSError while it is unknown."""
+        """Return the address of rank 0; raise OSError if rank 0 has not written it yet."""
         address = None if self.file is None else file_rendezvous.found(self.file)
         if address is None and self.file is not None:
             raise FileNotFoundError(f"it has not written to {self.file} yet")
@@ -64,11 +64,11 @@ class Participant(NamedTuple):
 
 
 class RendezvousError(RuntimeError):
-    """Error of an incomplete rendezvous."""
+    """Error for a rendezvous that not all processes have reached."""
 
 
 def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1) -> RendezvousAddress:
-    """Parse an init method; raise ValueError if a part is missing.
+    """Parse an init method; raise ValueError if it lacks a host, port, rank or world size.
 
     The forms are `env://`, `tcp://host:port?rank=&world_size=` and `file:///path`.
     """
@@ -123,8 +123,8 @@ def _given(variable: str, value: str | None) -> str:
 class Rendezvous:
     """Membership of this process in a rendezvous, from the arrival of all processes to `close`.
 
-    `address` may be a function of the rendezvous credentials, which starts a listener and returns its
-    address.
+    `address` may be a function that receives the credentials of the rendezvous, starts a listener and returns
+    its address.
     """
 
     def __init__(
@@ -156,11 +156,11 @@ class Rendezvous:
             raise
 
     def barrier(self, name: str, timeout: float | None = None) -> None:
-        """Wait until all live processes reach the barrier; raise RendezvousError on timeout."""
+        """Wait until all remaining processes call `barrier(name)`; raise RendezvousError on timeout."""
         self._ask(["barrier", name], timeout)
 
     def close(self) -> None:
-        """Leave the rendezvous. Pending barriers of other processes fail when rank 0 leaves."""
+        """Leave the rendezvous. If rank 0 leaves, barriers in which other processes wait fail."""
         if self._calls is not None:
             self._calls.close()
         if self._host is not None:
@@ -189,7 +189,7 @@ async def _listening(place: RendezvousAddress, security: Credentials | None) -> 
 async def _connected(
     place: RendezvousAddress, security: Credentials | None, until: float
 ) -> tuple[RequestMultiplexer, Credentials]:
-    """Connect to rank 0 once it listens; return the multiplexed connection and the shared credentials."""
+    """Connect to rank 0 as soon as it listens; return the connection and the credentials of all ranks."""
     while True:
         try:
             first = place.known()
@@ -217,26 +217,28 @@ def _address(place: RendezvousAddress, security: Credentials | None) -> str:
 
 
 class _RendezvousServer:
-    """Server of rank 0: registers members and releases barriers."""
+    """Server in rank 0: registers members and releases barriers."""
 
     def __init__(self, place: RendezvousAddress, secret: bytes | None) -> None:
         self.place = place
-        self.secret = secret  # generated for this rendezvous
+        self.secret = secret  # generated for this rendezvous; None if the user configured credentials
         self.members: dict[int, Participant] = {}
         self.gone: set[int] = set()
-        self.waiting: dict[str, dict[int, Reply]] = {}  # barrier name -> replies to the waiting ranks
+        # replies to the waiting ranks, by name of the barrier and rank
+        self.waiting: dict[str, dict[int, Reply]] = {}
 
     @property
     def _listens(self) -> tuple[str, int]:
         return self.place.host, self.place.port
 
     async def start(self, security: Credentials | None) -> None:
-        """Start listening."""
+        """Start to listen."""
         how = security or SharedSecret(self.secret or b"")
         address = _address(self.place, security)
         self.listener = Listener(address, self._serve, **how.get_listen_args("scheduler"))
         await self.listener.start()
-        if self.secret is not None:  # after binding the port, not to replace another listener's secret
+        # written after binding the port, as another listener could still use this port and its secret
+        if self.secret is not None:
             secrets.make_known(self.place.port, self.secret)
         if self.place.file is not None:
             file_rendezvous.publish_address(self.place.file, self._listens)
@@ -291,7 +293,7 @@ class _RendezvousServer:
         self._look(name)
 
     def _look(self, name: str) -> None:
-        """Release the processes waiting at barrier `name` once all members have arrived."""
+        """Release the barrier `name` if all members have arrived."""
         come = self.waiting[name]
         there = range(self.place.world_size) if not name else self.members.keys() - self.gone
         if not all(rank in come for rank in there):

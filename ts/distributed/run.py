@@ -76,7 +76,7 @@ def get_args_parser() -> argparse.ArgumentParser:
 
 
 def _both(name: str) -> tuple[str, str]:
-    """Return an option spelled with hyphens and with underscores."""
+    """Return the spellings of an option with hyphens and with underscores."""
     return f"--{name}", f"--{name.replace('-', '_')}"
 
 
@@ -86,7 +86,7 @@ def parse_args(args: Sequence[str] | None) -> argparse.Namespace:
 
 
 def determine_local_world_size(nproc_per_node: str) -> int:
-    """Return the number of processes for a number, `cpu`, `gpu` or `auto`; ValueError for other values."""
+    """Return the number of processes for a number, `cpu`, `gpu` or `auto`; else raise ValueError."""
     try:
         return int(nproc_per_node)
     except ValueError:
@@ -105,7 +105,7 @@ def determine_local_world_size(nproc_per_node: str) -> int:
 
 
 def parse_min_max_nnodes(nnodes: str) -> tuple[int, int]:
-    """Parse the machine count "2" or range "1:4" to (min, max)."""
+    """Parse a number of machines, "2", or a range, "1:4", to (min, max)."""
     parts = nnodes.split(":")
     if len(parts) > 2:
         raise RuntimeError(f'nnodes={nnodes} is not in "MIN:MAX" format')
@@ -113,7 +113,7 @@ def parse_min_max_nnodes(nnodes: str) -> tuple[int, int]:
 
 
 def launch_from_options(options: argparse.Namespace) -> ProcessLaunch:
-    """Return the launch that options describe; ValueError for conflicting options."""
+    """Return the launch that options describe; raise ValueError for conflicting options."""
     lowest, highest = parse_min_max_nnodes(options.nnodes)
     if not 0 < lowest <= highest:
         raise ValueError(f"--nnodes {options.nnodes}: expected 0 < MIN <= MAX")
@@ -174,7 +174,7 @@ def _command(options: argparse.Namespace) -> list[str]:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Launch the processes and wait for them; ChildFailedError if one fails without restarts left."""
+    """Launch the processes and wait; raise ChildFailedError if one fails and no restarts are left."""
     launch_processes(launch_from_options(args))
 
 

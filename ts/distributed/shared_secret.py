@@ -3,9 +3,9 @@
     new("127.0.0.1")                        created and published by the first process
     shared("127.0.0.1", 29500)              read by the other processes
 
-TS_RPC_SECRET configures the secret for any number of machines.  Without it, processes on one machine read it
-from a file named by the rendezvous port, which only their user can read.  Connections to other machines
-require a configured secret or certificates.
+The environment variable TS_RPC_SECRET sets the secret for any number of machines. Without it, processes on
+one machine read the secret from a file that only their user can read; its name is the port of the rendezvous.
+Connections to other machines require TS_RPC_SECRET or certificates.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _BYTES: Final = 32
 
 
 class MissingSecretError(RuntimeError):
-    """Error of a connection for which no shared secret is available."""
+    """Error for a connection for which there is no shared secret."""
 
 
 def new(host: str) -> bytes:
     """Return a new shared secret for a rendezvous at `host`.
 
-    Raise MissingSecretError if peers could not obtain it.
+    Raise MissingSecretError if other processes would have no way to read it.
     """
     given = _given()
     if given is not None:
@@ -39,8 +39,7 @@ def new(host: str) -> bytes:
 
 
 def kept(port: int) -> bytes | None:
-    """Return the secret left by an earlier listener on this port; None if no secret file exists.
-    """
+    """Return the secret that an earlier listener on this port has written; None if there is none."""
     try:
         return _given() or (_folder() / str(port)).read_bytes()
     except FileNotFoundError:
@@ -48,9 +47,9 @@ def kept(port: int) -> bytes | None:
 
 
 def make_known(port: int, secret: bytes) -> None:
-    """Publish a secret for processes of this user that connect to a local port.
+    """Write a secret to a file, for processes of this user that connect to a local port.
 
-    Explicitly configured secrets are not published.
+    A secret from TS_RPC_SECRET is not written.
     """
     if secret == _given():
         return
@@ -63,7 +62,7 @@ def make_known(port: int, secret: bytes) -> None:
 
 
 def shared(host: str, port: int) -> bytes | None:
-    """Return the published secret for connections to a port; None until publication."""
+    """Return the secret for connections to a port; None if it was not written yet."""
     given = _given()
     if given is not None:
         return given
@@ -75,7 +74,7 @@ def shared(host: str, port: int) -> bytes | None:
 
 
 def withdraw(port: int, secret: bytes) -> None:
-    """Remove the published secret, unless another program has published its own."""
+    """Remove the file with the secret, unless another program has replaced it."""
     path = _folder() / str(port)
     try:
         if path.read_bytes() == secret:

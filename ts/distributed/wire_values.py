@@ -4,9 +4,10 @@
     parcel                        ([LIST, [TENSOR, 6, 0, 0, 0, (2,), (1,)], [DICT, "n", 3]], [memory])
     unpack(parcel)                [x, {"n": 3}]
 
-None, bools, 64-bit ints, floats, strings and bytes are encoded as themselves; all other values as sequences
-that start with a tag.  Tensors that share memory share it in the receiver as well.  Security: no value names
-code; the sender rejects unsupported values, the receiver malformed ones.
+None, bools, 64-bit ints, floats, strings and bytes are encoded as themselves; other values as sequences that
+start with a tag. Tensors that share memory in the sender share memory in the receiver. Security: encoded
+values cannot name code to run. The sender raises an error for unsupported values, the receiver for malformed
+data.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from ts.nn.parameter import Parameter
 
 
 class Tag:
-    """Type tags of encoded sequences; plain ints, because every message compares them."""
+    """Tags at the start of encoded sequences; plain ints, since every message compares them."""
 
     LIST: Final = 0
     TUPLE: Final = 1
     DICT: Final = 2
     TENSOR: Final = 3
     COMPLEX: Final = 4
-    LONG: Final = 5  # an int of more than 64 bits, in hexadecimal digits
+    LONG: Final = 5  # int of more than 64 bits, in hexadecimal digits
     SIZE: Final = 6
     DTYPE: Final = 7
     DEVICE: Final = 8
@@ -47,44 +48,46 @@ class Tag:
     SET: Final = 13
     FROZENSET: Final = 14
     NOMINAL: Final = 15  # instance of a class, enum or named tuple in the callee's signature
-    RECORDED: Final = 16  # message with tensors that require grad: see `dist_autograd.send_recv_nodes`
+    # value whose tensors require grad, in a context: see `dist_autograd.send_recv_nodes`
+    RECORDED: Final = 16
 
 
 class Flag(IntEnum):
-    """Attributes of an encoded tensor."""
+    """Kinds of encoded tensors."""
 
     PLAIN = 0
     REQUIRES_GRAD = 1
     PARAMETER = 2
     FIXED_PARAMETER = 3  # parameter that does not require grad
-    RECORDED = 4  # its gradient is sent back to the sender
+    RECORDED = 4  # tensor in a distributed autograd context: the receiver sends its gradient back
 
 
 class NominalTypeCodec(Protocol):
-    """Codec for instances of script classes: a type number and attribute values."""
+    """Codec of instances of script classes: a type number and the attribute values."""
 
     def parts(self, x: Any) -> tuple[int, list[Any]] | None:
-        """Return the type number and attribute values of an instance; None for other types."""
+        """Return the type number and attribute values of an instance; None for an unknown class."""
 
     def build(self, number: Any, parts: list[Any]) -> Any:
-        """Return the instance built from its parts; raise an error for invalid parts."""
+        """Return the instance with these attribute values; raise an error if they are invalid."""
 
 
 class WireContext(NamedTuple):
-    """Codec of values sent by reference, and of instances of classes."""
+    """Codec of values that are sent by reference, such as RRefs, and of instances of script classes."""
 
     kind: type[Any]
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
-    signature: NominalTypeCodec | None = None  # signature of the callee, whose classes may be sent
+    signature: NominalTypeCodec | None = None  # signature of the callee; instances of its classes may be sent
 
 
 class MalformedValueError(ValueError):
-    """Error of received data that encodes no valid value."""
+    """Error for received data that is no valid value."""
 
 
 _PLAIN: Final = frozenset((type(None), bool, float, str, bytes))
-_DENSE_STORAGE_RATIO: Final = 2  # smaller parts of their storage are sent alone
+# if the storage is larger than this multiple of a tensor, only the tensor's elements are sent
+_DENSE_STORAGE_RATIO: Final = 2
 _CODES: Final[dict[int, Any]] = {
     Tag.DTYPE: dtypes.dtype,
     Tag.LAYOUT: dtypes.layout,
@@ -102,8 +105,8 @@ Parcel = tuple[Any, list[memoryview]]
 def pack(value: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Parcel:
     """Encode a value as plain data and tensor memory; raise TypeError for unsupported values.
 
-    travel      codec of references, if they are permitted
-    recorded    list to which tensors that require grad are appended, within a distributed autograd context
+    travel      codec of references; None if references are not allowed
+    recorded    in a distributed autograd context, a list to which tensors that require grad are appended
     """
     packing = _Serializer(travel, recorded)
     try:
@@ -119,8 +122,9 @@ class _Serializer:
         self.recorded = recorded
         self.signature = None if travel is None else travel.signature
         self.storages = StorageWriter()
-        self.tensors: list[tuple[Tensor, list[Any]]] = []  # with their metadata
-        self.users: Counter[int] = Counter()  # number of tensors by owning array
+        self.tensors: list[tuple[Tensor, list[Any]]] = []  # (tensor, its encoded metadata)
+        # number of tensors whose memory an array owns, by id of the array
+        self.users: Counter[int] = Counter()
 
     def pack(self, x: Any) -> Any:
         kind = type(x)
@@ -176,7 +180,8 @@ class _Serializer:
         if self.recorded is not None and x.requires_grad:
             flag = Flag.RECORDED
             self.recorded.append(x)
-            alone = self.users[id(owning_array(x.array))] > 0  # else its writes would lose gradients
+            # if another tensor shares the memory, its writes would not be differentiated
+            alone = self.users[id(owning_array(x.array))] > 0
         x = x.detach()
         if alone or x.is_conj() or x.is_neg():
             x = x.clone()
@@ -188,10 +193,10 @@ class _Serializer:
     def memory(self) -> list[memoryview]:
         """Return the memory buffers of all tensors.
 
-        The entries of the tensors receive buffer index, offset and strides.
+        The index of the buffer, the offset and the strides are added to the encoded metadata of each tensor.
         """
         found: list[Any] = []
-        places: dict[str, int] = {}  # key -> index of storages that are sent completely
+        places: dict[str, int] = {}  # index of each storage that is sent completely, by its key
         for x, entry in self.tensors:
             array = x.array
             owner = owning_array(array)
@@ -211,14 +216,15 @@ class _Serializer:
 
 
 def unpack(parcel: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Any:
-    """Decode a value, with tensors on the received memory. MalformedValueError for invalid data.
+    """Decode a value; its tensors use the received memory.
 
-    `recorded` is a list to which tensors with gradients in the sender are appended.
+    Raise MalformedValueError for invalid data. Tensors whose gradients the sender wants are appended to
+    `recorded`.
     """
     try:
         data, memory = parcel
         return _Deserializer(memory, travel, recorded).unpack(data)
-    except Exception as error:  # malformed in any way
+    except Exception as error:  # any exception means malformed data
         raise MalformedValueError(f"what arrived is no value: {error}") from error
 
 
@@ -229,7 +235,8 @@ class _Deserializer:
         self.memory = memory
         self.travel = travel
         self.recorded = recorded
-        self.storages: dict[tuple[int, int], NDArray[Any]] = {}  # by index and dtype
+        # arrays on received buffers, by index and dtype
+        self.storages: dict[tuple[int, int], NDArray[Any]] = {}
         self.bytes: dict[int, NDArray[np.uint8]] = {}
 
     def unpack(self, x: Any) -> Any:
@@ -298,7 +305,7 @@ class _Deserializer:
         return x
 
     def _bytes(self, key: int) -> NDArray[np.uint8]:
-        """Return writable received memory; bytes inside the message head are copied."""
+        """Return a received buffer as writable bytes; a buffer inside of the head is copied."""
         found = self.bytes.get(key)
         if found is None:
             if type(key) is not int or key < 0:

@@ -3,8 +3,8 @@
     work = all_reduce(tensor, async_op=True)
     work.wait()                                returns True or raises the error
 
-Calls of a group run in the order of their creation: in the caller's thread if the queue is empty, otherwise
-in the group's thread.
+The calls of a group run in the order in which they were started: in the caller's thread if no calls are
+queued, otherwise in the group's thread.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Work:
         self._result = result
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """Wait until it is through; raise its error."""
+        """Wait until the operation has finished; raise its error."""
         raise NotImplementedError
 
     def is_completed(self) -> bool:
@@ -39,7 +39,7 @@ class Work:
         raise NotImplementedError
 
     def exception(self) -> BaseException | None:
-        """Return the error of a completed operation."""
+        """Return the error of a finished operation, or None."""
         raise NotImplementedError
 
     def is_success(self) -> bool:
@@ -52,7 +52,7 @@ class Work:
         return self._result
 
     def synchronize(self) -> None:
-        """Wait until it is through."""
+        """Wait until the operation has finished."""
         self.wait()
 
     def get_future(self) -> Any:
@@ -68,7 +68,7 @@ class Collective(Work):
         self._future = future
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """Wait until it is through; raise its error."""
+        """Wait until the call has finished; raise its error."""
         try:
             self._future.result(None if not timeout else timeout.total_seconds())
         except TimeoutError:
@@ -80,11 +80,11 @@ class Collective(Work):
         return self._future.done()
 
     def exception(self) -> BaseException | None:
-        """Return the error of a completed operation."""
+        """Return the error of the finished call, or None."""
         return self._future.exception() if self._future.done() else None
 
     def get_future(self) -> Any:
-        """Return a `ts.futures.Future` of the tensors."""
+        """Return a `ts.futures.Future` of the result tensors."""
         from ts.futures import Future
 
         future: Any = Future()
@@ -123,11 +123,11 @@ class Transfer(Work):
         return True
 
     def exception(self) -> BaseException | None:
-        """Return the error of a completed operation."""
+        """Return the error of the transfer, or None."""
         return self.request.error
 
     def _source_rank(self) -> int:
-        """Return the rank of a receive's sender."""
+        """Return the rank that sent the received tensor."""
         assert self.request.source is not None
         return self.request.source
 
@@ -135,15 +135,15 @@ class Transfer(Work):
 
 
 class CollectiveQueue:
-    """Queue that runs the calls of one group in order."""
+    """Queue that runs the collective calls of one group in order."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()  # held by the call that runs in its caller's thread
+        self._lock = threading.Lock()  # held while a call runs in its caller's thread
         self._thread: ThreadPoolExecutor | None = None
         self._waiting = 0
 
     def run(self, make: Callable[[], CollectiveCall], body: Body) -> None:
-        """Create a call and run it after all queued calls, in this thread if the queue is empty."""
+        """Create a call and run it after all queued calls: in this thread if no calls are queued."""
         if self._waiting or not self._lock.acquire(blocking=False):
             self.start(make, body).result()
             return
@@ -153,7 +153,7 @@ class CollectiveQueue:
             self._lock.release()
 
     def start(self, make: Callable[[], CollectiveCall], body: Body) -> _Future[None]:
-        """Create a call and queue it on the group's thread."""
+        """Create a call and queue it for the thread of the group."""
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "ts.distributed group")
         call = make()
@@ -168,7 +168,7 @@ class CollectiveQueue:
         return future
 
     def close(self) -> None:
-        """Shut down the thread."""
+        """Stop the thread of the group."""
         if self._thread is not None:
             self._thread.shutdown(wait=False, cancel_futures=True)
 

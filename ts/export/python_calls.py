@@ -16,7 +16,8 @@ from ts.ops import registry
 def overload_for_numbers(op: Any) -> Any:
     """Return the Tensor overload for a Scalar overload if PyTorch would convert the number to a tensor.
 
-    Otherwise return `op`."""
+    Otherwise return `op`.
+    """
     if op.overload not in ("Scalar", "Scalar_mode"):
         return op
     wanted = ("", "Tensor") if op.overload == "Scalar" else ("Tensor_mode",)

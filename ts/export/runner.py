@@ -91,7 +91,8 @@ class Runner:
     def _compiled(self, module: UnliftedModule) -> Callable[[UnliftedModule, list[Any]], list[Any]] | None:
         """Compile the graph to a function of the flattened arguments.
 
-        Return None if the graph was changed or cannot be compiled."""
+        Return None if the graph was changed or cannot be compiled.
+        """
         from ts.errors import CompilationError
         from ts.export.lowering import UnsupportedNodeError, lowered
 

@@ -161,7 +161,8 @@ class _QuestionRecorder(ShapeEnv):
 def check_shapes(program: ExportedProgram) -> list[Question]:
     """Check all shapes of a program; return the conditions that the symbols' ranges do not decide.
 
-    Raise ShapeError if the shape of a result differs from the record."""
+    Raise ShapeError if the shape of a result differs from the record.
+    """
     return _Check(program).run()
 
 

@@ -22,7 +22,8 @@ _RELATIONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, F
 def move_sizes_to_tensors(graph: Graph) -> None:
     """Move each `sym_size` node of a data-dependent size directly after its tensor.
 
-    Assertions that depend on this size only move with it."""
+    Assertions that depend on this size only move with it.
+    """
     for node in list(graph.nodes):
         value = node.meta.get("val")
         if str(node.target) != "aten.sym_size.int" or not isinstance(value, SymInt):

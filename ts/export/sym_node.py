@@ -65,7 +65,8 @@ class SymNode:
     def decide(self, settles: bool = False) -> bool:
         """Return the value of the condition in the example and add a guard.
 
-        Inside of operators, the guard is added only if `settles`."""
+        Inside of operators, the guard is added only if `settles`.
+        """
         environment = self.environment
         if environment.quiet and not settles:
             return environment.guess(self._condition())
@@ -153,7 +154,8 @@ class SymNode:
     def _at_small(self, name: str, arguments: list[Any], expression: Any) -> Any:
         """Compare a result with its value at sizes 0 and 1.
 
-        Inside of operators, a relation that differs there stays unevaluated."""
+        Inside of operators, a relation that differs there stays unevaluated.
+        """
         environment = self.environment
         relation = e.RELATIONS.get(name)
         if not environment.quiet or (relation is None and name in _SIZES):

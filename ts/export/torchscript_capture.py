@@ -64,7 +64,8 @@ def call(
 ) -> Any:
     """Record the graph of a script function and return its result.
 
-    Raise UserError for nodes that cannot be exported."""
+    Raise UserError for nodes that cannot be exported.
+    """
     return _Run(recorder, function).result(args, kwargs)
 
 

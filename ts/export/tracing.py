@@ -176,7 +176,8 @@ class Export:
     def _lift_state(self) -> dict[str, Any]:
         """Create graph inputs for parameters and buffers.
 
-        A tensor with several names has one input for each name; the graph reads the last one."""
+        A tensor with several names has one input for each name; the graph reads the last one.
+        """
         state: dict[str, Any] = {}
         # parameters by id; the parameters of modules loaded from archives are plain tensors
         made: dict[int, Parameter] = {}
@@ -479,7 +480,8 @@ class Export:
 def _stays(node: Node) -> bool:
     """Return True if a node without users is kept.
 
-    Nodes that compute sizes or extract results of subgraphs are removed."""
+    Nodes that compute sizes or extract results of subgraphs are removed.
+    """
     if node.is_impure():
         return True
     if node.target is operator.getitem:

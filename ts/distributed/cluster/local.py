@@ -83,7 +83,8 @@ class LocalCluster:
     def security(self) -> Security | None:
         """Return the security settings for processes that join.
 
-        None if these processes read the user's secret file."""
+        None if these processes read the user's secret file.
+        """
         if self._folder is not None:
             return certificates.security(self._folder)
         return None if self._secret is None else Security(secret=self._secret.encode())

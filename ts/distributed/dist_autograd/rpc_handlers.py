@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 
 def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked: ResponseWriter) -> None:
-    """Handle a gradient or optimizer message and send its response; exceptions are sent to the caller."""
+    """Handle a message about gradients or optimizers and send the response; the caller raises errors."""
     try:
         _handle(agent, about, kind, rest, asked)
-    except Exception as error:  # sent to the caller
+    except Exception as error:  # the caller raises it
         asked.failed(error)
 
 
 def backward_of(
     agent: RpcAgent, value: Future[Any], context_id: int, keep: bool, asked: ResponseWriter
 ) -> None:
-    """Run a backward pass for another process, in a thread that may block."""
+    """Run a backward pass that another process requested, in a thread that may block."""
     try:
         if context_id == -1:
             raise ValueError("no pass without a context is for another process")
         engine.backward_of(agent, value.wait(), context_id, keep)
-    except Exception as error:  # sent to the caller
+    except Exception as error:  # the caller raises it
         asked.failed(error)
     else:
         asked.result(None)
@@ -74,7 +74,7 @@ def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked
 
 
 def _optimizer(agent: RpcAgent, kind: str, given: Any) -> Any:
-    from ts.distributed.dist_autograd import optimizers  # imported on first use
+    from ts.distributed.dist_autograd import optimizers  # `ts.optim` is imported only if an optimizer is used
 
     match kind:
         case "new":

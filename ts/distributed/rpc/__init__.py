@@ -7,7 +7,7 @@
     rpc.shutdown()
 
     api                   public functions
-    agent                 this process: outgoing and incoming requests
+    agent this process: outgoing and incoming requests
     peers                 other workers and the connections to them
     reliable_delivery     one-way messages to a peer
     worker_directory      workers by name and id: a fixed set
@@ -84,7 +84,7 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Return whether processes can call each other: whether the extra is installed."""
+    """Return True if processes can call each other: the packages of the extra `rpc` are installed."""
     return has_rpc_extra()
 
 

@@ -1,4 +1,4 @@
-"""RPC agent of this process: sends requests to other workers and handles theirs.
+"""RPC agent of this process: sends requests to other workers and handles requests from them.
 
     request                                        action of the receiver               sent by
     ("call", callee, arguments, code)              call, respond with the result        rpc_sync, rpc_async
@@ -55,13 +55,13 @@ from ts.distributed.wire_values import Parcel, WireContext
 from ts.runtime.function import ScriptFunction
 
 _TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 0.02
-RECONNECT_TIMEOUT_SECONDS = 30.0  # the state of a worker disconnected for longer is discarded
+RECONNECT_TIMEOUT_SECONDS = 30.0  # state of a worker that is disconnected for longer is discarded
 _HELLO_RESPONSE: Final = ["value", None, ()]
-_MESSAGES_WITH_CALLEE: Final = ("call", "remote")  # the receiver may lack the callee's code
+_MESSAGES_WITH_CALLEE: Final = ("call", "remote")  # the receiver may not have the code of the callee yet
 
 
 class RpcAgent:
-    """RPC endpoint of this process: listener, peers, call executor and RRef context."""
+    """RPC agent of this process: listener, connections to workers, executor of calls, and RRefs."""
 
     def __init__(self, meet: Callable[[RpcAgent], WorkerDirectory], options: RpcBackendOptions) -> None:
         """Start the agent; `meet` starts its listener and registers it with the other workers."""
@@ -71,20 +71,23 @@ class RpcAgent:
         self.pool = self.executor.pool
         self.backward_pool = ThreadPoolExecutor(
             options.num_worker_threads, "ts.rpc.passes"
-        )  # requested by other workers
+        )  # callees that other workers may request
         self._sent_code = SentCode(options.allow_python)
         self._deadlines: dict[RpcFuture, float] = {}
         self._scanning_timeouts = False
         threads = options.num_worker_threads
         self._loop = loop()
         self._connection_threads = ConnectionThreads(threads if threads > 1 else 0)
-        self._active_call_count = 0  # queued and running incoming calls, and outgoing ones in flight
+        # running or queued calls of other workers, and unfinished calls of this process
+        self._active_call_count = 0
         self._idle_condition = threading.Condition()
-        self._comms: set[Comm] = set()  # inbound connections
-        self._connection_counts: Counter[int] = Counter()  # open inbound connections by worker id
-        self._hello_counts: Counter[int] = Counter()  # inbound connections ever opened, by worker id
+        self._comms: set[Comm] = set()  # connections that other workers opened
+        # connections that another worker has open, by id of the worker
+        self._connection_counts: Counter[int] = Counter()
+        # connections that another worker has ever opened, by id of the worker
+        self._hello_counts: Counter[int] = Counter()
         self._listener: Any = None
-        self._ready = asyncio.Event()  # set once `info` is known
+        self._ready = asyncio.Event()  # set when `info` is known
         try:
             self.directory = meet(self)
         except BaseException:
@@ -98,7 +101,10 @@ class RpcAgent:
         loop().call_soon_threadsafe(self._ready.set)
 
     def timeout(self, requested: float) -> float:
-        """Return the timeout of a call in seconds, the default for UNSET_RPC_TIMEOUT; 0: no timeout."""
+        """Return the timeout of a call in seconds: `requested`, or the default for UNSET_RPC_TIMEOUT.
+
+        0 means no timeout.
+        """
         return self.options.rpc_timeout if requested == UNSET_RPC_TIMEOUT else seconds(requested)
 
     # ---- outgoing requests
@@ -111,28 +117,31 @@ class RpcAgent:
         return self.submit(peer, message, self.timeout(timeout), travel, timing)
 
     def call_and_wait(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
-        """Call a function in worker `to`, block, and return the result."""
+        """Call a function in worker `to`, wait, and return the result."""
         peer, travel = self.peer(to), self.rref_context.wire_context_for(callee)
         message = ["call", *self._encode_call(peer, callee, args, kwargs, travel), None]
         timing = start_timing("rpc_sync", callee, self.directory, peer, message)
         return self.ask(peer, message, self.timeout(timeout), travel, timing)
 
     def remote(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RRef:
-        """Call a function in worker `to`, which owns the result; return an RRef to it."""
+        """Call a function in worker `to`, which keeps the result; return an RRef to the result."""
         peer, travel = self.peer(to), self.rref_context.wire_context_for(callee)
         message = ["remote", *self._encode_call(peer, callee, args, kwargs, travel), None]
         timing = start_timing("rpc_remote", callee, self.directory, peer, message)
         return self._submit_remote(peer, message, timeout, travel, timing)
 
     def method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
-        """Call a method of an RRef's value in its owner; return a future of the result."""
+        """Call a method of the value of an RRef in its owner; return a future of the result."""
         handle._check_created()
         message = ["method", list(handle._identity), name, *self.serialize(handle._peer, (args, kwargs))]
         timing = start_timing("rpc_async", name, self.directory, handle._peer, message)
         return self.submit(handle._peer, message, self.timeout(timeout), timing=timing)
 
     def remote_method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RRef:
-        """Call a method of an RRef's value in its owner, which owns the result; return an RRef to it."""
+        """Call a method of the value of an RRef in its owner, which keeps the result.
+
+        Return an RRef to it.
+        """
         handle._check_created()
         message = [
             "remote_method",
@@ -166,7 +175,7 @@ class RpcAgent:
         return [name, *self.serialize(peer, arguments, travel)]
 
     def serialize(self, peer: Peer, value: Any, travel: WireContext | None = None) -> Parcel:
-        """Serialize a value for a peer, recorded in the current distributed autograd context, if any."""
+        """Serialize a value for a peer; in a distributed autograd context, record its tensors."""
         return send_recv_nodes.pack(value, self, current_id(), peer, travel)
 
     def deserialize(self, parcel: Parcel) -> Any:
@@ -174,11 +183,11 @@ class RpcAgent:
         return send_recv_nodes.unpack(parcel, self)[0]
 
     def name_callee(self, callee: Any) -> Name:
-        """Return the wire name of a callee."""
+        """Return the name of a callee in messages."""
         return self._sent_code.name(callee)
 
     def find_callee(self, name: Any) -> Callable[..., Any]:
-        """Return the callee of a wire name that another worker sent."""
+        """Return the callee for a name in a message."""
         return self.executor.received_code.find(name)
 
     def ask(
@@ -189,7 +198,7 @@ class RpcAgent:
         travel: WireContext | None = None,
         timing: Timing | None = None,
     ) -> Any:
-        """Send a request, block, and return the value of the response, or raise the exception in it.
+        """Send a request, wait, and return the value in the response, or raise the exception in it.
 
         travel      context for deserializing the value
         timing      measurement of the call, if profiled
@@ -240,7 +249,7 @@ class RpcAgent:
             if timing is not None:
                 timing.finish(answered)
             if self._deadlines.pop(future, None) is None:
-                return  # it timed out before
+                return  # the call timed out before the response arrived
             self.ended()
             try:
                 if error is not None:
@@ -263,24 +272,28 @@ class RpcAgent:
     def send_reliably(self, peer: Peer, message: list[Any], then: Callable[[], None] | None = None) -> None:
         """Send a one-way message with at-least-once delivery (`reliable_delivery`).
 
-        `then` is called when it was acknowledged; the message is lost only if the peer is gone.
+        `then` is called when the peer has acknowledged the message. The message is lost only if the peer has
+        left.
         """
         if not self.closed:
             peer.outbox.send(message, then)
 
     def send_reliably_later(self, peer: Peer, message: list[Any]) -> None:
-        """Schedule `send_reliably` in the event loop; safe in finalizers, whose thread may hold any lock."""
+        """Let the event loop call `send_reliably`.
+
+        Finalizers use this, as their thread may hold any lock.
+        """
         self._loop.call_soon_threadsafe(self.send_reliably, peer, message)
 
     def _attach_code(self, peer: Peer, message: list[Any], again: bool = False) -> None:
-        """Add the callee's code to a request unless the peer has it; with `again`, in any case."""
+        """Add the code of the callee to a request if the peer does not have it; with `again`, always."""
         if message[0] in _MESSAGES_WITH_CALLEE and message[1][0] == "code":
             digest = message[1][1]
             message[4] = self._sent_code.archive(digest) if again or digest not in peer.codes else None
             peer.codes.add(digest)
 
     def _fail_timed_out_calls(self) -> None:
-        """Fail timed-out calls; reschedule while calls with a timeout are in flight."""
+        """Make calls fail whose timeout has passed; run again later if other calls have a timeout."""
         now = time.monotonic()
         for future, deadline in list(self._deadlines.items()):
             if deadline <= now and self._deadlines.pop(future, None) is not None:
@@ -293,7 +306,7 @@ class RpcAgent:
     # ---- incoming requests
 
     def listen(self, security: Credentials, host: str) -> str:
-        """Start the listener and return its address; `host` is used unless the options set one."""
+        """Start the listener on `host`, or on the host of the options if set; return its address."""
         return run(self._start(security, self.options.host or host))
 
     async def _start(self, security: Credentials, host: str) -> str:
@@ -305,13 +318,14 @@ class RpcAgent:
 
     async def _serve(self, comm: Comm) -> None:
         caller = -1
-        # At most one future, finished when the server thread of the connection ends.
+        # The future of the thread that serves this connection; it is done when the thread ends. Empty if no
+        # thread serves it.
         handed_over: list[ConcurrentFuture[None]] = []
 
         def hand_over(reply: Reply) -> None:
             try:
                 channel = BlockingConnection.over(comm.stream)
-            except (RuntimeError, ConnectionError):  # a message is in transit, or the connection is closed
+            except (RuntimeError, ConnectionError):  # a message is being sent, or the connection is closed
                 reply(_HELLO_RESPONSE)
             else:
                 handle = functools.partial(self._handle, caller=caller)
@@ -321,13 +335,14 @@ class RpcAgent:
             nonlocal caller
             match message:
                 case _ if comm.closed():
-                    return  # messages after a rejected hello
+                    # ignore messages on a closed connection; it is closed after a rejected hello message
+                    return
                 case ("hello", int(process), int(receiver), *flags) if caller in (
                     -1,
                     process,
                 ) and self.directory.can_have_id(process):
                     if receiver != self.info.id:
-                        comm.abort()  # another worker used this address previously
+                        comm.abort()  # the caller wants an earlier worker that had this address
                         return
                     if caller < 0:
                         caller = process
@@ -355,7 +370,7 @@ class RpcAgent:
                 loop().call_later(RECONNECT_TIMEOUT_SECONDS, self._forget, caller, self._hello_counts[caller])
 
     def _forget(self, process: int, hello_count: int | None = None) -> None:
-        """Discard the state of a worker without connections, unless it has reconnected since `heard`."""
+        """Discard the state of a disconnected worker, unless it has connected again since `hello_count`."""
         if not self._connection_counts[process] and hello_count in (None, self._hello_counts[process]):
             del self._connection_counts[process]
             self.rref_context.forget(process)
@@ -379,7 +394,7 @@ class RpcAgent:
                     arguments = name, (data, memory), code
                     self.executor.keep(response, identity, fork, process, self.executor.run, *arguments)
                 case ("method", identity, str(name), data, memory):
-                    # Look up the value now, as it may be dropped before the call runs.
+                    # The value is looked up now, as its last RRef may be dropped before the call runs.
                     owned = self.rref_context.owner_of(parse_id(identity))
                     self.executor.begin(self.executor.run_method, owned, name, (data, memory), response)
                 case ("remote_method", owner, str(name), data, memory, identity, fork, int(process)) if (
@@ -407,26 +422,26 @@ class RpcAgent:
     # ---- shutdown
 
     def active_calls(self) -> int:
-        """Return the number of asynchronous calls of this process in flight."""
+        """Return the number of unfinished asynchronous calls of this process."""
         return len(self._deadlines)
 
     def get_debug_info(self) -> dict[str, str]:
-        """Return the agent's debug counters, see `debug_info`."""
+        """Return the debug counters of the agent; see `debug_info`."""
         return debug_info.agent_counts(self)
 
     def began(self) -> None:
-        """Increment the number of active calls."""
+        """Count a call that has begun."""
         with self._idle_condition:
             self._active_call_count += 1
 
     def ended(self) -> None:
-        """Decrement the number of active calls and wake threads in `wait_until_idle`."""
+        """Count a call that has ended, and wake threads in `wait_until_idle`."""
         with self._idle_condition:
             self._active_call_count -= 1
             self._idle_condition.notify_all()
 
     def _stop_listening(self) -> None:
-        """Stop the listener and abort inbound connections, so that their callers fail immediately."""
+        """Stop the listener and close the connections of other workers, so that their calls fail at once."""
         self._listener.stop()
         self._ready.set()
         self._connection_threads.close()
@@ -434,14 +449,14 @@ class RpcAgent:
             comm.abort()
 
     def wait_until_idle(self, timeout: float | None, own: bool = False) -> None:
-        """Wait until no call is active; with `own`, only for outgoing calls."""
+        """Wait until no calls are active; with `own`, until the calls of this process are finished."""
         with self._idle_condition:
             self._idle_condition.wait_for(
                 lambda: not (self._deadlines if own else self._active_call_count), timeout
             )
 
     def leave(self, timeout: float | None) -> None:
-        """Wait until this process may leave (`WorkerDirectory.leave`)."""
+        """Wait until this process may leave; see `WorkerDirectory.leave`."""
         deadline = None if timeout is None else time.monotonic() + timeout
         self.directory.leave(lambda: None if deadline is None else max(deadline - time.monotonic(), 0))
 
@@ -465,7 +480,7 @@ def _timeout_error(timeout: float) -> RuntimeError:
 
 
 def _describe_request(message: list[Any]) -> str:
-    """Return a request's description for error messages."""
+    """Return the name of the function or method that a request calls, for error messages."""
     if message[0] in _MESSAGES_WITH_CALLEE:
         return describe_callee(message[1])
     return f"the method {message[2]}" if "method" in message[0] else "to_here"

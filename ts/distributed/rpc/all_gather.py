@@ -1,6 +1,6 @@
 """All-gather and barrier over RPC workers: `_all_gather`, `_barrier`.
 
-    _all_gather(3)           {"worker0": 3, "worker1": 5} in both workers once both have called it
+    _all_gather(3)           {"worker0": 3, "worker1": 5} in both workers, after both have called it
 
 The workers send their values to a coordinator, the first worker by name; it responds when it has all values.
 """
@@ -24,16 +24,17 @@ Names = tuple[str, ...]
 
 
 class AllGatherState:
-    """Values received so far by this process as the coordinator (first worker by name)."""
+    """Values that this process has received as the coordinator of all-gathers."""
 
     def __init__(self, agent: RpcAgent) -> None:
         self._agent = agent
-        self._sequence_numbers: Counter[Names] = Counter()  # last number used by this process, by group
+        # number of this process's last all-gather, by group
+        self._sequence_numbers: Counter[Names] = Counter()
         self._received: dict[tuple[Names, int], dict[str, tuple[Any, ResponseWriter, int]]] = {}
         self._lock = threading.Lock()
 
     def sequence_number(self, names: Names) -> int:
-        """Return the sequence number of this process's next all-gather among the workers `names`."""
+        """Return the number of this process's next all-gather in the group `names`."""
         with self._lock:
             self._sequence_numbers[names] += 1
             return self._sequence_numbers[names]
@@ -41,9 +42,9 @@ class AllGatherState:
     def receive(
         self, names: Any, sequence_number: int, parcel: Parcel, response: ResponseWriter, caller: int
     ) -> None:
-        """Store a worker's value; respond to all workers of the group after the last value.
+        """Store the value of a worker; after the last value, respond to all workers of the group.
 
-        ValueError if `names` is not a sorted group that contains the caller.
+        Raise ValueError if `names` is not sorted or does not contain the caller.
         """
         members = self._agent.directory
         key, name = (tuple(names), sequence_number), members.peer(caller).info.name
@@ -63,7 +64,7 @@ class AllGatherState:
             writer.result(values)
 
     def forget(self, process: int) -> None:
-        """Discard the pending values of a process that has left."""
+        """Discard the stored values of a process that has left."""
         with self._lock:
             for key, received in list(self._received.items()):
                 for name in [name for name, (*_, caller) in received.items() if caller == process]:
@@ -80,13 +81,13 @@ def _all_gather(
     All workers of the group must call this function, in the same order.
 
     worker_names    names of the group's workers; default: all workers
-    timeout         seconds until a RuntimeError is raised for missing values
+    timeout         seconds after which missing values raise a RuntimeError
     """
     agent = current()
     if worker_names is None:
         worker_names = [agent.info.name, *(info.name for info in agent.directory.workers())]
     names = tuple(sorted(set(worker_names)))
-    peers = [agent.peer(name) for name in names]  # RuntimeError for an unknown name
+    peers = [agent.peer(name) for name in names]  # raises RuntimeError for an unknown name
     if agent.info.name not in names:
         raise AssertionError(f"{agent.info.name} is not contained by {set(names)}.")
     message = [

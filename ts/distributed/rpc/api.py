@@ -50,7 +50,7 @@ def init_rpc(
     world_size: int | None = None,
     rpc_backend_options: RpcBackendOptions | None = None,
 ) -> None:
-    """Initialize RPC in this process; block until all workers have joined (in a cluster: this process).
+    """Initialize RPC; wait until all workers have joined (in a cluster: until this process has).
 
     name                  unique name of this worker
     rank, world_size      rank of this worker and number of workers; default: RANK and WORLD_SIZE of the
@@ -58,8 +58,8 @@ def init_rpc(
                           size varies
     rpc_backend_options   see `RpcBackendOptions`
 
-    RuntimeError if RPC is already initialized, or if not all workers join within `rpc_timeout` (at least 60)
-    seconds.
+    Raise RuntimeError if RPC is already initialized, or if not all workers have joined after `rpc_timeout`
+    seconds (at least 60).
     """
     if backend is not None and not isinstance(backend, BackendType):
         raise TypeError("Argument backend must be a member of BackendType")
@@ -67,7 +67,7 @@ def init_rpc(
     if not isinstance(options, RpcBackendOptions):
         raise TypeError("Argument rpc_backend_options must be an instance of RpcBackendOptions")
     check_name(name)
-    if state.agent is not None:  # before the init method is resolved, which may raise other errors
+    if state.agent is not None:  # checked first, as resolving the init method may raise other errors
         raise RuntimeError("RPC is already initialized")
     start_agent(
         _worker_directory_factory(name, rank, -1 if world_size is None else world_size, options), options
@@ -75,7 +75,10 @@ def init_rpc(
 
 
 def start_agent(meet: Callable[[RpcAgent], WorkerDirectory], options: RpcBackendOptions) -> RpcAgent:
-    """Create the agent of this process; `meet` makes its worker directory. RuntimeError if one exists."""
+    """Create the agent of this process; `meet` creates its worker directory.
+
+    Raise RuntimeError if there is an agent already.
+    """
     with state.lock:
         if state.agent is not None:
             raise RuntimeError("RPC is already initialized")
@@ -123,7 +126,7 @@ def shutdown(graceful: bool = True, timeout: float = 0) -> None:
 
 
 def get_worker_info(worker_name: str | None = None) -> WorkerInfo:
-    """Return the WorkerInfo of a worker by name; without a name, that of this process."""
+    """Return the WorkerInfo of the worker `worker_name`; without a name, of this process."""
     agent = current()
     return agent.info if worker_name is None else agent.peer(worker_name).info
 
@@ -153,11 +156,10 @@ def rpc_sync(
     func          a scripted function or module, an operator, or, if both sides set `allow_python`, a Python
                   function
     timeout       seconds; 0: no timeout
-    retryable     whether the function is idempotent: the call is then repeated until the timeout if the
-                  connection breaks or the worker restarts
+    retryable     True if the function may run twice: after a lost connection or restart, the call is repeated
 
-    Exceptions of the function are raised here.  RuntimeError after `timeout` seconds, and immediately when
-    the worker becomes unavailable.
+    Exceptions of the function are raised here. Raise RuntimeError after `timeout` seconds, and at once if the
+    worker becomes unavailable.
     """
     if retryable:
         return rpc_async(to, func, args, kwargs, timeout, retryable=True).wait()
@@ -174,7 +176,7 @@ def rpc_async(
     *,
     retryable: bool = False,
 ) -> Future[Any]:
-    """Call a function in another process without blocking; return a future of the result. See `rpc_sync`."""
+    """Start to call a function in another process; return a future of the result. See `rpc_sync`."""
     agent = current()
     if not retryable:
         return add_to_wait_all(agent.call(to, func, args, kwargs, timeout))
@@ -195,5 +197,5 @@ def remote(
     kwargs: dict[str, Any] | None = None,
     timeout: float = UNSET_RPC_TIMEOUT,
 ) -> RRef:
-    """Call a function in another process, which keeps the result; return an `RRef` to it without blocking."""
+    """Start to call a function in another process, which keeps the result; return an `RRef` to the result."""
     return current().remote(to, func, args, kwargs, timeout)

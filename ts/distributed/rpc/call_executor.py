@@ -1,9 +1,9 @@
-"""Executor of incoming calls: in a thread pool, within the limits of this process.
+"""Executor of the calls of other workers, in a thread pool and within the limits of this process.
 
     executor.begin(executor.run, name, parcel, code, response)    find the callee in a thread, and call it
-    executor.keep(response, identity, fork, process, ...)         call, and own the result in this process
+    executor.keep(response, identity, fork, process, ...)         call it, and keep the result in this process
 
-A suspended script releases its thread; its call stays active until its future is finished.
+A script that waits for a future releases its thread; its call stays active until the script has finished.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class CallExecutor:
-    """Thread pool and permission checks for calls from other workers, with counters of their states."""
+    """Thread pool, permissions and limits for the calls of other workers, with counters."""
 
     def __init__(self, agent: RpcAgent, options: RpcBackendOptions) -> None:
         self._agent = agent
@@ -43,12 +43,12 @@ class CallExecutor:
         self._lock = threading.Lock()
         self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
         self.received_code = ReceivedCode(options.allow_python, self._terms)
-        self.tally: Counter[str] = Counter()  # calls begun, done, failed; scripts parked, resumed
+        self.tally: Counter[str] = Counter()  # calls begun, done and failed; scripts suspended and resumed
 
     def keep(
         self, response: ResponseWriter, identity: Any, fork: Any, process: int, work: Any, *arguments: Any
     ) -> None:
-        """Start the call that computes an owned value, and respond immediately."""
+        """Start the call that computes a value of this process, and respond before it is finished."""
         if work == self.run and arguments[2] is None and not self.received_code.has(arguments[0]):
             response.unknown()
             return
@@ -58,9 +58,11 @@ class CallExecutor:
         response.result(None)
 
     def begin(self, work: Callable[..., Future[Any] | None], *arguments: Any) -> None:
-        """Run `work(*arguments)` for another worker, in the current server thread or else in the pool.
+        """Run `work(*arguments)` for another worker.
 
-        If `work` returns a future, that of a suspended script, the call is active until it is finished.
+        In this thread if it serves a connection, else in the pool.
+
+        If `work` returns a future (of a suspended script), the call is active until the future is done.
         """
         self._agent.began()
         self.count("begun")
@@ -94,12 +96,15 @@ class CallExecutor:
         self._agent.ended()
 
     def count(self, what: str) -> None:
-        """Increment a counter of incoming calls."""
+        """Increment the counter `what` of incoming calls."""
         with self._lock:
             self.tally[what] += 1
 
     def run(self, name: Any, parcel: Any, code: Any, response: Any) -> Future[Any] | None:
-        """Run a callee for another worker and send its result; return the future of a suspended script."""
+        """Run a callee for another worker and send its result.
+
+        Return a future if the callee is a script that was suspended.
+        """
         try:
             if code is not None:
                 self.received_code.add(name[1], code)
@@ -117,7 +122,10 @@ class CallExecutor:
         return None
 
     def run_method(self, owned: OwnerRRef, name: str, parcel: Any, response: Any) -> Future[Any] | None:
-        """Call a method of an owned value and send its result; return the future of a suspended script."""
+        """Call a method of a value of this process and send the result.
+
+        Return a future if the method is a script that was suspended.
+        """
         try:
             value = owned.value.wait()
             response.begins()
@@ -141,7 +149,8 @@ class CallExecutor:
     ) -> Future[Any] | None:
         """Call `callee` within the limits and send its result or exception.
 
-        A script runs in this thread until it returns or suspends; a suspended one holds no thread.
+        A script runs in this thread until it returns or waits for a future; while it waits, it occupies no
+        thread.
         """
         try:
             with self.within(), inside_of(response.context_id):
@@ -149,7 +158,7 @@ class CallExecutor:
                     send_result(callee(*args, **kwargs), callee, response)
                     return None
                 program = callee.start(*args, **kwargs)
-        except BaseException as error:  # sent to the caller: a callee's `sys.exit()`, too
+        except BaseException as error:  # also SystemExit of the callee; the caller raises it
             response.failed(error, info)
             return None
         program.future.add_done_callback(lambda future: send_outcome(future, response, asynchronous))
@@ -157,11 +166,11 @@ class CallExecutor:
         return program.future
 
     def within(self) -> AbstractContextManager[Any]:
-        """Return a context manager that applies the limits of incoming calls."""
+        """Return a context that applies the limits of incoming calls."""
         return self._terms.within()
 
     def _check_method(self, value: Any, name: str) -> None:
-        """Raise PermissionError if other workers may not call a method of an owned value."""
+        """Raise PermissionError if other workers may not call the method `name` of `value`."""
         from ts._core.tensor.tensor import Tensor
 
         if isinstance(value, Tensor) and not name.startswith("_"):
@@ -174,7 +183,7 @@ class CallExecutor:
 
 
 def _is_scripted(value: Any, name: str) -> bool:
-    """Return whether `name` is a compiled method or a submodule of a scripted value; `save` is neither."""
+    """Return True if `name` is a compiled method or a submodule of a scripted object, unlike `save`."""
     from ts.runtime.module import ScriptModule
     from ts.runtime.objects import BoundMethod, RecursiveScriptClass
 

@@ -1,11 +1,11 @@
-"""Profiler events of RPC calls, and their tasks on the dashboard of a cluster.
+"""Measurement of RPC calls, for the profiler and for the dashboard of a cluster.
 
     rpc_sync#aten::add(worker0 -> worker1)           103 us     64 bytes there, 64 back, 12.5 us in its queue
     rpc_async_jit#__torch__.f(worker0 -> worker1)    PyTorch's event name for calls of scripts
 
-Only profiled calls measure the queueing time: their message is wrapped as ("timed", message).
-If the cluster has a dask dashboard, finished calls are appended to a trail, which heartbeats report to the
-scheduler.
+The time that a call waited in the queue of the callee is measured only for profiled calls: their message is
+wrapped as ("timed", message). If the cluster has a dask dashboard, finished calls are appended to a list,
+which heartbeats send to the scheduler.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _BUFFERS_INDEX: Final = {
     "remote": 3,
     "method": 4,
     "remote_method": 4,
-}  # index of the tensor buffers in a message
+}  # index of the tensor buffers in a message, by the kind of the message
 
 
 class DashboardTask(NamedTuple):
-    """Dashboard entry of a running call; `begun` is its start time in seconds."""
+    """Running call that the dashboard will show; `begun` is its start time in seconds."""
 
     trail: deque[list[Any]]
     name: str
@@ -40,7 +40,7 @@ class DashboardTask(NamedTuple):
 
 
 class Timing:
-    """Measurement of one call, for the profiler, the dashboard or both."""
+    """Measurement of one call for the profiler, the dashboard or both."""
 
     def __init__(self, event: Event | None, message: list[Any], task: DashboardTask | None) -> None:
         self._event = event
@@ -48,11 +48,11 @@ class Timing:
         self._task = task
 
     def wrap_request(self, message: list[Any]) -> list[Any]:
-        """Return the message to send: wrapped to request the queueing time, if a profiler is active."""
+        """Return the message to send; for the profiler, it is wrapped to request the queueing time."""
         return message if self._event is None else [TIMED, message]
 
     def finish(self, answered: Any) -> None:
-        """Record the end of the call; `answered` is the response message, None if the connection failed."""
+        """Record the end of the call; `answered` is the response, or None if the connection broke."""
         if self._task is not None:
             trail, name, address, begun = self._task
             trail.append([name, address, begun, time.time(), answered is None or answered[0] == "failed"])
@@ -74,7 +74,7 @@ class Timing:
 def start_timing(
     form: str, callee: Any, members: WorkerDirectory, to: Peer, message: list[Any]
 ) -> Timing | None:
-    """Start measuring a call; None if neither a profiler nor a dashboard is active."""
+    """Start to measure a call; return None if neither a profiler nor a dashboard is active."""
     trail = members.trail
     if trail is None and not is_watched():
         return None

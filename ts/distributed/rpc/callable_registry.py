@@ -1,4 +1,4 @@
-"""Registry of callees: wire names of functions, and their lookup in the receiver.
+"""Names of callees in messages, and their lookup in the receiver.
 
     sent = SentCode(allow_python=False)
     sent.name(torch.add)                 ("operator", "aten::add")
@@ -35,19 +35,19 @@ from ts.runtime.function import ScriptFunction
 from ts.runtime.module import ScriptModule
 from ts.runtime.script_method import ScriptMethod
 
-ASYNC_FUNCTION_ATTRIBUTE: Final = "_wrapped_async_rpc_function"  # marks functions that return a future
-_MAX_CACHED_ARCHIVES: Final = 256  # size of the LRU caches of sent and of received archives
+ASYNC_FUNCTION_ATTRIBUTE: Final = "_wrapped_async_rpc_function"  # attribute of functions that return a future
+_MAX_CACHED_ARCHIVES: Final = 256  # archives in each of the two caches (sent, received), at most
 
 Name = tuple[str, ...]
 
 
-_code_names: OrderedDict[str, str] = OrderedDict()  # names of sent code by digest
+_code_names: OrderedDict[str, str] = OrderedDict()  # name of the function or class of sent code, by digest
 _code_names_lock: Final = threading.Lock()
 _signatures: WeakKeyDictionary[ScriptFunction, Signature] = WeakKeyDictionary()
 
 
 def signature_of(callee: Any) -> Signature | None:
-    """Return the named types in a scripted callee's signature; None if there are none."""
+    """Return the classes, enums and named tuples in the signature of a scripted callee, or None."""
     if isinstance(callee, ScriptModule):
         callee = callee.forward
     function = callee.function if isinstance(callee, ScriptMethod) else callee
@@ -60,7 +60,7 @@ def signature_of(callee: Any) -> Signature | None:
 
 
 def profile_name(callee: Any) -> tuple[bool, str]:
-    """Return whether a callee is scripted, and its name in profiles."""
+    """Return True if a callee is scripted, and its name in profiles."""
     if isinstance(callee, ScriptModule):
         callee = callee.forward
     if isinstance(callee, ScriptMethod):
@@ -71,13 +71,13 @@ def profile_name(callee: Any) -> tuple[bool, str]:
         return False, callee.operator.key
     if isinstance(callee, Packet):
         return False, callee.qualified_name
-    if isinstance(callee, str):  # a method
+    if isinstance(callee, str):  # name of a method of an RRef's value
         return False, callee
     return False, str(getattr(callee, "name", None) or getattr(callee, "__qualname__", callee))
 
 
 def describe_callee(name: Name) -> str:
-    """Return a callee's name for error messages, such as `aten::add`, `package.module.f` or `Net.method`."""
+    """Return the name of a callee in errors, such as `aten::add`, `package.module.f` or `Net.method`."""
     if name[0] != "code":
         return ".".join(name[1:])
     code_name = _code_names.get(name[1], "the code")
@@ -85,18 +85,21 @@ def describe_callee(name: Name) -> str:
 
 
 def _method_of(function: ScriptFunction) -> str:
-    """Return the method name of a function in its archive: its own name, which errors show, if permitted."""
+    """Return the name of the method that holds a function in its archive.
+
+    It is the function's own name, which errors show, if modules may have a method of this name.
+    """
     name = function.name
     own = name.isidentifier() and name != "training" and not name.startswith("__")
     return name if own else "forward"
 
 
 class UnknownCodeError(LookupError):
-    """Code of this digest was not received or sent, or was evicted from the cache."""
+    """Error for code that was not received or sent, or is no longer in the cache."""
 
 
 class SentCode:
-    """Wire names and archives of the callees that this process calls remotely."""
+    """Names in messages, and archives, of the callees that this process calls in other workers."""
 
     def __init__(self, allow_python: bool) -> None:
         self.allow_python = allow_python
@@ -105,9 +108,10 @@ class SentCode:
         self._lock = threading.Lock()
 
     def name(self, callee: Any) -> Name:
-        """Return the wire name of a callee; its archive is built if needed.
+        """Return the name of a callee in messages; the archive of a scripted callee is built at first use.
 
-        TypeError if it is not callable, PermissionError for a Python function without `allow_python`.
+        Raise TypeError if it is not callable, and PermissionError for a Python function without
+        `allow_python`.
         """
         if isinstance(callee, OverloadSet):
             return "operator", callee.name
@@ -132,7 +136,7 @@ class SentCode:
         return self._python(callee)
 
     def archive(self, digest: str) -> bytes:
-        """Return the archive with a digest; UnknownCodeError if it was evicted."""
+        """Return the archive with this digest; raise UnknownCodeError if it is no longer in the cache."""
         with self._lock:
             archive = self._archives.get(digest)
             if archive is None:
@@ -181,7 +185,10 @@ class ReceivedCode:
         self._lock = threading.Lock()
 
     def add(self, digest: str, archive: bytes | memoryview) -> None:
-        """Load a received archive. ValueError if the digest differs, ArchiveError if it is malformed."""
+        """Load a received archive.
+
+        Raise ValueError if its digest differs, ArchiveError if it is malformed.
+        """
         from ts.archive.module_reader import read
         from ts.runtime.module import module_of
 
@@ -192,10 +199,10 @@ class ReceivedCode:
             _store_lru(self._loaded, digest, loaded)
 
     def find(self, name: Any) -> Callable[..., Any]:
-        """Return the callee of a wire name.
+        """Return the callee for a name in a message.
 
-        UnknownCodeError if its code was not received, PermissionError if it is not allowed, ValueError if the
-        name is malformed.
+        Raise UnknownCodeError if its code was not received, PermissionError if it is not allowed, and
+        ValueError if the name is malformed.
         """
         match name:
             case ("operator", str(operator)):
@@ -211,7 +218,7 @@ class ReceivedCode:
         raise ValueError(f"no callee has the name {name!r}")
 
     def type_of(self, name: Any) -> type:
-        """Return the class of a remote value; PermissionError if user-defined, without `allow_python`."""
+        """Return the class with this name; raise PermissionError for user classes without `allow_python`."""
         kind: Any = rref_types.type_named(name) or self._python(*name)
         if not isinstance(kind, type):
             raise ValueError(f"{'.'.join(name)} is not a type")
@@ -223,12 +230,12 @@ class ReceivedCode:
         self.check_allowed(name)
 
     def check_allowed(self, name: str) -> None:
-        """Raise PermissionError if other workers may not use an operator in this process."""
+        """Raise PermissionError if other workers may not call the operator `name` in this process."""
         if not self._terms.allows(name):
             raise PermissionError(f"the operator {name} is not allowed here")
 
     def has(self, name: Any) -> bool:
-        """Return whether a callee can run without its code being sent first."""
+        """Return True if this process can run the callee without receiving its code first."""
         return name[0] != "code" or name[1] in self._loaded
 
     def _method(self, digest: str, method: str) -> ScriptMethod:
@@ -237,7 +244,7 @@ class ReceivedCode:
             if module is None:
                 raise UnknownCodeError(digest)
             self._loaded.move_to_end(digest)
-        compiled = module._concrete.type.methods.get(method)  # excludes Python methods such as `save`
+        compiled = module._concrete.type.methods.get(method)  # contains no Python methods, such as `save`
         if compiled is None:
             raise ValueError(f"the code has no method {method}")
         return ScriptMethod(module, compiled)
@@ -256,7 +263,10 @@ class ReceivedCode:
 
 
 def _python_name(callee: Any) -> tuple[Any, Any]:
-    """Return the module and qualified name of a callee; for a class method, of the class it is bound to."""
+    """Return the module and qualified name of a Python callee.
+
+    For a class method, they are those of the class to which it is bound.
+    """
     owner = getattr(callee, "__self__", None)
     if isinstance(owner, type):
         return owner.__module__, f"{owner.__qualname__}.{callee.__name__}"

@@ -1,4 +1,4 @@
-"""Membership of this process in a cluster: scheduler connection, heartbeats, and lookup of unknown workers.
+"""Membership of this process in a cluster: connection to the scheduler, heartbeats, lookup of workers.
 
     directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", options, agent)
     directory.peer("worker1")         from the table, or looked up; RuntimeError if there is none
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 SCHEDULER_RESPONSE_TIMEOUT_SECONDS: Final = 10.0
 HEARTBEAT_INTERVAL_SECONDS: Final = 1.0
-MAX_REPORTED_CALLS: Final = 500  # per heartbeat; older ones are discarded
-_LEAVE_TIMEOUT_SECONDS: Final = 1.0  # wait for the scheduler to acknowledge a leave
+MAX_REPORTED_CALLS: Final = 500  # finished calls in one heartbeat; older calls are not reported
+_LEAVE_TIMEOUT_SECONDS: Final = 1.0  # time for the scheduler to acknowledge that this process leaves
 SCHEDULER_RETRY_INTERVAL_SECONDS: Final = 0.25
 
 log = logging.getLogger(__name__)
@@ -56,15 +56,15 @@ Message = dict[str, Any]
 
 
 class JoinError(RuntimeError):
-    """Error of a process that the scheduler rejects, or that cannot reach the scheduler in time."""
+    """Error for a process that the scheduler does not admit, or that cannot reach the scheduler in time."""
 
 
 class ClusterShutdownError(Exception):
-    """Error raised after the scheduler has shut the cluster down."""
+    """Error after the scheduler has shut down the cluster."""
 
 
 class ClusterWorkerDirectory(WorkerDirectory):
-    """Worker directory of a cluster: known workers, and lookup of others at the scheduler."""
+    """Worker directory of a cluster: known workers; the scheduler is asked for unknown ones."""
 
     def __init__(
         self,
@@ -76,16 +76,16 @@ class ClusterWorkerDirectory(WorkerDirectory):
         kind: str = "program",
         rejoin_timeout: float = math.inf,
     ) -> None:
-        """Join the cluster at `address`; for an empty `name` the scheduler assigns one.
+        """Join the cluster at `address`; if `name` is empty, the scheduler chooses a name.
 
-        rejoin_timeout   seconds to retry after the scheduler is lost; unlimited for programs
+        rejoin_timeout   seconds of attempts to rejoin after the scheduler is lost; no limit for programs
         """
         self.address = address
         self.error: Exception | None = None
         self.over = threading.Event()
         self.rejoin_timeout = rejoin_timeout
         self._kind = kind
-        self._scheduler_failure: str | None = None  # why the scheduler is unavailable
+        self._scheduler_failure: str | None = None  # reason why the scheduler is unavailable
         self._query_comm: Comm | None = None
         self._membership_comm: Comm | None = None
         self._leaving = False
@@ -102,14 +102,14 @@ class ClusterWorkerDirectory(WorkerDirectory):
     # ---- worker directory
 
     def can_have_id(self, number: int) -> bool:
-        """Return whether `number` is a valid id: workers may have joined after this process."""
+        """Return True if `number` may be the id of a worker; workers may have joined after this process."""
         return number >= 0
 
     def unknown(self, to: Any) -> Peer:
         """Look up a worker by name or id at the scheduler.
 
-        WorkerUnavailableError for an unknown name, which may join later; RuntimeError for an unknown id, or
-        if the scheduler is unavailable.
+        Raise WorkerUnavailableError for an unknown name, as the worker may join later. Raise RuntimeError for
+        an unknown id, or if the scheduler is unavailable.
         """
         row = self._query_scheduler({"op": "find", "who": to}, f"{to} cannot be looked up")
         if row is None:
@@ -118,7 +118,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         return self.add(*row)
 
     def peer_from_card(self, card: Any) -> Peer:
-        """Return the peer described by (id, name, address), registered by id; ValueError if malformed."""
+        """Return the peer described by (id, name, address); raise ValueError for malformed data."""
         match card:
             case (int(number), str(name), str(address)):
                 if parse_address(address)[0] != parse_address(self.address)[0]:
@@ -134,7 +134,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         return [self.add(row["number"], row["name"], row["address"]).info for row in workers]
 
     def leave(self, remaining: RemainingSeconds) -> None:
-        """Wait until the outgoing calls of this process have finished; other workers remain."""
+        """Wait until the calls of this process have finished; other workers stay in the cluster."""
         self.agent.wait_until_idle(remaining(), own=True)
 
     def close(self) -> None:
@@ -149,7 +149,10 @@ class ClusterWorkerDirectory(WorkerDirectory):
     # ---- queries
 
     def _query_scheduler(self, message: Message, otherwise: str) -> Any:
-        """Return the scheduler's response; RuntimeError that begins with `otherwise` if it is unavailable."""
+        """Return the scheduler's response.
+
+        If it is unavailable, raise RuntimeError that begins with `otherwise`.
+        """
         if self._scheduler_failure is not None:
             raise RuntimeError(
                 f"{otherwise}: the scheduler at {self.address} is gone ({self._scheduler_failure})"
@@ -168,13 +171,13 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 await self._query_comm.write(message)
                 return await self._query_comm.read()
             except BaseException:
-                self._query_comm.abort()  # a late response would be mistaken for that of the next query
+                self._query_comm.abort()  # a late response would be taken for the response to the next query
                 raise
 
     # ---- membership
 
     async def _join(self, number: int | None = None) -> Comm:
-        """Open the membership connection and join. JoinError if rejected, OSError if unreachable."""
+        """Connect and join. Raise JoinError if not admitted, OSError if the scheduler is unreachable."""
         async with asyncio.timeout(SCHEDULER_RESPONSE_TIMEOUT_SECONDS):
             comm = await connect(self.address, **self._to_scheduler)
             try:
@@ -187,7 +190,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 answered = await comm.read()
                 if answered["status"] != "OK":
                     raise JoinError(answered.get("message") or answered.get("text"))
-                await comm.read()  # dask's scheduler greets its workers
+                await comm.read()  # the scheduler sends its greeting to workers of dask
             except BaseException:
                 comm.abort()
                 raise
@@ -202,7 +205,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         self._membership_task = asyncio.create_task(self._maintain_membership(comm))
 
     async def _maintain_membership(self, comm: Comm) -> None:
-        """Send heartbeats, read notifications and rejoin, until this process or the cluster ends."""
+        """Send heartbeats, read notifications, and rejoin, until this process leaves or the cluster ends."""
         try:
             while True:
                 beating = asyncio.create_task(self._send_heartbeats(comm))
@@ -217,16 +220,19 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 self._scheduler_failure = self._query_comm = None
                 self._by_name = {
                     self.info.name: self.peers[self.info.id]
-                }  # other workers may have these names now
+                }  # while disconnected, other workers may have joined with the names of workers that left
         except ClusterShutdownError:
             self._scheduler_failure = "it has ended"
-        except Exception as error:  # reported by `error`
+        except Exception as error:  # stored in `error`
             self._scheduler_failure, self.error = str(error), error
         finally:
             self.over.set()
 
     async def _read_notifications(self, comm: Comm) -> str:
-        """Handle notifications; return why the connection ended. ClusterShutdownError on shutdown."""
+        """Handle notifications until the connection ends.
+
+        Return the reason. Raise ClusterShutdownError if the scheduler shuts the cluster down.
+        """
         try:
             while True:
                 for message in await comm.read():
@@ -241,7 +247,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
             return str(error)
 
     async def _rejoin(self) -> Comm:
-        """Retry to join with the same name and id; JoinError after `rejoin_timeout` seconds."""
+        """Try to join again with the same name and id; raise JoinError after `rejoin_timeout` seconds."""
         until = time.monotonic() + self.rejoin_timeout
         while True:
             try:
@@ -270,7 +276,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 await comm.write([{"op": "beat", **status}])
                 await asyncio.sleep(HEARTBEAT_INTERVAL_SECONDS)
         except OSError:
-            return  # `_read_notifications` sees the failure, too
+            return  # `_read_notifications` handles the failure
 
     def _take_finished_calls(self) -> list[Any]:
         """Return and remove the calls that have finished since the last heartbeat."""
@@ -278,7 +284,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         return [] if trail is None else [trail.popleft() for _ in range(len(trail))]
 
     def _forget_address(self, address: str) -> None:
-        """Forget the name of the worker at an address; its id stays, as ids are not reused."""
+        """Remove the name of the worker at an address; its id stays, since ids are never used again."""
         for name, peer in list(self._by_name.items()):
             if peer.address == address and peer.info != self.info:
                 self._by_name.pop(name, None)
@@ -303,7 +309,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
 
 
 def security_for(address: str, secret: bytes | None, security: Security | None) -> Security:
-    """Return the security settings for a scheduler's address; RuntimeError if none are available."""
+    """Return the security settings for a scheduler's address; raise RuntimeError without a secret."""
     parsed = urlsplit(address)
     if parsed.scheme not in (PLAIN, TLS) or not parsed.hostname or not parsed.port:
         raise ValueError(f"no address of a cluster: {address} ({PLAIN}://host:port, {TLS}://host:port)")
@@ -324,14 +330,14 @@ def security_for(address: str, secret: bytes | None, security: Security | None) 
 
 
 def host_for(address: str) -> str:
-    """Return the default listen address of a worker: one that the scheduler's machine can reach."""
+    """Return the default host on which a worker listens: one that the scheduler's machine can reach."""
     host = urlsplit(address).hostname
     assert host is not None
     return LOCAL if secrets.is_local(host) else get_ip(host)
 
 
 def run_with_scheduler(address: str, work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine that uses the scheduler; RuntimeError if that is unavailable."""
+    """Run a coroutine that uses the scheduler; raise RuntimeError if the scheduler is unavailable."""
     try:
         return run(work)
     except (OSError, TimeoutError) as error:

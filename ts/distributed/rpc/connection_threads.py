@@ -1,11 +1,12 @@
-"""Dedicated server threads for blocking callers: each blocked caller thread has one thread in the callee.
+"""Server threads: each caller thread that waits for a result is served by its own thread in the callee.
 
     caller's thread                           callee
     ("hello", process, "waits")    ──►        the event loop hands the connection to a thread, which responds
     call                           ──►        that thread reads the call, executes it, and writes the response
 
-On a connection of the event loop, one thread reads a call and another executes it; the hand-over costs a
-fifth of a small call.  The number of server threads is bounded; further connections stay with the event loop.
+Without a server thread, the event loop reads a call and another thread executes it; this hand-over takes a
+fifth of the time of a small call. The number of server threads is limited; the event loop serves further
+connections.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Handle = Callable[[Any, Reply], None]
 
 
 def is_server_thread() -> bool:
-    """Return whether this thread is a server thread, which executes the calls that it reads."""
+    """Return True in a server thread, which executes the calls that it reads."""
     return getattr(_thread_state, "is_server_thread", False)
 
 
@@ -40,11 +41,11 @@ class ConnectionThreads:
 
     @property
     def full(self) -> bool:
-        """True if the maximum number of server threads is reached."""
+        """True if no further server thread may be started."""
         return len(self._channels) >= self._max_threads
 
     def start(self, channel: BlockingConnection, greeting: Any, handle: Handle) -> Future[None]:
-        """Send `greeting`, then serve the connection in a new thread; the future finishes when it closes."""
+        """Send `greeting` and serve the connection in a new thread; return a future of the thread's end."""
         over: Future[None] = Future()
         self._channels.add(channel)
 
@@ -70,7 +71,7 @@ class ConnectionThreads:
 
 
 def _serve(channel: BlockingConnection, handle: Handle) -> None:
-    """Read one call, handle it, and write its response."""
+    """Read one call, handle it, and write the response."""
     message = channel.next()
     if type(message) is MessageTooLargeError:
         (number, _), call = message.message, message
@@ -82,7 +83,7 @@ def _serve(channel: BlockingConnection, handle: Handle) -> None:
 
 
 class _PendingReply(Reply):
-    """Response to a call: any thread may provide it, the server thread writes it."""
+    """Response to a call: any thread may set it, and the server thread writes it."""
 
     def __init__(self, channel: BlockingConnection, number: Any) -> None:
         self._channel, self._number = channel, number
@@ -94,7 +95,7 @@ class _PendingReply(Reply):
         self._reply_ready.acquire()
 
     def __call__(self, result: Any) -> None:
-        """Provide the response; later ones are ignored."""
+        """Set the response; later calls are ignored."""
         try:
             self._open.pop()
         except IndexError:
@@ -106,7 +107,7 @@ class _PendingReply(Reply):
             self._reply_ready.release()
 
     def finish(self) -> None:
-        """Wait until the response is provided and write it; ConnectionError if the caller left."""
+        """Wait for the response and write it; raise ConnectionError if the caller has disconnected."""
         if self._sent:
             return
         while not self._reply_ready.acquire(timeout=_LIVENESS_POLL_INTERVAL_SECONDS):
@@ -118,11 +119,11 @@ class _PendingReply(Reply):
         """Do nothing: a blocking connection carries one call at a time."""
 
     def ended(self) -> None:
-        """Do nothing, as in `began`."""
+        """Do nothing, for the same reason as `began`."""
 
     def _send(self, result: Any) -> None:
         try:
             self._channel.send([self._number, result])
-        except ValueError as error:  # the result exceeds a limit of messages
+        except ValueError as error:  # the result exceeds a size limit of messages
             self._channel.send([self._number, ["failed", "ValueError", str(error)]])
         self._sent = True

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def agent_counts(agent: RpcAgent) -> dict[str, str]:
-    """Return counts of active calls and idle threads; a suspended script is a call that holds no thread."""
+    """Return the numbers of active calls and of idle threads; a suspended script occupies no thread."""
     tally, threads = agent.executor.tally, agent.options.num_worker_threads
     active = tally["begun"] - tally["done"]
     counts = {
@@ -28,7 +28,7 @@ def agent_counts(agent: RpcAgent) -> dict[str, str]:
 
 
 def _rref_context_get_debug_info() -> dict[str, str]:
-    """Return counts of owned values and of their forks."""
+    """Return the numbers of values that this process owns and of RRefs to them."""
     return {name: str(number) for name, number in current().rref_context.figures().items()}
 
 

@@ -2,9 +2,9 @@
 
     for result in distributed.map(scripted, batches):          results in the order of the batches
 
-Each worker has up to `in_flight` batches, and at most twice as many as all workers have are read ahead from
-`batches`, so a slow consumer or a slow source applies backpressure.  If `retryable=True`, a batch of a lost
-worker is sent to another one.
+Each worker has up to `in_flight` batches at a time. At most twice the number of batches that all workers may
+have is read from `batches` in advance, so a slow consumer slows down the workers. With `retryable=True`, a
+batch of a lost worker is sent to another worker.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.rpc.state import current
 from ts.ops.rpc_ops import WorkerInfo
 
-_MAX_CONSECUTIVE_FAILURES: Final = 8  # broken connections of one worker without a result in between
+# connection failures of a worker without a result in between, after which it is not used
+_MAX_CONSECUTIVE_FAILURES: Final = 8
 
 
 @dataclass(eq=False)
 class _Batch:
-    """Batch in flight on a worker."""
+    """Batch that was sent to a worker, and the future of its result."""
 
     arguments: tuple[Any, ...]
     worker: WorkerInfo
@@ -51,8 +52,8 @@ class _DistributedMap:
             raise ValueError("map has no workers")
         self.workers: list[WorkerInfo] = chosen
         self.busy: Counter[WorkerInfo] = Counter()
-        self.failures: Counter[WorkerInfo] = Counter()  # consecutive connection failures
-        self.waiting: deque[_Batch] = deque()  # in the order of the batches
+        self.failures: Counter[WorkerInfo] = Counter()  # connection failures since the last result, by worker
+        self.waiting: deque[_Batch] = deque()  # sent batches whose results were not yielded, in order
         self.changed = threading.Condition()
 
     def run(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -86,7 +87,7 @@ class _DistributedMap:
         )
 
     def _least_busy_worker(self) -> WorkerInfo | None:
-        """Return the worker with the fewest batches in flight; None if all have the maximum."""
+        """Return the worker with the fewest batches; None if all workers have the maximum."""
         best = min(self.workers, key=self.busy.__getitem__)
         return best if self.busy[best] < self.in_flight else None
 
@@ -106,7 +107,7 @@ class _DistributedMap:
         return future
 
     def _result(self, batch: _Batch) -> Any:
-        """Wait for the result of a batch; after a connection failure, send it again if `retryable`."""
+        """Wait for the result of a batch; if the connection breaks and `retryable` is set, send it again."""
         while True:
             try:
                 return batch.future.wait()
@@ -118,7 +119,10 @@ class _DistributedMap:
                 batch.future = self._call(batch.worker, batch.arguments)
 
     def _record_failure(self, worker: WorkerInfo, gone: WorkerUnavailableError) -> None:
-        """Count a connection failure; remove a worker that refused the connection or failed too often."""
+        """Count a connection failure of a worker.
+
+        Stop using it if it refused to connect or failed too often.
+        """
         self.failures[worker] += 1
         if worker in self.workers and (gone.refused or self.failures[worker] >= _MAX_CONSECUTIVE_FAILURES):
             self.workers.remove(worker)
@@ -154,7 +158,7 @@ def map(
 
 
 def _with_progress(results: Iterator[Any], total: int) -> Iterator[Any]:
-    """Yield the results and print their count to standard error."""
+    """Yield the results, and print their number to standard error."""
     of = f"/{total}" if total else ""
     for count, result in enumerate(results, 1):
         print(f"\rmap: {count}{of}", end="", file=sys.stderr, flush=True)

@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def async_execution(fn: F) -> F:
     """Mark a function that returns a `Future` as asynchronous.
 
-    A remote caller receives the future's value; no thread of the callee blocks until it is set.
+    A remote caller receives the value of the future. No thread of the callee waits for it.
     """
 
     @functools.wraps(fn)

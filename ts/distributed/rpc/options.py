@@ -20,7 +20,7 @@ NO_TIMEOUT: Final = 0.0
 
 
 class BackendType(Enum):
-    """RPC backends by PyTorch's names; the transport is `ts.distributed.transport`."""
+    """RPC backends in PyTorch; all names select the transport of `ts.distributed.transport`."""
 
     TENSORPIPE = "TENSORPIPE"
 
@@ -81,7 +81,7 @@ class TensorPipeRpcBackendOptions(RpcBackendOptions):
 
 
 def seconds(timeout: float | timedelta) -> float:
-    """Convert a timeout to seconds; ValueError if it is negative."""
+    """Convert a timeout to seconds; raise ValueError if it is negative."""
     value = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
     if value < 0:
         raise ValueError("RPC timeout should not be negative")

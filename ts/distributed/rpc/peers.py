@@ -3,9 +3,8 @@
     peer.send(message, done)              non-blocking, any thread; the event loop calls done(response, error)
     peer.channel(1.0).call(...)           blocking connection of the calling thread
 
-Messages that are sent before the connection is established are queued in order.  A broken connection is
-re-established if the peer is reachable; otherwise the peer would take this process for dead and drop its
-RRefs.
+Messages that are sent before the connection is established are queued in order. A broken connection is opened
+again if the peer can be reached, because the peer drops the RRefs of processes that stay disconnected.
 """
 
 from __future__ import annotations
@@ -32,23 +31,24 @@ _RECONNECT_BACKOFF_SECONDS: Final = (
     12.0,
 )
 
-ConnectionArguments = Callable[[], dict[str, Any]]  # returns the keyword arguments of `connect`
+ConnectionArguments = Callable[[], dict[str, Any]]  # function that returns the keyword arguments of `connect`
 
 
 class Peer:
-    """Worker of this RPC group, possibly this process: its address, connections and outbox."""
+    """Worker of this RPC group (maybe this process): its address, connections and unacknowledged messages."""
 
     def __init__(
         self, info: WorkerInfo, address: str, own_id: int, connection_arguments: ConnectionArguments
     ) -> None:
         self.info = info
-        self.codes: set[str] = set()  # digests of code sent to the peer
+        self.codes: set[str] = set()  # digests of the code that the peer has received
         self.address = address
-        self._hello = ["hello", own_id, info.id]  # a different process at this address closes the connection
+        # another worker that has this address now closes the connection after this message
+        self._hello = ["hello", own_id, info.id]
         self._connection_arguments = connection_arguments
         self._calls: RequestMultiplexer | None = None
         self.outbox = ReliableOutbox(self.send)
-        self._lock = threading.Lock()  # guards the fields below
+        self._lock = threading.Lock()  # protects the fields below
         self._unsent: list[tuple[Any, Done]] = []
         self._connecting = False
         self._closed = False
@@ -56,7 +56,7 @@ class Peer:
         self._all_channels: WeakSet[BlockingConnection] = WeakSet()
 
     def send(self, message: Any, done: Done) -> None:
-        """Send a message once the connection is established; the event loop runs `done(response, error)`."""
+        """Send a message when the connection is established; the event loop calls `done(response, error)`."""
         calls = self._calls
         if calls is None or calls.closed:
             with self._lock:
@@ -100,7 +100,7 @@ class Peer:
         loop().call_later(_RECONNECT_BACKOFF_SECONDS[0], self._reconnect, 0)
 
     def _reconnect(self, attempt: int) -> None:
-        """Re-establish a broken connection, unless it is established already or was refused."""
+        """Open a broken connection again, unless it is open or the peer refused it."""
 
         def done(answered: Any, error: Exception | None) -> None:
             if (
@@ -114,7 +114,10 @@ class Peer:
             self.send(self._hello, done)
 
     def channel(self, timeout: float | None) -> BlockingConnection:
-        """Return this thread's blocking connection; OSError if none is established in `timeout` seconds."""
+        """Return the blocking connection of this thread.
+
+        Raise OSError if connecting takes `timeout` seconds.
+        """
         channel = getattr(self._channels, "channel", None)
         if channel is None or channel.closed or channel.stale:
             patience = _CONNECT_TIMEOUT_SECONDS if timeout is None else min(timeout, _CONNECT_TIMEOUT_SECONDS)
@@ -127,7 +130,7 @@ class Peer:
         return channel  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """Close all connections; blocked calls on them raise an error."""
+        """Close all connections; calls that wait on them raise an error."""
         self.outbox.closed = True
         with self._lock:
             self._closed = True

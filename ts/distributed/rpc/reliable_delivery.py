@@ -1,11 +1,11 @@
-"""One-way messages, resent until acknowledged: delivered in order and at least once, across reconnects.
+"""One-way messages that are sent until acknowledged: they arrive in order and at least once.
 
     outbox = ReliableOutbox(peer.send)
     outbox.send(["drop", [0, 7], [1, 3]])
 
-Messages are transmitted immediately.  After a connection failure, unacknowledged messages are sent again,
-oldest first, before newer ones; so handlers must be idempotent.  All are discarded if the connection is
-refused, or after DELIVERY_TIMEOUT_SECONDS without any acknowledgement.
+A message is sent at once. After a connection failure, all unacknowledged messages are sent again, oldest
+first, so the receiver must accept messages that it has already handled. All messages are discarded if the
+peer refuses the connection, or after DELIVERY_TIMEOUT_SECONDS without an acknowledgement.
 """
 
 from __future__ import annotations
@@ -26,20 +26,21 @@ OnDelivered = Callable[[], None] | None
 
 
 class ReliableOutbox:
-    """Unacknowledged one-way messages to one worker."""
+    """One-way messages to one worker that were not acknowledged."""
 
     def __init__(self, send: Callable[[Any, Done], None]) -> None:
         self._send_message = send
         self._numbers = itertools.count()
-        self._lock = threading.Lock()  # guards the fields below
+        self._lock = threading.Lock()  # protects the fields below
         self._unanswered: dict[int, tuple[Any, OnDelivered]] = {}
         self._in_flight = 0
         self._resend_scheduled = False
-        self._failing_since: float | None = None  # time of the first failure since the last acknowledgement
+        # time of the first connection failure since the last acknowledgement
+        self._failing_since: float | None = None
         self.closed = False
 
     def send(self, message: Any, on_delivered: OnDelivered = None) -> None:
-        """Send a message, from any thread; `then` is called when it was answered."""
+        """Send a message, from any thread; `on_delivered` is called when it was acknowledged."""
         with self._lock:
             number = next(self._numbers)
             self._unanswered[number] = message, on_delivered

@@ -30,19 +30,19 @@ UNKNOWN_CODE: Final = "unknown"
 
 
 class ResponseWriter:
-    """Writer of the single response to a request."""
+    """Writer of the response to one request."""
 
     context_id: int | None = None  # distributed autograd context of the call
 
     def __init__(self, agent: RpcAgent, reply: Reply) -> None:
         self._agent = agent
         self._reply = reply
-        self.travel: WireContext | None = None  # serialization of the callee's types
-        self.arrived: int | None = None  # arrival time of a profiled call in nanoseconds
+        self.travel: WireContext | None = None  # types in the signature of the callee, for encoding
+        self.arrived: int | None = None  # time in nanoseconds at which a profiled call arrived
         self._queued_ns = 0
 
     def result(self, value: Any) -> None:
-        """Send a value; if it cannot be serialized, send that error."""
+        """Send a value; if it cannot be serialized, send the error instead."""
         try:
             parcel = send_recv_nodes.pack(value, self._agent, self.context_id, travel=self.travel)
             self._reply(["value", *parcel] if self.arrived is None else ["value", *parcel, self._queued_ns])
@@ -50,18 +50,21 @@ class ResponseWriter:
             self.failed(error)
 
     def begins(self) -> None:
-        """Record the queueing time of a profiled call, whose execution starts now."""
+        """Record how long a profiled call waited; its execution starts now."""
         if self.arrived is not None:
             self._queued_ns = time.perf_counter_ns() - self.arrived
 
     def failed(self, error: BaseException, info: Any = None) -> None:
-        """Send an exception; `info` is this worker if a Python function raised it, to add its traceback."""
+        """Send an exception.
+
+        If a Python function raised it, `info` is this worker, and the traceback is added.
+        """
         error = with_remote_traceback(error, info)
         self._agent.executor.count("failed")
         self._reply(["failed", type(error).__name__, _error_text(error)])
 
     def unknown(self) -> None:
-        """Request the callee's code from the caller: this process lacks it."""
+        """Tell the caller that this process lacks the callee's code."""
         self._reply([UNKNOWN_CODE])
 
     def outcome(self, future: Future[Any]) -> None:
@@ -69,7 +72,7 @@ class ResponseWriter:
         send_outcome(future, self)
 
     def owned(self, owned: OwnerRRef) -> None:
-        """Send a value that this process owns once it is available."""
+        """Send the value of `owned` as soon as it is computed."""
 
         def send(future: Future[Any]) -> None:
             self.travel = owned.travel
@@ -78,15 +81,15 @@ class ResponseWriter:
         owned.value.add_done_callback(send)
 
     def goes_on(self, future: Future[Any]) -> None:
-        """Count the request as active until `future` finishes, although the response is sent before."""
+        """Count the request as active until `future` is done, although the response is sent earlier."""
         self._reply.began()
         future.add_done_callback(lambda _: self._reply.ended())
 
 
 def with_remote_traceback(error: BaseException, info: Any) -> Exception:
-    """Return the exception with the worker and traceback in its message, if `info` is given.
+    """Return the exception; if `info` is given, its message contains the worker and the traceback.
 
-    BaseExceptions such as SystemExit become RuntimeError, so that they do not end the caller.
+    An exception such as SystemExit becomes a RuntimeError, so that it does not end the calling process.
     """
     if info is None:
         return error if isinstance(error, Exception) else RuntimeError(_error_text(error, repr))
@@ -97,7 +100,7 @@ def with_remote_traceback(error: BaseException, info: Any) -> Exception:
 
 
 def _error_message(error: BaseException) -> str:
-    """Return the argument that recreates the error: `str(KeyError(...))` would add quotes."""
+    """Return the argument from which the caller creates the error; `str(KeyError(...))` would add quotes."""
     match error:
         case KeyError(args=(str(text),)):
             return text
@@ -105,7 +108,7 @@ def _error_message(error: BaseException) -> str:
 
 
 def _error_text(error: BaseException, format_error: Callable[[Any], str] = _error_message) -> str:
-    """Return the error's message as valid UTF-8; a fallback if a user-defined `__str__` raises."""
+    """Return the message of an error as valid UTF-8; if its `__str__` raises, only the class name."""
     try:
         return format_error(error).encode("utf-8", "backslashreplace").decode()
     except Exception:
@@ -113,7 +116,7 @@ def _error_text(error: BaseException, format_error: Callable[[Any], str] = _erro
 
 
 def send_result(result: Any, callee: Any, writer: Any) -> None:
-    """Send the result of `callee`; of an async function, the value of the future that it returned."""
+    """Send the result of `callee`; if it is an async function, the value of the returned future."""
     if getattr(callee, ASYNC_FUNCTION_ATTRIBUTE, None) is None:
         writer.result(result)
         return
@@ -128,7 +131,7 @@ def send_result(result: Any, callee: Any, writer: Any) -> None:
 
 
 def send_outcome(future: Future[Any], writer: Any, asynchronous: bool = False) -> None:
-    """Send the outcome of a finished future; for an asynchronous script, that of the future in it."""
+    """Send the value or exception of a finished future; if `asynchronous`, the value is again a future."""
     error = future.exception()
     if error is not None:
         writer.failed(error)
@@ -139,7 +142,7 @@ def send_outcome(future: Future[Any], writer: Any, asynchronous: bool = False) -
 
 
 def send_future_result(result: Any, writer: Any) -> None:
-    """Send the outcome of the future that an async script returned; RuntimeError if it returned no future."""
+    """Send the value of the future that an async script returned; RuntimeError if it returned none."""
     if isinstance(result, Future):
         result.add_done_callback(lambda future: send_outcome(future, writer))
     else:
@@ -149,7 +152,7 @@ def send_future_result(result: Any, writer: Any) -> None:
 
 
 def decode_response(message: Any, agent: RpcAgent, travel: WireContext | None = None) -> Any:
-    """Return the value in a response message, or raise the exception in it; RuntimeError if malformed."""
+    """Return the value in a response, or raise the exception in it; RuntimeError if it is malformed."""
     match message:
         case ("value", data, memory, *_):
             return send_recv_nodes.unpack((data, memory), agent, travel)[0]
@@ -159,7 +162,7 @@ def decode_response(message: Any, agent: RpcAgent, travel: WireContext | None = 
 
 
 def _error_class(name: str) -> Any:
-    """Return the exception class of a name if its constructor takes one string; else RuntimeError."""
+    """Return the exception class with this name if its constructor takes one string, else RuntimeError."""
     kind = getattr(builtins, name, None) or getattr(ts.errors, name, None)
     if not isinstance(kind, type) or not issubclass(kind, Exception):
         return RuntimeError

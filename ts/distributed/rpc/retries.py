@@ -1,10 +1,10 @@
-"""Retries of idempotent calls while their worker is unavailable, until the timeout of the call.
+"""Calls that are repeated while their worker is unavailable, until the timeout of the call.
 
     rpc_sync("worker1", f, args=(x,), retryable=True)
 
-A call that failed because a connection broke may have run, so `retryable` is for functions that may run
-twice.  Each attempt looks up the worker again: in a cluster, a restarted worker of the same name gets the
-call.
+If the connection breaks, the worker may still have executed the function, so `retryable` is only for
+functions that may run twice. Each attempt looks up the worker again: in a cluster, a restarted worker with
+this name receives the call.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _RETRY_BACKOFF_SECONDS: Final = (
     0.2,
     0.5,
     1.0,
-)  # the last one repeats
+)  # seconds between attempts; the last value repeats
 
-StartCall = Callable[[float], Future[Any]]  # (timeout in seconds) -> future of the attempt
+StartCall = Callable[[float], Future[Any]]  # function from a timeout in seconds to the future of an attempt
 
 
 class RetryingCall:
-    """Call that is repeated until it receives a response or times out; `future` is its result."""
+    """Call that is repeated until there is a response or the time is up; `future` is its result."""
 
     def __init__(self, agent: RpcAgent, start_call: StartCall, timeout: float) -> None:
         self.future = RpcFuture(agent)
@@ -51,7 +51,7 @@ class RetryingCall:
         self._attempt_count += 1
         try:
             call = self._start_call(self._remaining_seconds())
-        except Exception as error:  # the lookup of the worker or the encoding of arguments failed
+        except Exception as error:  # the worker is unknown, or the arguments cannot be encoded
             call = RpcFuture(self._agent)
             call.set_exception(error)
         call.add_done_callback(self._on_attempt_done)
@@ -70,4 +70,4 @@ class RetryingCall:
                 WorkerUnavailableError("this process shut RPC down before its call received a response")
             )
         else:
-            self._agent.pool.submit(self._start_attempt)  # the lookup of a worker may block
+            self._agent.pool.submit(self._start_attempt)  # in the pool, as looking up a worker may block

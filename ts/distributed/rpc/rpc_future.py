@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RpcFuture(Future[Any]):
-    """Future of an RPC result; callbacks run in a pool thread, where they may block and make RPC calls."""
+    """Future of an RPC result; its callbacks run in a pool thread, so they may block and call workers."""
 
     def __init__(self, agent: RpcAgent) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class RpcFuture(Future[Any]):
         self.limit = 0.0  # timeout of the call in seconds
 
     def call(self, callback: Callable[[Any], Any]) -> None:
-        """Run a callback, in the pool if this is the event loop's thread and the callback may block."""
+        """Run a callback; in the event loop's thread, a callback that may block is passed to the pool."""
         wakes = isinstance(getattr(callback, "__self__", None), ScriptCoroutine)
         if on_event_loop() and not wakes and not isinstance(callback, non_blocking):
             self.agent.pool.submit(super().call, callback)
@@ -31,7 +31,7 @@ class RpcFuture(Future[Any]):
 
 
 def copy_outcome(finished: Future[Any], to: Future[Any]) -> None:
-    """Set the value or exception of a finished future on another future."""
+    """Set the value or exception of the finished future on the future `to`."""
     error = finished.exception()
     if error is None:
         to.set_result(finished.value())
@@ -40,7 +40,7 @@ def copy_outcome(finished: Future[Any], to: Future[Any]) -> None:
 
 
 def map_future(agent: RpcAgent, future: Future[Any], convert: Callable[[Any], Any]) -> RpcFuture:
-    """Return a future of `convert(value of future)`; exceptions are propagated unchanged."""
+    """Return a future of `convert(value of future)`; an exception of `future` is passed on."""
     result = RpcFuture(agent)
 
     def set_converted(finished: Future[Any]) -> None:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class RRef(RRefValue):
-    """Remote reference to a value; the constructor makes one to a value of this process.
+    """Remote reference to a value; the constructor creates a reference to a value of this process.
 
     value       the value
-    type_hint   its type, stored as an attribute only
+    type_hint   type of the value; it is only stored
     """
 
     __class_getitem__: Any = classmethod(GenericAlias)  # RRef[T] is a type of scripts
@@ -32,14 +32,14 @@ class RRef(RRefValue):
     _peer: Peer
     _identity: tuple[int, int]
     _fork: tuple[int, int]
-    _travel: WireContext | None = None  # serialization of the callee's types
-    _type: Future[Any] | None = None  # of the value, once requested
-    _created: Future[Any] | None = None  # finished when the owner has started to compute the value
+    _travel: WireContext | None = None  # types in the signature of the callee, for decoding
+    _type: Future[Any] | None = None  # future of the type of the value, after the first request for it
+    _created: Future[Any] | None = None  # done when the owner has started to compute the value
 
     def __init__(self, value: Any, type_hint: Any = None) -> None:
         rref = current().rref_context.own(value)
         self.__dict__.update(rref.__dict__, type_hint=type_hint)
-        rref.__dict__.clear()  # so that its finalizer does not drop the fork
+        rref.__dict__.clear()  # the finalizer of an object without attributes drops no fork
 
     @classmethod
     def _handle(cls, agent: RpcAgent, peer: Peer, identity: tuple[int, int], fork: tuple[int, int]) -> Self:
@@ -73,10 +73,10 @@ class RRef(RRefValue):
     # ---- the value
 
     def to_here(self, timeout: float = UNSET_RPC_TIMEOUT) -> Any:
-        """Return the value, copied from the owner unless this process owns it.
+        """Return the value; if another process owns it, a copy.
 
-        Raises the exception of the call that computed it; RuntimeError after `timeout` seconds, and if the
-        owner is unavailable.
+        Raise the exception of the call that computed the value, and RuntimeError after `timeout` seconds or
+        if the owner is unavailable.
         """
         if self.is_owner():
             return self.local_value()
@@ -88,11 +88,11 @@ class RRef(RRefValue):
         return ["fetch", list(self._identity), send_recv_nodes.context_for(self._peer, self._agent)]
 
     def local_value(self) -> Any:
-        """Return the value without a copy; RuntimeError if another worker owns it."""
+        """Return the value without a copy; raise RuntimeError if another process owns it."""
         return self.own_value().wait()
 
     def own_value(self) -> Future[Any]:
-        """Return a future of the value; RuntimeError if another worker owns it."""
+        """Return a future of the value; raise RuntimeError if another process owns it."""
         if not self.is_owner():
             raise RuntimeError(
                 f"For {self!r}, can't call localValue() on user {self._agent.info}. Call it on owner "
@@ -102,7 +102,7 @@ class RRef(RRefValue):
         return self._agent.rref_context.owner_of(self._identity).value
 
     def fetching(self, timeout: float = UNSET_RPC_TIMEOUT) -> Future[Any]:
-        """Return a future of the result of `to_here`."""
+        """Return a future of the value, as `to_here` returns it."""
         if self.is_owner():
             return self.own_value()
         agent, fetched, message = self._agent, RpcFuture(self._agent), self._fetch()
@@ -121,7 +121,7 @@ class RRef(RRefValue):
     def backward(self, dist_autograd_ctx_id: int = -1, retain_graph: bool = False) -> None:
         """Run `dist_autograd.backward` from the value, a scalar tensor, in its owner.
 
-        Only the owner may omit the context; then this is `value.backward()`.
+        Without a context, which is only possible in the owner, run `value.backward()`.
         """
         agent, context_id = self._agent, dist_autograd_ctx_id
         if self.is_owner():
@@ -134,7 +134,7 @@ class RRef(RRefValue):
         agent.ask(self._peer, message, agent.timeout(UNSET_RPC_TIMEOUT))
 
     def _check_created(self) -> None:
-        """Wait until the owner has started to compute the value; raise the error if it could not."""
+        """Wait until the owner has started to compute the value; raise its error if it could not."""
         if self._created is not None:
             self._created.wait()
 
@@ -146,7 +146,7 @@ class RRef(RRefValue):
         return self._created
 
     def _get_type(self, timeout: float = UNSET_RPC_TIMEOUT, blocking: bool = True) -> Any:
-        """Return the value's class, or, if not `blocking`, a future of the class."""
+        """Return the class of the value; if not `blocking`, a future of the class."""
         if self._type is None:
             self._type = self._ask_type(timeout)
         return self._type.wait() if blocking else self._type

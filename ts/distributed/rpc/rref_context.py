@@ -4,10 +4,10 @@
         OwnerRRef(value, forks={...})                  RRef(identity, fork)
                                         ◄── ("drop", identity, fork)       the user's RRef was deleted
 
-An identity names a value, a fork names an RRef of one process to it; the owner's own RRefs are forks, too.  A
-process that sends an RRef creates a fork and retains its own RRef until the receiver reports that the owner
-has registered the fork ("confirmed"), or for FORK_CONFIRMATION_TIMEOUT_SECONDS.  The owner discards the forks
-of workers that have left.
+An identity is the id of a value. A fork is the id of one RRef to the value in some process, also in the
+owner. A process that sends an RRef creates a fork for the receiver. It keeps its own RRef until the receiver
+reports that the owner has registered the fork ("confirmed"), at most for FORK_CONFIRMATION_TIMEOUT_SECONDS.
+The owner discards the forks of workers that have left.
 """
 
 from __future__ import annotations
@@ -31,40 +31,40 @@ if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
 
 FORK_CONFIRMATION_TIMEOUT_SECONDS = 120.0
-_MAX_EARLY_DROPS: Final = 1024  # forks whose "drop" arrived before their "need"
+_MAX_EARLY_DROPS: Final = 1024  # forks whose "drop" message arrived before their "need" message
 
-GloballyUniqueId = tuple[int, int]  # (id of the worker that created it, counter of that worker)
+GloballyUniqueId = tuple[int, int]  # (id of the worker that created it, number given by this worker)
 
 
 class OwnerRRef:
-    """Value owned by this process, with the forks that keep it alive."""
+    """Value that this process owns, with the forks (RRefs) that keep it alive."""
 
-    context_id: int | None = None  # distributed autograd context of the call that computes it
+    context_id: int | None = None  # distributed autograd context of the call that computes the value
 
     def __init__(self, agent: RpcAgent) -> None:
         self.value = RpcFuture(agent)
-        self.forks: dict[GloballyUniqueId, int] = {}  # fork -> id of the worker that holds it
-        self.travel: WireContext | None = None  # serialization of the callee's types
+        self.forks: dict[GloballyUniqueId, int] = {}  # id of the worker that holds a fork, by fork
+        self.travel: WireContext | None = None  # types in the signature of the callee, for encoding the value
 
     def begins(self) -> None:
-        """Ignore the start of the computation, which `ResponseWriter` records."""
+        """Do nothing when the computation starts; only `ResponseWriter` measures it."""
 
     def result(self, value: Any) -> None:
-        """Set the value of the finished call."""
+        """Set the value."""
         self.value.set_result(value)
 
     def failed(self, error: BaseException, info: Any = None) -> None:
-        """Set the exception of the computation and count the failure."""
+        """Set the exception of the computation, and count the failed call."""
         self.value.agent.executor.count("failed")
         self.value.set_exception(with_remote_traceback(error, info))
 
     def unknown(self) -> None:
-        """Set an error: the code was evicted before the computation."""
+        """Set an error: the code of the callee is no longer in the cache."""
         self.value.set_exception(RuntimeError("the code that computes this value was evicted from the cache"))
 
 
 class RRefContext:
-    """Tables of the values that this process owns and of the unconfirmed forks that it has sent."""
+    """Values that this process owns, and RRefs that it has sent and whose forks are not confirmed."""
 
     def __init__(self, agent: RpcAgent) -> None:
         self.agent = agent
@@ -72,12 +72,13 @@ class RRefContext:
         self.travel = WireContext(RRef, self.pack, self.unpack)
         self._next_local_id = itertools.count()
         self._owners: dict[GloballyUniqueId, OwnerRRef] = {}
-        # Fork -> source RRef of the fork, and end of its retention.
+        # By fork that was sent: the RRef that is kept, and until when.
         self._pending_forks: dict[GloballyUniqueId, tuple[RRef, float]] = {}
         self._expiring = False
-        # (identity, fork) of drops that arrived before the fork: messages may overtake on a new connection.
+        # (identity, fork) of "drop" messages that arrived before the fork was registered; on a new
+        # connection, messages may overtake earlier ones.
         self._early_drops: OrderedDict[tuple[GloballyUniqueId, GloballyUniqueId], None] = OrderedDict()
-        self._lock = threading.RLock()  # reentrant, as RRef finalizers may run while it is held
+        self._lock = threading.RLock()  # reentrant: a finalizer of an RRef may run while this thread holds it
 
     def __len__(self) -> int:
         return len(self._owners)
@@ -94,43 +95,43 @@ class RRefContext:
             }
 
     def wire_context_for(self, callee: Any) -> WireContext:
-        """Return the context for serializing a callee's arguments and results."""
+        """Return the context for encoding the arguments and results of a callee."""
         signature = signature_of(callee)
         return self.travel if signature is None else self.travel._replace(signature=signature)
 
     def new(self) -> GloballyUniqueId:
-        """Return a new globally unique id."""
+        """Return a new id that no other process creates."""
         return self.here, next(self._next_local_id)
 
-    # ---- this process as owner
+    # ---- values that this process owns
 
     def owned(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int) -> OwnerRRef:
-        """Register a fork of a worker with the value of an identity, which is created if missing."""
+        """Register a fork of worker `process` for the value `identity`, which is created if missing."""
         with self._lock:
             if (identity, fork) in self._early_drops:
-                return OwnerRRef(self.agent)  # not stored: its only fork was dropped before
+                return OwnerRRef(self.agent)  # not stored, since its only fork was dropped already
             owner = self._owners.setdefault(identity, OwnerRRef(self.agent))
             owner.forks[fork] = process
             return owner
 
     def begin(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int) -> OwnerRRef:
-        """Create an owned value for another worker's call.
+        """Create the value that a call of worker `process` will compute.
 
-        ValueError if the ids belong to another worker, or the identity exists.
+        Raise ValueError if the ids are not from this worker, or the value exists.
         """
         if identity[0] != process or fork[0] != process or identity in self._owners:
             raise ValueError(f"process {process} may not create the value {identity}: foreign or existing id")
         return self.owned(identity, fork, process)
 
     def owner_of(self, identity: GloballyUniqueId) -> OwnerRRef:
-        """Return the owned value of an identity; RuntimeError if it was deleted."""
+        """Return the value `identity`; raise RuntimeError if it was deleted."""
         owner = self._owners.get(identity)
         if owner is None:
             raise RuntimeError(f"{self.agent.info} has no value {identity}: its last reference was dropped")
         return owner
 
     def drop(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int | None = None) -> None:
-        """Drop a fork; the last one deletes the value. ValueError if `process` does not hold the fork."""
+        """Drop a fork; the last drop deletes the value. Raise ValueError if `process` does not hold it."""
         with self._lock:
             owner = self._owners.get(identity)
             holder = None if owner is None else owner.forks.get(fork)
@@ -147,7 +148,7 @@ class RRefContext:
                 del self._owners[identity]
 
     def forget(self, process: int) -> None:
-        """Drop all forks of a worker that has left."""
+        """Drop all forks that a worker held which has left."""
         with self._lock:
             for identity, owner in list(self._owners.items()):
                 for fork in [fork for fork, holder in owner.forks.items() if holder == process]:
@@ -162,8 +163,9 @@ class RRefContext:
     # ---- serialization of RRefs
 
     def pack(self, handle: RRef) -> Any:
-        """Serialize an RRef as a new fork, and retain the RRef until the fork is confirmed."""
-        handle._check_created()  # otherwise the receiver might query the owner before the value exists
+        """Serialize an RRef as a new fork; keep the RRef until the fork is confirmed."""
+        # otherwise the receiver might ask the owner for a value that does not exist yet
+        handle._check_created()
         fork, now = self.new(), time.monotonic()
         with self._lock:
             self._pending_forks[fork] = handle, now + FORK_CONFIRMATION_TIMEOUT_SECONDS
@@ -182,7 +184,7 @@ class RRefContext:
         ]
 
     def _expire(self) -> None:
-        """Release the RRefs of forks that were not confirmed in time."""
+        """Release the RRefs that were kept for forks which were not confirmed in time."""
         now = time.monotonic()
         with self._lock:
             old = {
@@ -197,7 +199,7 @@ class RRefContext:
         old.clear()
 
     def unpack(self, data: Any) -> RRef:
-        """Deserialize an RRef: register its fork with the owner, then confirm it to the sender."""
+        """Deserialize an RRef: register its fork with the owner, then confirm the fork to the sender."""
         owner, identity, fork, parent = data
         identity, fork = parse_id(identity), parse_id(fork)
         peer, sender = map(self.agent.directory.peer_from_card, (owner, parent))
@@ -218,14 +220,14 @@ class RRefContext:
             self.agent.send_reliably(sender, ["confirmed", list(fork)])
 
     def confirmed(self, fork: GloballyUniqueId) -> None:
-        """Release the RRef that was retained for a fork, which the owner has registered."""
+        """Release the RRef that was kept for a fork; the owner has registered the fork."""
         with self._lock:
             self._pending_forks.pop(fork, None)
 
     # ---- requests of other workers
 
     def handle_message(self, kind: str, rest: Any, response: ResponseWriter, caller: int) -> None:
-        """Handle a request about owned values or forks; ValueError for another kind."""
+        """Handle a request about values or forks; raise ValueError for an unknown kind."""
         match kind, [*rest]:
             case "fetch", [identity, context]:
                 response.context_id = send_recv_nodes.joined(context, self.agent)
@@ -248,7 +250,7 @@ class RRefContext:
 
 
 def parse_id(data: Any) -> GloballyUniqueId:
-    """Parse the globally unique id in a message; ValueError if it is not a pair of integers."""
+    """Parse an id in a message; raise ValueError if it is not a pair of integers."""
     process, number = data
     if type(process) is not int or type(number) is not int:
         raise ValueError(f"expected an id (worker, counter), got {data!r}")

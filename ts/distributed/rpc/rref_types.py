@@ -1,7 +1,7 @@
 """Types of remote values by name: `RRef._get_type`.
 
     send_type_name(future, response)                     respond with (module, name) of the type of the value
-    type_named(("ts._core.tensor.tensor", "Tensor"))     the class, if it is one of Python's own or of `ts`
+    type_named(("ts._core.tensor.tensor", "Tensor"))     the class, if it is builtin or a class of `ts`
 
 Other classes are user-defined; `ReceivedCode.type_of` imports them if `allow_python` is set.
 """
@@ -16,7 +16,7 @@ from ts._core.vm.future import Future
 if TYPE_CHECKING:
     from ts.distributed.rpc.responses import ResponseWriter
 
-_TRUSTED_PACKAGES: Final = ("builtins", "ts")  # classes are looked up in loaded modules; nothing is imported
+_TRUSTED_PACKAGES: Final = ("builtins", "ts")  # only loaded modules are searched; nothing is imported
 
 
 def send_type_name(value: Future[Any], response: ResponseWriter) -> None:
@@ -36,7 +36,7 @@ def send_type_name(value: Future[Any], response: ResponseWriter) -> None:
 def type_named(name: Any) -> type | None:
     """Return a builtin class or a class of `ts` by (module, name); None for other modules.
 
-    ValueError if `name` is not a pair of strings, or the module has no such class.
+    Raise ValueError if `name` is not a pair of strings, or the module has no such class.
     """
     module, path = name
     if not isinstance(module, str) or not isinstance(path, str):

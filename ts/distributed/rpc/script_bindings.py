@@ -1,4 +1,4 @@
-"""Bindings of the script operators `prim::rpc_async`, `rpc_sync` and `rpc_remote` to `Calls`."""
+"""Implementation of the script operators `prim::rpc_async`, `rpc_sync` and `rpc_remote`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ts.ops.rpc_ops import REMOTE, Calls
 
 
 def start_call(kind: str, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
-    """Start a call of kind `kind`; return a future of its result, or an RRef to it for REMOTE."""
+    """Start a call; return a future of the result, or for kind REMOTE an RRef to the result."""
     agent = current()
     start = agent.remote if kind == REMOTE else agent.call
     return start(to, callee, tuple(args), kwargs, float(timeout))

@@ -11,12 +11,12 @@ from ts.ops.rpc_ops import NOT_INITIALIZED
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
 
-lock = threading.Lock()  # guards `agent`
+lock = threading.Lock()  # protects `agent`
 agent: RpcAgent | None = None
 
 
 def current() -> RpcAgent:
-    """Return the agent of this process; RuntimeError if RPC is not initialized."""
+    """Return the agent of this process; raise RuntimeError if RPC is not initialized."""
     if agent is None:
         raise RuntimeError(NOT_INITIALIZED)
     return agent

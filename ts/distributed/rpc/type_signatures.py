@@ -1,11 +1,11 @@
-"""Serialization of script objects, enums and named tuples by the index of their type in a callee's signature.
+"""Serialization of script objects, enums and named tuples: the type is an index into a signature.
 
     def join(p: Point, c: Color) -> Line           types: Point, Color, Line, and those of their attributes
     signature = Signature(join.schema)
     signature.parts(Point(1, 2))                   (0, [1, 2])
     signature.build(0, [1, 2])                     Point(1, 2)
 
-Caller and callee each have the callee's types, so messages contain no class names.
+Caller and callee both know the signature of the called function, so messages contain no class names.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Signature:
 
     def _add_type(self, type: Type) -> None:
         if isinstance(type, ClassType) and type.is_module():
-            return  # modules are not serialized
+            return  # modules cannot be sent
         if isinstance(type, ClassType | EnumType) or (isinstance(type, TupleType) and type.name):
             if any(_is_same(type, other) for other in self.types):
                 return
@@ -45,7 +45,10 @@ class Signature:
             self._add_type(each)
 
     def parts(self, x: Any) -> tuple[int, list[Any]] | None:
-        """Return a value's type index and components; None for types outside the signature."""
+        """Return the index of the type of `x` and the components of `x`.
+
+        None if the signature lacks the type.
+        """
         if isinstance(x, RecursiveScriptClass):
             x = x._c
         for number, type in enumerate(self.types):
@@ -57,7 +60,7 @@ class Signature:
     def build(self, number: Any, parts: list[Any]) -> Any:
         """Build a value of the type with index `number` from its components.
 
-        ValueError, KeyError or IndexError if the index or the components do not fit the signature.
+        Raise ValueError, KeyError or IndexError if the index or the components do not fit the signature.
         """
         type = self.types[_check_index(number)]
         if isinstance(type, EnumType):
@@ -77,7 +80,7 @@ class Signature:
 
 
 def _is_same(a: Type, b: Type) -> bool:
-    """Return whether two types are the same; equal named tuple types may be distinct objects."""
+    """Return True for the same type; equal types of named tuples may be different objects."""
     return a is b or (isinstance(a, TupleType) and a == b)
 
 
@@ -88,7 +91,7 @@ def _check_index(number: Any) -> int:
 
 
 def _decompose(x: Any, type: Nominal) -> list[Any] | None:
-    """Return the components of a value of type `type`; None for a value of another type."""
+    """Return the components of a value of `type`; None if `x` has another type."""
     if isinstance(type, EnumType):
         return [x.name] if isinstance(x, Enum) and x.__class__ is type.python_class else None
     if isinstance(type, TupleType):
@@ -99,10 +102,13 @@ def _decompose(x: Any, type: Nominal) -> list[Any] | None:
 
 
 def _is_class_of(cls: Any, type: ClassType) -> bool:
-    """Return whether a Python class is that of `type`; for a type read from an archive, compare names."""
+    """Return True if `cls` is the Python class of `type`.
+
+    A type that was read from an archive has no Python class: compare names.
+    """
     if type.python_class is not None:
         return cls is type.python_class
-    own = vars(cls).get(ATTRIBUTE)  # classes of the same name have types with different names
+    own = vars(cls).get(ATTRIBUTE)  # if two classes have the same name, their types have different names
     name = own.qualified_name() if isinstance(own, ClassType) else qualified_name(cls)
     return name == type.qualified_name()
 

@@ -18,7 +18,7 @@ from ts.distributed.event_loop import non_blocking
 
 
 class _PendingCalls(threading.local):
-    """Futures of the calls of each active `_wait_all` block of a thread."""
+    """Futures of calls, for each open `_wait_all` block of this thread."""
 
     def __init__(self) -> None:
         self.calls: list[list[Future[Any]]] = []
@@ -28,7 +28,7 @@ _thread_state = _PendingCalls()
 
 
 def add_to_wait_all(future: Future[Any]) -> Future[Any]:
-    """Register a future with the innermost `_wait_all` block of this thread, if any, and return it."""
+    """Add a future to the innermost open `_wait_all` block of this thread, if any; return the future."""
     if _thread_state.calls:
         _thread_state.calls[-1].append(future)
     return future
@@ -36,7 +36,7 @@ def add_to_wait_all(future: Future[Any]) -> Future[Any]:
 
 @contextmanager
 def _wait_all() -> Iterator[None]:
-    """Wait on exit for all futures that `rpc_async` returned to this thread in the block; blocks may nest."""
+    """Wait at the end of the block for all futures that `rpc_async` returned in it; blocks may nest."""
     _thread_state.calls.append([])
     try:
         yield
@@ -45,7 +45,7 @@ def _wait_all() -> Iterator[None]:
 
 
 def _wait(calls: list[Future[Any]]) -> None:
-    """Wait until all calls have finished, then raise the exception of the first failed one, in call order."""
+    """Wait until all calls are done; raise the exception of the first call that failed, in call order."""
     done: queue.SimpleQueue[None] = queue.SimpleQueue()
     for call in calls:
         call.add_done_callback(non_blocking(lambda _: done.put(None)))

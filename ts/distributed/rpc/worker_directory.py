@@ -8,7 +8,7 @@
     directory.workers()                workers that `map` distributes batches to
     directory.leave(remaining)         wait until this process may leave
 
-A serialized RRef identifies its owner by id, name and address.
+A serialized RRef contains the id, name and address of its owner.
 """
 
 from __future__ import annotations
@@ -26,26 +26,27 @@ from ts.ops.rpc_ops import WorkerInfo
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
 
-LOCAL: Final = "127.0.0.1"  # listen address of workers on one machine
+LOCAL: Final = "127.0.0.1"  # workers on one machine listen on this host
 
-RemainingSeconds = Callable[[], float | None]  # returns the remaining seconds to wait; None: no limit
+# function that returns the remaining seconds to wait; None means no limit
+RemainingSeconds = Callable[[], float | None]
 Card = list[Any]
 
 
 class WorkerDirectory:
-    """Table of known workers by id and name; base class."""
+    """Base class of worker directories: tables of the known workers by id and by name."""
 
     def __init__(self, agent: RpcAgent, info: WorkerInfo, security: Credentials) -> None:
         self.agent = agent
         self.info = info
         self.security = security
         self.peers: dict[int, Peer] = {}
-        self.trail: deque[Any] | None = None  # finished calls for the dashboard, if there is one
+        self.trail: deque[Any] | None = None  # finished calls for the dashboard; None without a dashboard
         self._by_name: dict[str, Peer] = {}
         self._connection_arguments = functools.partial(security.get_connection_args, "worker")
 
     def add(self, number: int, name: str, address: str) -> Peer:
-        """Register a worker by id and name, replacing the name and address received with an RRef."""
+        """Register a worker by id and name; replace a name and address that were received with an RRef."""
         peer = self.numbered(number, name, address)
         if (peer.info.name, peer.address) != (name, address):
             peer.close()
@@ -56,7 +57,10 @@ class WorkerDirectory:
         return peer
 
     def numbered(self, number: int, name: str, address: str) -> Peer:
-        """Return the peer with an id, registered by id only: its name may belong to another worker by now."""
+        """Return the peer with this id.
+
+        Register it by id only, as its name may belong to another worker now.
+        """
         peer = self.peers.get(number)
         if peer is None:
             new_peer = Peer(WorkerInfo(name, number), address, self.info.id, self._connection_arguments)
@@ -64,7 +68,7 @@ class WorkerDirectory:
         return peer
 
     def peer(self, to: Any) -> Peer:
-        """Return a peer by name, id or WorkerInfo; RuntimeError if there is none."""
+        """Return a peer by name, id or WorkerInfo; raise RuntimeError if there is none."""
         if isinstance(to, WorkerInfo):
             to = to.id
         if not isinstance(to, str | int):
@@ -73,11 +77,11 @@ class WorkerDirectory:
         return self.unknown(to) if peer is None else peer
 
     def can_have_id(self, number: int) -> bool:
-        """Return whether a connecting process may claim the id `number`."""
+        """Return True if a process that connects may have the id `number`."""
         return number in self.peers
 
     def unknown(self, to: Any) -> Peer:
-        """Look up a worker that is missing in the table; RuntimeError unless a subclass finds it."""
+        """Raise RuntimeError for a worker that is not in the table; subclasses may look it up."""
         raise RuntimeError(self.unknown_worker_message(to))
 
     def unknown_worker_message(self, to: Any) -> str:
@@ -86,11 +90,11 @@ class WorkerDirectory:
         return f"name:{self.info.name},rank:{self.info.id} could not find destination {kind} {to}"
 
     def card(self, peer: Peer) -> Card:
-        """Return the card of a peer: the id, name and address that another process needs to call it."""
+        """Return what another process needs to call a peer: its id, name and address."""
         return [peer.info.id, peer.info.name, peer.address]
 
     def peer_from_card(self, card: Any) -> Peer:
-        """Return the peer that a card describes; ValueError for a malformed card."""
+        """Return the peer described by [id, name, address]; raise ValueError for malformed data."""
         match card:
             case (int(number), str(), str()):
                 return self.peer(number)
@@ -101,7 +105,7 @@ class WorkerDirectory:
         return [peer.info for peer in self.peers.values() if peer.info != self.info]
 
     def leave(self, remaining: RemainingSeconds) -> None:
-        """Wait until this process may leave."""
+        """Wait until this process may leave; subclasses define when."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -130,7 +134,8 @@ class StaticWorkerDirectory(WorkerDirectory):
 
     def leave(self, remaining: RemainingSeconds) -> None:
         """Wait until the calls of all workers have finished."""
-        for phase in ("first", "second"):  # calls during the first barrier may have made further calls
+        # a call that was active in the first barrier may have started further calls
+        for phase in ("first", "second"):
             self.agent.wait_until_idle(remaining())
             self._meeting.barrier(f"leave, {phase}", remaining())
 

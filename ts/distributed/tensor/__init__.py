@@ -2,8 +2,8 @@
 
     plan = {"weight": Shard(0), "bias": Replicate()}        values that compare, hash and print as PyTorch's
 
-Placements are plain values that libraries create when they are imported.  Distributed tensors (`DTensor`,
-`distribute_tensor`) are placeholders that refuse to be called.
+Placements exist since some libraries create them when they are imported. Distributed tensors are unsupported:
+`DTensor` and `distribute_tensor` raise an error when they are called.
 """
 
 from ts.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard

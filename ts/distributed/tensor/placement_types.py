@@ -1,4 +1,4 @@
-"""Placements: how a tensor is laid out along one dimension of a device mesh.
+"""Placements: how a tensor is distributed along one dimension of a device mesh.
 
 Shard(0).is_shard(0)            # True: each rank has a part of dimension 0
 str(Replicate())                # "R": each rank has the whole tensor
@@ -17,7 +17,7 @@ class Placement:
     """Base class of placements."""
 
     def is_shard(self, dim: int | None = None) -> bool:
-        """Return whether the tensor is split along a dimension, or along `dim` if it is given."""
+        """Return True if the tensor is split: along `dim`, or without `dim` along any dimension."""
         return isinstance(self, Shard) and (dim is None or self.dim == dim)
 
     def is_replicate(self) -> bool:
@@ -25,12 +25,15 @@ class Placement:
         return isinstance(self, Replicate)
 
     def is_partial(self, reduce_op: str | None = None) -> bool:
-        """Return whether ranks have operands of a reduction, or of `reduce_op` if it is given."""
+        """Return True if ranks hold operands of a reduction.
+
+        Of `reduce_op`, or without it of any reduction.
+        """
         return isinstance(self, Partial) and (reduce_op is None or self.reduce_op == reduce_op)
 
 
 class Shard(Placement):
-    """Placement that splits a tensor along its dimension `dim`.  Raises TypeError if `dim` is no number."""
+    """Placement that splits a tensor along its dimension `dim`; TypeError if `dim` is no number."""
 
     def __init__(self, dim: SupportsInt | SupportsIndex) -> None:
         if isinstance(dim, (str, bytes)) or not hasattr(type(dim), "__int__"):
@@ -39,7 +42,7 @@ class Shard(Placement):
 
     @property
     def dim(self) -> int:
-        """Dimension that is split."""
+        """Dimension along which the tensor is split."""
         return self._dim
 
     def __eq__(self, other: object) -> bool:
@@ -72,7 +75,7 @@ class Replicate(Placement):
 
 
 class Partial(Placement):
-    """Placement of operands that a reduction (`reduce_op`, by default "sum") combines to the tensor."""
+    """Placement of operands: the reduction `reduce_op` (by default "sum") of all ranks is the tensor."""
 
     LINEAR_REDUCE_OPS = ("sum", "avg")
     ALL_REDUCE_OPS = ("sum", "avg", "min", "max", "product")

@@ -50,11 +50,12 @@ _MODULES_OF_DASK: Final = {"Comm": "dask_comm_backend", "Security": "security"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs dask.distributed; ImportError names the extra if it is not installed."""
+    """Import a name that needs dask.distributed; raise ImportError with the extra's name if missing."""
     if name not in _MODULES_OF_DASK:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        importlib.import_module("ts.distributed.transport.dask_comm_backend")  # it registers the schemes
+        # registers the address schemes with dask
+        importlib.import_module("ts.distributed.transport.dask_comm_backend")
         module = importlib.import_module(f"ts.distributed.transport.{_MODULES_OF_DASK[name]}")
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "distributed":

@@ -1,6 +1,6 @@
 """Asynchronous connection: bidirectional messages over a non-blocking socket.
 
-    stream.send(message)                     sent immediately as far as the socket accepts it
+    stream.send(message)                     sent at once, as far as the socket accepts it
     stream.post(message)                     as above, from any thread
     await stream.flushed()                   all data is in the kernel: sent memory may be modified
     await stream.receive()                   the next message
@@ -24,16 +24,16 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MalformedMessageError, MessageDecoder, MessageEncoder
 from ts.distributed.transport.socket_io import NOT_NOW, Outgoing
 
-_UNREAD_MESSAGES: Final = 64  # reading from the socket pauses at this many unread messages
+_UNREAD_MESSAGES: Final = 64  # reading pauses if there are more unread messages
 _UNREAD_BYTES: Final = 1 << 26
-# messages delivered between checks of `full`
+# messages that are delivered before `full` is asked again
 _MAX_MESSAGES_PER_WAKEUP: Final = 1024
-_SHM_POLL_INTERVAL: Final = 0.001  # seconds between checks of shared memory
-_SYSCALLS_PER_CONNECTION: Final = 16  # system calls per connection before others are served
+_SHM_POLL_INTERVAL: Final = 0.001  # seconds between looks at shared memory
+_SYSCALLS_PER_CONNECTION: Final = 16  # system calls for one connection before other connections are served
 
 
 class AsyncConnection:
-    """End of an asynchronous connection."""
+    """One end of a connection that an event loop serves."""
 
     def __init__(self, sock: socket.socket, reader: MessageDecoder, writer: MessageEncoder) -> None:
         self._socket, self._is_tls = sock, isinstance(sock, ssl.SSLSocket)
@@ -42,16 +42,16 @@ class AsyncConnection:
         self._reading = False
         self._writing = False
         self._messages: deque[Any] = deque()
-        self._unread = 0  # unread bytes, received or in shared memory
+        self._unread = 0  # bytes of unread messages, including those in shared memory
         self._receiver: asyncio.Future[None] | None = None
         self._each: Callable[[Any], None] | None = None
         self._ended: Callable[[Exception], None] | None = None
         self._full: Callable[[], bool] | None = None
-        self._lock = threading.Lock()  # protects the following attributes and socket writes
+        self._lock = threading.Lock()  # protects the attributes below, and writes to the socket
         self._outgoing = Outgoing()
-        self._held = False  # messages are being batched
+        self._held = False  # True while messages are collected, to be sent together
         self._flushers: list[asyncio.Future[None]] = []
-        self._error: ConnectionError | None = None  # why it is closed
+        self._error: ConnectionError | None = None  # reason why the connection is closed
         self._read_on()
 
     @property
@@ -61,16 +61,16 @@ class AsyncConnection:
 
     @property
     def stopped(self) -> bool:
-        """Return whether reading is paused because the receive queue is full."""
+        """Return True if reading is paused because too many messages are unread."""
         return not self._reading
 
     @property
     def unsent(self) -> int:
-        """Number of bytes not yet accepted by the peer."""
+        """Number of bytes that the socket has not accepted yet."""
         return self._outgoing.size
 
     def send(self, message: Any) -> int:
-        """Send a message, or queue it until the socket accepts it; return its size in bytes.
+        """Send a message, or queue what the socket does not accept yet; return its size in bytes.
 
         The memory of the message must not change until it is sent.
         """
@@ -84,7 +84,7 @@ class AsyncConnection:
         return sum(map(len, buffers))
 
     def post(self, message: Any, at_once: bool = False) -> None:
-        """Send a message from any thread: batched by the event loop, or immediately with `at_once`."""
+        """Send a message from any thread: collected by the event loop, or at once if `at_once`."""
         self._check()
         buffers = self._writer.pack(message)
         with self._lock:
@@ -93,8 +93,8 @@ class AsyncConnection:
             first = not self._outgoing and not self._held
             self._outgoing.add(buffers)
             if not first:
-                return  # the first sender has scheduled the loop
-            if at_once and not self._is_tls:  # a TLS socket is limited to one thread
+                return  # the thread that added the first message has scheduled the loop
+            if at_once and not self._is_tls:  # only one thread may use a TLS socket
                 try:
                     self._outgoing.send(self._socket, _SYSCALLS_PER_CONNECTION)
                     return
@@ -105,17 +105,17 @@ class AsyncConnection:
         self._loop.call_soon_threadsafe(self._send)
 
     async def flushed(self) -> None:
-        """Wait until everything has been sent."""
+        """Wait until the socket has accepted all queued messages."""
         self._check()
         with self._lock:
             if not self._outgoing:
                 return
-        flusher = self._loop.create_future()  # the loop continues sending
+        flusher = self._loop.create_future()  # the loop completes it when it has sent everything
         self._flushers.append(flusher)
         await flusher
 
     async def taken(self) -> None:
-        """Wait until the peer has consumed all shared-memory segments sent."""
+        """Wait until the peer has read all shared memory segments that were sent."""
         while not self.closed and self._writer.on_its_way:
             await asyncio.sleep(_SHM_POLL_INTERVAL)
 
@@ -142,10 +142,10 @@ class AsyncConnection:
         ended: Callable[[Exception], None],
         full: Callable[[], bool] | None = None,
     ) -> None:
-        """Pass every received message to `each`, and the reason for the end of the connection to `ended`.
+        """Call `each` with every received message, and `ended` with the reason when the connection ends.
 
-        Messages whose memory cannot be allocated are passed as `MessageTooLargeError`.  While `full` returns
-        True, reading pauses, so that data accumulates in the sender.
+        For a message whose memory cannot be allocated, `each` receives a `MessageTooLargeError`. While `full`
+        returns True, reading pauses, so that the sender has to wait.
         """
         while self._messages:
             each(self._messages.popleft())
@@ -157,13 +157,13 @@ class AsyncConnection:
         self._read_on()
 
     def go_on(self) -> None:
-        """Resume reading, from any thread, if there is room."""
+        """Resume reading if `full` allows it; may be called from any thread."""
         self._loop.call_soon_threadsafe(self._read_on)
 
     def detach(self) -> tuple[socket.socket, MessageDecoder, MessageEncoder]:
-        """Detach the socket with its decoder and encoder between two messages.
+        """Return the socket, decoder and encoder, and stop using them.
 
-        Another connection class can then use them.
+        This is only possible between two messages. Another connection class can continue with them.
         """
         self._check()
         if self._outgoing or self._messages or not self._reader.between:
@@ -181,8 +181,8 @@ class AsyncConnection:
         """Close the connection immediately."""
         if self._error is not None:
             return
-        with self._lock:  # prevents writes to a reused file descriptor
-            # A new error, as the traceback of the raised one refers to this stream and its data.
+        with self._lock:  # no thread may write to the file descriptor, which the system will use again
+            # A new error: the traceback of `error` would keep this connection and its data alive.
             self._error = ConnectionError(str(error or "the connection was closed"))
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
@@ -194,12 +194,13 @@ class AsyncConnection:
             if waiter is not None and not waiter.done():
                 waiter.set_exception(self._broken())
         self._flushers.clear()
-        ended, self._each, self._ended, self._full = self._ended, None, None, None  # breaks cycles
+        # these callbacks refer to objects that refer to this connection
+        ended, self._each, self._ended, self._full = self._ended, None, None, None
         if ended is not None:
             ended(self._error)
 
     def close_soon(self) -> None:
-        """Close it from any thread."""
+        """Close the connection; may be called from any thread."""
         if not self.closed and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.close)
 
@@ -231,7 +232,7 @@ class AsyncConnection:
             else:
                 self._look_again()
         except NOT_NOW:
-            pass  # until the loop reports readiness
+            pass  # continue when the loop reports that the socket is readable
         except (OSError, MalformedMessageError) as error:
             self._take(messages)
             self.close(error)
@@ -293,15 +294,15 @@ class AsyncConnection:
             self._look_again()
 
     def _look_again(self) -> None:
-        """Schedule another read for data that TLS has already buffered.
+        """Schedule another read for data that the TLS socket has buffered.
 
-        The socket does not become readable for buffered data.
+        The event loop does not report buffered data as readable.
         """
         if self._is_tls:
             self._loop.call_soon(self._readable)
 
     def _is_behind(self) -> bool:
-        """Return whether unread messages exceed the limits, or `full` reports so."""
+        """Return True if too many messages or bytes are unread, or if `full` says so."""
         if self._full is not None:
             return self._full()
         unread = len(self._messages)

@@ -3,8 +3,8 @@
     channel = BlockingConnection("ts://127.0.0.1:4711", secret=secret)
     channel.call({"op": "echo", "data": 1})        1
 
-This has the lowest latency for a blocking call: the thread uses the socket itself, without waking an event
-loop in another thread and being woken by it.
+A blocking call has the lowest latency here: the thread reads and writes the socket itself, instead of waiting
+for an event loop in another thread.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from ts.distributed.transport.message_codec import (
 from ts.distributed.transport.socket_io import NOT_NOW, Outgoing, tune
 from ts.distributed.transport.transport import HELLO
 
-_LIVENESS_CHECK_INTERVAL_SECONDS: Final = 0.01  # after a use the peer is assumed alive this long
+# a connection is not checked again this soon after its last use
+_LIVENESS_CHECK_INTERVAL_SECONDS: Final = 0.01
 
 
 class BlockingConnection:
-    """Blocking client connection to a listener. One thread at a time may use it."""
+    """Blocking connection to a listener; only one thread may use it at a time."""
 
     _socket: socket.socket
 
@@ -64,7 +65,7 @@ class BlockingConnection:
 
     @classmethod
     def over(cls, stream: AsyncConnection) -> BlockingConnection:
-        """Convert an accepted asynchronous connection to a blocking one."""
+        """Convert an asynchronous connection that was accepted to a blocking connection."""
         made = cls.__new__(cls)
         made._socket, reader, writer = stream.detach()
         made._begin(reader, writer)
@@ -94,7 +95,7 @@ class BlockingConnection:
             raise
 
     def send(self, message: Any) -> None:
-        """Send a message; ValueError if it exceeds the peer's limits."""
+        """Send a message; raise ValueError if it exceeds the size limits."""
         self._send(self._writer.pack(message))
 
     def receive(self) -> Any:
@@ -125,7 +126,7 @@ class BlockingConnection:
 
     @property
     def stale(self) -> bool:
-        """Return whether the idle connection was closed by the peer or has unexpected data."""
+        """Return True if the peer has closed this idle connection, or has sent data unexpectedly."""
         if time.monotonic() < self._used + _LIVENESS_CHECK_INTERVAL_SECONDS:
             return False
         return self._peek() is not None
@@ -138,7 +139,7 @@ class BlockingConnection:
         return found == b""
 
     def _peek(self) -> bytes | None:
-        """Peek at the next byte: b"" at the end of the connection, None if no data is available."""
+        """Return the next byte without consuming it: b"" if the peer has closed, None if there is no data."""
         try:
             self._socket.setblocking(False)
             return self._socket.recv(1, socket.MSG_PEEK)
@@ -148,11 +149,11 @@ class BlockingConnection:
             return b""
 
     def hang_up(self) -> None:
-        """Shut down the connection from any thread; pending receives raise an error."""
+        """Shut down the connection, from any thread; a thread that waits for a message raises an error."""
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
-            return  # already disconnected
+            return  # the peer has already disconnected
 
     def close(self) -> None:
         """Close the connection and release its buffers."""

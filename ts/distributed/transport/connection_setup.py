@@ -1,6 +1,7 @@
 """Setup steps of a connection before the first message: authentication and shared-memory negotiation.
 
-Each end is a generator without sockets, as in `handshake`; it returns the message reader and writer.
+Each end is a generator that yields bytes to send and receives bytes, as in `handshake`; it returns the
+decoder and encoder of messages.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Steps = Generator[tuple[bytes, int], bytes, Ends]
 
 
 def listener(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> Steps:
-    """Run the listener's side of the setup; raise AuthenticationError without a valid proof."""
+    """Run the listener's end of the setup; raise AuthenticationError if the proof is invalid."""
     yield from handshake.listener(secret or b"")
     limits = limits or TransportLimits()
     shared = yield from shm_negotiation.listener(_most(scheme, limits))
@@ -27,7 +28,7 @@ def listener(scheme: str, secret: bytes | None, limits: TransportLimits | None) 
 
 
 def connector(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> Steps:
-    """Run the connecting side of the setup; AuthenticationError if the handshake fails."""
+    """Run the connector's end of the setup; raise AuthenticationError if the handshake fails."""
     yield from handshake.connector(secret or b"")
     limits = limits or TransportLimits()
     shared = yield from shm_negotiation.connector(_most(scheme, limits))
@@ -35,7 +36,7 @@ def connector(scheme: str, secret: bytes | None, limits: TransportLimits | None)
 
 
 def _most(scheme: str, limits: TransportLimits) -> int:
-    """Return the shared-memory limit in bytes: 0 for TLS, as shared memory is not encrypted."""
+    """Return the limit of shared memory in bytes: 0 for TLS, because shared memory is not encrypted."""
     return 0 if scheme == TLS else limits.shared
 
 

@@ -18,7 +18,7 @@ from ts.distributed.transport.message_codec import TransportLimits
 
 
 class Credentials(Protocol):
-    """Arguments of connections and listeners by role: "client", "scheduler" or "worker"."""
+    """Keyword arguments of connections and listeners, by role: "client", "scheduler" or "worker"."""
 
     def scheme(self, role: str) -> str:
         """Return the scheme of the addresses that `role` listens at, such as "tcp" or "tls"."""
@@ -31,7 +31,7 @@ class Credentials(Protocol):
 
 
 class SharedSecret:
-    """Credentials of connections without certificates. The secret is neither shown nor sent."""
+    """Credentials without certificates; the secret is neither printed nor sent."""
 
     def __init__(self, secret: bytes, limits: TransportLimits | None = None) -> None:
         check_secret(secret)
@@ -42,11 +42,11 @@ class SharedSecret:
         return PLAIN
 
     def get_connection_args(self, role: str) -> dict[str, Any]:
-        """Return the arguments that `role` connects with."""
+        """Return the keyword arguments of connections that `role` opens."""
         return dict(self._arguments)
 
     def get_listen_args(self, role: str) -> dict[str, Any]:
-        """Return the arguments that `role` listens with."""
+        """Return the keyword arguments of listeners of `role`."""
         return dict(self._arguments)
 
 
@@ -62,7 +62,7 @@ def check_credentials(
     context: ssl.SSLContext | None,
     require_encryption: bool | None = None,
 ) -> None:
-    """Raise an error if the scheme and credentials cannot authenticate the peer."""
+    """Raise an error if scheme and credentials do not authenticate the other end."""
     if require_encryption and scheme != TLS:
         raise RuntimeError(f"encryption is required, and {scheme}:// has none")
     if scheme == TLS and context is None:

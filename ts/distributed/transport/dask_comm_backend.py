@@ -4,7 +4,7 @@
     await server.listen("ts://127.0.0.1:0", **security.get_listen_args("worker"))
     async with rpc(server.address, connection_args=security.get_connection_args("client")) as far: ...
 
-Writing other values than plain data raises an error.  Errors of dask's handlers are sent as text.
+Only plain data can be written; other values raise an error. Errors of dask's handlers are sent as text.
 """
 
 from __future__ import annotations
@@ -34,34 +34,35 @@ class Comm(Connection, core.Comm):
         Connection.__init__(self, stream, local_address, peer_address)
 
     async def read(self, deserializers: Any = None) -> Any:
-        """Return the next message; CommClosedError if the connection has ended."""
+        """Return the next message; raise CommClosedError if the connection has ended."""
         try:
             return await super().read()
         except ConnectionError as error:
             raise core.CommClosedError(f"in {self}: {error}") from error
 
     async def write(self, msg: Any, serializers: Any = None, on_error: Any = None) -> int:
-        """Send a message and return its size in bytes; afterwards its memory may change."""
+        """Send a message and return its size in bytes; its memory may be changed afterwards."""
         if isinstance(msg, dict) and msg.get("status") == "uncaught-error":
-            msg = {**msg, "exception": None, "traceback": None}  # pickles, also sent as text
+            # these entries are pickles; the message also contains the error as text
+            msg = {**msg, "exception": None, "traceback": None}
         try:
             return await super().write(msg)
         except ConnectionError as error:
             raise core.CommClosedError(f"in {self}: {error}") from error
 
     def handshake_info(self) -> dict[str, Any]:
-        """Return what dask's ends tell each other of compression and pickles: there are none."""
+        """Return the settings for dask's handshake: no compression and no pickles."""
         return dict(HELLO)
 
 
 class Connector(core.Connector):
-    """Connects to addresses of a scheme."""
+    """Connector for the addresses of one scheme."""
 
     def __init__(self, scheme: str) -> None:
         self._scheme = scheme
 
     async def connect(self, address: str, deserialize: bool = True, **credentials: Any) -> Comm:
-        """Connect to a host and port and authenticate; raise FatalCommClosedError if rejected."""
+        """Connect to a host and port and authenticate; raise FatalCommClosedError if not admitted."""
         try:
             return await transport.open_connection(f"{self._scheme}://{address}", Comm, **credentials)
         except AuthenticationError as error:
@@ -69,7 +70,7 @@ class Connector(core.Connector):
 
 
 async def connect(address: str, **credentials: Any) -> Comm:
-    """Connect to an address with a single attempt; raise OSError if no process listens there."""
+    """Connect to an address, without repeated attempts; raise OSError if no process listens there."""
     scheme, location = split_address(address)
     comm = await Connector(scheme).connect(location, **credentials)
     await transport.exchange_hello(comm)
@@ -77,7 +78,7 @@ async def connect(address: str, **credentials: Any) -> Comm:
 
 
 class Listener(transport.Listener[Comm], core.BaseListener):
-    """Listener whose connections begin with dask's handshake."""
+    """Listener whose connections start with dask's handshake."""
 
     kind = Comm
 
@@ -91,17 +92,17 @@ class Listener(transport.Listener[Comm], core.BaseListener):
     ) -> None:
         core.BaseListener.__init__(self)
         transport.Listener.__init__(self, address, handler, **arguments)
-        self.prefix = f"{self._scheme}://"  # read by dask's workers
+        self.prefix = f"{self._scheme}://"  # dask's workers read this attribute
         self._default_host = default_host
 
     @property
     def contact_address(self) -> str:
-        """Return an address usable by other processes: a concrete one if the listener is bound to all."""
+        """Return an address for other processes; if the listener uses all interfaces, that of one of them."""
         host, port = self._host_port
         return f"{self._scheme}://{join_host_port(ensure_concrete_host(host, self._default_host), port)}"
 
     async def serve(self, connection: Comm) -> None:
-        """Call the handler after dask's exchange of first messages."""
+        """Run dask's handshake and call the handler."""
         try:
             await self.on_connection(connection)
         except core.CommClosedError as error:
@@ -138,12 +139,12 @@ class TsCommBackend(registry.Backend):
         return join_host_port(ensure_ip(host), port)
 
     def get_local_address_for(self, loc: str) -> str:
-        """Return the host of this machine as seen by a process that listens at `loc`."""
+        """Return the host of this machine by which a process that listens at `loc` reaches it."""
         return join_host_port(get_ip(ensure_ip(split_host_port(loc)[0])), None)
 
 
 def register() -> None:
-    """Register the schemes with dask."""
+    """Register the address schemes with dask."""
     for scheme in (PLAIN, TLS):
         registry.backends[scheme] = TsCommBackend(scheme)
 

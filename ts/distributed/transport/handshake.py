@@ -27,11 +27,11 @@ from collections.abc import Generator
 from typing import Final
 
 _PROTOCOL: Final = b"ts rpc "
-MAGIC: Final = _PROTOCOL + b"2"  # protocol and version
+MAGIC: Final = _PROTOCOL + b"2"  # name and version of the protocol
 _NONCE_BYTES: Final = 32
 _PROOF_BYTES: Final = 32
-MIN_SECRET_BYTES: Final = 16  # minimum length of a secret in bytes, against guessing
-REFUSED: Final = bytes(_PROOF_BYTES)  # instead of a proof: the connector need not try again
+MIN_SECRET_BYTES: Final = 16  # bytes of a secret, at least: shorter secrets could be guessed
+REFUSED: Final = bytes(_PROOF_BYTES)  # sent instead of a proof; the connector must not try again
 CLOSED: Final = "the other end has closed the connection before it proved that it knows the secret"
 _BAD_SECRET_MESSAGE: Final = "the other end does not know the secret"
 
@@ -39,11 +39,11 @@ Steps = Generator[tuple[bytes, int], bytes, None]
 
 
 class AuthenticationError(ConnectionError):
-    """Error of a peer without the secret, or with another protocol version."""
+    """Error for a peer that does not know the secret, or uses another protocol version."""
 
 
 def listener(secret: bytes) -> Steps:
-    """Run the listener's side of the handshake."""
+    """Run the listener's end of the handshake."""
     ours = secrets.token_bytes(_NONCE_BYTES)
     answer = yield MAGIC + ours, _NONCE_BYTES + _PROOF_BYTES
     theirs, proof = answer[:_NONCE_BYTES], answer[_NONCE_BYTES:]
@@ -54,7 +54,7 @@ def listener(secret: bytes) -> Steps:
 
 
 def connector(secret: bytes) -> Steps:
-    """Run the connecting side of the handshake."""
+    """Run the connector's end of the handshake."""
     greeting = yield b"", len(MAGIC) + _NONCE_BYTES
     if not greeting.startswith(MAGIC):
         theirs, ours = greeting[: len(MAGIC)], MAGIC
@@ -70,5 +70,5 @@ def connector(secret: bytes) -> Steps:
 
 
 def _proof(secret: bytes, role: bytes, listener: bytes, connector: bytes) -> bytes:
-    key = hashlib.sha256(secret).digest()  # hashed, as HMAC ignores trailing zeros of a key
+    key = hashlib.sha256(secret).digest()  # a hash, because HMAC ignores zeros at the end of a key
     return hmac.digest(key, b"|".join((MAGIC, role, listener, connector)), "sha256")

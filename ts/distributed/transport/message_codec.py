@@ -43,8 +43,8 @@ from ts.distributed.transport.shm_segments import (
     size_of,
 )
 
-INLINE_BYTES: Final = 4096  # larger buffers are sent as frames
-STAGING_BYTES: Final = 1 << 16  # receive buffer for several small messages
+INLINE_BYTES: Final = 4096  # shorter buffers are part of the head; longer ones become frames
+STAGING_BYTES: Final = 1 << 16  # bytes of the buffer into which several small messages are received at once
 
 _PRELUDE: Final = struct.Struct("<II")
 _LENGTHS: Final = tuple(struct.Struct(f"<{count}Q") for count in range(17))
@@ -57,18 +57,18 @@ Buffer = bytes | bytearray | memoryview
 
 
 class MalformedMessageError(ValueError):
-    """Error of a malformed or oversized message; the rest of the stream is unreadable."""
+    """Error for a malformed or too large message; the rest of the stream cannot be decoded."""
 
 
 @dataclass(frozen=True)
 class TransportLimits:
-    """Transport limits: message size, number of connections and shared memory."""
+    """Limits of a connection: sizes of messages, number of connections, and shared memory."""
 
     bytes: int = 1 << 34
     frames: int = 1024
-    head: int = 1 << 26  # maximum size of the head, part of `bytes`
-    connections: int = 10_000  # concurrent connections; also limited by the number of open files
-    shared: int = 1 << 29  # maximum shared memory of this process in bytes
+    head: int = 1 << 26  # bytes of the head (a part of `bytes`), at most
+    connections: int = 10_000  # connections at a time; the limit of open files may be lower
+    shared: int = 1 << 29  # bytes of shared memory of this process, at most
 
     def __post_init__(self) -> None:
         most = (STAGING_BYTES - _PRELUDE.size) // 8
@@ -76,7 +76,7 @@ class TransportLimits:
             raise ValueError(f"a message has at most {most} frames, found a limit of {self.frames}")
 
     def check(self, head: Buffer, frames: list[memoryview]) -> None:
-        """Raise ValueError for a message that exceeds the limits of the receiver."""
+        """Raise ValueError for a message that exceeds these limits."""
         size = len(head) + sum(map(len, frames))
         if size > self.bytes:
             raise ValueError(f"a message has {size} bytes, {self.bytes} are allowed")
@@ -85,22 +85,22 @@ class TransportLimits:
 
 
 class MessageTooLargeError(NamedTuple):
-    """Placeholder of a received message whose frames could not be allocated."""
+    """Result for a received message whose frames could not be allocated."""
 
-    message: Any  # the message with empty frames
-    size: int  # bytes of the frame
+    message: Any  # the message, with empty frames
+    size: int  # bytes of the frame that could not be allocated
 
     def error(self) -> MemoryError:
-        """Return the exception to raise in the receiver of this message."""
+        """Return the exception that the receiver of this message raises."""
         return MemoryError(f"a message has a part of {self.size} bytes, for which this process has no memory")
 
 
 class MessageEncoder:
-    """Messages to bytes; from any thread."""
+    """Encoder of messages; may be used from any thread."""
 
     def __init__(self, limits: TransportLimits | None = None, lender: SegmentSender | None = None) -> None:
         self.limits = limits or TransportLimits()
-        self.lender = lender  # sender of shared memory segments
+        self.lender = lender  # copies large frames to shared memory; None: all frames use the socket
 
     def pack(self, message: Any) -> list[Buffer]:
         """Encode a message as buffers: prelude and head, followed by each frame without a copy.
@@ -123,19 +123,19 @@ class MessageEncoder:
 
     @property
     def on_its_way(self) -> bool:
-        """Return whether a sent shared-memory segment has not been consumed yet."""
+        """Return True if the peer has not read all shared memory segments that were sent."""
         return self.lender is not None and self.lender.on_its_way
 
     def close(self) -> None:
-        """Release shared-memory segments; the peer keeps those it holds."""
+        """Release the shared memory segments; the peer keeps those that it has mapped."""
         if self.lender is not None:
             self.lender.close()
 
     @staticmethod
     def _lend(frames: list[memoryview], sizes: list[int], lender: SegmentSender) -> list[memoryview]:
-        """Copy frames to shared memory and store their references in `sizes`.
+        """Copy frames to shared memory; store a reference to the copy in `sizes` instead of the size.
 
-        Return the frames to send by socket.
+        Return the frames that are to be sent through the socket.
         """
         left = []
         for place, frame in enumerate(frames):
@@ -173,46 +173,46 @@ def _lengths(count: int) -> struct.Struct:
 class MessageDecoder:
     """Decoder from received bytes to messages.
 
-    Bytes are received into a staging buffer, which may contain several messages; the rest of an incomplete
-    frame is received directly into the frame's memory.
+    Bytes are received into a staging buffer, which may contain several messages. If a frame is incomplete,
+    its rest is received directly into the memory of the frame.
     """
 
     def __init__(
         self, limits: TransportLimits | None = None, borrower: SegmentReceiver | None = None
     ) -> None:
         self.limits = limits or TransportLimits()
-        self.borrower = borrower  # receiver of shared memory segments
-        self.spares = False  # whether the connection survives a failed allocation
+        self.borrower = borrower  # maps frames in shared memory; None: all frames use the socket
+        self.spares = False  # True if a failed allocation does not end the connection
         self._staging = _memory(STAGING_BYTES)
-        self._start = self._end = 0  # range of unread bytes in the staging buffer
-        self._sizes: Sequence[int] = ()  # sizes of head and frames of the partial message
-        self._parts: list[memoryview] = []  # its complete parts
-        self._part: memoryview | None = None  # the incomplete part, target of received bytes
+        self._start = self._end = 0  # range of bytes in the staging buffer that were not decoded yet
+        self._sizes: Sequence[int] = ()  # sizes of the head and of the frames of the current message
+        self._parts: list[memoryview] = []  # complete parts of the current message (head and frames)
+        # incomplete part of the current message, into which bytes are received
+        self._part: memoryview | None = None
         self._filled = 0
-        self._skipped = 0  # remaining bytes of a frame to skip
-        self._too_large = 0  # size of the skipped frame
-        self.borrowed = 0  # total bytes of frames in shared memory
+        self._skipped = 0  # bytes that remain of a frame that is skipped
+        self._too_large = 0  # size of the frame that is skipped
+        self.borrowed = 0  # bytes of all frames received in shared memory
 
     @property
     def between(self) -> bool:
-        """Return whether the reader is at a message boundary."""
+        """Return True between two messages."""
         return self._part is None and not self._sizes and self._start == self._end
 
     def close(self) -> None:
-        """Stop receiving; shared memory in use stays valid."""
+        """Stop receiving; received frames in shared memory stay valid."""
         self._parts, self._part = [], None
         if self.borrower is not None:
             self.borrower.close()
 
     def target(self) -> memoryview:
-        """Return the non-empty buffer for the next received bytes."""
+        """Return a nonempty buffer for the bytes that are received next."""
         if self._skipped:
             return self._staging[: self._skipped]
         return self._staging[self._end :] if self._part is None else self._part[self._filled :]
 
     def received(self, count: int) -> list[Any]:
-        """Return the messages completed by `count` more bytes; raise MalformedMessageError for invalid data.
-        """
+        """Return the messages that `count` more bytes complete; raise MalformedMessageError if invalid."""
         if self._skipped:
             self._skipped -= count
             if self._skipped:
@@ -231,7 +231,7 @@ class MessageDecoder:
             message = _unpack(self._parts)
             messages.append(MessageTooLargeError(message, self._too_large) if self._too_large else message)
             self._sizes, self._parts, self._too_large = (), [], 0
-        if self._part is None:  # only an incomplete prelude can be left
+        if self._part is None:  # the rest in the staging buffer is an incomplete prelude
             left = self._end - self._start
             if left:
                 self._staging[:left] = self._staging[self._start : self._end]
@@ -239,7 +239,7 @@ class MessageDecoder:
         return messages
 
     def _prelude(self) -> bool:
-        """Parse the prelude of the next message; return whether it is complete."""
+        """Decode the prelude of the next message; return True if it was complete."""
         if self._sizes:
             return True
         at, there = self._start, self._end - self._start
@@ -263,7 +263,7 @@ class MessageDecoder:
         return True
 
     def _all_parts(self) -> bool:
-        """Consume buffered parts of the message; return whether all parts are complete."""
+        """Take the parts of the message from the staging buffer; return True if all are complete."""
         for size in self._sizes[len(self._parts) :]:
             if size >= SHARED_MEMORY_FLAG:
                 self._borrow(size)
@@ -276,12 +276,13 @@ class MessageDecoder:
                 return False
             there = self._staging[self._start : end]
             self._start = end
-            is_head = not self._parts  # decoded before the staging buffer is reused
+            # the head is decoded at once, as its bytes in the staging buffer will be overwritten
+            is_head = not self._parts
             self._parts.append(there if is_head else _copy(there))
         return True
 
     def _borrow(self, reference: int) -> None:
-        """Map a frame from shared memory."""
+        """Map a frame in shared memory."""
         self.borrowed += size_of(reference)
         if self.borrower is None:
             raise MalformedMessageError("a message has a frame in memory that this process does not share")
@@ -298,13 +299,13 @@ class MessageDecoder:
             ) from None
 
     def _begin(self, size: int, there: memoryview) -> None:
-        """Allocate memory for the rest of a part; skip its bytes if allocation fails."""
+        """Allocate memory for a part of which `there` was received; skip the part if this fails."""
         try:
             self._part, self._filled = _memory(size), len(there)
         except MalformedMessageError:
             if not self.spares or not self._parts:
                 raise
-            self._parts[0] = _copy(self._parts[0])  # skipped bytes overwrite the staging buffer
+            self._parts[0] = _copy(self._parts[0])  # the skipped bytes will overwrite the staging buffer
             self._skipped, self._too_large = size - len(there), size
         else:
             self._part[: self._filled] = there
@@ -336,7 +337,7 @@ def _unpack(parts: list[memoryview]) -> Any:
             if type(index) is not int or index < 0:
                 raise ValueError(f"no frame {index!r}")
             return parts[1 + index]
-        return dict(**value)  # raises TypeError for other keys than strings
+        return dict(**value)  # raises TypeError for keys that are not strings
 
     try:
         return decode(head, named)

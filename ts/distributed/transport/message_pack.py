@@ -3,9 +3,9 @@
     encode({"op": "sum", "data": [1, 2.5]})     b"\x82\xa2op..."
     decode(data)                                lists and tuples are tuples; ValueError if malformed
 
-The package `msgpack` (a dependency of dask.distributed) implements it in C; without it, the functions below
-produce the same bytes in Python.  Values: None, bool, 64-bit int, float, str, bytes, lists, tuples and dicts
-with str or bytes keys.  Extension types raise an error.
+The package `msgpack` (a dependency of dask.distributed) is used if it is installed; otherwise, the Python
+functions below produce the same bytes. Values: None, bool, 64-bit int, float, str, bytes, lists, tuples and
+dicts with str or bytes keys. Extension types raise an error.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ try:
 except ModuleNotFoundError:
     msgpack = None
 
-MAX_NESTING_DEPTH: Final = 511  # nesting of lists and dicts, as in the package
+MAX_NESTING_DEPTH: Final = 511  # nesting of lists and dicts, as in `msgpack`
 _MIN_SCANNED_BYTES: Final = 4096
 
 ObjectHook = Callable[[dict[Any, Any]], Any]
 
 
 def encode(value: Any) -> bytes:
-    """Encode a value; TypeError for values that are not plain data, OverflowError for larger ints."""
+    """Encode a value; TypeError if it is not plain data, OverflowError for ints of more than 64 bits."""
     if msgpack is not None:
         data: bytes = msgpack.packb(value, buf_size=1024)
         return data
@@ -39,7 +39,7 @@ def encode(value: Any) -> bytes:
 
 
 def decode(data: bytes | memoryview, object_hook: ObjectHook | None = None) -> Any:
-    """Return the value that bytes are; `object_hook` replaces each dict. ValueError if they are malformed."""
+    """Decode a value; `object_hook` replaces each dict. Raise ValueError if `data` is malformed."""
     if msgpack is None:
         decoder = _Decoder(memoryview(data), object_hook)
         value = decoder.decode()
@@ -57,9 +57,9 @@ def decode(data: bytes | memoryview, object_hook: ObjectHook | None = None) -> A
 
 
 def _scan(data: bytes | memoryview) -> None:
-    """Raise an error if an encoded length exceeds the remaining data.
+    """Raise an error if the length of a list or string exceeds the remaining data.
 
-    This prevents allocation of nested lists that each announce as many elements as there are bytes.
+    Otherwise, nested lists that each claim a large length could exhaust memory.
     """
     scanner = msgpack.Unpacker(max_buffer_size=len(data))
     scanner.feed(data)
@@ -81,7 +81,7 @@ _NUMBER_FORMATS: Final = {
 }
 _CONSTANTS: Final = {0xC0: None, 0xC2: False, 0xC3: True}
 _LENGTH_FORMATS: Final = {1: struct.Struct(">B"), 2: struct.Struct(">H"), 4: struct.Struct(">I")}
-_BYTES_CODES: Final = {0xC4: 1, 0xC5: 2, 0xC6: 4}  # code: size of the length
+_BYTES_CODES: Final = {0xC4: 1, 0xC5: 2, 0xC6: 4}  # code: number of bytes of the length
 _STR_CODES: Final = {0xD9: 1, 0xDA: 2, 0xDB: 4}
 _LIST_CODES: Final = {0xDC: 2, 0xDD: 4}
 _DICT_CODES: Final = {0xDE: 2, 0xDF: 4}
@@ -121,7 +121,7 @@ def _encode(value: Any, out: bytearray, nesting: int) -> None:
 
 
 def _encode_int(value: int, out: bytearray) -> None:
-    """Append the shortest form of an int."""
+    """Append the shortest encoding of an int."""
     if -32 <= value < 128:
         out += struct.pack(">b", value)
         return
@@ -136,7 +136,7 @@ def _encode_int(value: int, out: bytearray) -> None:
 
 
 def _encode_length(length: int, out: bytearray, short_code: int, short: int, codes: dict[int, int]) -> None:
-    """Append the code and the length of a value; below `short` both are one byte."""
+    """Append the code and the length of a value; a length below `short` is part of the code."""
     if length < short:
         out.append(short_code | length)
         return
@@ -149,7 +149,7 @@ def _encode_length(length: int, out: bytearray, short_code: int, short: int, cod
 
 
 class _Container:
-    """Partially decoded list, or dict with alternating keys and values."""
+    """List or dict that is being decoded; the elements of a dict are alternating keys and values."""
 
     __slots__ = ("elements", "is_dict", "missing")
 
@@ -158,14 +158,14 @@ class _Container:
         self.elements: list[Any] = []
 
     def add(self, value: Any) -> None:
-        """Add the next element; ValueError for a name that is neither text nor bytes."""
+        """Add the next element; raise ValueError if it is a key and neither text nor bytes."""
         if self.is_dict and not len(self.elements) % 2 and not isinstance(value, str | bytes):
             raise ValueError(f"{type(value).__name__} is not allowed for map key")
         self.elements.append(value)
         self.missing -= 1
 
     def value(self, object_hook: ObjectHook | None) -> Any:
-        """Return the tuple, the dict, or the result of the hook for the dict."""
+        """Return the tuple or dict; for a dict with a hook, the result of the hook."""
         if not self.is_dict:
             return tuple(self.elements)
         found = dict(zip(self.elements[::2], self.elements[1::2], strict=True))
@@ -173,7 +173,7 @@ class _Container:
 
 
 class _Decoder:
-    """Reader of one value. It compares each length with the bytes that are left."""
+    """Decoder of one value in Python; it compares each length with the number of remaining bytes."""
 
     def __init__(self, data: memoryview, object_hook: ObjectHook | None) -> None:
         self._data = data
@@ -181,7 +181,7 @@ class _Decoder:
         self.position = 0
 
     def decode(self) -> Any:
-        """Return the next value; ValueError if it is malformed or nested too deeply."""
+        """Return the value; raise ValueError if it is malformed or nested too deeply."""
         containers: list[_Container] = []
         while True:
             value = self._next()
@@ -200,7 +200,7 @@ class _Decoder:
                 containers[-1].add(value)
 
     def _next(self) -> Any:
-        """Return the next number, text, bytes or constant; of a list or dict its beginning."""
+        """Return the next scalar, text or bytes; for a list or dict, an empty _Container."""
         code = self._take(1)[0]
         if code < 0x80:
             return code
@@ -240,6 +240,6 @@ class _Decoder:
     def _container(self, is_dict: bool, count: int) -> _Container:
         container = _Container(is_dict, count)
         left = len(self._data) - self.position
-        if container.missing > left:  # an element has at least one byte
+        if container.missing > left:  # each element needs at least one byte
             raise ValueError(f"{container.missing} elements are announced, {left} bytes are left")
         return container

@@ -28,17 +28,17 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MessageTooLargeError
 from ts.distributed.transport.transport import Connection
 
-MAX_PENDING_CALLS: Final = 4096  # unfinished calls of a connection
-MAX_UNSENT_RESPONSE_BYTES: Final = 1 << 26  # unread responses of a connection
+MAX_PENDING_CALLS: Final = 4096  # unfinished calls of one connection, at most
+MAX_UNSENT_RESPONSE_BYTES: Final = 1 << 26  # bytes of responses that a client has not read, at most
 
 Done = Callable[[Any, Exception | None], None]
 
 
 class RequestMultiplexer:
-    """Client end of a multiplexed connection."""
+    """Client end of a connection with concurrent calls."""
 
     def __init__(self, connection: Connection, broken: Callable[[], None] | None = None) -> None:
-        """Initialize; the loop calls `broken` when the connection ends."""
+        """Create a client; the event loop calls `broken` when the connection ends."""
         self._connection = connection
         self._broken = broken
         self._numbers = itertools.count()
@@ -65,26 +65,26 @@ class RequestMultiplexer:
             self._connection.stream.post([number, message], at_once=alone)
         except BaseException:
             if self._waiting.pop(number, None) is None:
-                return  # `done` has been called
+                return  # `done` was called already
             raise
-        if self._error is not None:  # the connection may have ended before the request was registered
+        if self._error is not None:  # the connection may have ended before `done` was stored
             self._ended(self._error)
 
     def call(self, message: Any) -> Future[Any]:
-        """Send a message; the future has its answer, or a ConnectionError."""
+        """Send a request; return a future of the response, or of a ConnectionError."""
         future: Future[Any] = Future()
 
         def done(answer: Any, error: Exception | None) -> None:
             try:
                 future.set_result(answer) if error is None else future.set_exception(error)
             except InvalidStateError:
-                return  # the call was cancelled
+                return  # the caller cancelled the future
 
         self.submit(message, done)
         return future
 
     async def ask(self, message: Any) -> Any:
-        """Send a message and wait for its answer, in the loop."""
+        """Send a request from the event loop and return the response."""
         future = asyncio.get_running_loop().create_future()
 
         def done(answer: Any, error: Exception | None) -> None:
@@ -114,14 +114,14 @@ class RequestMultiplexer:
 
 
 class Reply:
-    """Answers one call, once; from any thread."""
+    """Sends the response to one call; may be called from any thread."""
 
     def __init__(self, answering: _RequestServer, number: Any) -> None:
         self._answering, self._number = answering, number
-        self._open = [number]  # emptied by the first response
+        self._open = [number]  # emptied when the response is sent
 
     def __call__(self, result: Any) -> None:
-        """Send the response; later ones are ignored."""
+        """Send the response; further calls are ignored."""
         try:
             self._open.pop()
         except IndexError:
@@ -129,28 +129,30 @@ class Reply:
         try:
             self._answering.reply(self._number, result)
         except BaseException:
-            self._open.append(self._number)  # encoding failed: another response may be sent
+            # the response cannot be encoded; the caller may send another response
+            self._open.append(self._number)
             raise
 
     def began(self) -> None:
-        """Count an operation that continues after its response as pending until `ended`."""
+        """Count the call as unfinished until `ended`, although its response is sent earlier."""
         self._answering.under_way.append(None)
 
     def ended(self) -> None:
-        """Record the end of the call."""
+        """Count the call as finished."""
         self._answering.over()
 
 
 class _RequestServer:
-    """Server end of a multiplexed connection."""
+    """Server end of a connection with concurrent calls."""
 
     def __init__(self, connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
         self.stream = connection.stream
         self.handle = handle
-        self.under_way: deque[None] = deque()  # an element per unfinished call, as a counter without lock
+        # one element for each unfinished call: a counter that needs no lock
+        self.under_way: deque[None] = deque()
 
     def one(self, message: Any) -> None:
-        """Handle a received call."""
+        """Handle a received request."""
         if type(message) is MessageTooLargeError:
             (number, _), call = message.message, message
         else:
@@ -159,7 +161,7 @@ class _RequestServer:
         self.handle(call, Reply(self, number))
 
     def reply(self, number: Any, result: Any) -> None:
-        """Send a response unless the caller has disconnected."""
+        """Send a response, unless the client has disconnected."""
         with contextlib.suppress(ConnectionError):
             self.stream.post([number, result], at_once=len(self.under_way) < 2)
         self.under_way.pop()
@@ -167,18 +169,18 @@ class _RequestServer:
             self.stream.go_on()
 
     def over(self) -> None:
-        """Count down a pending operation that outlived its response."""
+        """Count a call as finished that continued after its response."""
         self.under_way.pop()
         if self.stream.stopped and not self.stream.closed:
             self.stream.go_on()
 
     def is_full(self) -> bool:
-        """Return whether reading is paused: too many pending calls or unsent response bytes."""
+        """Return True if reading must pause: too many unfinished calls, or too many unread responses."""
         return len(self.under_way) >= MAX_PENDING_CALLS or self.stream.unsent >= MAX_UNSENT_RESPONSE_BYTES
 
 
 async def answer(connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
-    """Serve calls until the connection ends."""
+    """Handle the requests of a connection until it ends."""
     over = asyncio.get_running_loop().create_future()
 
     def ended(error: Exception) -> None:

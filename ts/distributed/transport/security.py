@@ -1,4 +1,4 @@
-"""Subclass of dask's `Security` with the secret and the limits of `ts` connections.
+"""Security settings: dask's `Security` with a shared secret and limits for `ts` connections.
 
 Security(secret=token_bytes(32))                for ts://
 Security(secret=None, tls_ca_file=..., ...)     for ts+tls://: certificates, optionally a secret
@@ -19,7 +19,7 @@ from ts.distributed.transport.message_codec import TransportLimits
 
 
 class Security(distributed.Security):
-    """dask `Security` with a shared secret, which is neither printed nor sent."""
+    """Subclass of dask's `Security` with a shared secret, which is neither printed nor sent."""
 
     def __init__(
         self,
@@ -35,13 +35,13 @@ class Security(distributed.Security):
         self._more = {"secret": secret, "limits": limits}
 
     def scheme(self, role: str) -> str:
-        """Return the address scheme for `role`: TLS with certificates, plain otherwise."""
+        """Return the address scheme of `role`: TLS if there are certificates."""
         return PLAIN if super().get_listen_args(role)["ssl_context"] is None else TLS
 
     def get_connection_args(self, role: str) -> dict[str, Any]:
-        """Return the connect arguments of `role` ("client", "scheduler" or "worker")."""
+        """Return the keyword arguments of connections of `role` ("client", "scheduler" or "worker")."""
         return {**super().get_connection_args(role), **self._more}
 
     def get_listen_args(self, role: str) -> dict[str, Any]:
-        """Return the listen arguments of `role`."""
+        """Return the keyword arguments of listeners of `role`."""
         return {**super().get_listen_args(role), **self._more}

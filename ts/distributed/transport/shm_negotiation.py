@@ -1,6 +1,6 @@
-"""Shared-memory negotiation of two processes of one user on one machine.
+"""Negotiation of shared memory between two ends of a connection.
 
-It detects whether the processes can open each other's files.
+It finds out whether both processes belong to one user on one machine and can open each other's files.
 
     listener                                               connector
         process id, file descriptor, nonce      ──►
@@ -37,7 +37,7 @@ _NO: Final = b"\0"
 
 
 class SharedMemorySession(NamedTuple):
-    """Shared-memory sender and receiver of a connection; None: large parts use the socket."""
+    """Sender and receiver of shared memory for a connection; None: large parts use the socket."""
 
     lender: SegmentSender | None = None
     borrower: SegmentReceiver | None = None
@@ -47,7 +47,7 @@ Steps = Generator[tuple[bytes, int], bytes, SharedMemorySession]
 
 
 class _ShmHandshake:
-    """Local state of the negotiation: the key file and nonce of this end."""
+    """State of one end during the negotiation: its key file and its nonce."""
 
     def __init__(self, role: bytes, most: int) -> None:
         self._role = role
@@ -56,7 +56,7 @@ class _ShmHandshake:
         self._nonce = secrets.token_bytes(_NONCE_BYTES)
         self._file: int | None = None
         if most > 0 and hasattr(os, "memfd_create"):
-            with contextlib.suppress(OSError):  # too many open files: share no memory
+            with contextlib.suppress(OSError):  # too many files are open: use no shared memory
                 self._file = create_sealed_file(_KEY_BYTES)
                 os.pwrite(self._file, self._key, 0)
 
@@ -76,7 +76,10 @@ class _ShmHandshake:
         return _proof(self._key, self._role, _OFFER.unpack(theirs)[2], self._nonce)
 
     def borrower(self, theirs: bytes, role: bytes, proof: bytes) -> SegmentReceiver | None:
-        """Return a receiver for the peer's segments; None without read access or with an invalid proof."""
+        """Return a receiver for the peer's segments.
+
+        None if its key file is unreadable or `proof` is invalid.
+        """
         process, file, nonce = _OFFER.unpack(theirs)
         if self._file is None or not process:
             return None
@@ -91,7 +94,7 @@ class _ShmHandshake:
 
 
 def listener(most: int) -> Steps:
-    """Run the listener's side of the negotiation. `most`: bytes that this process shares; 0: none."""
+    """Run the listener's end of the negotiation; this process may share `most` bytes (0: none)."""
     with _ShmHandshake(b"listener", most) as ours:
         answer = yield ours.data, _OFFER.size + _PROOF_BYTES
         theirs, proof = answer[: _OFFER.size], answer[_OFFER.size :]
@@ -101,7 +104,7 @@ def listener(most: int) -> Steps:
 
 
 def connector(most: int) -> Steps:
-    """Run the connector's side of the negotiation. `most`: bytes that this process shares; 0: none."""
+    """Run the connector's end of the negotiation; this process may share `most` bytes (0: none)."""
     with _ShmHandshake(b"connector", most) as ours:
         theirs = yield b"", _OFFER.size
         answer = yield ours.data + ours.proof(theirs), _PROOF_BYTES + 1
@@ -119,7 +122,7 @@ def _proof(key: bytes, role: bytes, theirs: bytes, ours: bytes) -> bytes:
 
 
 def _read(process: int, file: int) -> bytes | None:
-    """Return the key stored in a peer's sealed file; None if it cannot be read."""
+    """Return the key in a peer's file; None if the file cannot be read."""
     try:
         opened = open_sealed_file(process, file)
     except OSError:

@@ -36,29 +36,30 @@ from numpy.typing import NDArray
 
 from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError, create_sealed_file, open_sealed_file
 
-CONNECTION_ID_SLICE: Final = slice(16, 32)  # connection id in the header of a segment
-MIN_SHARED_BYTES: Final = 1 << 18  # smaller parts are sent by the socket
-_MAX_PART_BYTES: Final = 1 << 40  # sizes in references are smaller
-SHARED_MEMORY_FLAG: Final = 1 << 63  # marks a reference, as sizes of parts are smaller
+CONNECTION_ID_SLICE: Final = slice(16, 32)  # position of the connection id in the header of a segment
+MIN_SHARED_BYTES: Final = 1 << 18  # smaller parts are sent through the socket
+_MAX_PART_BYTES: Final = 1 << 40  # sizes of parts in references are smaller
+SHARED_MEMORY_FLAG: Final = 1 << 63  # bit that distinguishes a reference from the size of a part
 _FILES: Final = 1 << 23
 
-_MAX_CACHED_SEGMENTS: Final = 16  # created by a process
-_MAX_CACHED_MAPPINGS: Final = 64  # of peers' segments; parts in further segments are copied
-_MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4  # maximum segment size as a multiple of the part size
-_MAX_IN_FLIGHT_BYTES: Final = 1 << 25  # maximum of unreceived shared bytes per connection
+_MAX_CACHED_SEGMENTS: Final = 16  # segments that a process creates, at most
+_MAX_CACHED_MAPPINGS: Final = 64  # mapped segments of peers, at most; parts in other segments are copied
+_MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4  # size of a segment divided by the size of the part in it, at most
+# bytes in segments that the receiver has not read, for each connection, at most
+_MAX_IN_FLIGHT_BYTES: Final = 1 << 25
 
 _FREE, _SENT, _TAKEN = range(3)
-# Seconds after which a segment may be released for another one.
+# Seconds after which a segment in this state may be released to make room for another segment.
 _RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _TAKEN: 10.0}
 
-_made: dict[int, int] = {}  # bytes of each segment of this process, by its file
+_made: dict[int, int] = {}  # size in bytes of each segment of this process, by file descriptor
 _lenders: set[weakref.ref[SegmentSender]] = set()
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
-_forks = 0  # number of forks: earlier segments are shared with the parent
+_forks = 0  # number of forks; segments made before a fork also belong to the parent process
 
 
 def size_of(reference: int) -> int:
-    """Return the size in bytes of a part, sent inline or as a shared-memory reference."""
+    """Return the size in bytes of a part, from its size or its shared memory reference."""
     return reference & (_MAX_PART_BYTES - 1) if reference >= SHARED_MEMORY_FLAG else reference
 
 
@@ -73,7 +74,7 @@ class _Segment:
             raise
         self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE_BYTES)
         self.used = time.monotonic()
-        self._written = 0  # bytes with allocated pages
+        self._written = 0  # bytes of the segment for which the system has allocated memory
         self._process = os.getpid()
         _made[self.file] = capacity
 
@@ -82,9 +83,9 @@ class _Segment:
         return self.mapping[0]
 
     def begin(self, part: memoryview) -> int:
-        """Write the range without allocated pages through the file and return the offset of the rest.
+        """Write the bytes for which no memory is allocated yet; return the offset of the remaining bytes.
 
-        Raise OSError if out of memory: a store to the mapping would kill the process.
+        The write raises OSError if the system has no memory; a store to the mapping would kill the process.
         """
         start = min(self._written, len(part))
         while self._written < len(part):
@@ -92,7 +93,9 @@ class _Segment:
         return start
 
     def let_go(self) -> None:
-        """Release this end's reference to the segment; in a forked child, the parent's segment stays valid.
+        """Release this end's reference to the segment.
+
+        In a forked child, the segment stays with the parent.
         """
         if self._process == os.getpid():
             self.mapping[1] = 1
@@ -101,23 +104,23 @@ class _Segment:
 
 
 class SegmentSender:
-    """Segments for the parts that a connection sends; thread-safe."""
+    """Segments into which a connection copies large parts; may be used from any thread."""
 
     def __init__(self, most: int, mark: bytes) -> None:
-        """Initialize with a limit of `most` bytes for all segments of this process.
+        """Create a sender; all segments of this process together have at most `most` bytes.
 
         `mark` is the nonce of this end of the connection.
         """
         self._most, self._mark = most, mark
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
-        self._sizes: set[int] = set()  # sizes of earlier parts
+        self._sizes: set[int] = set()  # sizes of parts sent before
         self._close = weakref.finalize(self, _let_all_go, self._segments)
         self._close.atexit = False
         _lenders.add(weakref.ref(self, _lenders.discard))
 
     def lend(self, part: memoryview) -> int | None:
-        """Copy a part to shared memory and return its reference; None if it must use the socket."""
+        """Copy a part to shared memory and return a reference; None if it must be sent through the socket."""
         size = len(part)
         if not MIN_SHARED_BYTES <= size < _MAX_PART_BYTES:
             return None
@@ -130,27 +133,27 @@ class SegmentSender:
                     return None
                 there = segment.begin(part)
             except OSError:
-                return None  # no more files, or no more memory
+                return None  # too many open files, or no memory
             segment.mapping[0] = _SENT
             segment.used = time.monotonic()
         segment.memory[:there] = np.frombuffer(part, np.uint8)[:there]
         return SHARED_MEMORY_FLAG | segment.file << 40 | size
 
     def close(self) -> None:
-        """Release all segments; later `lend` calls return None."""
+        """Release all segments; later calls of `lend` return None."""
         with self._lock:
             self._close()
 
     @property
     def on_its_way(self) -> bool:
-        """Return whether a sent segment has not been consumed by the peer yet."""
+        """Return True if the peer has not read all segments that were sent."""
         with self._lock:
             return any(each.state == _SENT for each in self._segments)
 
     def _is_behind(self) -> bool:
-        """Return whether unconsumed segments exceed the in-flight limit.
+        """Return True if the unread segments exceed the limit.
 
-        Parts then use the socket, whose backpressure limits the sender.
+        Then parts are sent through the socket, so that the sender waits for the receiver.
         """
         sent = [each.memory.size for each in self._segments if each.state == _SENT]
         return sum(sent) >= _MAX_IN_FLIGHT_BYTES
@@ -179,7 +182,7 @@ class SegmentSender:
         return segment
 
     def _let_one_go(self) -> bool:
-        """Release one segment that has been idle long enough; return whether one was released."""
+        """Release one segment that was unused long enough; return True if there was one."""
         now = time.monotonic()
         for each in self._segments:
             if each.used < now - _RECLAIM_AFTER_SECONDS[each.state]:
@@ -189,7 +192,7 @@ class SegmentSender:
         return False
 
     def _may_let_one_go(self) -> bool:
-        """Release an idle segment on behalf of another connection, unless this sender is in use."""
+        """Release a segment to make room for another connection; return False if this sender is in use."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -199,7 +202,7 @@ class SegmentSender:
 
 
 def _others() -> list[SegmentSender]:
-    """Return the segment senders of all connections of this process."""
+    """Return the senders of all connections of this process."""
     return [lender for each in list(_lenders) if (lender := each()) is not None]
 
 
@@ -209,21 +212,21 @@ def _let_all_go(segments: list[_Segment]) -> None:
 
 
 class SegmentReceiver:
-    """Receiver of a connection's segments, owned by another process; for use by one thread."""
+    """Mappings of the segments that the other end of a connection sends; only one thread may use it."""
 
     def __init__(self, process: int, mark: bytes) -> None:
-        """Initialize for the authenticated process id `process`.
+        """Create a receiver for segments of `process`, whose id the negotiation has proved.
 
         `mark` is the peer's nonce for this connection.
         """
         self._process, self._mark = process, mark
-        self._mappings: dict[int, mmap.mmap] = {}  # by file number of the owner
+        self._mappings: dict[int, mmap.mmap] = {}  # mapped segments, by file descriptor in the sender
 
     def take(self, reference: int) -> memoryview:
         """Return the memory of a part without copying it.
 
-        NotSharedMemoryError if the announced segment is invalid, OSError if it cannot be opened; MemoryError
-        if this process cannot map more memory (the segment is then freed).
+        Raise NotSharedMemoryError if the segment is invalid, OSError if it cannot be opened, and MemoryError
+        if this process cannot map more memory (the segment is then marked as free).
         """
         number, size = reference >> 40 & (_FILES - 1), size_of(reference)
         for other, each in list(self._mappings.items()):
@@ -252,12 +255,12 @@ class SegmentReceiver:
         return memory.data
 
     def close(self) -> None:
-        """Stop receiving; memory already received stays valid."""
+        """Stop receiving; memory that was received stays valid."""
         self._mappings.clear()
 
 
 def _mapping(file: int) -> mmap.mmap | None:
-    """Map a segment; return None if the mapping limit is reached or the system refuses."""
+    """Map a segment; return None if too many segments are mapped or the system refuses."""
     if len(_mapped) >= _MAX_CACHED_MAPPINGS:
         return None
     try:
@@ -282,7 +285,7 @@ os.register_at_fork(before=_before_fork)
 
 
 def _copied(file: int, size: int) -> memoryview:
-    """Return a copy of a part whose segment is not mapped."""
+    """Return a copy of the part in a segment that is not mapped."""
     if os.pread(file, 1, 0) != bytes([_SENT]):
         raise NotSharedMemoryError(f"{size} bytes are announced in a segment that does not have them")
     try:

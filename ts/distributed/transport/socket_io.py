@@ -1,4 +1,4 @@
-"""Socket input and output shared by blocking and asynchronous connections, plain or TLS."""
+"""Reading and writing of sockets, for blocking and asynchronous connections, with and without TLS."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final
 from ts.distributed.transport.message_codec import Buffer
 
 NOT_NOW: Final = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
-_MAX_SYSCALL_BYTES: Final = 1 << 30  # accepted in one call by every operating system
+_MAX_SYSCALL_BYTES: Final = 1 << 30  # bytes that every operating system accepts in one call
 _LIVENESS: Final = {
     "TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 8, "TCP_USER_TIMEOUT": 60_000,
 }  # fmt: skip
@@ -20,7 +20,7 @@ _MAX_SYSCALL_BUFFERS: Final = 64
 
 
 def tune(sock: socket.socket) -> None:
-    """Set socket options: no delay for small messages, and keepalive.
+    """Set socket options: small messages are sent without delay, and keepalive is on.
 
     Keepalive detects a dead peer within a minute.
     """
@@ -32,11 +32,11 @@ def tune(sock: socket.socket) -> None:
 
 
 class Outgoing:
-    """Send queue without copies; data is sent as far as the socket accepts it."""
+    """Queue of buffers to send; buffers are not copied."""
 
     def __init__(self) -> None:
         self._buffers: deque[Buffer] = deque()
-        self.size = 0  # bytes that wait
+        self.size = 0  # bytes in the queue
 
     def __bool__(self) -> bool:
         return bool(self._buffers)
@@ -57,7 +57,10 @@ class Outgoing:
         self.size = 0
 
     def send(self, sock: socket.socket, turns: int | None = None) -> None:
-        """Send all buffers; raise one of NOT_NOW if the socket would block, or after `turns` system calls."""
+        """Send all buffers.
+
+        If the socket would block, or after `turns` system calls, raise one of NOT_NOW.
+        """
         buffers = self._buffers
         for turn in count():
             if not buffers:

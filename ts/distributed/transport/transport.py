@@ -6,8 +6,9 @@
     await connection.write({"op": "echo"})
     message = await connection.read()
 
-Before the first message both ends prove that they know the secret (`handshake`), and agree on shared memory
-(`greeting`); then they exchange `HELLO`, as ends of dask's comms do.  `backend` registers this with dask.
+Before the first message, both ends prove that they know the secret (`handshake`) and negotiate shared memory
+(`shm_negotiation`). Then they exchange `HELLO`, which dask requires. `dask_comm_backend` registers the
+transport with dask.
 """
 
 from __future__ import annotations
@@ -33,16 +34,17 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-HELLO: Final = {"compression": None, "pickle-protocol": 0}  # first message of both ends, as of dask's comms
+HELLO: Final = {"compression": None, "pickle-protocol": 0}  # first message of both ends, which dask requires
 HANDSHAKE_TIMEOUT_SECONDS = 5.0
-MAX_UNAUTHENTICATED_CONNECTIONS: Final = 64  # at once; a new one replaces the oldest
+# connections that are not authenticated yet; a further one replaces the oldest
+MAX_UNAUTHENTICATED_CONNECTIONS: Final = 64
 _BACKLOG: Final = 1024
-_RESERVED_FILES: Final = 128  # descriptors that connections leave to the rest of the process
+_RESERVED_FILES: Final = 128  # file descriptors that are left for other uses of the process
 _RESOURCE_ERRORS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class Connection:
-    """Authenticated connection. `stream` is the interface for more than alternating writes and reads."""
+    """Authenticated connection; `stream` allows other orders than alternating writes and reads."""
 
     def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
         self.stream = stream
@@ -51,11 +53,11 @@ class Connection:
         self._finalizer.atexit = False
 
     async def read(self) -> Any:
-        """Return the next message; ConnectionError if the connection has ended."""
+        """Return the next message; raise ConnectionError if the connection has ended."""
         return await self.stream.receive()
 
     async def write(self, message: Any, /) -> int:
-        """Send a message and return its size in bytes; afterwards its memory may change."""
+        """Send a message and return its size in bytes; its memory may be changed afterwards."""
         count = self.stream.send(message)
         await self.stream.flushed()
         return count
@@ -104,9 +106,10 @@ async def open_connection(
     require_encryption: bool | None = None,
     **unused: Any,
 ) -> ConnectionType:
-    """Connect and authenticate, without `HELLO`; raise AuthenticationError if a retry is useless.
+    """Connect and authenticate; `HELLO` is not sent.
 
-    Raise OSError if no process listens at the address; TimeoutError if the handshake takes too long.
+    Raise AuthenticationError if further attempts are useless, OSError if no process listens at the address,
+    and TimeoutError if the handshake takes too long.
     """
     scheme, location = split_address(address)
     check_credentials(scheme, secret, ssl_context, require_encryption)
@@ -133,20 +136,20 @@ async def open_connection(
 
 
 async def connect(address: str, **credentials: Any) -> Connection:
-    """Connect, authenticate and exchange `HELLO`; errors as of `open_connection`."""
+    """Connect, authenticate and exchange `HELLO`; raise the errors of `open_connection`."""
     connection = await open_connection(address, Connection, **credentials)
     await exchange_hello(connection)
     return connection
 
 
 async def exchange_hello(connection: Connection) -> None:
-    """Send the hello message and read the peer's."""
+    """Send `HELLO` and read the peer's `HELLO`."""
     await connection.write(HELLO)
     await connection.read()
 
 
 class Listener(Generic[ConnectionType]):
-    """Accept connections at an address, authenticate them, and call `handler` with each."""
+    """Accepts connections at an address, authenticates them, and calls `handler` with each connection."""
 
     kind: type[Connection] = Connection
 
@@ -169,12 +172,13 @@ class Listener(Generic[ConnectionType]):
         self._host = host or "127.0.0.1"
         self._secret, self._limits, self._context = secret or b"", limits, ssl_context
         self._socket: socket.socket | None = None
-        self._unauthenticated: dict[asyncio.Task[None], None] = {}  # the oldest first
+        # tasks of connections that are not authenticated yet, oldest first
+        self._unauthenticated: dict[asyncio.Task[None], None] = {}
         self._authenticated: set[asyncio.Task[None]] = set()
         self._max_connections = max_connections(limits or TransportLimits())
 
     async def start(self) -> None:
-        """Listen; OSError if the address is in use."""
+        """Start to listen; raise OSError if the address is in use."""
         self._loop = asyncio.get_running_loop()
         found = await self._loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
         family, type_, protocol, _, target = found[0]
@@ -195,7 +199,7 @@ class Listener(Generic[ConnectionType]):
         self._loop.add_reader(self._socket, self._accept)
 
     def stop(self) -> None:
-        """Stop listening; established connections stay."""
+        """Stop listening; existing connections stay open."""
         if self._socket is not None:
             self._loop.remove_reader(self._socket)
             self._socket.close()
@@ -227,7 +231,7 @@ class Listener(Generic[ConnectionType]):
                 log.warning("%s accepts no connection for a second: %s", self.listen_address, error)
                 self._loop.remove_reader(self._socket)
                 self._loop.call_later(1.0, self._resume_accepting)
-            return  # else the client has closed it
+            return  # the client has closed the connection
         if len(self._unauthenticated) >= MAX_UNAUTHENTICATED_CONNECTIONS:
             oldest = next(iter(self._unauthenticated))
             oldest.cancel()
@@ -267,12 +271,12 @@ class Listener(Generic[ConnectionType]):
         task = asyncio.current_task()
         assert task is not None
         self._unauthenticated.pop(task, None)
-        self._authenticated.add(task)  # an event loop holds only weak references to tasks
+        self._authenticated.add(task)  # the event loop holds only weak references to tasks
         await self.serve(connection)
 
 
 def max_connections(limits: TransportLimits) -> int:
-    """Return how many connections a process accepts: fewer than its limits if it may open fewer files."""
+    """Return the number of connections that this process accepts: its limit, or less for fewer open files."""
     try:
         import resource
     except ModuleNotFoundError:
@@ -292,13 +296,14 @@ def _connection(
 
 
 async def _run_greeting(sock: socket.socket, steps: connection_setup.Steps) -> connection_setup.Ends:
-    """Run the TLS handshake, if any, and the setup steps on a socket."""
+    """Run the TLS handshake, if any, and the connection setup on a socket."""
     if isinstance(sock, ssl.SSLSocket):
         await _call_when_ready(sock, sock.do_handshake)
     data, want = next(steps)
     while True:
         if data:
-            await _call_when_ready(sock, sock.send, data)  # short: sent completely
+            # the data is so short that the socket accepts all of it
+            await _call_when_ready(sock, sock.send, data)
         answer = b""
         while len(answer) < want:
             more = await _call_when_ready(sock, sock.recv, want - len(answer))
@@ -313,7 +318,7 @@ async def _run_greeting(sock: socket.socket, steps: connection_setup.Steps) -> c
 
 
 async def _call_when_ready(sock: socket.socket, call: Callable[..., T], *arguments: Any) -> T:
-    """Call a method of a socket, waiting as often as the socket is not ready for it."""
+    """Call a method of a socket; whenever the socket is not ready, wait and call it again."""
     loop = asyncio.get_running_loop()
     while True:
         try:

@@ -141,7 +141,8 @@ class Symbols:
 def _checked(expression: Any, text: str) -> Any:
     """Return `expression` if it contains only finite numbers, symbols and listed functions.
 
-    Otherwise raise ArchiveError."""
+    Otherwise raise ArchiveError.
+    """
     import sympy
 
     from ts.export import sympy_functions as e
