@@ -293,8 +293,8 @@ def test_reader_errors():
 def test_source_text():
     """A graph prints as source; an argument that the operator's schema gives by default is left out."""
     assert to_source(parse_ir(LOOP), "f") == (
-        "def f(x: Tensor,\n    n: int) -> Tensor:\n  x0 = x\n  for i in range(n):\n"
-        "    x0 = torch.add(x0, i)\n  print(x0)\n  return x0\n"
+        "def f(x: Tensor,\n    n: int) -> Tensor:\n  _0 = x\n  for i in range(n):\n"
+        "    _0 = torch.add(_0, i)\n  print(_0)\n  return _0\n"
     )
 
 
@@ -330,6 +330,25 @@ def test_inputs_are_lists_and_iterators():
     assert next(graph.outputs()).debugName() == "b"
     inputs.clear()
     assert len(graph.inputs()) == 2
+
+
+def test_next_of_inputs_and_outputs_of_nodes():
+    """`next` starts anew at each call, as with the iterators that PyTorch returns."""
+    graph = parse_ir("graph(%x : int):\n  %y : int = aten::add(%x, %x)\n  return (%y)\n")
+    node = graph.findNode("aten::add")
+    assert next(node.inputs()) is next(node.inputs()) is graph.inputs()[0]
+    assert next(node.outputs()).debugName() == "y" == next(node.outputs()).debugName()
+    values = node.inputs()
+    assert [next(values), next(values)] == [node.input(0), node.input(1)] and next(values, None) is None
+    assert next(iter(graph.return_node().inputs())) is node.output()
+
+
+def test_names_of_graph_text_are_no_variables():
+    """The source of a parsed graph has variables only for its inputs and for values that are used twice."""
+    text = "graph(%x.1 : int):\n  %val.1 : int = aten::neg(%x.1)\n  %y : int = aten::neg(%val.1)\n  return (%y)\n"
+    graph = parse_ir(text)
+    assert str(graph) == text and str(graph.copy()) == text
+    assert "return torch.neg(torch.neg(x_1))" in ts.jit.create_function_from_graph("f", graph).code
 
 
 def test_insert_matches_the_schema():

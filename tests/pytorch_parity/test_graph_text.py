@@ -144,6 +144,7 @@ def test_graph_and_source(program, monkeypatch):
     verify(graph)
     operators = dict(zip(graph.all_nodes(), schemas_of(scripted.graph), strict=True))
     monkeypatch.setattr(OperatorLookup, "find", operators.get)
+    graph.has_textual_names = False  # print it as the graph of a program, whose variables have names
     assert to_source(graph, program.__name__, parse_schema(str(scripted.schema))) == scripted.code
     torch._C._jit_pass_inline(scripted.graph)
     torch._C._jit_pass_constant_propagation(scripted.graph)

@@ -293,6 +293,7 @@ class Graph:
         "_names",
         "_next_unique",
         "callstack",
+        "has_textual_names",
         "range",
         "remembered",
         "scope",
@@ -303,6 +304,7 @@ class Graph:
     def __init__(self) -> None:
         # State that a pass stores between runs, to compare two versions of the graph
         self.remembered: Any = None
+        self.has_textual_names = False  # whether the names of results are from graph text, not from a program
         self._next_unique = 0
         self._names: dict[str, Value | None] = {}  # None: the name of a skipped value
         self._name_suffixes: dict[str, int] = {}
@@ -592,6 +594,7 @@ class Graph:
         """Return a deep copy of the graph."""
         graph = Graph()
         graph._kinds |= self._kinds
+        graph.has_textual_names = self.has_textual_names
         copy_block(graph, self._block, graph._block, {})
         return graph
 

@@ -58,6 +58,7 @@ def parse_ir(
     try:
         graph = reader.read_graph()
         reader.read_subgraphs()
+        graph.has_textual_names = True
     except RecursionError:
         raise reader.tokens.error("the text is nested too deeply") from None
     return graph

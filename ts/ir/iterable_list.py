@@ -22,3 +22,17 @@ class IterableList(list[T]):
             raise StopIteration
         self._taken = taken + 1
         return self[taken]
+
+
+class ValueList(list[T]):
+    """List of a node's inputs or outputs, with `next`, which restarts when the list is requested again."""
+
+    __slots__ = ("_position",)
+    _position: int
+
+    def __next__(self) -> T:
+        position = self._position
+        if position >= len(self):
+            raise StopIteration
+        self._position = position + 1
+        return self[position]

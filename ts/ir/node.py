@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from ts.errors import InternalError, TsError
 from ts.ir.attributes import KINDS, kind_of_value
 from ts.ir.camel_case_aliases import add_camel_case_aliases
-from ts.ir.iterable_list import IterableList
+from ts.ir.iterable_list import IterableList, ValueList
 from ts.ir.source import SourceRange
 from ts.ir.types import TENSOR, NoneType, Type
 from ts.ir.value import Use, Value
@@ -94,9 +94,9 @@ class Node:
     ) -> None:
         self._graph = graph
         self._kind = kind
-        self._inputs: list[Value] = []
+        self._inputs: ValueList[Value] = ValueList()
         self._input_uses: list[Use] = []  # for each input, the `Use` registered with its value
-        self._outputs: list[Value] = []
+        self._outputs: ValueList[Value] = ValueList()
         self._blocks: list[Block] = []
         self._block: Block | None = None
         self._position = 0
@@ -114,13 +114,17 @@ class Node:
         """Return the qualified name of the operator, such as `aten::add` or `prim::If`."""
         return self._kind
 
-    def inputs(self) -> list[Value]:
+    def inputs(self) -> ValueList[Value]:
         """Return the input values in order, as the node's own list; change it by the methods of the node."""
-        return self._inputs
+        values = self._inputs
+        values._position = 0
+        return values
 
-    def outputs(self) -> list[Value]:
+    def outputs(self) -> ValueList[Value]:
         """Return the output values in order, as the node's own list; change it by the methods of the node."""
-        return self._outputs
+        values = self._outputs
+        values._position = 0
+        return values
 
     def input(self, i: int = 0) -> Value:
         """Return input `i`; IndexError if there is no such input."""

@@ -239,7 +239,7 @@ class _Printer:
         return name
 
     def name_hint(self, value: Value) -> str:
-        if not value.has_debug_name():
+        if not _is_variable(value):
             return "_"
         name = re.sub(r"\W", "_", value.debug_name_base(), flags=re.ASCII)
         return "_" + name if name[0].isdigit() else name
@@ -602,13 +602,20 @@ def _next_computation(node: Node) -> Node:
     return node
 
 
+def _is_variable(value: Value) -> bool:
+    """Return whether a value has the name of a variable or parameter; PyTorch drops names in graph text."""
+    if not value.has_debug_name():
+        return False
+    return value.node().kind() == "prim::Param" or not value.node().owning_graph().has_textual_names
+
+
 def _can_inline(value: Value) -> bool:
     node = value.node()
     if len(node.outputs()) != 1 or value.use_count() != 1 or node.blocks():
         return False
     (use,) = value.uses()
     user = use.user.kind()
-    if value.has_debug_name() and user != "prim::Return":
+    if _is_variable(value) and user != "prim::Return":
         return False  # the value has the name of a variable in the user's program
     if user == "prim::Loop" and use.offset >= 2:
         return False
