@@ -31,17 +31,17 @@ cdef ReadChannels find_channels(str name) except? NULL
 cdef int register_tile(str name, ReadTile read) except -1
 cdef ReadTile find_tile(str name) except? NULL
 
-# Shape and strides of a view; initialized with those of the base array.
+# Shape and strides of a view; at first those of the base array.
 ctypedef struct View:
     int nd
     npy_intp dims[MAX_DIMS]
     npy_intp strides[MAX_DIMS]
-    npy_intp offset                    # bytes, to the first element
-    npy_intp item                      # bytes of an element
+    npy_intp offset                    # byte offset of the first element
+    npy_intp item                      # size of an element in bytes
 
-# For view operators that fusion groups evaluate themselves (`OperatorRecord.view_input`): apply the operator to the
-# geometry in `view`, with the arguments after the tensor; for operators with a list of `parts` results,
-# compute result `part`. False if the view is impossible.
+# For a view operator that fusion groups evaluate themselves (`OperatorRecord.view_input`): apply the operator
+# to the geometry in `view`. `others` are the arguments after the tensor. If the operator returns a list of
+# `parts` tensors, compute result number `part`. Returns False if no view exists.
 ctypedef bint (*ReadView)(View *view, IValue **others, int part, int parts) noexcept
 
 cdef enum:
@@ -50,46 +50,47 @@ cdef enum:
 cdef int register_view(str name, ReadView read) except -1
 cdef ReadView find_view(str name) except? NULL
 
-# An operator that ends a group (epilogue), configured for a run: it reads contiguous rows and writes a result
-# for each.
+# An epilogue, prepared for one run: an operator at the end of a fusion group that reads contiguous rows and
+# writes one result per row.
 ctypedef struct EpilogueArgs:
-    # Epilogue, rows, number of rows, output.
+    # Arguments: the epilogue, rows, number of rows, output.
     void (*function)(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil
-    # Of sums, else NULL: the partial sum of at most `reduce.BLOCK` elements, and the result from the total of
-    # the partial sums.
+    # For sums, else NULL: `block` returns the partial sum of at most `reduce.BLOCK` elements, `finish`
+    # computes the result from the total of the partial sums.
     double (*block)(const char *x, npy_intp n) noexcept nogil
     void (*finish)(const void *end, double total, char *out) noexcept nogil
     int what
     int source                         # ScalarType of the rows
     int kind                           # ScalarType of the result
-    npy_intp n                         # elements of a row
-    npy_intp row_results               # elements of the result of one row
-    int ndim                           # dimensions of the whole result
+    npy_intp n                         # number of elements of a row
+    npy_intp row_results               # number of result elements of one row
+    int ndim                           # number of dimensions of the whole result
     npy_intp dims[64]
     double by
-    const void *vectors[2]             # one element per row element, or NULL
+    const void *vectors[2]             # vectors with one element per row element, or NULL
 
-# For operators that may end groups (`OperatorRecord.epilogue`): configure the epilogue for rows of dtype `kind` in a
-# tensor of shape `dims`, from the other arguments; False if it does not reduce whole rows along the last
-# dimensions or does not support the arguments.
+# For an operator that can end groups (`OperatorRecord.epilogue`): prepare the epilogue for rows of dtype
+# `kind` in a tensor of shape `dims`, from the other arguments. Returns False if it does not reduce whole rows
+# along the last dimensions, or does not support the arguments.
 ctypedef bint (*ReadEnd)(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept
 
 cdef int register_epilogue(str name, ReadEnd read) except -1
 cdef ReadEnd find_epilogue(str name) except? NULL
 
-# Selection by mask: positions of the mask, the first and the second choice among the arguments.
+# For an operator that selects by a mask: register the argument positions of the mask and of the two choices.
 cdef int register_choice(str name, int mask, int first, int second) except -1
 cdef tuple find_choice(str name)
 
-# Conversion of the first argument to the dtype given by the second argument, a dtype or a tensor.
+# For an operator that converts its first argument to the dtype of its second argument, a dtype or a tensor.
 cdef int register_conversion(str name) except -1
 cdef bint is_conversion(str name) except -1
 
-# Inner loops that replace those of a record's ufunc ("loops:relu"), and ufuncs defined here ("ufunc:exp").
+# Register inner loops that replace those of a record's ufunc ("loops:relu"), or a ufunc of this package
+# ("ufunc:exp").
 cdef int register_loops(str name, object loops) except -1
 cdef object find_loops(str name)
 
-# Kernels are registered under a record's `loop` field, or under the operator's name and overload.
+# Register a kernel under a record's `loop` field, or under the operator's name and overload.
 cdef int register_kernel(str name, Kernel kernel) except -1
-# NULL if no kernel is registered.
+# Return the kernel of a name; NULL if none is registered.
 cdef Kernel find_kernel(str name) except? NULL

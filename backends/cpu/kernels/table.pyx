@@ -1,7 +1,7 @@
-"""Registry of the CPU's C kernels; a kernel module is imported when one of its names is first looked up.
+"""Registry of the C kernels of the CPU; looking up a name imports the module that registers it.
 
-    register_kernel("aten::cumsum", cumsum)        the overload without a name
-    register_kernel("softmax", softmax)            records with `loop="softmax"`
+    register_kernel("aten::cumsum", cumsum)        for the overload without a name
+    register_kernel("softmax", softmax)            for records with `loop="softmax"`
 
 The generated index `OPERATOR_TO_MODULE` maps names to modules.
 """
@@ -10,7 +10,7 @@ from importlib import import_module
 
 from ts.backends.cpu.kernels.kernel_index import OPERATOR_TO_MODULE
 
-cdef dict kernels = {}                 # name -> address
+cdef dict kernels = {}                 # name -> address of the kernel function
 cdef dict tiles = {}
 cdef dict channels = {}
 cdef dict views = {}
@@ -18,7 +18,7 @@ cdef dict ends = {}
 cdef dict choices = {}
 cdef set conversions = set()
 cdef dict loops = {}
-cdef set imported_modules = set()      # names of imported modules
+cdef set imported_modules = set()
 
 
 def names():
@@ -27,7 +27,7 @@ def names():
 
 
 cdef int import_registering_module(str name) except -1:
-    """Import the module that registers `name`, if the index has one."""
+    """Import the module that registers `name`; do nothing if the index does not contain the name."""
     module_name = OPERATOR_TO_MODULE.get(name)
     if module_name is not None and module_name not in imported_modules:
         import_module(f"ts.backends.cpu.kernels.{module_name}")
@@ -36,7 +36,7 @@ cdef int import_registering_module(str name) except -1:
 
 
 cdef void *find_address(dict registry, str name) except? NULL:
-    """Return the registered address of a name, or NULL."""
+    """Return the address registered for `name`; NULL if none is registered."""
     import_registering_module(name)
     return <void *><size_t>registry.get(name, 0)
 

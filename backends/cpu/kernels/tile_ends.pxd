@@ -1,9 +1,10 @@
-"""Epilogues of fusion groups: operators that read whole rows of results while these are in the cache.
+"""Epilogues of fusion groups: operators that read whole rows of results while the rows are in the cache.
 
-    softmax(x * scale + mask, -1)      in chunks of rows: the steps' tiles, then `softmax` of these rows
-    ((x - y) ** 2).mean()              in chunks of a row: partial sums of blocks, added in order at the end
+    softmax(x * scale + mask, -1)      for each chunk of rows: the tiles of the steps, then `softmax`
+    ((x - y) ** 2).mean()              for each chunk of a row: partial sums of blocks, added in order at the
+    end
 
-An epilogue uses the loops of its operator's own kernel on the same rows, so the results are bit-identical to
+An epilogue calls the loops of its operator's kernel on the same rows, so the results are bit-identical to
 unfused execution. An operator that does not read contiguous rows along the last dimensions runs separately,
 after the steps.
 """
@@ -15,22 +16,22 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.tile_places cimport Run
 from ts.backends.cpu.kernels.tile_plans cimport FusedGroup, FusedPlan
 
-# Reset the run's epilogues.
+# Reset the epilogues of the run.
 cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept
-# Add epilogue `e` to the run of a stage if its input has shape `dims`, is contiguous and its operator
-# supports it. `held` owns the result.
+# Add epilogue `e` to the stage that runs if its input has shape `dims` and is contiguous, and its operator
+# supports this. `held` keeps the result alive.
 cdef int add_epilogue(
     FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list held
 ) except -1
-# Return whether all epilogues that read a slot are part of the run, so that the slot needs no array.
+# Return whether all epilogues that read a slot are part of the run; the slot then needs no array.
 cdef bint is_fully_fused(FusedGroup g, FusedPlan plan, Run *run, int slot) noexcept
-# Set the memory of the epilogues' rows: an array that exists, or an offset in a thread's memory.
+# Set the memory of the rows that epilogues read: an existing array, or an offset in the memory of a thread.
 cdef void assign_row_memory(FusedPlan plan, Run *run) noexcept
-# Number of chunks of a stage, and the elements [start, end) of a chunk.
+# The number of chunks of a stage; the elements [start, end) of a chunk.
 cdef npy_intp chunk_count(FusedPlan plan, Run *run) noexcept nogil
 cdef void begin_chunk(FusedPlan plan, Run *run, npy_intp chunk_index, char *memory, npy_intp *start, npy_intp *end) noexcept nogil
 cdef void end_chunk(FusedPlan plan, Run *run, npy_intp start, npy_intp end) noexcept nogil
-# Combine the partial sums after all chunks have run.
+# Combine the partial sums, after all chunks have run.
 cdef void combine_partial_sums(Run *run, npy_intp size) noexcept nogil
 # Run the epilogues that are not part of the run, each on the array of its input slot.
 cdef int run_separate_epilogues(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, list held) except -1

@@ -1,4 +1,4 @@
-"""Epilogues of fusion groups; see the `.pxd` for the contract."""
+"""Epilogues of fusion groups; `tile_ends.pxd` describes the contract."""
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -18,8 +18,8 @@ from ts.backends.cpu.kernels.tile_plans cimport MAX_EPILOGUE_ARGUMENTS, NO_INDEX
 cnp.import_array()
 
 cdef enum:
-    MAX_ROW_BYTES = 1 << 17            # bytes; longer rows do not stay in the L2 cache
-    CACHE_LINE_BYTES = 64              # bytes of a cache line
+    MAX_ROW_BYTES = 1 << 17            # longer rows do not stay in the L2 cache
+    CACHE_LINE_BYTES = 64
 
 
 cdef inline npy_intp block_count(npy_intp row) noexcept nogil:
@@ -187,7 +187,7 @@ cdef object run_separate_epilogue(FusedGroup g, FusedPlan plan, int e, object ar
         registers[k].tag = TAG_NONE
     set_result(&registers[0], array, plan.kind[plan.end_slot[e]])
     for k in range(1, arity):
-        registers[k] = r[at[g.end_operands[e][k]]]  # borrowed from the caller's registers
+        registers[k] = r[at[g.end_operands[e][k]]]  # borrowed references, owned by the caller's registers
     try:
         invoke(op, registers, places)
         return <object>registers[arity].v.o

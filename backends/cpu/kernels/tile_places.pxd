@@ -4,8 +4,8 @@
     OperandAddress   address of a slot, with the strides between elements and between tiles
     Gather           a strided input: each tile is copied before it is read
     Ends             epilogues that read whole rows of a stage's results, chunk by chunk
-    Run              all of these, with the scalars and loops read for this run
-    Layout           shapes and strides of all slots, if they differ
+    Run              all of the above, with the scalars and loops of this run
+    Layout           shapes and strides of all slots, if the inputs differ in shape or strides
 
 The functions return False if the group does not support the shapes or strides.
 """
@@ -21,7 +21,7 @@ from ts.backends.cpu.kernels.tile_plans cimport MAX_BUFFERS, MAX_EPILOGUES, MAX_
 from ts.backends.cpu.kernels.tile_plans cimport FusedGroup, FusedPlan, Schedule
 
 cdef enum:
-    MAX_RANK = 8                       # dimensions of inputs that are not contiguous
+    MAX_RANK = 8                       # maximal number of dimensions of non-contiguous inputs
 
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct ArrayFields "PyArrayObject_fields":
@@ -40,8 +40,8 @@ ctypedef struct BorrowedArray:
 
 ctypedef struct OperandAddress:                 # address of a slot
     char *data
-    npy_intp step                      # bytes between elements; 0: a single element
-    npy_intp advance                   # bytes per element from tile to tile; 0 for buffers
+    npy_intp step                      # byte distance between elements; 0 for a single element
+    npy_intp advance  # bytes by which the address advances per element of a tile; 0 for buffers
 
 
 ctypedef struct Gather:                # an input that is copied tile by tile
@@ -54,30 +54,31 @@ ctypedef struct Gather:                # an input that is copied tile by tile
     char *tile
 
 
-ctypedef struct EndPlace:              # an epilogue
+ctypedef struct EndPlace:              # an epilogue of a stage
     EpilogueArgs end
-    int slot                           # the rows that it reads
-    npy_intp memory                    # offset of the rows after a thread's buffers; NO_INDEX: in an array
+    int slot                           # slot whose rows it reads
+    # offset of the rows in a thread's memory, after the buffers; NO_INDEX if the rows are in an array
+    npy_intp memory
     char *out                          # result of the epilogue
-    double *totals                     # partial sums of blocks, if a row is split into chunks
+    double *totals                     # partial sums of blocks if a row is split into chunks, else NULL
 
 
 ctypedef struct Ends:
     int count
-    int placed                         # bit set of the group's epilogues in `each`
-    npy_intp row                       # elements of a row
-    npy_intp chunk                     # elements of a chunk: several rows, or some blocks of one row
-    npy_intp chunks_of_row             # 1, unless rows are split
-    npy_intp bytes                     # memory for rows
+    int placed                         # bit set of the epilogues of the group that are in `each`
+    npy_intp row                       # number of elements of a row
+    npy_intp chunk  # number of elements of a chunk, which is several rows or some blocks of one row
+    npy_intp chunks_of_row             # number of chunks of a row; 1 unless rows are split
+    npy_intp bytes                     # bytes of memory for rows
     EndPlace each[MAX_EPILOGUES]
-    PyObject *result[MAX_EPILOGUES]    # epilogue -> array, tensor (if it ran separately) or NULL
+    PyObject *result[MAX_EPILOGUES]    # epilogue -> its array, its tensor (if it ran separately), or NULL
 
 
-ctypedef struct Run:                   # state of a stage
+ctypedef struct Run:                   # state of a run of one stage
     npy_intp size
     Schedule *schedule
-    int first                          # first index of the schedule's steps
-    int last                           # index after the last step
+    int first                          # index of the first step of the stage in the schedule
+    int last                           # index after the last step of the stage
     int gathers
     OperandAddress place[MAX_SLOTS]
     Gather gather[MAX_BUFFERS]
@@ -91,31 +92,33 @@ ctypedef struct Run:                   # state of a stage
 
 ctypedef struct Layout:
     int ndim
-    npy_intp shape[MAX_RANK]           # common broadcast shape
+    npy_intp shape[MAX_RANK]           # common shape to which all slots broadcast
     npy_intp size
     bint in_c_order                    # True if all inputs, and therefore results, are in C order
     int rank[MAX_SLOTS]
-    uint32_t longs[MAX_SLOTS]          # bit set of the dimensions that are not 1
+    uint32_t longs[MAX_SLOTS]          # bit set of the dimensions whose size is not 1
     bint is_flat[MAX_SLOTS]
     char *data[MAX_SLOTS]              # addresses of inputs and materialized results
     npy_intp strides[MAX_SLOTS][MAX_RANK]
 
 
-# Set the arrays of the inputs, or the array headers of views.
+# Set the arrays of the inputs, or the array headers of view inputs.
 cdef bint set_inputs(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept
-# Copy the elements [start, start + count) in row-major order into the tile.
+# Copy the elements [start, start + count), counted in row-major order, to the buffer of the tile.
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil
 cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept
-# Address tensors of one shape and equal, dense strides; `first` is set to one of them.
+# Set the addresses of tensors with one shape and equal, dense strides; `first` is set to one of these
+# tensors.
 cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **first) noexcept
-# Prepare the per-channel vectors of rows, for tensors with the layout of `like`; `held` owns them.
+# Prepare the per-channel vectors of rows, for tensors with the layout of `like`; `held` keeps them alive.
 cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1
-# Set shapes and strides for inputs that broadcast, have gaps or different dimension orders, and for the
-# results.
+# Set the shapes and strides of the results, and of inputs that broadcast, have gaps or differ in dimension
+# order.
 cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layout) noexcept
-# Group the steps into stages by the shapes of their results.
+# Divide the steps into stages by the shapes of their results.
 cdef bint schedule_by_lengths(FusedGroup g, FusedPlan plan, Layout *layout, Schedule *schedule) noexcept
-# Set the addresses of the inputs of a stage; `order`: dimensions of its results from outermost to innermost.
+# Set the addresses of the inputs of a stage. `order` lists the dimensions of its results from outermost to
+# innermost.
 cdef bint address_stage(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, int *order) noexcept
-# Register a materialized result of a stage, so that another stage can read it.
+# Set the address of a materialized result of a stage, so that later stages can read it.
 cdef void address_materialized(Layout *layout, int slot, char *data, int *order, npy_intp item) noexcept

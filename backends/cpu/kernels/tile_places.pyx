@@ -1,4 +1,4 @@
-"""Computation of the addresses of a fusion group's operands; see the `.pxd` for the structures."""
+"""Computation of the addresses of a fusion group's operands; `tile_places.pxd` describes the structures."""
 
 cimport numpy as cnp
 
@@ -42,7 +42,7 @@ cdef void copy_run(const char *x, npy_intp stride, npy_intp item, npy_intp n, ch
 
 
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil:
-    """Copy the elements [start, start + count) in row-major order into the tile."""
+    """Copy the elements [start, start + count), counted in row-major order, to the buffer of the tile."""
     cdef npy_intp index[MAX_RANK]
     cdef npy_intp n
     cdef int d, inner = g.ndim - 1
@@ -73,7 +73,7 @@ cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil:
 
 
 cdef void init_gather(Gather *g, const char *data, int ndim, npy_intp *shape, npy_intp *strides, npy_intp item) noexcept nogil:
-    """Set up the copy of a strided input, merging dimensions that are contiguous with each other."""
+    """Prepare the copy of a strided input; adjacent dimensions without a gap are merged."""
     cdef int d, n = 0
     g.item, g.data = item, data
     for d in range(ndim):
@@ -91,7 +91,7 @@ cdef void init_gather(Gather *g, const char *data, int ndim, npy_intp *shape, np
 
 
 cdef inline bint in_c_order(npy_intp *strides, int ndim) noexcept nogil:
-    """Return whether non-zero strides do not increase from outer to inner dimensions."""
+    """Return whether the nonzero strides do not increase from outer to inner dimensions."""
     cdef npy_intp last = 0
     cdef int d
     for d in range(ndim - 1, -1, -1):
@@ -113,7 +113,9 @@ cdef bint is_flat(npy_intp *shape, npy_intp *strides, int ndim, npy_intp item) n
 
 
 cdef bint set_view_input(FusedPlan plan, ViewInput *head, IValue *r, const int32_t *at, Run *run, BorrowedArray *viewed) noexcept:
-    """Build the array header of a view and make it the input; False if it is 0-dim or unsupported."""
+    """Create the array header of a view and use it as the input; return False for a 0-dim or unsupported
+    view.
+    """
     cdef PyArrayObject *a = run.input[head.input]
     cdef IValue *others[MAX_VIEW_ARGUMENTS]
     cdef ArrayFields *fields = &viewed.fields
@@ -150,7 +152,7 @@ cdef bint set_inputs(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at,
 
 
 cdef bint equal_strides(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
-    """Return whether two arrays of one shape have equal strides."""
+    """Return whether two arrays of equal shape have equal strides."""
     cdef int d
     for d in range(ndim_of(a)):
         if strides_of(a)[d] != strides_of(b)[d]:
@@ -159,7 +161,7 @@ cdef bint equal_strides(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
 
 
 cdef bint is_dense(PyArrayObject *a, npy_intp item) noexcept:
-    """Return whether the elements fill a block of memory without gaps or overlap, in any dimension order."""
+    """Return whether the elements fill a block of memory without gaps or overlap, for any dimension order."""
     cdef npy_intp extent = item
     cdef int d
     for d in range(ndim_of(a)):
@@ -168,7 +170,9 @@ cdef bint is_dense(PyArrayObject *a, npy_intp item) noexcept:
 
 
 cdef bint same_trailing_shape(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
-    """Return whether two shapes are equal except for leading dimensions of size 1 (bias, batch of one)."""
+    """Return whether two shapes are equal except for leading dimensions of size 1 (a bias, a batch of
+    one).
+    """
     cdef int d, more = ndim_of(a) - ndim_of(b)
     if more < 0:
         return same_trailing_shape(b, a)
@@ -182,7 +186,7 @@ cdef bint same_trailing_shape(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 
 
 cdef bint all_have_rank(FusedGroup g, FusedPlan plan, Run *run, int rank) noexcept:
-    """Return whether all required slots have rank `rank`; inputs may have a lower rank."""
+    """Return whether all required slots have rank `rank`; the inputs of their steps may have a lower rank."""
     cdef int ranks[MAX_SLOTS]
     cdef int i, k
     cdef Step *step
@@ -199,9 +203,9 @@ cdef bint all_have_rank(FusedGroup g, FusedPlan plan, Run *run, int rank) noexce
 
 
 cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **first) noexcept:
-    """Address inputs of one shape and equal, dense strides; False if they differ.
+    """Set the addresses of inputs with one shape and equal, dense strides; return False if the inputs differ.
 
-    Set `first` to an input of the highest rank, and the number of elements of the run.
+    Also set `first` to an input of the highest rank, and the number of elements of the run.
     """
     cdef PyArrayObject *a
     cdef PyArrayObject *like = NULL
@@ -272,7 +276,7 @@ cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layou
                 if dims_of(a)[d - lead] != 1:
                     layout.longs[i] |= <uint32_t>1 << d
                     if strides_of(a)[d - lead] == 0 and plan.in_rows[i]:
-                        return False   # operators with contiguous loops treat expanded inputs differently
+                        return False   # operators with contiguous loops need copies of expanded inputs
             set_operand_strides(&operand, a, n, layout.shape)
             memcpy(layout.strides[i], operand.strides, n * sizeof(npy_intp))
             layout.is_flat[i] = flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS
@@ -284,7 +288,9 @@ cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layou
 
 
 cdef void set_result_strides(FusedGroup g, FusedPlan plan, Layout *layout) noexcept:
-    """Set the strides of each step's result as its operator would choose outside of a group."""
+    """Set the strides of each step's result to the strides that its operator would choose outside of a
+    group.
+    """
     cdef Step *step
     cdef int i, k, slot
     for i in range(plan.count):
@@ -305,7 +311,7 @@ cdef inline npy_intp length(Layout *layout, int slot, int d) noexcept nogil:
 
 
 cdef void set_contiguous_strides(Layout *layout, int slot) noexcept nogil:
-    """Set C-contiguous strides, counted in elements."""
+    """Set the strides of a slot to C-contiguous ones, counted in elements."""
     cdef npy_intp step = 1
     cdef int d
     layout.is_flat[slot] = True
@@ -317,7 +323,7 @@ cdef void set_contiguous_strides(Layout *layout, int slot) noexcept nogil:
 cdef void set_operand_order_strides(Layout *layout, FusedPlan plan, Step *step) noexcept nogil:
     """Set the strides of a step's result.
 
-    As in `walk.new_result`, the operands determine the dimension order.
+    The operands determine the dimension order, as in `walk.new_result`.
     """
     cdef Operand operands[MAX_OPERANDS]
     cdef npy_intp shape[64]
@@ -426,7 +432,9 @@ cdef bint address_stage(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, 
 
 
 cdef void sort_result_dims(Layout *layout, int slot, int *order) noexcept nogil:
-    """Sort the dimensions by descending strides of a result: outermost first."""
+    """Sort the dimensions of a slot by descending strides, so that `order` starts with the outermost
+    dimension.
+    """
     cdef int d, k
     for d in range(layout.ndim):
         k = d
@@ -437,7 +445,7 @@ cdef void sort_result_dims(Layout *layout, int slot, int *order) noexcept nogil:
 
 
 cdef bint is_dense_in_order(Layout *layout, int slot, int *order) noexcept nogil:
-    """Return whether a result is dense in the given order of dimensions."""
+    """Return whether a result has no gaps if its dimensions are in the given order."""
     cdef npy_intp step = 1
     cdef int d
     for d in range(layout.ndim - 1, -1, -1):
@@ -458,9 +466,9 @@ cdef void address_materialized(Layout *layout, int slot, char *data, int *order,
 
 
 cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
-    """Address an input with a single stride directly; otherwise add a copy by tiles.
+    """Set the address of an input that has a single stride; otherwise add a copy that runs tile by tile.
 
-    False if there are too many.
+    Return False if there are too many copies.
     """
     cdef Gather *into = &run.gather[run.gathers]
     cdef npy_intp strides[MAX_RANK]
@@ -482,7 +490,9 @@ cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_
 
 
 cdef bint configure_scalar_loops(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept:
-    """Configure the loops of rows with scalar parameters; False if one does not support its parameters."""
+    """Prepare the loops of rows with scalar parameters; return False if a loop does not support its
+    parameters.
+    """
     cdef IValue *others[MAX_ARGUMENTS]
     cdef Step *step
     cdef int i, k, row
@@ -529,7 +539,9 @@ cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_
 
 
 cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept:
-    """Address 0-dim tensors and scalars, converting scalars; False if one cannot be converted."""
+    """Set the addresses of 0-dim tensors and scalars, converting scalars; return False if a conversion
+    fails.
+    """
     cdef int i, slot
     for i in range(g.inputs):
         if plan.words[i] & AN_ELEMENT:

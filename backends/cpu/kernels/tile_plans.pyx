@@ -1,6 +1,7 @@
-"""Planning of fusion groups: the loops of the rows for given dtypes, and the buffers of their results.
+"""Planning of fusion groups: selects the loop of each row for given dtypes, and the buffer of its result.
 
-In: a program (`ts.fusion.program`), registers with tensors and numbers.  Out: the `FusedPlan` for them.
+In: a program (`ts.fusion.program`), registers with tensors and numbers.  Out: the `FusedPlan`
+for their dtypes.
 
 A plan is created for each new combination of inputs and cached. The plan used last is checked first.
 """
@@ -53,10 +54,12 @@ cdef str describe_guard(uint32_t word):
 
 @cython.final
 cdef class FusedPlan:
-    """Execution plan of a group for inputs of given dtypes, or the reason why there is none."""
+    """Execution plan of a group for inputs of given dtypes, or the reason why the group cannot run."""
 
     def inputs(self, int count):
-        """Return names of the inputs' dtypes, with (0-dim) or (number) if they are that."""
+        """Return the names of the dtypes of the first `count` inputs; a 0-dim tensor or number is marked as
+        such.
+        """
         return [describe_guard(self.words[i]) for i in range(min(count, <int>MAX_INPUTS))]
 
     cdef bint matches(self, const uint32_t *words, int count) noexcept:
@@ -78,7 +81,7 @@ cdef Step *add_step(FusedPlan plan, int out, int kind) noexcept:
 
 
 cdef void finish_step(FusedPlan plan, Step *step) noexcept:
-    """Set the flags of the result from those of the step's operands."""
+    """Set the flags of a step's result from the flags of its operands."""
     cdef int k
     plan.is_element[step.out] = True
     for k in range(step.arity):
@@ -100,10 +103,10 @@ cdef int default_kind(FusedPlan plan):
 
 
 cdef int common_kind(FusedPlan plan, int first, int second):
-    """Return the dtype that two slots are promoted to, or NO_INDEX if it is unsupported.
+    """Return the dtype to which two slots are promoted, or NO_INDEX if it is unsupported.
 
-    By PyTorch's rule: within a category, tensors with dimensions take precedence over 0-dim tensors, and
-    these over numbers.
+    PyTorch's rule: within a category, the dtype of tensors with dimensions takes precedence over that of
+    0-dim tensors, and the latter over that of numbers.
     """
     cdef int a = plan.kind[first], b = plan.kind[second]
     cdef uint32_t word
@@ -128,7 +131,9 @@ cdef int common_kind(FusedPlan plan, int first, int second):
 
 
 cdef int slot_in_dtype(FusedPlan plan, int slot, int other, int kind) noexcept:
-    """Return a slot with the elements of `slot` in dtype `kind`, or NO_INDEX if there is no conversion."""
+    """Return a slot with the elements of `slot` converted to dtype `kind`; NO_INDEX if no conversion
+    exists.
+    """
     if plan.kind[slot] == kind:
         return slot
     if plan.kind[slot] == NO_INDEX:
@@ -140,7 +145,9 @@ cdef int slot_in_dtype(FusedPlan plan, int slot, int other, int kind) noexcept:
 
 
 cdef int new_slot(FusedPlan plan, int source, int kind) noexcept:
-    """Append a slot for the elements of `source` in dtype `kind`; NO_INDEX if there are too many slots."""
+    """Append a slot for the elements of `source` as dtype `kind`; return NO_INDEX if there are too many
+    slots.
+    """
     cdef int slot = plan.slots
     if slot >= MAX_SLOTS:
         return NO_INDEX
@@ -150,7 +157,9 @@ cdef int new_slot(FusedPlan plan, int source, int kind) noexcept:
 
 
 cdef int number_slot(FusedPlan plan, int input, int kind) noexcept:
-    """Return the slot of a number or a 0-dim input in dtype `kind`; it is written before the group runs."""
+    """Return the slot of a number or a 0-dim input converted to dtype `kind`; its value is written before the
+    group runs.
+    """
     cdef int slot
     if not plan.is_element[input] or plan.producer[input] != NO_INDEX or plan.words[input] & OTHER_VALUE:
         return NO_INDEX
@@ -163,7 +172,9 @@ cdef int number_slot(FusedPlan plan, int input, int kind) noexcept:
 
 
 cdef int converted_slot(FusedPlan plan, int slot, int kind) noexcept:
-    """Return the slot of a conversion of `slot` to dtype `kind`, adding the step if it does not exist."""
+    """Return the slot of a conversion of `slot` to dtype `kind`; add the conversion step if it does not
+    exist.
+    """
     cdef Step *step
     cdef int existing
     if plan.kind[slot] == kind:
@@ -172,7 +183,8 @@ cdef int converted_slot(FusedPlan plan, int slot, int kind) noexcept:
         if plan.source[existing] == slot and plan.kind[existing] == kind and plan.producer[existing] != NO_INDEX:
             return existing
     if kind in (HALF, BFLOAT16) and not has_conversion(plan.kind[slot], kind):
-        slot = converted_slot(plan, slot, FLOAT)  # integers convert through float32, as in NumPy
+        # as in NumPy, integers are converted to half precision through float32
+        slot = converted_slot(plan, slot, FLOAT)
         return NO_INDEX if slot == NO_INDEX else converted_slot(plan, slot, kind)
     if not has_conversion(plan.kind[slot], kind) or plan.count >= MAX_SLOTS:
         return NO_INDEX
@@ -188,9 +200,9 @@ cdef int converted_slot(FusedPlan plan, int slot, int kind) noexcept:
 
 
 cdef Step *add_tile(FusedPlan plan, int out, int first) noexcept:
-    """Append a step with a loop that is configured at run time; return NULL if the plan is full.
+    """Append a step whose loop is selected at run time; return NULL if the plan is full.
 
-    It reads one slot as contiguous rows.
+    The step reads slot `first` as contiguous rows.
     """
     cdef Step *step
     if plan.tiles >= MAX_SCALAR_LOOPS:
@@ -205,10 +217,10 @@ cdef Step *add_tile(FusedPlan plan, int out, int first) noexcept:
 
 @cython.final
 cdef class FusedGroup:
-    """Program of a fusion group in C form, with its cached plans."""
+    """The program of a fusion group as C structures, with its cached plans."""
 
     cdef int read(self, program) except -1:
-        """Read the rows of a program; ValueError if it exceeds a limit."""
+        """Read the rows of a program; raise ValueError if the program exceeds a limit."""
         cdef int i, k
         self.program = program
         self.plans = []
@@ -268,7 +280,7 @@ cdef class FusedGroup:
         return 0
 
     cdef FusedPlan plan_for(self, IValue *r, const int32_t *at):
-        """Return the plan for these inputs, creating it if necessary; None if an input is unsupported."""
+        """Return the plan for these inputs, creating it at first; None if an input is unsupported."""
         cdef uint32_t words[MAX_INPUTS]
         cdef FusedPlan plan
         cdef int i
@@ -309,7 +321,9 @@ cdef class FusedGroup:
         return plan
 
     cdef str choose_loops(self, FusedPlan plan):
-        """Determine each slot's dtype and each row's loop; return the reason if a row has none, else ""."""
+        """Determine the dtype of each slot and the loop of each row; return the reason if a row has no loop,
+        else "".
+        """
         cdef int i
         cdef Operator op
         cdef ReadTile read
@@ -345,7 +359,9 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_loop(self, FusedPlan plan, int row, Loops loops):
-        """Add the step of an operator with ufunc loops; return the reason if that is impossible, else ""."""
+        """Add the step of an operator with ufunc loops; return the reason if the operator is unsupported,
+        else "".
+        """
         cdef int first = plan.at[self.operands[row][0]], second = NO_INDEX, kind = plan.kind[first]
         cdef Step *step
         if loops is None or loops.arity != self.arity[row]:
@@ -356,7 +372,8 @@ cdef class FusedGroup:
                 return "no loop for that dtype"
             kind = common_kind(plan, first, second)
             if kind == HALF and not (plan.kind[first] in (HALF, NO_INDEX) and plan.kind[second] in (HALF, NO_INDEX)):
-                return "operands of two dtypes"  # NumPy's own loops compute these; they order signed zeros differently
+                # NumPy has loops for two dtypes, which order signed zeros differently
+                return "operands of two dtypes"
         if loops.to_float and is_whole(kind):
             kind = default_kind(plan)
         if kind < 0 or kind in (CFLOAT, CDOUBLE) or loops.function[kind] == NULL:
@@ -374,7 +391,10 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_tile(self, FusedPlan plan, int row, ReadTile read):
-        """Add the step of an operator that reads scalar parameters when it runs."""
+        """Add the step of an operator whose scalar parameters are read when the group runs.
+
+        Return the reason if it is unsupported, else "".
+        """
         cdef int first = plan.at[self.operands[row][0]], kind = plan.kind[first], k
         cdef Step *step
         if self.arity[row] != (<Operator>self.operators[row]).nargs:
@@ -391,7 +411,10 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_channels(self, FusedPlan plan, int row, ReadChannels read):
-        """Add the step of an operator that reads per-channel vectors when it runs."""
+        """Add the step of an operator whose per-channel vectors are read when the group runs.
+
+        Return the reason if it is unsupported, else "".
+        """
         cdef int first = plan.at[self.operands[row][0]], kind = plan.kind[first], k
         cdef Step *step
         for k in range(1, self.arity[row]):
@@ -406,7 +429,10 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_choice(self, FusedPlan plan, int row, tuple order):
-        """Add a selection by mask; `order` has the argument positions of the mask and the two choices."""
+        """Add the step of a selection by a mask; `order` has the argument positions of mask and choices.
+
+        Return the reason if it is unsupported, else "".
+        """
         cdef int slots[3]
         cdef int k, kind = NO_INDEX
         cdef Step *step
@@ -433,7 +459,9 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_conversion(self, FusedPlan plan, int row):
-        """Add a conversion to a dtype, or to a tensor's dtype; an operand of that dtype needs no step."""
+        """Add a conversion to a dtype or to the dtype of a tensor; no step is needed if the operand has this
+        dtype.
+        """
         cdef int first = plan.at[self.operands[row][0]], target, to
         if self.arity[row] != 2 or plan.kind[first] == NO_INDEX:
             return "other arguments than a dtype"
@@ -451,9 +479,10 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_results(self, FusedPlan plan):
-        """Set the slots of the results and of the epilogues' inputs.
+        """Set the slots of the results and of the epilogues' inputs; return the reason if this is impossible,
+        else "".
 
-        Each result has a step, and no slot is returned twice.
+        Each result must be written by a step, and no slot can be returned twice.
         """
         cdef int i, slot
         for slot in range(MAX_SLOTS):
@@ -479,7 +508,7 @@ cdef class FusedGroup:
         return ""
 
     cdef bint assign_buffers(self, FusedPlan plan, const int *stage, int stages, Schedule *schedule) noexcept:
-        cdef int last[MAX_SLOTS]       # slot -> position of its last read in the schedule
+        cdef int last[MAX_SLOTS]       # slot -> position in the schedule of the last step that reads it
         cdef bint whole[MAX_SLOTS]
         cdef bint in_use[MAX_BUFFERS]
         cdef int i, k, b, s, slot, n = 0
@@ -518,9 +547,10 @@ cdef class FusedGroup:
         return True
 
     cdef void free_buffers(self, FusedPlan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept:
-        """Release buffers that this step reads last.
+        """Release the buffers that a step is the last to read.
 
-        Before its result has a buffer: those it can overwrite in place; afterwards: the others.
+        If `before`, the result has no buffer yet: release the buffers that it can overwrite in place.
+        Otherwise release the other buffers.
         """
         cdef Step *step = &plan.steps[schedule.steps[at]]
         cdef npy_intp width = item_size(plan.kind[step.out])

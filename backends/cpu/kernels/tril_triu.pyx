@@ -4,8 +4,8 @@ In: registers with a contiguous tensor, or sizes, and the diagonal.  Out: the re
 
     x.tril(), x.triu(-1)      tril_indices(3, 3), triu_indices(3, 3)      eye(3), eye(3, 4)
 
-Elements of any dtype are copied as bytes. Non-contiguous tensors are copied first; other devices, and other
-dtypes of new tensors, are left to the record's own kernel.
+Elements of any dtype are copied as bytes. Non-contiguous tensors are copied first; for other devices, and
+other dtypes of new tensors, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -24,13 +24,16 @@ from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
 
-cdef int64_t MAX_ELEMENTS = 1 << 24    # rows or columns; for more, the record's kernel checks the memory
+# for more rows or columns, the record's Python kernel checks the memory limit
+cdef int64_t MAX_ELEMENTS = 1 << 24
 
 
 # ---------------------------------------------------------------- tril and triu
 
 cdef inline npy_intp columns_to_diagonal(npy_intp row, int64_t diagonal, npy_intp columns) noexcept nogil:
-    """Return the number of columns of a row up to the diagonal; with `diagonal - 1`, strictly before it."""
+    """Return the number of columns of a row up to and including the diagonal, or before it for `diagonal` -
+    1.
+    """
     return min(max(row + diagonal + 1, <npy_intp>0), columns)
 
 
@@ -61,7 +64,7 @@ cdef void copy_upper(
 
 
 cdef inline int64_t clamp_diagonal(int64_t diagonal, npy_intp rows, npy_intp columns) noexcept:
-    """Clamp the diagonal to the range that makes a difference, [-rows, columns]."""
+    """Clamp the diagonal to [-rows, columns]; diagonals outside of this range give the same results."""
     return max(<int64_t>-rows, min(diagonal, <int64_t>columns))
 
 

@@ -1,10 +1,10 @@
 /* Vectorized elementary functions of float and double, with branches only for rare arguments.
 
-   In: a row and its length; out: another row, which may be the same. The source is compiled once for each
-   TIER (`simd_primitives.h`), as an extension of its own. The remainder of a row is computed in a padded vector,
-   so that an element's bits do not depend on its position. Polynomials were fitted with 40 digits and more;
-   range reductions follow fdlibm. `narrow` functions compute floats in double, rounded once.
-   tests/test_vector_math.py bounds the error of all functions: one unit in the last place. */
+   In: a row and its length; out: another row, which may be the input row. The source is compiled once
+   for each TIER (`simd_primitives.h`), each in a separate extension. The remainder of a row is computed in a
+   padded vector, so that an element's bits do not depend on its position. Polynomials were fitted with at
+   least 40 digits; range reductions follow fdlibm. `narrow` functions compute floats in double and round
+   once. tests/test_vector_math.py bounds the error of all functions: one unit in the last place. */
 
 #ifndef TS_VECTOR_MATH_H
 #define TS_VECTOR_MATH_H
@@ -24,9 +24,9 @@
 #include "simd_math_f64.h"
 #include "simd_math_f32.h"
 
-/* ---------------------------------------------------------------- rows */
+/* ---------------------------------------------------------------- rows of elements */
 
-typedef float any_lanes __attribute__((vector_size(BYTES), aligned(1), may_alias)); /* unaligned */
+typedef float any_lanes __attribute__((vector_size(BYTES), aligned(1), may_alias)); /* may be unaligned */
 typedef double any_wides __attribute__((vector_size(BYTES), aligned(1), may_alias));
 typedef float any_narrows __attribute__((vector_size(BYTES / 2), aligned(1), may_alias));
 INLINE lanes lane_at(const float *x) { return (lanes) * (const any_lanes *)x; }
@@ -63,14 +63,14 @@ NARROW_ROW(log1p) NARROW_ROW(expm1) NARROW_ROW(sinh) NARROW_ROW(cosh) NARROW_ROW
 WIDE_ROW(exp) WIDE_ROW(expm1) WIDE_ROW(log) WIDE_ROW(log2) WIDE_ROW(log10) WIDE_ROW(asin) WIDE_ROW(acos) WIDE_ROW(tanh) WIDE_ROW(sin) WIDE_ROW(cos)
 WIDE_ROW(tan) WIDE_ROW(erf) WIDE_ROW(erfc) WIDE_ROW(erfinv) WIDE_ROW(sigmoid) WIDE_ROW(silu) WIDE_ROW(gelu) WIDE_ROW(gelu_tanh) WIDE_ROW(logsigmoid)
 LANE_ROW(softplus) WIDE_ROW(softplus)
-#if TIER == 4 /* NumPy's loops are vectorized there */
+#if TIER == 4 /* for this TIER NumPy's loops are vectorized */
 #define OR_NUMPY(ROW) NULL
 #else
 WIDE_ROW(exp2) WIDE_ROW(log1p) WIDE_ROW(atan) WIDE_ROW(sinh) WIDE_ROW(cosh)
 #define OR_NUMPY(ROW) ROW
 #endif
 
-/* By NumPy's or SciPy's names; NULL if NumPy's loop is as good. */
+/* Return the row kernel by NumPy's or SciPy's name; NULL if NumPy's loop is as good. */
 typedef void (*FloatRow)(const float *, ptrdiff_t, float *);
 typedef void (*DoubleRow)(const double *, ptrdiff_t, double *);
 static const struct {

@@ -1,7 +1,9 @@
-"""Inner loops of elementary functions: choose the SIMD version (`vector_math.h`) and handle strided operands.
+"""Inner loops of elementary functions, which select the SIMD version of `vector_math.h` and handle strided
+operands.
 
-In: operands like those of NumPy's inner loops (pointers, count, steps in bytes).  Out: the results; the
-result for an element does not depend on its stride or position.  The source is compiled for three SIMD levels
+In: operands like those of NumPy's inner loops (pointers, count, steps in bytes).  Out: the results, which do
+not
+depend on the stride or position of an element.  The source is compiled for three SIMD levels
 (`simd_level.h`), each in a separate extension.  Functions without a version in `vector_math.h` run NumPy's
 loops, which are as accurate and as fast (measured with AVX-512).
 """
@@ -24,7 +26,7 @@ cdef extern from "vector_math.h" nogil:
     const RowLoops *row_loops()
 
 cdef enum:
-    TILE = 512                         # elements of the buffer
+    TILE = 512                         # number of elements of the buffer
 
 ctypedef fused floating:
     float

@@ -4,8 +4,8 @@ In: registers with two CPU tensors of one floating dtype.  Out: the register of 
 
     dot(x, y), vdot(x, y)     mv(m, x), m @ x, x @ m     outer(x, y)    cross(x, y), linalg.cross(x, y, dim=1)
 
-Large products, for which threads or BLAS pay, other dtypes and layouts and invalid arguments are left to the
-record's own kernel.
+For large products, which threads or BLAS compute faster, and for other dtypes, layouts and invalid arguments,
+the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -31,21 +31,23 @@ cdef extern from "dot_kernels.h" nogil:
     void float_weighted_rows(const float *rows, npy_intp pitch, npy_intp m, const float *x, npy_intp n, float *out)
     void double_weighted_rows(const double *rows, npy_intp pitch, npy_intp m, const double *x, npy_intp n, double *out)
 
-cdef npy_intp MAX_MULTIPLICATIONS = 1 << 16  # multiplications; larger products use BLAS and threads
+cdef npy_intp MAX_MULTIPLICATIONS = 1 << 16  # for larger products the record's kernel uses BLAS and threads
 
 ctypedef fused floating:
     float
     double
 
 
-# ---------------------------------------------------------------- with vectors and matrices
+# ---------------------------------------------------------------- products with vectors and matrices
 
 cdef inline npy_intp item_bytes(int kind) noexcept nogil:
     return 4 if kind == FLOAT else 8
 
 
 cdef inline bint has_contiguous_rows(PyArrayObject *a, npy_intp width) noexcept:
-    """Return whether each row is contiguous and the row stride is a non-negative multiple of `width`."""
+    """Return whether each row is contiguous and the row stride is a non-negative multiple of `width`
+    bytes.
+    """
     cdef int last = ndim_of(a) - 1
     if size_of(a) == 0 or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or (dims_of(a)[last] != 1 and strides_of(a)[last] != width):
         return False
@@ -74,7 +76,7 @@ cdef PyObject *vector_product(Tensor x, Tensor y) except? NULL:
         return NULL
     if not has_contiguous_rows(a, item_bytes(kind)) or not has_contiguous_rows(b, item_bytes(kind)):
         return NULL
-    left = ndim_of(b) == 2             # vector @ matrix: the weighted sum of the matrix's rows
+    left = ndim_of(b) == 2             # vector @ matrix is a weighted sum of the rows of the matrix
     rows, row = (b, a) if left else (a, b)
     m = dims_of(rows)[0] if ndim_of(rows) == 2 else 1
     pitch = strides_of(rows)[0] // item_bytes(kind) if ndim_of(rows) == 2 else 0
@@ -97,7 +99,7 @@ cdef PyObject *vector_product(Tensor x, Tensor y) except? NULL:
 
 
 cdef int store_product(Operator op, IValue *r, const int32_t *at, int ndim) except -1:
-    """Compute the product of a tensor of `ndim` dimensions with a vector."""
+    """Compute the product of a tensor with `ndim` dimensions and a vector."""
     cdef PyObject *result = NULL
     cdef Tensor x, y
     if is_tensor(&r[at[0]]) and is_tensor(&r[at[1]]):
@@ -167,7 +169,7 @@ cdef void fill_cross(const floating *x, const floating *y, Axis *axis, floating 
 
 
 cdef int cross(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute the cross product of two tensors of one shape."""
+    """Compute the cross product of two tensors of equal shape along a dimension of size 3."""
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef PyArrayObject *b = float_array(&r[at[1]])
     cdef Axis axis
@@ -179,7 +181,7 @@ cdef int cross(Operator op, IValue *r, const int32_t *at) except -1:
     kind = scalar_type(&r[at[0]])
     if scalar_type(&r[at[1]]) != kind or not same_shape(a, b) or size_of(a) == 0:
         return call_python_kernel(op, r, at)
-    if r[at[2]].tag == TAG_NONE:  # the first dimension of size 3
+    if r[at[2]].tag == TAG_NONE:  # None selects the first dimension of size 3
         while d < ndim_of(a) and dims_of(a)[d] != 3:
             d += 1
     if read_axis(a, d if r[at[2]].tag == TAG_NONE else r[at[2]].v.i, &axis) < 0 or axis.n != 3:

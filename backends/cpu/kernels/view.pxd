@@ -1,4 +1,4 @@
-"""Helpers of view operators on CPU tensors: array, geometry, and storing of the view."""
+"""Helpers of view operators on CPU tensors, which read the array and its geometry and store the view."""
 
 from numpy cimport npy_intp
 from libc.stdint cimport int64_t
@@ -12,7 +12,7 @@ from ts.backends.cpu.kernels.table cimport View
 
 
 cdef inline PyArrayObject *cpu_array(IValue *x) noexcept:
-    """Return the array of a CPU tensor with any strides; NULL for anything else."""
+    """Return the array of a CPU tensor, with any strides; NULL for other values."""
     if not is_tensor(x):
         return NULL
     cdef Tensor t = <Tensor>x.v.o
@@ -25,7 +25,7 @@ cdef inline int store_view(IValue *out, Tensor x, int nd, npy_intp *dims, npy_in
 
 
 cdef inline int copy_layout(PyArrayObject *a, npy_intp *dims, npy_intp *strides) noexcept:
-    """Copy shape and strides of an array; return the number of dimensions."""
+    """Copy the shape and strides of an array; return its number of dimensions."""
     cdef int i
     for i in range(ndim_of(a)):
         dims[i] = dims_of(a)[i]
@@ -34,14 +34,14 @@ cdef inline int copy_layout(PyArrayObject *a, npy_intp *dims, npy_intp *strides)
 
 
 cdef inline int wrap_dim(int64_t dim, int nd) noexcept:
-    """Return the dimension as a non-negative number; -1 if it is out of range."""
+    """Return dimension `dim` of `nd` as a non-negative number; -1 if it is out of range."""
     if dim < 0:
         dim += nd
     return <int>dim if 0 <= dim < nd else -1
 
 
 cdef inline void init_view(View *v, PyArrayObject *a) noexcept:
-    """Initialize a view with the geometry of an array."""
+    """Initialize a view with the geometry of array `a`."""
     v.nd = copy_layout(a, v.dims, v.strides)
     v.offset = 0
     v.item = itemsize_of(a)

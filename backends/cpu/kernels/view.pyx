@@ -6,8 +6,8 @@ In: registers, with a tensor and dimensions or a range.  Out: the register of th
     x[a:b]           aten::slice.Tensor      x.unsqueeze(0)               a dimension of size 1
     x.split([2, 3])  aten::split.sizes       x.mT, x.movedim(0, -1)       another dimension order
 
-The records of `ts.ops.view` name these kernels (`loop="select"`). Other cases, above all invalid arguments,
-are left to the record's own kernel, which raises the errors.
+The records of `ts.ops.view` name these kernels (`loop="select"`). In other cases, such as invalid arguments,
+the Python kernel of the record runs and raises the errors.
 """
 
 cimport numpy as cnp
@@ -30,7 +30,7 @@ cnp.import_array()
 
 
 cdef int run_view(ReadView read, Operator op, IValue *r, const int32_t *at) except -1:
-    """Store the view of the first argument computed by `read` from the other arguments."""
+    """Store a view of the first argument; `read` computes its geometry from the other arguments."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef IValue *others[MAX_VIEW_ARGUMENTS]
     cdef View v
@@ -62,7 +62,7 @@ cdef bint view_select(View *v, IValue **others, int part, int parts) noexcept:
 
 
 cdef inline int64_t slice_bound(IValue *x, int64_t missing, int64_t n) noexcept:
-    """Return a slice bound clamped to the dimension."""
+    """Return a slice bound, `missing` for None, clamped to [0, n]."""
     cdef int64_t i = missing if x.tag == TAG_NONE else x.v.i
     if i < 0:
         i += n
@@ -111,7 +111,7 @@ cdef int narrow(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- split, chunk, unbind
 
 cdef int store_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue *out) except -1:
-    """Store the list of parts of length `size` along `axis`; the last may be shorter."""
+    """Store a list of views with length `size` along `axis`; the last view may be shorter."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
@@ -132,7 +132,7 @@ cdef int store_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValu
 
 
 cdef bint view_part(View *v, int axis, int64_t size, int part, int parts) noexcept:
-    """Compute part number `part`; False if the number of parts is not `parts`."""
+    """Compute the geometry of list item `part`; return False if the number of items is not `parts`."""
     if (v.dims[axis] - 1) // size + 1 != parts:
         return False
     v.offset = part * size * v.strides[axis]
@@ -171,7 +171,7 @@ cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
-    """Split by sizes, reading each size once: another thread may change the list meanwhile."""
+    """Split by a list of sizes; each size is read once, because another thread may change the list."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef List sizes = <List>r[at[1]].v.o
     cdef npy_intp dims[MAX_DIMS]
@@ -315,7 +315,7 @@ cdef bint view_unsqueeze(View *v, IValue **others, int part, int parts) noexcept
         return False
     for i in range(v.nd, axis, -1):
         v.dims[i], v.strides[i] = v.dims[i - 1], v.strides[i - 1]
-    # PyTorch's stride for the new dimension: the extent of the dimensions after it.
+    # As in PyTorch, the stride of the new dimension is the extent of the dimensions after it.
     v.strides[axis] = v.dims[axis + 1] * v.strides[axis + 1] if axis < v.nd else v.item
     v.dims[axis] = 1
     v.nd += 1
@@ -327,7 +327,9 @@ cdef int unsqueeze(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int store_squeezed(IValue *r, const int32_t *at, PyArrayObject *a, int axis, IValue *out) except -1:
-    """Store the view without dimensions of size 1; only `axis` is considered unless it is negative."""
+    """Store a view without dimensions of size 1; only dimension `axis` is removed unless `axis` is
+    negative.
+    """
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
     cdef int i, nd = 0

@@ -5,8 +5,8 @@
     new_result(operands, 2, ndim, shape, kind) the array of the result, which is operands[2]
     walk(loop, data, operands, 3, ndim, shape)
 
-A result is dense, in the dimension order of the first operand, ties decided by the next, as
-`ts._core.tensor.strides.of_result` defines.
+A result is dense and has the dimension order of the first operand; if two strides are equal, the next operand
+decides (`ts._core.tensor.strides.of_result`).
 """
 
 from numpy cimport npy_intp
@@ -14,11 +14,11 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
-# NumPy's signature of inner loops: operands, count, strides in bytes, the loop's own data.
+# NumPy's signature of inner loops: operands, count, strides in bytes, data of the loop.
 ctypedef void (*Loop)(char **args, const npy_intp *count, const npy_intp *steps, void *data) noexcept nogil
 
-# Loop over two dimensions: operands, two lengths, strides of the outer and of the inner dimension; False if
-# the strides are unsupported.
+# Loop over two dimensions: operands, both lengths, strides of the outer and of the inner dimension. Returns
+# False if the strides are unsupported.
 ctypedef bint (*Plane)(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner) noexcept nogil
 
 cdef enum:
@@ -31,24 +31,27 @@ ctypedef struct Operand:
     npy_intp strides[MAX_DIMS]
 
 
-# Broadcast `shape` with that of `a`; False if they do not match (the record's own kernel raises the error).
+# Broadcast `shape` with the shape of `a`; return False if they do not match (the record's Python kernel
+# raises the error).
 cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept nogil
-# Set the operand's strides for the broadcast shape: 0 for repeated dimensions.
+# Set the operand's strides for the broadcast shape; repeated dimensions get stride 0.
 cdef void set_operand_strides(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil
-# Set up a scalar operand, with strides of 0.
+# Set up a scalar operand; all its strides are 0.
 cdef void set_scalar_operand(Operand *operand, char *number, int ndim) noexcept nogil
-# Sort the dimensions of `shape` and of the operands' strides from outermost to innermost in memory; return
-# whether that changed the order.
+# Sort the dimensions of `shape` and of the operands' strides from outermost to innermost in memory. Return
+# whether this changed the order.
 cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil
-# Allocate the result, which becomes operands[count]; shape and strides are sorted to its dimension order.
+# Allocate the result and set it as operands[count]; shape and strides are sorted to the result's dimension
+# order.
 cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind)
-# Run a loop over an n-dimensional index space: the loop processes the innermost dimension, or `plane`, if it
-# is given and supports the strides, the two innermost ones; the others are iterated here. There are at least
-# two operands; the last is the result, or one of them. The arrays of the first two are referenced while the
-# GIL is released; the caller references further ones.
+# Run a loop over an n-dimensional index space. The loop processes the innermost dimension; `plane`, if it is
+# given and supports the strides, processes the two innermost dimensions. This function iterates over the
+# other dimensions. There are at least two operands; the last one is the result, which may also be the first.
+# The arrays of the first two operands are referenced while the GIL is released; the caller must hold
+# references to other arrays.
 #
 # Results of unary loops must be contiguous: `negative` and `isfinite` of NumPy 2.4 read wrong elements for
 # strided results.
 cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=*) except -1
-# Return a C-contiguous copy.
+# Return a C-contiguous copy of the array.
 cdef object contiguous_copy(PyArrayObject *a)

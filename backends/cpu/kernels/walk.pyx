@@ -1,4 +1,4 @@
-"""Iteration of inner loops over strided and broadcast operands; see the `.pxd` for the contract."""
+"""Iteration of inner loops over strided and broadcast operands; `walk.pxd` describes the contract."""
 
 cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
@@ -13,7 +13,7 @@ from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, ta
 from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 
 cdef extern from "numpy/arrayobject.h":
-    # PyArray_New: without data it allocates, with the given strides
+    # PyArray_New with a NULL data pointer allocates memory; the array gets the given strides
     object new_strided "PyArray_New"(
         PyTypeObject *, int, const npy_intp *, int, const npy_intp *, void *, int, int, PyObject *
     )
@@ -21,10 +21,11 @@ cdef extern from "numpy/arrayobject.h":
 cnp.import_array()
 
 cdef enum:
-    MIN_INNER_LENGTH = 8               # for shorter inner dimensions, iterate the longest one inside
-    MAX_COPIED_ELEMENTS = 1 << 16      # for more elements, NumPy's copy is faster: it uses cache blocks
+    MIN_INNER_LENGTH = 8  # if the innermost dimension is shorter, the longest dimension becomes the innermost
+    # for more elements, NumPy's copy is faster because it copies cache-sized blocks
+    MAX_COPIED_ELEMENTS = 1 << 16
 
-# Marker passed as `data` for copy loops, which may run along any dimension.
+# Marker passed as `data` for copy loops; a copy loop may run along any dimension.
 cdef void *COPY_LOOP_MARKER = <void *>&copy_loop
 
 cdef PyTypeObject *array_type = <PyTypeObject *>cnp.ndarray
@@ -61,7 +62,9 @@ cdef void set_scalar_operand(Operand *operand, char *number, int ndim) noexcept 
 
 
 cdef int compare_dimensions(Operand *operands, int count, npy_intp *shape, int a, int b) noexcept nogil:
-    """Return 1 if dimension `a` belongs outside of `b`, -1 if inside, 0 if no operand decides."""
+    """Compare two dimensions: return 1 if `a` belongs outside of `b`, -1 if inside, 0 if their strides are
+    equal.
+    """
     cdef npy_intp first, second
     cdef int k
     for k in range(count):
@@ -81,7 +84,8 @@ cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *
     cdef bint changed = False
     for i in range(ndim):
         order[i] = i
-    # From the innermost outwards; if all strides are 0, the logical order is kept.
+    # Insertion sort from the innermost dimension outwards; dimensions whose strides are all 0 keep their
+    # order.
     for i in range(ndim - 2, -1, -1):
         at = i
         for j in range(i + 1, ndim):
@@ -131,7 +135,7 @@ cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, 
 
 
 cdef void move_longest_inside(Operand *operands, int count, npy_intp *dims, int n) noexcept nogil:
-    """Swap the last and the longest dimension to reduce the number of calls of the loop."""
+    """Swap the last and the longest dimension, so that the loop is called less often."""
     cdef int d, k, longest = n - 1
     for d in range(n - 1):
         if dims[d] > dims[longest]:
@@ -148,9 +152,9 @@ cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim,
     cdef char *args[MAX_OPERANDS]
     cdef npy_intp outer[MAX_OPERANDS]
     cdef char *at[MAX_OPERANDS]
-    cdef int d, k, n = 0, first  # first dimension that a call processes
+    cdef int d, k, n = 0, first  # `first` is the first dimension that one call of the loop processes
     cdef bint mergeable
-    # Drop dimensions of size 1 and merge adjacent ones that are contiguous in every operand.
+    # Drop dimensions of size 1, and merge adjacent dimensions without a gap in every operand.
     for d in range(ndim):
         if shape[d] == 0:
             return 0
@@ -243,7 +247,7 @@ cdef void copy_8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexce
 
 
 cdef Loop copy_loop(npy_intp width) noexcept nogil:
-    """Return the copy loop for elements of `width` bytes, or NULL."""
+    """Return the copy loop for elements of `width` bytes; NULL if there is none."""
     if width == 4:
         return copy_4
     if width == 8:

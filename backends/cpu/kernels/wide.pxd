@@ -1,9 +1,9 @@
-"""Run a float32 kernel on half-precision tensors: compute in float32, round the results once.
+"""Running a float32 kernel on half-precision tensors: compute in float32, and round the results once.
 
     if kind != FLOAT and kind != DOUBLE:
         return run_upcast_to_float32(op, r, at)     # falls back to `run_with_contiguous_inputs`
 
-Only for operators that PyTorch computes this way, and not if an argument requests another dtype.
+Only for operators that PyTorch computes in float32, and not if an argument requests another dtype.
 """
 
 from libc.stdint cimport int32_t

@@ -1,4 +1,6 @@
-"""Conversion of half-precision arguments to float32, and of the results back; contract in the `.pxd`."""
+"""Conversion of half-precision arguments to float32, and of the results back; `wide.pxd` describes the
+contract.
+"""
 
 from libc.math cimport fabs
 from libc.stdint cimport int32_t
@@ -13,7 +15,7 @@ from ts.backends.cpu.kernels.kernel cimport is_tensor, scalar_type
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, to_float32, to_half_precision
 
 cdef enum:
-    MAX_REGISTERS = 16                 # maximum number of registers of operators that use this fallback
+    MAX_REGISTERS = 16                 # maximal number of registers of operators that use this fallback
     MAX_HALF_NUMBER = 60000            # Python numbers up to this magnitude do not overflow float16
 
 
@@ -24,8 +26,8 @@ cdef bint is_half_tensor(IValue *x) noexcept:
 cdef bint can_upcast(Operator op, IValue *r, const int32_t *at) noexcept:
     """Return whether the arguments can be computed in float32.
 
-    All tensors must be CPU tensors of one 16-bit dtype without overlapping elements; numbers must be in
-    range.
+    All tensors must be CPU tensors of one 16-bit dtype without overlapping elements; numbers must not exceed
+    MAX_HALF_NUMBER.
     """
     cdef int i
     cdef Tensor x

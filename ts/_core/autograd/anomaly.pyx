@@ -1,4 +1,5 @@
-"""Anomaly detection: the source lines that created a backward node that raises or returns nan.
+"""Anomaly detection: finds the source lines that created a backward node which raises an exception or returns
+NaN.
 
 In: nodes when they are created and when they run; out: `metadata` of nodes, warnings, errors.
 
@@ -18,11 +19,11 @@ from ts._core.vm.code cimport Code, Instruction
 
 searching = nan_is_error = False
 
-cdef object here = threading.local()   # node: the node that runs in this thread
+cdef object here = threading.local()   # attribute `node`: the node that runs in this thread
 
 
 def search_anomalies(bint on, bint check_nan):
-    """Set the anomaly-detection switches and return their previous values."""
+    """Set the anomaly detection switches and return their previous values."""
     global searching, nan_is_error
     before = searching, nan_is_error
     searching, nan_is_error = on, check_nan

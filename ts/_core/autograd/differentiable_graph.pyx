@@ -1,10 +1,11 @@
-"""Differentiable graphs: one backward node for a part of a program, with forward and backward graphs.
+"""Differentiable graphs: one backward node for a subgraph of a script, with a forward and a backward graph.
 
     ran, *results = prim::DifferentiableGraph(x, w)
 
-If an argument requires grad, the plan for arguments of this kind runs: its forward function returns the
-results and the values that its backward functions read, and the node saves them.  Otherwise, or without a
-plan, the nodes of the part run one by one, on the tape.
+If an argument requires grad, the plan for such arguments runs: its forward function returns the results and
+the values
+that its backward functions read, and the backward node saves these values.  If no argument requires grad, or
+no plan exists, the operators of the subgraph run one by one, and the tape records them.
 
     key of the arguments      dtypes, sizes, strides, requires_grad; numbers by value
       -> Plan                 created when the key is first seen, for at most MAX_PLANS keys
@@ -40,17 +41,17 @@ from ts._core.value.build_lock import import_turn
 
 cdef enum:
     MAX_ARGUMENTS = 60
-    MAX_PLANS = 16                    # per graph; calls with further argument keys run operator by operator on the tape
+    MAX_PLANS = 16                    # per graph; calls with further argument keys run operator by operator
     MAX_KEY_CHARS = 4096
-    MAX_READ = 256                    # tensors read by a backward function
+    MAX_READ = 256                    # maximal number of tensors read by a backward function
 
 
 cdef class BackwardVariant:
-    """Backward function for one subset of the results' gradients."""
+    """The backward function for one subset of the results' gradients."""
 
     cdef Function function
-    cdef tuple reads                   # of each argument: i for the gradient of result i, -1 - j for saved value j
-    cdef tuple gives                   # for each result, the number of the edge that it is the gradient for
+    cdef tuple reads  # per argument: i for the gradient of result i, -1 - j for saved value j
+    cdef tuple gives                   # per result: number of the edge to which this gradient flows
 
     def __init__(self, Function function not None, tuple reads not None, tuple gives not None):
         if len(reads) > MAX_READ:
@@ -59,15 +60,15 @@ cdef class BackwardVariant:
 
 
 cdef class DifferentiablePlan:
-    """Forward and backward functions of a differentiable graph for one kind of arguments."""
+    """The forward and backward functions of a differentiable graph for one argument key."""
 
-    cdef Function forward              # returns the results of the graph, then the further values to save
+    cdef Function forward              # returns the results of the graph, then other values to save
     cdef int output_count, result_count
-    cdef tuple wants                   # numbers of the results that have gradients
-    cdef tuple bases                   # for each output, the result that it is a view of, or -1
+    cdef tuple wants                   # numbers of the results that require grad
+    cdef tuple bases                   # for each output, the number of the result that it is a view of, or -1
     cdef tuple saves                   # saved values: i for argument i, -1 - j for result j
-    cdef dict backwards                # backward functions, keyed by the bit mask of the results that have gradients
-    cdef object build                  # build(numbers of the results with gradients) -> BackwardVariant
+    cdef dict backwards                # bit mask of the results that have gradients -> backward function
+    cdef object build  # function: numbers of the results that have gradients -> BackwardVariant
 
     def __init__(
         self, Function forward not None, int output_count, tuple wants not None, tuple bases not None, tuple saves not None, build not None
@@ -87,13 +88,13 @@ cdef class DifferentiablePlan:
 
 
 cdef class GraphRule(Rule):
-    """Differentiation rule of a differentiable graph, with its plans by argument key."""
+    """Differentiation rule of a differentiable graph, with a plan for each argument key."""
 
     cdef Function part
     cdef object make_part
-    cdef readonly object prepare       # prepares the code of a graph
-    cdef dict plans                    # plan by key; None if the graph cannot be differentiated as a whole for that key
-    cdef tuple last                    # the last key and its plan, in one tuple: other threads may replace both
+    cdef readonly object prepare       # function that prepares the code of a graph
+    cdef dict plans  # key -> plan; None if the graph cannot be differentiated as a whole for this key
+    cdef tuple last  # the last key and its plan; one tuple, because other threads may replace both
 
     def __init__(self, make_part not None, prepare not None):
         Rule.__init__(self, GRAPH, "DifferentiableGraphBackward")
@@ -101,14 +102,14 @@ cdef class GraphRule(Rule):
 
     @property
     def function(self):
-        """Function of the graph, created on first access."""
+        """Return the function of the graph, created on first access."""
         if self.part is None:
             self.part = self.make_part()
         return self.part
 
     @property
     def plan_count(self):
-        """Number of argument keys seen."""
+        """Return the number of argument keys seen so far."""
         return len(self.plans)
 
     cdef DifferentiablePlan plan(self, Operator op, IValue *r, const int32_t *at):
@@ -136,7 +137,7 @@ cdef object planner = None
 
 
 def set_planner(function):
-    """Register `function(rule, arguments, requires_grad flags)`, which returns a plan or None."""
+    """Register `function(rule, arguments, requires_grad flags)`, which must return a plan or None."""
     global planner
     planner = function
 
@@ -159,7 +160,9 @@ cdef inline bint is_wanted(IValue *x) noexcept:
 
 
 cdef int write_key(Operator op, IValue *r, const int32_t *at, char *key) except -2:
-    """Write the key of the arguments and return its length in bytes; -1 if it is too long or unsupported."""
+    """Write the key of the arguments; return its length, or -1 if it is too long or an argument is
+    unsupported.
+    """
     cdef IValue *x
     cdef IValue item
     cdef List items
@@ -238,7 +241,8 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
     cdef bint before
     cdef int i
     plan = None
-    if op.nargs <= MAX_ARGUMENTS and not searching:  # anomaly detection needs each operator's line
+    # anomaly detection needs the source line of each operator
+    if op.nargs <= MAX_ARGUMENTS and not searching:
         plan = (<GraphRule>rule).plan(op, r, at)
     if plan is None:
         return leave(op, r, at)
@@ -265,7 +269,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
 
 
 cdef GraphNode noted(DifferentiablePlan plan, Operator op, IValue *args, IValue *results):
-    """Create the backward node of an executed graph, with its edges and saved values."""
+    """Create the backward node of a graph that has run, with its edges and saved values."""
     cdef GraphNode node = GraphNode.__new__(GraphNode)
     cdef int i, where, output = 0, edges = 0
     node.plan = plan
@@ -293,7 +297,7 @@ cdef GraphNode noted(DifferentiablePlan plan, Operator op, IValue *args, IValue 
 
 
 cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except -1:
-    if t.wants_grad:                   # an argument, returned unchanged
+    if t.wants_grad:                   # the result is an argument that is returned unchanged
         return 0
     set_history(t, node, output)
     if t.base is not None:
@@ -352,7 +356,7 @@ cdef class GraphNode(SavingNode):
 
 
 def bind(Operator op not None, GraphRule rule not None):
-    """Set the differentiation rule of `op`, used for calls with an argument that requires grad."""
+    """Set the differentiation rule of `op`; calls with an argument that requires grad use the rule."""
     op.rule = rule
 
 

@@ -1,4 +1,6 @@
-"""Backward pass over the autograd graph; base class of `PartialBackward`, which runs a pass in several steps."""
+"""Backward pass over the autograd graph; `PartialBackward` derives from this class and runs a pass in several
+steps.
+"""
 
 from libc.stdint cimport int64_t
 
@@ -6,16 +8,17 @@ from ts._core.autograd.node cimport Node, NodeTask
 
 
 cdef class GraphTask:
-    cdef list heap                     # tasks, highest sequence number first
-    cdef dict others                   # node -> task, for nodes whose `task` field belongs to another pass
-    cdef bint keep                     # do not release saved values: another pass may follow
-    cdef dict captured                 # requested gradients: node -> {output: indices in `answer`}; None: all leaves
-    cdef set needed                    # nodes on paths to the captured nodes; None: all
+    cdef list heap                     # tasks as a heap; the highest sequence number is first
+    cdef dict others  # node -> task, for nodes whose `task` field belongs to a different pass
+    cdef bint keep                     # True: saved values are not released, so that another pass can follow
+    # node -> {output number: indices in `answer`}, for requested gradients; None: accumulate into all leaves
+    cdef dict captured
+    cdef set needed                    # nodes on paths to the nodes in `captured`; None: all nodes
     cdef list answer
-    cdef bint accumulate               # accumulate into captured leaves as well
+    cdef bint accumulate               # True: also accumulate gradients into the leaves in `captured`
     cdef int64_t number
-    cdef list behind                   # callbacks for the end of the pass
-    cdef Node current                  # the node that runs
+    cdef list behind                   # callbacks that are called at the end of the pass
+    cdef Node current                  # the node that is running
 
     cdef int begin(self, list starts) except -1
     cdef NodeTask task_of(self, Node node)
@@ -27,11 +30,11 @@ cdef class GraphTask:
     cdef int call_before(self, NodeTask task) except -1
 
 
-# Return the node of a tensor or `GradientEdge`; write its output index to output[0].
+# Return the node of a tensor or `GradientEdge`, and write its output number to output[0].
 cdef Node edge_from(object x, int *output)
-# Return `node` as the start of a pass; raise IndexError if it has no result number `output`.
+# Return `node`, at which a pass starts; raise IndexError if it has no result number `output`.
 cdef Node checked_start(object node, Py_ssize_t output)
-# All nodes reachable from `roots`, including the roots.
+# Return all nodes reachable from `roots`, including the roots.
 cdef set nodes_from(list roots)
 # Return the unique number of a new pass.
 cdef int64_t next_number() except -1

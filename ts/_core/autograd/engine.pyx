@@ -1,14 +1,15 @@
-"""Autograd engine: one backward pass from root tensors to the leaves of their graph.
+"""Autograd engine: runs a backward pass from root tensors to the leaves of their autograd graph.
 
-In: tensors and their gradients.  Out: gradients in the leaves, or of the requested tensors.
+In: tensors and their gradients.  Out: gradients, accumulated in the leaves or returned for the requested
+tensors.
 
-    heap of nodes, latest sequence number first; for each node:
-      -> call the hooks of its result tensors, then its own
+    for each node in a heap, highest sequence number first:
+      -> call the hooks of its result tensors, then the hooks of the node
       -> apply: compute the gradients of its arguments
       -> convert each to the argument's shape and dtype, and add it to the gradient of that argument's node
 
-A node runs after all nodes created later, so its gradients are complete by then.  The engine does not
-recurse: a graph may have any depth.
+A node runs after all nodes that were created later, so its gradients are complete when it runs.  The engine
+does not recurse, so a graph may have any depth.
 """
 
 import threading
@@ -35,26 +36,28 @@ from ts._core.vm.run_on_new_thread import run_on_new_thread
 cnp.import_array()
 
 cdef enum:
-    SIGNALS_EVERY = 64                 # nodes between two checks for signals
-    MAX_NESTED = 60                   # nested passes on one thread, limited by the size of its stack
+    SIGNALS_EVERY = 64                 # number of nodes that run between two checks for signals
+    MAX_NESTED = 60                   # maximal nested passes on one thread, limited by the size of its stack
 
 
 cdef class GraphTask:
-    """Backward pass: its heap of ready nodes, its options and the gradients to return."""
+    """A backward pass: its heap of ready nodes, its options and the gradients to return."""
 
     def __cinit__(self, *args, **kwargs):
         self.heap, self.others, self.behind = [], {}, []
         self.number = -1
 
     cdef int begin(self, list starts) except -1:
-        """Pass the initial gradients (node, output index, gradient) to their nodes, and empty `starts`."""
+        """Add the initial gradients to their nodes, and clear `starts`, a list of (node, output number,
+        gradient).
+        """
         for node, output, gradient in starts:
             self.give(checked_start(node, output), output, gradient, False)
         del starts[:]
         return 0
 
     cdef NodeTask task_of(self, Node node):
-        """Return the heap task of `node` in this pass, created on first use."""
+        """Return the task of `node` in this pass; it is created at the first call."""
         cdef NodeTask task = node.task
         if task is not None and task.run is self:
             return task
@@ -81,7 +84,10 @@ cdef class GraphTask:
         return 0
 
     cdef int give(self, Node node, int output, object gradient, bint owned) except -1:
-        """Add `gradient` to the gradient of result `output` of a node, in place if `owned` allows it."""
+        """Add `gradient` to the gradient of result number `output` of `node`.
+
+        If `owned`, the engine has the only reference to `gradient` and may reuse its memory.
+        """
         cdef NodeTask task
         cdef uint64_t bit = <uint64_t>1 << output if output < 64 else 0
         if self.needed is not None and node not in self.needed:
@@ -92,7 +98,7 @@ cdef class GraphTask:
             task.gradients[output] = gradient
             if owned:
                 task.owned |= bit
-        elif (<Tensor>before).backend == BACKEND_SPARSE:  # sparse + dense is computed as dense + sparse, with a dense sum
+        elif (<Tensor>before).backend == BACKEND_SPARSE:  # computed as dense + sparse: the sum is dense
             task.gradients[output] = operator_function("add")(gradient, before)
             task.owned |= bit
         elif task.owned & bit and context_flags() & (GRAD_DISABLED | LAYERED) == GRAD_DISABLED:
@@ -173,7 +179,7 @@ cdef class GraphTask:
         return 0
 
     cdef int call_before(self, NodeTask task) except -1:
-        """Call the tensor hooks of the node's results, then the pre-hooks of the node."""
+        """Call the tensor hooks of the node's results, then the prehooks of the node."""
         cdef Hooks hooks = task.node.hooks
         cdef list gradients = task.gradients
         for output, table in list(hooks.tensors.items()):
@@ -196,7 +202,7 @@ cdef class GraphTask:
 
 
 cdef Node checked_start(object node, Py_ssize_t output):
-    """Return the start node of a pass; raise IndexError if it has no result `output`."""
+    """Return `node`, at which a pass starts; raise IndexError if it has no result number `output`."""
     if not isinstance(node, Node) or not 0 <= output < (<Node>node).result_count:
         raise IndexError(f"a pass begins at no result {output} of {node!r}")
     return <Node>node
@@ -207,7 +213,7 @@ cdef object name_of(object hook):
 
 
 cdef list checked_gradients(object given, list before, object name):
-    """Check the return value of a node's hook and return it as a list."""
+    """Check the return value of a node's hook, a tuple of gradients, and return it as a list."""
     if not isinstance(given, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(given).__name__}'")
     if len(given) != len(before):
@@ -218,10 +224,10 @@ cdef list checked_gradients(object given, list before, object name):
 
 
 cdef object checked_gradient(object given, object before, object name):
-    """Check a hook's replacement gradient against the original dtype and shape, and return it."""
+    """Check that a hook's gradient matches the original gradient's dtype and shape, and return it."""
     if not isinstance(given, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(given).__name__}'")
-    if not isinstance(before, Tensor):  # a result without gradient in this pass
+    if not isinstance(before, Tensor):  # the result has no gradient in this pass
         return given
     if given.dtype is not before.dtype:
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {before.type()} got {given.type()})")
@@ -230,7 +236,7 @@ cdef object checked_gradient(object given, object before, object name):
     return given
 
 
-cdef object retaining = threading.RLock()  # held while the gradient of a non-leaf tensor changes
+cdef object retaining = threading.RLock()  # held while the retained gradient of a non-leaf tensor changes
 
 
 cdef int retain_gradient(Tensor x, object gradient) except -1:
@@ -278,7 +284,7 @@ cdef bint is_ours(Tensor gradient) except -1:
 
 
 cdef Tensor fitting(Node node, int i, Expected *like, Tensor gradient):
-    """Return `gradient` converted to the shape and dtype that `like` expects."""
+    """Return `gradient` converted to the shape and dtype in `like`."""
     cdef PyArrayObject *a = <PyArrayObject *>gradient.array
     cdef int d, ndim
     cdef npy_intp *dims
@@ -305,7 +311,7 @@ cdef Tensor in_dtype(Tensor gradient, int scalar_type):
 
 
 cdef Tensor summed(Node node, int i, Expected *like, Tensor gradient):
-    """Sum a gradient over the dimensions along which the argument was expanded."""
+    """Sum a gradient over the dimensions in which the argument was broadcast."""
     cdef list shape = [like.dims[d] for d in range(like.ndim)]
     cdef list have = list(gradient.array.shape)
     cdef int lead = len(have) - len(shape)
@@ -378,7 +384,7 @@ cdef set nodes_from(list roots):
 
 
 cdef set nodes_towards(list roots, dict wanted):
-    """Return the nodes on paths from `roots` to wanted nodes."""
+    """Return the nodes on paths from `roots` to the nodes in `wanted`."""
     cdef set needed = set()
     cdef Node node
     for node in sorted(nodes_from(roots), key=sequence_of):
@@ -388,7 +394,7 @@ cdef set nodes_towards(list roots, dict wanted):
 
 
 cdef Node edge_from(object x, int *output):
-    """Return the node and output index of a tensor or `GradientEdge`."""
+    """Return the node of a tensor or `GradientEdge`, and write its output number to output[0]."""
     if isinstance(x, Tensor):
         return edge_of(<Tensor>x, output)
     if isinstance(x, tuple) and len(<tuple>x) >= 2 and isinstance((<tuple>x)[0], Node) and type((<tuple>x)[1]) is int:
@@ -401,16 +407,17 @@ cdef Node edge_from(object x, int *output):
 
 
 def sequence_of(Node node not None):
-    """Return the sequence number of a node; later nodes have higher numbers."""
+    """Return the sequence number of a node; nodes created later have higher numbers."""
     return node.sequence
 
 
 def run_backward(list roots not None, list gradients not None, bint keep, bint create, inputs, bint accumulate):
     """Run a backward pass from `roots` and return the gradients of `inputs`; see `ts.autograd`.
 
-    keep        keep saved values, so that another pass may follow
-    create      record the pass itself, for higher derivatives
-    inputs      tensors whose gradients are returned (None if unreached); None: accumulate into all leaves
+    keep        keep saved values, so that another pass can follow
+    create      record the operators of the pass, for higher derivatives
+    inputs      tensors whose gradients are returned (None for a tensor that is not reached); None: accumulate
+    into all leaves
     accumulate  also accumulate into the leaves among `inputs`
     """
     cdef GraphTask run = GraphTask.__new__(GraphTask)
@@ -443,7 +450,9 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
 
 
 def work_within(GraphTask run not None, list starts not None, bint create, int depth):
-    """Run the pass `run` at nesting depth `depth` of this thread, then its final callbacks."""
+    """Run the pass `run` at nesting depth `depth` of this thread, then the callbacks for the end of the
+    pass.
+    """
     cdef bint before
     outer = getattr(here, "run", None), getattr(here, "depth", 0)
     here.run, here.depth = run, depth
@@ -460,25 +469,25 @@ def work_within(GraphTask run not None, list starts not None, bint create, int d
 
 # ---------------------------------------------------------------- state of the current pass
 
-cdef object here = threading.local()   # run: this thread's innermost pass; depth: number of nested passes
+cdef object here = threading.local()  # run: the innermost pass of this thread; depth: number of nested passes
 cdef int64_t passes = 0
 
 
 cdef int64_t next_number() except -1:
-    """Return the number of a new pass."""
+    """Return the unique number of a new pass."""
     global passes
     passes += 1
     return passes
 
 
 def pass_number():
-    """Return the unique number of this thread's current pass, or -1 outside a pass."""
+    """Return the unique number of this thread's innermost pass; -1 outside of a pass."""
     run = getattr(here, "run", None)
     return -1 if run is None else (<GraphTask>run).number
 
 
 def queue_callback(callback):
-    """Register `callback` to be called without arguments at the end of this thread's current pass."""
+    """Register a callback that is called without arguments at the end of this thread's innermost pass."""
     run = getattr(here, "run", None)
     if run is None:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
@@ -486,13 +495,13 @@ def queue_callback(callback):
 
 
 def reaches_all_leaves():
-    """Return whether the current pass accumulates into all leaves, without requested inputs."""
+    """Return whether this thread's pass accumulates into all leaves, without requested inputs."""
     run = getattr(here, "run", None)
     return run is not None and (<GraphTask>run).captured is None
 
 
 def nodes_ahead():
-    """Return the current node of this thread's pass and all nodes that run later."""
+    """Return the running node of this thread's pass, and all nodes that still have to run."""
     cdef GraphTask run
     cdef Node node
     cdef int i

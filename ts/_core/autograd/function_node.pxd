@@ -4,11 +4,11 @@ from ts._core.autograd.saved cimport SavingNode
 
 
 cdef class FunctionNode(SavingNode):
-    """Backward node of one custom `Function` call, also its `ctx` object."""
-    cdef public object to_save              # tensors, or None if not set; likewise the next three
+    """Backward node of one call of a custom `Function`; also the `ctx` object of this call."""
+    cdef public object to_save  # tensors, or None if not set; this holds for the next three attributes too
     cdef public object dirty_tensors
     cdef public object non_differentiable
     cdef public object saved_for_forward
     cdef public bint materialize_grads      # pass zeros instead of undefined gradients to `backward`
-    cdef public object needs_input_grad     # tuple of bool: argument i is a tensor that requires grad
-    cdef tuple edge_at                      # edge number of each argument; -1 for arguments that are not tensors
+    cdef public object needs_input_grad     # for each argument, True if it is a tensor that requires grad
+    cdef tuple edge_at  # number of each argument's edge; -1 for arguments that are not tensors

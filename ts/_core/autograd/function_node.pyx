@@ -1,9 +1,10 @@
 """Custom autograd functions: execution of `forward` and the backward node of the call.
 
-In: an empty node, the function's `forward` and its arguments; out: the return value of `forward`, attached to the node.
+In: an empty node, the function's `forward` and its arguments; out: the return value of `forward`, attached to
+the node.
 
     node = FooBackward()                    the `ctx` argument
-      -> forward(node, *arguments)          operators inside are not recorded
+      -> forward(node, *arguments)          its operators are not recorded
       -> returned tensors and modified arguments become results of the node
       -> tensors given to `save_for_backward` are saved with their version counters
 """
@@ -33,7 +34,7 @@ cdef class FunctionNode(SavingNode):
 
     cdef list apply(self, list gradients):
         cdef int i
-        gradients = list(gradients)     # hooks see undefined gradients as None
+        gradients = list(gradients)     # hooks receive undefined gradients as None
         if self.materialize_grads:
             for i in range(self.result_count):
                 if gradients[i] is None and self.results[i].dims != NULL:
@@ -43,7 +44,9 @@ cdef class FunctionNode(SavingNode):
 
     @property
     def saved_tensors(self):
-        """Tensors given to `save_for_backward`; RuntimeError if modified in place since, or released."""
+        """Return the tensors given to `save_for_backward`; raise RuntimeError if they were modified or
+        released.
+        """
         cdef int i
         if self.is_released:
             raise_released()
@@ -67,7 +70,7 @@ cdef object saved_or_none(FunctionNode node, int i):
 
 
 cdef list gradients_by_edge(FunctionNode node, tuple given):
-    """Map the gradients returned by `backward` (one per argument) to graph edges."""
+    """Map the gradients that `backward` returned, one per argument, to the edges of the node."""
     cdef list found = [None] * node.edge_count
     cdef int i, edge, n = len(node.edge_at), count = len(given)
     while count > n and given[count - 1] is None:
@@ -89,7 +92,7 @@ cdef list gradients_by_edge(FunctionNode node, tuple given):
 # ---------------------------------------------------------------- forward
 
 def run_function(FunctionNode node not None, forward, setup_context, tuple args not None):
-    """Run `forward` (and `setup_context` if given) and attach the results to `node`."""
+    """Run `forward`, and `setup_context` if it is not None, and attach the results to `node`."""
     cdef bint before, recorded
     cdef list results
     if node.edges != NULL:
@@ -117,7 +120,7 @@ def run_function(FunctionNode node not None, forward, setup_context, tuple args 
 
 
 cdef int connect_arguments(FunctionNode node, tuple args, bint recorded) except -1:
-    """Connect the node to an edge for each tensor argument."""
+    """Connect one edge of `node` for each tensor argument."""
     cdef list edge_at = []
     cdef int output = 0, count = 0
     for x in args:
@@ -135,7 +138,7 @@ cdef int connect_arguments(FunctionNode node, tuple args, bint recorded) except 
 
 
 cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) except -1:
-    """Attach the results to `node` if it is recorded; apply the dirty and non-differentiable marks."""
+    """Attach the results to `node` if `recorded`, and apply the dirty and non-differentiable marks."""
     cdef int i, n = len(results), tensors = 0, edge
     cdef dict edges = {id(x): edge for x, edge in zip(args, node.edge_at) if edge >= 0}
     cdef set left = identities(node.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got")
@@ -166,7 +169,7 @@ cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) e
 
 
 cdef set identities(object tensors, str refusal):
-    """Return the ids of marked tensors; raise RuntimeError(`refusal`) for other types."""
+    """Return the ids of marked tensors; raise RuntimeError(`refusal`) for values that are not tensors."""
     cdef set found = set()
     for t in tensors or ():
         if not isinstance(t, Tensor):
@@ -176,7 +179,7 @@ cdef set identities(object tensors, str refusal):
 
 
 cdef Tensor left_alone(Tensor t, int edge):
-    """Return a result without gradient; a tensor that requires grad is detached."""
+    """Return a non-differentiable result; a tensor that requires grad is detached."""
     if needs_grad(t):
         return operator_function("detach")(t)
     if edge < 0 and t.base is not None and t.base.wants_grad:
@@ -186,7 +189,7 @@ cdef Tensor left_alone(Tensor t, int edge):
 
 cdef Tensor adopted(FunctionNode node, Tensor t, int i, int edge, int tensors):
     cdef Tensor made = t
-    if edge >= 0:                       # an argument returned unchanged: its view gets the new history
+    if edge >= 0:  # the result is an argument returned unchanged; a view of it gets the new history
         made = operator_function("view_as")(t, t)
     set_history(made, node, i)
     if made.base is not None:

@@ -1,7 +1,7 @@
 """Autograd histories of tensors, before and after in-place writes, and their hooks.
 
-A non-view tensor stores its node.  A view of a tensor that was written in place updates its
-node on next access.
+A tensor that is not a view stores its node.  After an in-place write to the base of a view, the view replaces
+its node when the node is next accessed.
 """
 
 import weakref
@@ -21,7 +21,7 @@ cdef Node edge_of(Tensor t, int *output):
 
 
 cdef int refresh(Tensor view) except -1:
-    """Replace the node of a view if its base was written since that node was created."""
+    """Replace the node of a view if the base was written in place after the node was created."""
     cdef AutogradMeta history = history_of(view)
     cdef Tensor base = view.base
     cdef int now = version_of(view)
@@ -37,7 +37,7 @@ cdef int refresh(Tensor view) except -1:
 
 
 cdef int move_retained(Tensor t, Node before, int output) except -1:
-    """Move a retained-gradient entry of the tensor from result `output` of the old node to its new node."""
+    """Move the retained-gradient entry of a tensor from result `output` of its old node to its new node."""
     if before is None or before.hooks is None:
         return 0
     reference = before.hooks.retained.get(output)
@@ -49,7 +49,9 @@ cdef int move_retained(Tensor t, Node before, int output) except -1:
 
 
 cdef int set_history_of_written(Tensor t, Node node, int output) except -1:
-    """Set the history of a written tensor, which is not a view, to result `output` of a node."""
+    """Set the history of a tensor that was written in place, and is not a view, to result `output` of
+    `node`.
+    """
     cdef AutogradMeta history = history_of(t)
     before, output_before = history.node, history.output
     set_history(t, node, output)
@@ -137,7 +139,7 @@ cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1:
         return set_history_of_written(t, node, output)
     whole = written_view(t, base, node, output, edge)
     set_history_of_written(base, whole, 0)
-    history_of(t).version = -1         # its node is updated on next access
+    history_of(t).version = -1         # the node of the view is replaced at the next access
     t.wants_grad = True
     if t.history.retained:
         refresh(t)
@@ -153,14 +155,16 @@ cdef int require(Node node) except -1:
 
 
 def node_of(Tensor x not None):
-    """Return the backward node and output index of `x`; for a leaf, its AccumulateGrad node."""
+    """Return the backward node of `x` and its output number; for a leaf, the node is its AccumulateGrad
+    node.
+    """
     cdef int output = 0
     node = edge_of(x, &output)
     return node, output
 
 
 def hooks_of_tensor(Tensor x not None):
-    """Return the hook tables of the node of `x` and its output index; a leaf stores its own tables."""
+    """Return the hook table of `x` and of its node, and its output number; a leaf stores its own table."""
     cdef int output = 0
     cdef Node node = edge_of(x, &output)
     cdef AutogradMeta history
@@ -174,7 +178,7 @@ def hooks_of_tensor(Tensor x not None):
 
 
 def retain(Tensor x not None):
-    """Store the gradient of a non-leaf tensor in its `grad` during backward."""
+    """Make backward store the gradient of a non-leaf tensor in its `grad`."""
     cdef int output = 0
     cdef Node node = edge_of(x, &output)
     require(node)
@@ -196,5 +200,5 @@ def forget(Tensor x not None):
 
 
 def count_write(Tensor x not None):
-    """Increment the version counter of `x` after an unrecorded write."""
+    """Increment the version counter of `x`, after a write that autograd does not record."""
     wrote(x)

@@ -1,16 +1,18 @@
-"""Leaf tensors: not the result of a recorded operator; backward accumulates their gradients in `grad`."""
+"""Leaf tensors, which are not results of recorded operators; backward accumulates their gradients in
+`grad`.
+"""
 
 from ts._core.autograd.node cimport Node
 from ts._core.tensor.tensor cimport Tensor
 
 
 cdef class AccumulateGrad(Node):
-    """Backward node of a leaf: accumulates incoming gradients in `variable.grad`."""
+    """Backward node of a leaf, which accumulates gradients in `variable.grad`."""
     cdef readonly Tensor variable
-    cdef object lock                   # held while `variable.grad` changes; None before first use
+    cdef object lock  # lock that is held while `variable.grad` changes; None before the first use
 
     cdef int add(self, Tensor gradient, bint owned) except -1
 
 
-# Return the AccumulateGrad node of a leaf: the existing node while it is referenced, else a new one.
+# Return the AccumulateGrad node of a leaf; a new node if the previous one is no longer referenced.
 cdef AccumulateGrad accumulator_of(Tensor leaf)

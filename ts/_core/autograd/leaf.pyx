@@ -2,8 +2,8 @@
 
 In: a gradient; out: `leaf.grad`, set to the gradient or increased by it.
 
-A node owns a reference to its leaf, but a leaf does not own its node: the node is owned by the backward nodes
-with edges to it, and released with the last of them.
+A node owns a reference to its leaf, but a leaf does not own its node. The backward nodes with edges to the
+node own it; it is released with the last of them.
 """
 
 from threading import RLock
@@ -25,7 +25,7 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *x) noexcept
 
 
-@cython.no_gc_clear  # the leaf is notified when the node is released
+@cython.no_gc_clear  # tp_clear must not clear `variable`, because deallocation notifies the leaf
 @cython.trashcan(True)
 cdef class AccumulateGrad(Node):
     def __dealloc__(self):
@@ -41,16 +41,19 @@ cdef class AccumulateGrad(Node):
         return []
 
     cdef int add(self, Tensor gradient, bint owned) except -1:
-        """Accumulate `gradient` into the leaf's, one thread at a time: kernels release the GIL while they add."""
+        """Accumulate `gradient` into the gradient of the leaf.
+
+        One thread at a time, because kernels release the GIL during the addition.
+        """
         if self.lock is None:
-            self.lock = RLock()            # reentrant: a hook may start a pass that reaches this leaf again
+            self.lock = RLock()  # reentrant, because a hook may start a pass that reaches this leaf again
         with self.lock:
             accumulate(self.variable, gradient, owned)
         return 0
 
 
 cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
-    """Add to the gradient of a leaf and call its post-accumulate hooks."""
+    """Add `gradient` to the gradient of a leaf and call the leaf's post-accumulate hooks."""
     cdef AutogradMeta history = history_of(leaf)
     cdef bint recorded = not context_flags() & GRAD_DISABLED
     if history.grad is None:
@@ -64,7 +67,8 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
             history.grad = copied(leaf, gradient, recorded)
     elif (
         recorded
-        or history.grad.backend == BACKEND_SPARSE  # sparse + dense is computed as dense + sparse, with a dense sum
+        # sparse + dense is computed as dense + sparse, whose result is dense
+        or history.grad.backend == BACKEND_SPARSE
         or is_dispatched(gradient) and not is_dispatched(history.grad)
     ):
         history.grad = total(history.grad, gradient)
@@ -78,7 +82,9 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
 
 
 cdef Tensor adopted(Tensor leaf, Tensor gradient):
-    """Return a gradient of a class that defines `__torch_dispatch__`, detached, or copied if its strides are not the leaf's."""
+    """Return a gradient whose class defines `__torch_dispatch__`: detached, or copied if its strides differ
+    from the leaf's.
+    """
     cdef Tensor made
     if tuple(gradient.array.shape) == tuple(leaf.array.shape) and gradient.stride() == leaf.stride():
         return detached_from(gradient)
@@ -90,19 +96,22 @@ cdef Tensor adopted(Tensor leaf, Tensor gradient):
 
 
 cdef bint fits(Tensor leaf, Tensor gradient) except -1:
-    """Return whether an unshared gradient has the memory layout of the leaf."""
+    """Return whether a gradient is unshared and has the memory layout of the leaf."""
     if gradient.backend != BACKEND_CPU or Py_REFCNT(<PyObject *>gradient.array) > 1:
         return False
     return cnp.PyArray_BASE(<cnp.ndarray>gradient.array) == NULL and lies_alike(leaf, gradient)
 
 
 cdef bint is_all_of_its_own(Tensor gradient) except -1:
-    """Return whether a gradient is an unshared view of its whole memory, such as `(g.t() @ x).t()`."""
+    """Return whether a gradient is an unshared view of all elements of its base, such as `(g.t() @
+    x).t()`.
+    """
     cdef Tensor whole = gradient.base
     cdef PyObject *memory
     if whole is None or gradient.backend != BACKEND_CPU or gradient.history is not None:
         return False
-    # References: the caller has one; a view references its base twice, and `whole` adds one; arrays reference their base.
+    # Expected references: the caller has one to the view; the view has two to its base, `whole` one; arrays
+    # reference their base array.
     if Py_REFCNT(<PyObject *>gradient) > 1 or Py_REFCNT(<PyObject *>gradient.array) > 1 or Py_REFCNT(<PyObject *>whole) > 3:
         return False
     memory = <PyObject *>whole.array
@@ -116,7 +125,7 @@ cdef bint is_all_of_its_own(Tensor gradient) except -1:
 
 
 cdef bint lies_alike(Tensor leaf, Tensor gradient) except -1:
-    """Return whether both CPU tensors have equal sizes and strides."""
+    """Return whether two CPU tensors have equal sizes and strides."""
     cdef PyArrayObject *a = <PyArrayObject *>leaf.array
     cdef PyArrayObject *g = <PyArrayObject *>gradient.array
     cdef int i
@@ -129,14 +138,14 @@ cdef bint lies_alike(Tensor leaf, Tensor gradient) except -1:
 
 
 cdef Tensor total(Tensor gradient, Tensor other):
-    """Add two gradients, of which one may be sparse."""
+    """Add two gradients; one of them may be sparse."""
     if gradient.backend == BACKEND_SPARSE and other.backend != BACKEND_SPARSE:
         return operator_function("add")(other, gradient)
     return operator_function("add")(gradient, other)
 
 
 cdef Tensor copied(Tensor leaf, Tensor gradient, bint recorded):
-    """Copy a gradient into the memory layout of the leaf."""
+    """Copy a gradient to the memory layout of the leaf."""
     cdef Tensor made
     if recorded or gradient.backend == BACKEND_SPARSE or leaf.backend == BACKEND_SPARSE:
         return operator_function("clone")(gradient)
@@ -151,7 +160,7 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
     if history.accumulator != NULL:
         made = <AccumulateGrad>history.accumulator
         if not is_expected(&made.results[0], leaf):
-            expect(made, 0, leaf)      # the leaf's array was replaced
+            expect(made, 0, leaf)      # the array of the leaf was replaced since
         return made
     made = AccumulateGrad.__new__(AccumulateGrad)
     made.variable = leaf
@@ -164,7 +173,7 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
 
 
 cdef bint is_expected(Expected *like, Tensor leaf) except -1:
-    """Return whether the leaf's dtype, backend and shape still match `like`."""
+    """Return whether the dtype, backend and shape of the leaf still match `like`."""
     cdef PyArrayObject *a = <PyArrayObject *>leaf.array
     cdef int i
     if like.scalar_type != leaf.scalar_type or like.backend != leaf.backend or leaf.backend != BACKEND_CPU:

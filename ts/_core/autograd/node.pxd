@@ -4,8 +4,8 @@
             results  -> expected dtype and shape of each result's gradient
             apply(gradients of the results) -> gradients of the arguments, one for each edge
 
-A pass visits nodes by descending `sequence`.  Operators that read a node's results are recorded after the node, so
-its gradients are complete when it runs, without counting dependencies.
+A pass visits nodes by descending `sequence`.  Operators that read the results of a node are recorded after
+the node, so its gradients are complete when it runs. The engine need not count dependencies.
 """
 
 from cpython.object cimport PyObject
@@ -16,8 +16,8 @@ from ts._core.tensor.tensor cimport Tensor
 
 
 cdef struct Edge:
-    PyObject *node                     # an owned reference, or NULL: the argument does not require grad
-    int output                         # index of the result of that node
+    PyObject *node                     # owned reference; NULL if the argument does not require grad
+    int output                         # which result of `node` the argument is
 
 
 cdef struct Expected:
@@ -25,7 +25,7 @@ cdef struct Expected:
     int scalar_type
     int backend
     int device_index
-    npy_intp *dims                     # NULL: the result is not a tensor; points to `few` for up to 4 dimensions
+    npy_intp *dims  # points to `few` for up to 4 dimensions; NULL if the result is not a tensor
     npy_intp few[4]
 
 
@@ -34,15 +34,17 @@ cdef class Node:
     cdef int edge_count
     cdef Expected *results
     cdef int result_count
-    cdef Edge few_edges[2]             # inline storage that `edges` and `results` of most nodes point to
+    # storage for nodes with few edges; `edges` and `results` of most nodes point to it
+    cdef Edge few_edges[2]
     cdef Expected one_result
     cdef readonly int64_t sequence
-    cdef NodeTask task                     # task of the last pass that reached the node
-    cdef Hooks hooks                   # or None
-    cdef dict notes                    # the `metadata` dictionary for users, or None
+    cdef NodeTask task                     # task of the last pass that reached this node
+    cdef Hooks hooks                   # None if the node has no hooks
+    cdef dict notes                    # the `metadata` dictionary; None before its first access
     cdef object __weakref__
 
-    # Return the gradients of the arguments, one per edge (or None), from those of the results (tensors or None).
+    # Return the gradient of each argument (one per edge, or None) from the gradients of the results (tensors
+    # or None).
     cdef list apply(self, list gradients)
     # Release the saved values.
     cdef int release_saved(self) except -1
@@ -51,34 +53,36 @@ cdef class Node:
 
 
 cdef class Hooks:
-    """Hook tables of a node, keyed by handle number."""
-    cdef readonly dict tensors         # output -> table of tensor hooks, hook(gradient)
-    cdef readonly dict retained        # output -> weak reference to the tensor that retains its gradient
-    cdef readonly object before        # hook(gradients of the results)
-    cdef readonly object after         # hook(gradients of the arguments, gradients of the results)
-    cdef readonly object accumulated   # hook(leaf), after its gradient was accumulated; leaves only
+    """Hook tables of a node; a table maps handle numbers to hooks."""
+    cdef readonly dict tensors         # output number -> table of hooks of that result tensor, hook(gradient)
+    cdef readonly dict retained  # output number -> weak reference to the tensor that retains its gradient
+    cdef readonly object before        # called before the node: hook(gradients of the results)
+    # called after the node: hook(gradients of the arguments, gradients of the results)
+    cdef readonly object after
+    cdef readonly object accumulated   # of a leaf, called after its gradient was accumulated: hook(leaf)
 
 
 cdef class NodeTask:
-    """A node in a pass: the gradients of its results so far."""
+    """State of a node in one pass: the gradients of its results that have arrived so far."""
     cdef Node node
-    cdef object run                    # the pass
+    cdef object run                    # the pass that the task belongs to
     cdef list gradients
-    cdef uint64_t owned                # bits of the first 64 gradients: set if unshared, so that the engine may add in place
+    # bit set of the first 64 gradients that are unshared, so that the engine may add in place
+    cdef uint64_t owned
 
 
-# Allocate empty edges and results; call once per node.
+# Allocate empty edges and results; to be called once per node.
 cdef int make_room(Node node, int edges, int results) except -1
-# Replace the expected result metadata by `n` empty entries.
+# Replace the expected metadata of the results by `n` empty entries.
 cdef int make_results(Node node, Py_ssize_t n) except -1
-# Set the expected metadata of the gradients of result `i`.
+# Set the expected dtype, shape and device of the gradient of result `i`.
 cdef int expect(Node node, int i, Tensor result) except -1
-# Return the next sequence number, after the edges are connected.
+# Return the next sequence number; called after the edges of a node are connected.
 cdef int64_t next_sequence() noexcept
-# Release a node's edges, and its result metadata.
+# Release the edges of a node; release the metadata of its results.
 cdef void drop_edges(Node node) noexcept
 cdef void free_results(Node node) noexcept
-# Connect edge `i` to result `output` of `to`; None: no edge.
+# Connect edge `i` to result number `output` of `to`; if `to` is None, leave the edge empty.
 cdef void connect(Node node, int i, Node to, int output) noexcept
-# Return the hooks of a node, created on first use.
+# Return the hooks of a node, created at the first call.
 cdef Hooks hooks_of(Node node)

@@ -1,4 +1,4 @@
-"""Nodes: edges, expected gradient metadata, garbage collection."""
+"""Backward nodes: edges, expected gradient metadata, garbage collection."""
 
 from collections import OrderedDict, namedtuple
 
@@ -31,9 +31,10 @@ cdef int64_t next_sequence() noexcept:
     return last_sequence
 
 
-@cython.trashcan(True)  # bounds recursion when a long chain is released; each subclass needs its own
+# limits the recursion when a long chain of nodes is released; each subclass needs the decorator
+@cython.trashcan(True)
 cdef class Node:
-    """Node of the autograd graph, the class of `grad_fn`."""
+    """A node of the autograd graph; the class of `Tensor.grad_fn`."""
 
     def __dealloc__(self):
         drop_edges(self)
@@ -49,7 +50,9 @@ cdef class Node:
         return type(self).__name__
 
     cdef str forward_title(self):
-        """Return the forward operator name: "Mul" of MulBackward0, "Elu1" of EluBackward1."""
+        """Return the name of the forward operator, such as "Mul" for MulBackward0 and "Elu1" for
+        EluBackward1.
+        """
         name, way, number = self.title().rpartition("Backward")
         return name + number.removesuffix("0") if way and (not number or number.isdigit()) else self.title()
 
@@ -62,7 +65,7 @@ cdef class Node:
 
     @property
     def next_functions(self):
-        """Edges as (node, output index) per argument; (None, 0) for arguments without gradient."""
+        """Return (node, output number) for each argument; (None, 0) for an argument without gradient."""
         found = []
         for i in range(self.edge_count):
             node = self.edges[i].node
@@ -71,12 +74,12 @@ cdef class Node:
 
     @property
     def _input_metadata(self):
-        """Expected gradient metadata of each result: `shape`, `dtype`, `device`."""
+        """Return the expected `shape`, `dtype` and `device` of each result's gradient."""
         return [described(&self.results[i]) for i in range(self.result_count)]
 
     @property
     def metadata(self):
-        """Dictionary for data of users, created on first access."""
+        """Return the dictionary for user data, created at the first access."""
         if self.notes is None:
             self.notes = {}
         return self.notes
@@ -85,7 +88,7 @@ cdef class Node:
         return self.sequence
 
     def __call__(self, *gradients):
-        """Compute the gradients of the arguments from the results' gradients."""
+        """Return the gradients of the arguments, computed from the gradients of the results."""
         if len(gradients) != self.result_count or self.results == NULL:
             raise RuntimeError(f"{self.title()} takes {self.result_count} gradients, not {len(gradients)}")
         for gradient in gradients:
@@ -95,11 +98,17 @@ cdef class Node:
         return found[0] if len(found) == 1 else tuple(found)
 
     def register_hook(self, hook):
-        """Call hook(argument gradients, result gradients) after the node; a returned tuple replaces the former."""
+        """Register a hook that is called after the node: hook(argument gradients, result gradients).
+
+        A tuple that the hook returns replaces the gradients of the arguments.
+        """
         return handle(hooks_of(self).after, hook)
 
     def register_prehook(self, hook):
-        """Call hook(result gradients) before the node; a returned tuple replaces them."""
+        """Register a hook that is called before the node: hook(result gradients).
+
+        A tuple that the hook returns replaces the gradients of the results.
+        """
         return handle(hooks_of(self).before, hook)
 
 
@@ -126,7 +135,7 @@ cdef class Hooks:
         self.before, self.after, self.accumulated = OrderedDict(), OrderedDict(), OrderedDict()
 
     def of_output(self, int output):
-        """Return the tensor-hook table of result number `output`."""
+        """Return the table of tensor hooks for result number `output`, created at the first call."""
         return self.tensors.setdefault(output, OrderedDict())
 
 

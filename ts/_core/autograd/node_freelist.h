@@ -1,7 +1,9 @@
-/* Nodes that operators leave behind, made and gone by the million: some that die are kept empty, and are the next.
+/* Free list of backward nodes: operators create and release millions of nodes, and a released node is reused
+   for the next one.
 
-   In: the class and who empties its objects: references become None, and what they point to in memory is freed.  A node that
-   is kept is as its class's `tp_new` makes one; what Cython wrote to free an object is called from here for the others. */
+   In: the class, and a function that empties its objects: it sets references to None and frees C memory. A
+   reused node is in the state in which `tp_new` of the class creates it. If the list is full, the
+   deallocation function that Cython generated is called. */
 
 #ifndef TS_KEPT_NODES_H
 #define TS_KEPT_NODES_H
@@ -17,10 +19,10 @@ static void (*empty_node)(PyObject *);
 
 static void dealloc_kept_node(PyObject *node) {
     PyObject_GC_UnTrack(node);
-    Py_TRASHCAN_BEGIN(node, dealloc_kept_node) /* chains of nodes may be of any length */
+    Py_TRASHCAN_BEGIN(node, dealloc_kept_node) /* limits the recursion, because chains of nodes may have any length */
     if (*(PyObject **)((char *)node + Py_TYPE(node)->tp_weaklistoffset))
         PyObject_ClearWeakRefs(node);
-    Py_SET_REFCNT(node, 1); /* for who empties it */
+    Py_SET_REFCNT(node, 1); /* for the function that empties a node */
     empty_node(node);
     Py_SET_REFCNT(node, 0);
     if (kept_node_count < MAX_KEPT_NODES)
@@ -30,7 +32,7 @@ static void dealloc_kept_node(PyObject *node) {
     Py_TRASHCAN_END
 }
 
-/* Before the class has objects; no class is made of it. */
+/* Install the free list; called before the class has objects. The class must have no subclasses. */
 static void keep_nodes(PyObject *cls, void (*empty)(PyObject *)) {
     PyTypeObject *type = (PyTypeObject *)cls;
     empty_node = empty;
@@ -38,7 +40,7 @@ static void keep_nodes(PyObject *cls, void (*empty)(PyObject *)) {
     PyType_Modified(type);
 }
 
-/* One that was kept, as a new reference; NULL, without an error, where there is none. */
+/* Return a node from the free list as a new reference; NULL without an exception if the list is empty. */
 static inline PyObject *kept_node(void) {
     PyObject *node;
     if (!kept_node_count)

@@ -1,4 +1,4 @@
-"""Backward nodes of operators: a derivative formula and its saved values."""
+"""Backward nodes of operators, with a derivative formula and saved values."""
 
 from ts._core.autograd.node cimport Expected, Node
 from ts._core.autograd.rule cimport Formula, Rule
@@ -11,25 +11,28 @@ cdef enum:
 
 
 cdef class OperatorNode(SavingNode):
-    """Backward node of an operator with a derivative formula; saved values are indexed by parameter."""
+    """Backward node of an operator with a derivative formula; saved values are indexed by the formula's
+    parameters.
+    """
     cdef Rule rule
     cdef Formula formula
-    cdef int *starts                  # first edge number of each input of the rule; NULL: one edge per input
+    cdef int *starts  # number of the first edge of each input of the rule; NULL if each input has one edge
 
     cdef list saved_names(self)
     cdef int place_of(self, str attribute) except -2
 
 
 cdef class MissingNode(Node):
-    """Backward node of an operator without a derivative; running it raises NotImplementedError."""
+    """Backward node of an operator without a derivative; it raises NotImplementedError when it runs."""
     cdef str operator
 
 
-# Return the zero gradient of an unused result.
+# Return zeros as the gradient of an unused result.
 cdef object zeros_like(Expected *like)
-# Create a node without edges, with space for the values that the formula reads.
+# Create a node without edges, with memory for the values that the formula reads.
 cdef OperatorNode operator_node(Rule rule, Formula formula)
-# Create a node that raises NotImplementedError for an operator when it runs.
+# Create a node that raises NotImplementedError for the operator when it runs.
 cdef MissingNode missing_node(str operator, int edges)
-# Run a formula; exceptions of its operators propagate without the formula's stack lines.
+# Run a formula. If one of its operators raises, the exception propagates without the stack lines of the
+# formula.
 cdef int run_formula(Function function, IValue *values, IValue *result) except -1

@@ -1,4 +1,4 @@
-"""Backward nodes of operators: derivative formulas run on saved values and result gradients.
+"""Backward nodes of operators, which run derivative formulas on saved values and gradients of results.
 
     MulBackward0    formula (grad, self, other) -> (grad * other.conj(), grad * self.conj())
                     saved   -, x, w
@@ -65,7 +65,9 @@ cdef class OperatorNode(SavingNode):
             release(&result)
 
     def __getattr__(self, str name):
-        """Return a saved value by formula parameter (`_saved_self`), or its hooks (`_raw_saved_self`)."""
+        """Return the saved value of a formula parameter (`_saved_self`), or the object for its hooks
+        (`_raw_saved_self`).
+        """
         cdef IValue value
         cdef int i = self.place_of(name)
         if i < 0:
@@ -86,7 +88,7 @@ cdef class OperatorNode(SavingNode):
         return [*object.__dir__(self), *["_saved_" + name for name in self.saved_names() if name]]
 
     cdef list saved_names(self):
-        """Return the names of saved values by formula parameter; None for gradients."""
+        """Return for each formula parameter the name of its saved value; None for a gradient."""
         cdef int i
         if self.formula is None:
             return []
@@ -123,7 +125,9 @@ cdef int run_formula(Function function, IValue *values, IValue *result) except -
 
 
 cpdef object bare(object error):
-    """Return an operator's or formula's error without the stack lines of running scripts."""
+    """Remove the stack lines of running scripts from the exception of an operator or formula, and return
+    it.
+    """
     if isinstance(error, ScriptRuntimeError):
         error.stack = []
         return error
@@ -133,7 +137,7 @@ cpdef object bare(object error):
 
 
 cdef void empty(PyObject *x) noexcept:
-    """Reset a released node for reuse by the free list."""
+    """Reset a released node, so that the free list can reuse it."""
     cdef OperatorNode node = <OperatorNode>x
     drop_saved(node)
     drop_edges(node)
@@ -166,7 +170,7 @@ cdef MissingNode missing_node(str operator, int edges):
 
 
 cdef int unpack(OperatorNode node, int i, list gradients, IValue *out) except -1:
-    """Write the value of formula parameter `i` to `out`, with an owned reference."""
+    """Write the value of formula parameter `i` to `out` as an owned reference."""
     cdef Source *source = &node.formula.sources[i]
     cdef Saved *saved
     cdef SavedTensorList several
@@ -180,7 +184,7 @@ cdef int unpack(OperatorNode node, int i, list gradients, IValue *out) except -1
     if saved.version != UNCHECKED:
         set_object(out, saved_tensor(saved, node))
     elif saved.value.tag == TAG_OBJECT and type(<object>saved.value.v.o) is SavedTensorList:
-        several = <SavedTensorList>saved.value.v.o  # own reference: a hook may release the saved list
+        several = <SavedTensorList>saved.value.v.o  # own reference, because a hook may release the saved list
         set_object(out, saved_several(several, node))
     else:
         copy_value(out, &saved.value)
@@ -218,7 +222,7 @@ cdef object zeros_like(Expected *like):
 
 
 cdef list distributed(OperatorNode node, IValue *result):
-    """Return the gradients computed by the formula, by edge."""
+    """Return for each edge of the node its gradient in the formula's result."""
     cdef list found = [None] * node.edge_count
     cdef Formula f = node.formula
     cdef IValue *items = result

@@ -1,12 +1,13 @@
-"""Partial backward passes: gradients of some roots arrive before others.
+"""Backward passes that start while the gradients of some roots are still missing.
 
-    run = PartialBackward([[edge of one root], [edge of another]], keep, add)
-    run.resume(0, [gradient])           runs the nodes that are unreachable from the other root
-    run.resume(1, [gradient])           runs the remaining nodes; add(leaf, gradient, owned) was called once per leaf
+    run = PartialBackward([[edge of root 0], [edge of root 1]], keep, add)
+    run.resume(0, [gradient])           runs the nodes that are unreachable from root 1
+    run.resume(1, [gradient])           runs the remaining nodes; add(leaf, gradient, owned) was called once
+    per leaf
 
-An ordinary pass has all root gradients at its start and runs nodes in reverse order of creation (`engine`).
-A partial pass counts edges instead: a node runs once, after each of its incoming edges has delivered a gradient
-or None.
+An ordinary pass knows all root gradients when it starts, and runs nodes in reverse order of creation
+(`engine`). A partial pass counts edges instead: a node runs once, after each of its incoming edges has
+delivered a gradient or None.
 """
 
 from ts._core.autograd.engine cimport GraphTask, checked_start, edge_from, next_number, nodes_from, push
@@ -17,12 +18,12 @@ from ts._core.autograd.engine import sequence_of, work_within
 
 
 cdef class PartialBackward(GraphTask):
-    """Backward pass with several roots, each a list of edges."""
+    """A backward pass with several roots; a root is a list of edges."""
 
-    cdef list roots                    # lists of (node, output)
-    cdef dict missing                  # node -> number of incoming edges that have not delivered yet
-    cdef dict tasks                    # node -> NodeTask, for nodes with missing gradients
-    cdef object add                    # callback add(leaf, gradient, owned); owned: the gradient is unshared
+    cdef list roots                    # each root is a list of (node, output number)
+    cdef dict missing  # node -> number of incoming edges that have not delivered a gradient yet
+    cdef dict tasks                    # node -> NodeTask, for nodes that still miss gradients
+    cdef object add  # callback add(leaf, gradient, owned); `owned` is True if the gradient is unshared
 
     def __cinit__(self, list roots not None, bint keep, add):
         cdef int i
@@ -40,7 +41,10 @@ cdef class PartialBackward(GraphTask):
                     self.missing[<Node>node.edges[i].node] += 1
 
     def resume(self, Py_ssize_t root, list gradients not None):
-        """Run the pass for the gradients of one root (None allowed), once per root."""
+        """Continue the pass with the gradients of root number `root`; call this once for each root.
+
+        A gradient may be None.
+        """
         if not 0 <= root < len(self.roots):
             raise IndexError(f"there is no root {root}")
         edges = self.roots[root]
@@ -70,7 +74,7 @@ cdef class PartialBackward(GraphTask):
         return task
 
     cdef int arrived(self, Node node) except -1:
-        """Count one delivered edge of `node`; schedule the node after its last edge."""
+        """Count one edge of `node` as delivered; schedule the node after its last edge."""
         cdef Py_ssize_t left = self.missing[node] - 1
         self.missing[node] = left
         if left == 0:
@@ -111,7 +115,9 @@ cdef list as_edges(list edges):
 
 
 def reach(list roots not None, type kind not None):
-    """Return the nodes of class `kind` reachable from the roots; bit `i` is set for root `i`."""
+    """Return {node: bits} for the nodes of class `kind` that are reachable; bit `i` is set if root `i`
+    reaches it.
+    """
     cdef dict bits = {}, found = {}
     cdef Node node, to
     cdef int i

@@ -1,4 +1,4 @@
-"""Differentiation rules of operators, converted from `ts.ops.derivatives` to the form of the tape."""
+"""Differentiation rules of operators, as the tape reads them; created from `ts.ops.derivatives`."""
 
 from libc.stdint cimport int32_t, uint64_t
 
@@ -8,30 +8,32 @@ from ts._core.vm.function cimport Function
 
 
 cpdef enum DifferentiationKind:
-    PLAIN = 0                          # no gradient passes
+    PLAIN = 0                          # no gradient flows to the arguments
     BY_FORMULA = 1
-    BY_PARTS = 2                       # a decomposition with the same arguments runs instead
-    INSIDE = 3                         # the kernel calls operators, which are recorded
-    LEFT = 4                           # a fusion group: its operators run and are recorded one by one
-    MISSING = 5                        # no derivative implemented
-    REFUSED = 6                        # an out= variant
-    GRAPH = 7                          # a differentiable graph, with one node for the whole graph
+    BY_PARTS = 2                       # a decomposition with the same arguments runs instead of the operator
+    INSIDE = 3                         # the kernel calls operators, and these are recorded
+    LEFT = 4                           # a fusion group: its operators run one by one and are recorded
+    MISSING = 5                        # the derivative is not implemented
+    REFUSED = 6                        # an out= variant: raises an error
+    GRAPH = 7                          # a differentiable graph: the whole graph has one node
 
 
 cpdef enum FormulaInputKind:
-    """Source of a formula parameter."""
-    GRADIENT = 0                       # gradient of one result
-    GRADIENTS = 1                      # gradients of all results, as a list
+    """The value that a formula parameter receives."""
+    GRADIENT = 0                       # the gradient of one result
+    GRADIENTS = 1                      # the gradients of all results, as a list
     ARGUMENT = 2
     RESULT = 3
     RESULTS = 4                        # all results, as a list
-    WANTED = 5                         # list of bool: the arguments of a joint formula that require grad
-    SIZE = 6                           # of an argument or a result (numbered after the arguments); the next five too
+    WANTED = 5                         # list of bool: which arguments of a joint formula require grad
+    # sizes of an argument or result (results are numbered after the arguments); the next five are such
+    # properties too
+    SIZE = 6
     STRIDE = 7
     RANK = 8
     DTYPE = 9
-    COUNT = 10                         # number of elements
-    COMPLEX = 11                       # is complex
+    COUNT = 10                         # the number of elements
+    COMPLEX = 11                       # whether the dtype is complex
 
 
 cdef enum:
@@ -40,18 +42,18 @@ cdef enum:
 
 cdef struct Source:
     int origin                         # a FormulaInputKind
-    int at                             # number of the argument or result
-    bint as_tensor                     # pass a number as a 0-dimensional tensor
+    int at                             # number of the argument or result that the value comes from
+    bint as_tensor                     # True if a number is passed as a 0-dim tensor
 
 
 cdef class Formula:
-    """Derivative formula: a function that returns the gradients of some arguments."""
+    """A derivative formula: a function that returns the gradients of some arguments."""
     cdef readonly Function function
-    cdef Source *sources               # one per parameter
+    cdef Source *sources               # one Source per parameter
     cdef int count
-    cdef bint reads_results            # or their properties (sizes, dtypes)
+    cdef bint reads_results            # True if it reads results or their properties (sizes, dtypes)
     cdef readonly tuple gives          # numbers of the arguments whose gradients it returns
-    cdef int *given_at                 # their indices in the rule's `inputs`
+    cdef int *given_at                 # indices of these arguments in the `inputs` of the rule
     cdef int given_count
     cdef readonly tuple wanted         # numbers of the arguments in the list of a WANTED parameter
 
@@ -60,26 +62,27 @@ cdef class Formula:
 
 cdef class Rule:
     cdef readonly DifferentiationKind how
-    cdef readonly str name             # of nodes: "MulBackward0"
+    cdef readonly str name             # name of the backward nodes, such as "MulBackward0"
     cdef readonly tuple inputs         # numbers of the arguments that have gradients
     cdef readonly tuple results        # numbers of the results that have gradients
-    cdef readonly int written          # number of the argument that is modified in place and returned, or -1
-    cdef readonly bint lists           # the only result is a list of tensors
-    cdef readonly bint absent          # pass undefined gradients as None instead of zeros
-    cdef readonly Function parts       # decomposition, for BY_PARTS
-    cdef readonly str text             # error message, for REFUSED
+    # number of the argument that the operator modifies in place and returns; -1 if none
+    cdef readonly int written
+    cdef readonly bint lists           # True if the only result is a list of tensors
+    cdef readonly bint absent          # True if undefined gradients are passed as None instead of zeros
+    cdef readonly Function parts       # the decomposition, for BY_PARTS
+    cdef readonly str text             # the error message, for REFUSED
     cdef int input_at[MAX_INPUTS]     # copy of `inputs`
     cdef int input_count
     cdef uint64_t result_bits          # `results` as a bit mask
-    cdef Formula last                  # the formula of the last call, for `last_wanted`
+    cdef Formula last                  # formula of the last call; `last_wanted` is its bit mask
     cdef uint64_t last_wanted
-    cdef dict formulas                 # formula by bit mask of the inputs that require grad
-    cdef object build                  # build(bit mask) -> Formula
+    cdef dict formulas                 # bit mask of the inputs that require grad -> formula
+    cdef object build                  # function: bit mask of the inputs that require grad -> Formula
 
     cdef Formula formula(self, uint64_t wanted)
 
 
-# Run a differentiable graph and record its node; set by `differentiable_graph`.
+# Run a differentiable graph and record its node; `differentiable_graph` sets this pointer.
 cdef int (*invoke_graph)(Operator op, Rule rule, IValue *r, const int32_t *at) except -1
-# Return the rule of an operator record, cached.
+# Return the differentiation rule of an operator record; rules are cached.
 cdef Rule rule_of(object record)

@@ -6,7 +6,10 @@ from ts._core.value.build_lock import import_turn
 
 
 cdef class Formula:
-    """Derivative formula: `function` of the values named by `sources` returns the gradients of arguments `gives`."""
+    """Derivative formula: `function` receives the values described by `sources`.
+
+    It returns the gradients of the arguments with the numbers in `gives`.
+    """
 
     def __init__(self, Function function not None, sources, tuple gives not None, tuple wanted not None):
         if self.sources != NULL:
@@ -33,7 +36,7 @@ cdef class Formula:
 
 
 cdef class Rule:
-    """Differentiation rule of an operator; by default no gradient passes."""
+    """Differentiation rule of an operator; by default, no gradient flows to the arguments."""
 
     def __init__(
         self, DifferentiationKind how=PLAIN, str name not None="", inputs=(), results=(), *, int written=-1, bint lists=False,
@@ -71,7 +74,9 @@ cdef object give_rule = None
 
 
 def set_rules(function):
-    """Register `function(record)`, which returns the rule of an operator; called by `ts.ops.derivatives`."""
+    """Register `function(record)`, which must return the rule of an operator; called by
+    `ts.ops.derivatives`.
+    """
     global give_rule
     give_rule = function
 

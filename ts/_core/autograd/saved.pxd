@@ -1,8 +1,9 @@
 """Saved values of backward nodes, and saved tensors with their version counters.
 
-    Saved    value    a property (size, dtype), a tensor, or a `PackedTensor`, the result of `saved_tensors_hooks`
+    Saved    value    a property (size, dtype), a tensor, or a `PackedTensor` if a pack hook replaced the
+    tensor
              version  version counter of the tensor's memory; UNCHECKED: no version check; LET_GO: released
-             output   number of the saving node's result that the tensor is, or NO_RESULT
+             output   if the tensor is a result of the saving node: the number of this result; else NO_RESULT
 """
 
 from ts._core.autograd.node cimport Node
@@ -23,45 +24,48 @@ cdef struct Saved:
 
 
 cdef class SavingNode(Node):
-    """Node with saved values."""
-    cdef Saved *saved                  # NULL: nothing saved, or released
+    """A backward node with saved values."""
+    cdef Saved *saved                  # NULL if nothing is saved, or the values are released
     cdef int saved_count
     cdef bint is_released
-    cdef Saved few_saved[4]            # inline storage that `saved` of most nodes points to
+    cdef Saved few_saved[4]  # storage for nodes with few saved values; `saved` of most nodes points to it
 
 
-# Allocate the saved values of a node, all None.
+# Allocate the saved values of a node; all are None at first. `drop_saved` releases them.
 cdef int make_room_to_save(SavingNode node, int count) except -1
 cdef void drop_saved(SavingNode node) noexcept
 
 
 cdef class PackedTensor:
-    """Result of a pack hook, with the unpack hook that restores the tensor."""
+    """The value that a pack hook returned, with the unpack hook that restores the tensor."""
     cdef object packed, unpack
-    cdef Node node                     # the tensor's grad_fn; None: no grad_fn, or the node that saves it
+    cdef Node node  # `grad_fn` of the tensor; None if it has none, or if it is the node that saves the tensor
     cdef int output
 
 
-# Number of saved-tensor hook pairs of all threads.
+# Number of active pairs of saved-tensor hooks, counted over all threads.
 cdef int hooked
-# Save a tensor with its current version.  A result of the saving node itself is saved without history: no cycle.
+# Save a tensor with its current version. A result of the saving node is saved without its history, because
+# the history would form a reference cycle.
 cdef int save_tensor(Saved *s, Tensor t, int output) except -1
-# Return a saved tensor to the node that saved it; raise RuntimeError if it was modified in place since.
+# Return a saved tensor to `owner`, the node that saved it; raise RuntimeError if it was modified in place
+# after it was saved.
 cdef Tensor saved_tensor(Saved *s, Node owner)
 cdef int raise_released() except -1
 
 
 cdef class SavedTensorList:
-    """Saved list of tensors."""
+    """A saved list of tensors."""
     cdef TypeSpec spec                 # type of the list
-    cdef list items                    # tensors, or `PackedTensor`
+    cdef list items                    # tensors or `PackedTensor` objects
     cdef list versions
-    cdef bint are_results              # the tensors are results of the saving node
+    cdef bint are_results              # True if the tensors are results of the saving node
 
 
 cdef SavedTensorList save_several(List tensors, bint are_results)
 cdef List saved_several(SavedTensorList saved, Node owner)
 
 
-# Return the `SavedTensor` at index `place`, which accepts hooks; None if the saved value is not a tensor.
+# Return the `SavedTensor` at index `place`, on which hooks can be registered; None if the saved value is not
+# a tensor.
 cdef object saved_at(SavingNode node, int place)

@@ -1,8 +1,10 @@
 """Saving of values by backward nodes, with version checks and saved-tensor hooks.
 
-In: tensors; out: the same tensors when their node runs, or RuntimeError if they were written since.
+In: tensors; out: the same tensors when their node runs; RuntimeError if a tensor was written in place after
+it was saved.
 
-    with saved_tensors_hooks(pack, unpack): ...      saves pack(x) instead of x; backward reads unpack(pack(x))
+    with saved_tensors_hooks(pack, unpack): ...      saves pack(x) instead of x; backward reads
+    unpack(pack(x))
 
 Hooks are thread-local.  Without hooks in any thread, they cost one load and one branch per saved tensor.
 """
@@ -29,9 +31,10 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *x) noexcept
 
 cdef extern from "numpy/arrayobject.h":
-    PyObject *PyArray_BASE(PyObject *array) noexcept  # borrowed
+    PyObject *PyArray_BASE(PyObject *array) noexcept  # returns a borrowed reference
 
-# hooks: stack of pairs, the last is active; refusal: error text while hooks are forbidden, or None
+# Attribute `hooks` is a stack of (pack, unpack); the last pair is active. Attribute `refusal` is the error
+# text while hooks are forbidden, else None.
 cdef object here = threading.local()
 hooked = 0
 
@@ -67,10 +70,10 @@ cdef void drop_saved(SavingNode node) noexcept:
 # ---------------------------------------------------------------- tensors
 
 cdef Tensor without_history(Tensor t):
-    """Return a node's own result without history, to avoid a reference cycle.
+    """Return a result of the saving node without its history, to avoid a reference cycle.
 
-    The owner of the version counter becomes a tensor without history: the returned one, if
-    the memory is unshared.
+    Afterwards, the owner of the version counter is a tensor without history: the returned tensor if the
+    memory is unshared.
     """
     cdef Tensor made
     if t.owner is not None or t.backend != BACKEND_CPU or is_layered(t) or not is_alone(<PyObject *>t.array):
@@ -85,7 +88,7 @@ cdef Tensor without_history(Tensor t):
 
 
 cdef bint is_alone(PyObject *array) noexcept:
-    """Return whether one tensor owns the array and no other array shares its memory."""
+    """Return whether only one tensor refers to the array, and no other array shares its memory."""
     cdef PyObject *base = PyArray_BASE(array)
     return Py_REFCNT(array) == 1 and (base == NULL or Py_REFCNT(base) == 1)
 
@@ -135,7 +138,8 @@ cdef int pack_with(Saved *s, object pack, object unpack) except -1:
 cdef Tensor saved_tensor(Saved *s, Node owner):
     cdef Tensor t, made
     cdef PackedTensor packed
-    if s.version == LET_GO or s.value.tag != TAG_OBJECT:  # released by another pass, which a hook may have allowed to run
+    # a hook ran Python code, and another pass released the value
+    if s.version == LET_GO or s.value.tag != TAG_OBJECT:
         raise_released()
     if type(<object>s.value.v.o) is PackedTensor:
         packed = <PackedTensor>s.value.v.o
@@ -267,7 +271,7 @@ PyType_Modified(<TypeSlots *>SavingNode)
 # ---------------------------------------------------------------- hooks
 
 cdef class SavedTensor:
-    """Handle of a saved tensor for its own hooks (`_raw_saved_self`)."""
+    """Handle of one saved tensor (`_raw_saved_self`), on which hooks can be registered."""
 
     cdef SavingNode node
     cdef int place
@@ -279,11 +283,14 @@ cdef class SavedTensor:
 
     @property
     def data(self):
-        """The saved tensor, unpacked."""
+        """Return the saved tensor, unpacked by the hook."""
         return saved_tensor(self.there(), self.node)
 
     def register_hooks(self, pack_hook, unpack_hook):
-        """Save pack_hook(tensor) in place of the tensor and restore it with `unpack_hook`; may be called once."""
+        """Save pack_hook(tensor) in place of the tensor, and restore the tensor with `unpack_hook`.
+
+        Can be called once per saved tensor.
+        """
         cdef Saved *s = self.there()
         if type(<object>s.value.v.o) is PackedTensor:
             raise RuntimeError(
@@ -294,7 +301,7 @@ cdef class SavedTensor:
 
 
 def save(Tensor x not None):
-    """Return a `SavedTensor` of `x`, for functions that save tensors themselves."""
+    """Return a `SavedTensor` of `x`, for Python functions that save tensors."""
     cdef SavingNode node = SavingNode.__new__(SavingNode)
     make_room_to_save(node, 1)
     save_tensor(&node.saved[0], x, NO_RESULT)
@@ -313,7 +320,7 @@ cdef object saved_at(SavingNode node, int place):
 
 
 def push_hooks(pack, unpack):
-    """Activate a pair of saved-tensor hooks in this thread; RuntimeError while hooks are refused."""
+    """Activate a pair of saved-tensor hooks in this thread; raise RuntimeError while hooks are forbidden."""
     global hooked
     if getattr(here, "refusal", None) is not None:
         raise RuntimeError(here.refusal)
@@ -332,13 +339,16 @@ def pop_hooks():
 
 
 def top_hooks():
-    """Return this thread's active pair of saved-tensor hooks, or None."""
+    """Return the active pair of saved-tensor hooks of this thread; None if there is none."""
     hooks = getattr(here, "hooks", None)
     return hooks[len(hooks) - 1] if hooks else None
 
 
 def refuse_hooks(reason):
-    """Make `push_hooks` raise RuntimeError(reason) in this thread (None: allow hooks); return the previous reason."""
+    """Make `push_hooks` raise RuntimeError(reason) in this thread, or allow hooks if `reason` is None.
+
+    Return the previous reason.
+    """
     before = getattr(here, "refusal", None)
     if reason is not None and getattr(here, "hooks", None):
         raise RuntimeError(reason)

@@ -1,9 +1,10 @@
-"""Autograd tape: operators with inputs that require grad record a backward node."""
+"""Autograd tape: records a backward node for each operator call with an input that requires grad."""
 
 from libc.stdint cimport int32_t
 
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport IValue
 
-# Report to the caller of a fusion group that its operators must run one by one: the first result is False.
+# Report that a fusion group did not run: its first result is False. The caller then runs its operators one by
+# one.
 cdef int leave(Operator op, IValue *r, const int32_t *at) except -1

@@ -1,15 +1,15 @@
-"""Autograd tape: recording of operators with inputs that require grad.
+"""Autograd tape: records operator calls with inputs that require grad.
 
-In: an operator and its registers; out: its results, with a node as grad_fn.
+In: an operator and its registers; out: its results, whose grad_fn is the recorded node.
 
     y = x * w        MulBackward0    edges -> AccumulateGrad of x, of w
                                      saved -> x and w, with the versions of their memory
 
-A formula's parameters that are not gradients are saved: arguments before the operator runs, results after it.
-A result is saved without its history, which refers to the node, and gets it back when it is unpacked.
+The node saves the values that its formula reads: arguments before the operator runs, results after it.  A
+result is saved without its history, because the history refers to the node; unpacking restores the history.
 
-A view that is written in place changes its base, so the base becomes the result of a node (`views.pyx`) and
-its views update their nodes on next access.
+An in-place write to a view also changes its base.  The base then becomes the result of a new node
+(`views.pyx`), and its views replace their nodes at the next access.
 """
 
 from cpython.object cimport PyObject
@@ -50,7 +50,7 @@ cdef Rule rule_for(Operator op):
 
 
 cdef inline bint is_tensor(IValue *x) noexcept:
-    cdef PyObject *o = x.v.o           # a local: Cython would take a reference for the field
+    cdef PyObject *o = x.v.o           # a local variable, because Cython would take a reference for the field
     if x.tag == TAG_OBJECT and o != NULL:
         if isinstance(<object>o, Tensor):
             return True
@@ -110,7 +110,8 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     if rule.how == LEFT:
         return leave(op, r, at)
     wanted = wanted_inputs(rule, r, at)
-    if wanted == 0 and not any_wanted(op, r, at):  # e.g. a view of a tensor that requires grad, created under no_grad
+    # no argument requires grad, for example a view, created under no_grad, of a tensor that requires grad
+    if wanted == 0 and not any_wanted(op, r, at):
         if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
             check_write_to(<Tensor>r[at[rule.written]].v.o)
         return invoke_seen(op, r, at, code, instruction)
@@ -129,7 +130,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         note_lines(node, code, instruction)
     if not op.whole:
         invoke_seen(op, r, at, code, instruction)
-    else:                              # the kernel may call operators
+    else:                              # the kernel may call other operators
         before = set_flag(GRAD_DISABLED, True)
         try:
             invoke_seen(op, r, at, code, instruction)
@@ -140,7 +141,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         return 0
     try:
         settle(op, rule, node, r, at)
-    except BaseException:              # from a hook: release the results
+    except BaseException:              # raised by a hook: release the results
         for i in range(op.nrets):
             set_none(&r[at[op.nargs + i]])
         raise
@@ -148,7 +149,9 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
 
 
 cdef int leave(Operator op, IValue *r, const int32_t *at) except -1:
-    """Report an unexecuted group: first result False, remaining results an arbitrary argument tensor."""
+    """Report that a group did not run: its first result is False, its other results are an argument
+    tensor.
+    """
     cdef int i
     cdef IValue any
     any.tag = TAG_NONE
@@ -178,8 +181,8 @@ cdef int run_parts(Operator op, Rule rule, IValue *r, const int32_t *at) except 
         run_formula(rule.parts, values, &result)
     except Exception as error:
         failure = error
-    if failure is not None:            # outside of the except block, so that errors are not chained
-        invoke_seen(op, r, at, NULL, NULL)  # may raise a more specific error of the operator
+    if failure is not None:            # outside of the except block, because errors must not be chained
+        invoke_seen(op, r, at, NULL, NULL)  # may raise a more specific error
         raise failure
     if op.nrets == 1:
         move_value(&r[at[op.nargs]], &result)
@@ -192,7 +195,7 @@ cdef int run_parts(Operator op, Rule rule, IValue *r, const int32_t *at) except 
 
 
 cdef OperatorNode recorded(Operator op, Rule rule, uint64_t wanted, IValue *r, const int32_t *at):
-    """Create the node of an operator call, with its edges and saved arguments."""
+    """Create the backward node of an operator call, with its edges and saved arguments."""
     cdef Formula f = rule.last if rule.last is not None and rule.last_wanted == wanted else rule.formula(wanted)
     cdef OperatorNode node = operator_node(rule, f)
     cdef IValue *x
@@ -217,7 +220,7 @@ cdef OperatorNode recorded(Operator op, Rule rule, uint64_t wanted, IValue *r, c
 
 
 cdef int connect_lists(OperatorNode node, Rule rule, IValue *r, const int32_t *at) except -1:
-    """Connect the arguments to edges: one per tensor, and one per element of a list."""
+    """Connect the arguments to edges: one edge per tensor, and one per item of a tensor list."""
     cdef IValue *x
     cdef int i, edges = 0
     node.starts = <int *>calloc(rule.input_count, sizeof(int))
@@ -234,7 +237,7 @@ cdef int connect_lists(OperatorNode node, Rule rule, IValue *r, const int32_t *a
 
 
 cdef Node without_row(Operator op, IValue *r, const int32_t *at):
-    """Create a MissingNode with edges from all arguments; it raises when reached."""
+    """Create a MissingNode with edges from all arguments; it raises an error when backward reaches it."""
     cdef Node node
     cdef int i, edges = 0
     for i in range(op.nargs):
@@ -243,12 +246,12 @@ cdef Node without_row(Operator op, IValue *r, const int32_t *at):
     edges = 0
     for i in range(op.nargs):
         edges += connect_input(node, edges, &r[at[i]])
-    node.sequence = next_sequence()    # after the AccumulateGrad nodes that `connect_input` may create
+    node.sequence = next_sequence()    # later than the AccumulateGrad nodes that `connect_input` may create
     return node
 
 
 cdef int connect_input(Node node, int edge, IValue *x) except -1:
-    """Connect an argument to edges from number `edge` on; return the number of edges."""
+    """Connect an argument to the edges from number `edge` on; return the number of edges used."""
     cdef Py_ssize_t k
     cdef IValue item
     if is_list(x):
@@ -278,7 +281,9 @@ cdef int save_argument(OperatorNode node, int i, Rule rule, Operator op, IValue 
 
 
 cdef int save_what_is_known(OperatorNode node, int i, Operator op, IValue *r, const int32_t *at) except -1:
-    """Save formula inputs known before execution, other than arguments and gradients."""
+    """Save value `i` of the formula if it is known before the operator runs, except arguments and
+    gradients.
+    """
     cdef Source *source = &node.formula.sources[i]
     if source.origin == WANTED:
         unbox(list(node.formula.wanted), list_spec(BOOL_SPEC), &node.saved[i].value)
@@ -288,7 +293,7 @@ cdef int save_what_is_known(OperatorNode node, int i, Operator op, IValue *r, co
 
 
 cdef int save_list(Saved *saved, List items, bint are_results) except -1:
-    """Save the current tensors of a list; save other lists by reference."""
+    """Save the tensors that a list contains now; save lists without tensors by reference."""
     cdef IValue item
     cdef Py_ssize_t k
     for k in range(items.size):
@@ -302,7 +307,7 @@ cdef int save_list(Saved *saved, List items, bint are_results) except -1:
 
 
 cdef Tensor cloned(Tensor t):
-    """Copy a tensor before an in-place write, keeping its history."""
+    """Copy a tensor and keep its history, because an in-place write follows."""
     return operator_function("clone")(t)
 
 
@@ -315,12 +320,12 @@ cdef Tensor number_tensor(IValue *x):
 
 
 cdef int save_fact(int what, IValue *x, IValue *out) except -1:
-    """Save a tensor property (size, stride, rank, dtype) that a formula reads."""
+    """Save the property `what` (size, stride, rank, dtype) of a tensor, which a formula reads."""
     cdef Tensor t
     if is_list(x):
         unbox([list((<Tensor?>y).array.shape) for y in box(x)], list_spec(list_spec(INT_SPEC)), out)
         return 0
-    if not is_tensor(x):                       # a number for a Tensor parameter
+    if not is_tensor(x):                       # a number was passed for a Tensor parameter
         t = number_tensor(x) if x.tag != TAG_NONE else None
     else:
         t = <Tensor>x.v.o
@@ -344,7 +349,7 @@ cdef int save_fact(int what, IValue *x, IValue *out) except -1:
 # ---------------------------------------------------------------- results
 
 cdef int settle(Operator op, Rule rule, Node node, IValue *r, const int32_t *at) except -1:
-    """Attach the results to the node, and save the results that its formula reads."""
+    """Attach the results to the node, and save the results that the node's formula reads."""
     cdef IValue *x
     cdef IValue item
     cdef Py_ssize_t k, n
@@ -377,13 +382,13 @@ cdef int adopt_results(Operator op, Rule rule, Node node, IValue *r, const int32
 
 
 cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
-    """Attach a created or modified result tensor to the node as result number `output`."""
+    """Attach a tensor that the operator created or modified to the node as result number `output`."""
     if not is_differentiable(t):
         return 0
     expect(node, output, t)
     if rule.written >= 0:
         return rebase_history(t, node, output, edge_of_input(rule, node))
-    if t.wants_grad:                   # an argument, returned unchanged
+    if t.wants_grad:                   # the result is an argument that is returned unchanged
         return 0
     set_history(t, node, output)
     if t.base is not None:
@@ -393,7 +398,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
 
 
 cdef int edge_of_input(Rule rule, Node node) except? -2:
-    """Return the edge of the argument written in place, or -1."""
+    """Return the edge number of the argument that is written in place; -1 if there is none."""
     if type(node) is not OperatorNode or rule.written not in rule.inputs:
         return -1
     i = rule.inputs.index(rule.written)

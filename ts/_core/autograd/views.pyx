@@ -1,10 +1,13 @@
-"""In-place writes to views and their bases: updates of the autograd history.
+"""In-place writes to views and their bases: updating the autograd history.
 
-    v = b[0]; v.mul_(w)      b.grad_fn is CopySlices            edge 0 -> previous b; others -> other inputs of the write
+    v = b[0]; v.mul_(w)      b.grad_fn is CopySlices            edge 0 -> previous b; other edges -> other
+    inputs of the write
     b.mul_(w); v             v.grad_fn is AsStridedBackward0    edge 0 -> current b
 
-CopySlices passes the gradient of the base to its former value, except for the elements of the view: these
-pass through the write.  Both nodes use only the memory layout of a view, not the operators that created it.
+CopySlices passes the gradient of the base to the previous value of the base, except for the elements of the
+view; the
+gradient of these elements goes through the write.  Both nodes use the memory layout of a view, not the
+operators that created the view.
 """
 
 cimport cython
@@ -17,14 +20,16 @@ from ts._core.value.no_python_construction cimport seal
 
 
 cdef enum BaseViewRelation:
-    """Element interpretation of a base by its view."""
+    """How a view reads the elements of its base: as numbers of the same dtype, as pairs, or as complex
+    numbers.
+    """
     AS_IT_IS = 0
-    AS_PAIRS = 1                       # a real view of a complex base
-    AS_COMPLEX = 2                     # a complex view of a real base
+    AS_PAIRS = 1                       # real view of a complex base
+    AS_COMPLEX = 2                     # complex view of a real base
 
 
 cdef class ViewNode(Node):
-    """Base class of nodes that map a view's elements to its base by strides."""
+    """Base class of backward nodes that map the elements of a view to its base by strides."""
 
     cdef list base_size, base_stride, size, stride
     cdef Py_ssize_t offset
@@ -46,7 +51,7 @@ cdef class ViewNode(Node):
         return 0
 
     cdef object for_view(self, flat):
-        """Reinterpret the flat memory of the base in the view's dtype."""
+        """Reinterpret the flat memory of the base as elements of the view's dtype."""
         if self.reading == AS_IT_IS:
             return flat
         if self.reading == AS_PAIRS:
@@ -54,7 +59,7 @@ cdef class ViewNode(Node):
         return operator_function("view_as_complex")(operator_function("reshape")(flat, [-1, 2]))
 
     cdef object for_base(self, flat):
-        """Reinterpret flat memory in the view's dtype as the base's dtype."""
+        """Reinterpret flat memory of the view's dtype as elements of the base's dtype."""
         if self.reading == AS_IT_IS:
             return flat
         if self.reading == AS_COMPLEX:
@@ -62,33 +67,35 @@ cdef class ViewNode(Node):
         return operator_function("view_as_complex")(operator_function("reshape")(flat, [-1, 2]))
 
     cdef object places(self, list size, list stride, Py_ssize_t offset, gradient):
-        """Return the flat memory indices of a strided tensor's elements."""
+        """Return the indices in flat memory of the elements of a strided tensor."""
         numbers = operator_function("arange")(2 * self.length(), device=gradient.device)
         return operator_function("reshape")(operator_function("as_strided")(numbers, size, stride, offset), [-1])
 
     cdef Py_ssize_t length(self) except -1:
-        """Return the element count of the base's memory span, rounded up to an even number."""
+        """Return the number of elements that the memory of the base spans, rounded up to an even number."""
         cdef Py_ssize_t last = 0
         for n, step in zip(self.base_size, self.base_stride):
             if n == 0:
                 return 0
             last += (n - 1) * step
-        return last + 2 - last % 2     # even: whole complex numbers for `AS_COMPLEX`
+        return last + 2 - last % 2     # even, because `AS_COMPLEX` needs whole complex numbers
 
     cdef object in_memory(self, whole):
-        """Return elements laid out like the base, in its flat memory order and the view's dtype."""
+        """Return the elements of `whole`, which is laid out like the base, in memory order and in the view's
+        dtype.
+        """
         run = operator_function
         flat = run("zeros")([self.length()], dtype=whole.dtype, device=whole.device)
         places = self.places(self.base_size, self.base_stride, 0, whole)
         return self.for_view(run("scatter")(flat, 0, places, run("reshape")(whole, [-1])))
 
     cdef object part_of(self, flat):
-        """Return the elements of the view from the base's flat memory."""
+        """Return the elements of the view from the flat memory of the base."""
         places = self.places(self.size, self.stride, self.offset, flat)
         return operator_function("reshape")(operator_function("index_select")(flat, 0, places), self.size)
 
     cdef object with_part(self, flat, part):
-        """Return the base after replacing the view's elements of its flat memory by `part`."""
+        """Return a tensor laid out like the base, with the elements of the view replaced by `part`."""
         run = operator_function
         places = self.places(self.size, self.stride, self.offset, flat)
         flat = self.for_base(run("scatter")(flat, 0, places, run("reshape")(part, [-1])))
@@ -96,7 +103,7 @@ cdef class ViewNode(Node):
         return run("reshape")(run("index_select")(flat, 0, places), self.base_size)
 
     cdef object whole_like(self, object gradient):
-        """Return an uninitialized gradient with the layout of the base."""
+        """Return an uninitialized gradient with the sizes and strides of the base."""
         return operator_function("empty_strided")(
             self.base_size, self.base_stride, dtype=gradient.dtype, device=gradient.device
         )
@@ -128,9 +135,9 @@ cdef class AsStridedBackward(ViewNode):
 @cython.final
 @cython.trashcan(True)
 cdef class CopySlices(ViewNode):
-    cdef Node written                  # the backward node of the write
+    cdef Node written                  # backward node of the write
     cdef int output                    # result number of the view in `written`
-    cdef int edge                      # edge number of the view's previous value in `written`, or -1
+    cdef int edge  # number of the edge of `written` for the previous value of the view; -1 if there is none
 
     cdef str title(self):
         return "CopySlices"
@@ -158,7 +165,9 @@ cdef class CopySlices(ViewNode):
 
 
     cdef list apply_elsewhere(self, gradient):
-        """Compute the gradients out of place: for `create_graph`, layers and complex-real views."""
+        """Compute the gradients without in-place writes: for `create_graph`, layers, and complex or real
+        views.
+        """
         cdef list given, found
         flat = self.in_memory(gradient)
         given = [None] * self.written.result_count
@@ -181,13 +190,13 @@ cdef ViewNode place_of(Tensor view, Tensor base, Tensor whole):
 
 
 def part_at(Tensor view not None, Tensor base not None, Tensor whole not None):
-    """Copy the elements of `whole` (laid out like `base`) at the positions of `view` in `base`."""
+    """Return a copy of the elements of `whole`, which is laid out like `base`, at the positions of `view`."""
     where = place_of(view, base, whole)
     return where.part_of(where.in_memory(whole))
 
 
 def with_part_at(Tensor view not None, Tensor base not None, Tensor whole not None, Tensor part not None):
-    """Copy `whole` (laid out like `base`), with `part` at the positions of `view` in `base`."""
+    """Return a copy of `whole`, which is laid out like `base`, with `part` at the positions of `view`."""
     where = place_of(view, base, whole)
     return where.with_part(where.in_memory(whole), part)
 

@@ -54,7 +54,7 @@ ctypedef fused Number:
     double
 
 cdef int tensor_mark
-cdef void *of_tensors = &tensor_mark  # `data` of the operators on lists of tensors
+cdef void *of_tensors = &tensor_mark  # marks operators on lists of tensors in their `data`
 
 
 cdef inline List list_of(IValue *x):
@@ -64,9 +64,12 @@ cdef inline List list_of(IValue *x):
 # ---------------------------------------------------------------- search
 
 cdef bint items_match(Operator op, IValue *a, IValue *b) except -1:
-    """Return whether two items are equal; for tensors bool(a == b), an error for several elements."""
+    """Return whether two items are equal; tensors are equal if bool(a == b), which raises for several
+    elements.
+    """
     if op.data == of_tensors:
-        x, y = <object>a.v.o, <object>b.v.o  # own references: the list may release its items meanwhile
+        # own references, because the list may release its items during the comparison
+        x, y = <object>a.v.o, <object>b.v.o
         return bool(x == y)
     return values_equal(a, b)
 
@@ -84,7 +87,7 @@ cdef Py_ssize_t find_from(Operator op, List x, Py_ssize_t i, IValue *value) exce
         return find_number[int64_t](<int64_t *>x.items, i, x.size, value.v.i)
     if x.item == value.tag == TAG_FLOAT:
         return find_number[double](<double *>x.items, i, x.size, value.v.f)
-    while i < x.size:  # comparing tensors lets other threads run, which may shorten x
+    while i < x.size:  # comparing tensors can run other threads, which may shorten x
         item = list_item(<PyObject *>x, i)
         if items_match(op, &item, value):
             return i
@@ -170,7 +173,9 @@ cdef int not_equal(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- order
 
 cdef int merge_sort(IValue *items, IValue *scratch, Py_ssize_t n, int sign) except -1:
-    """Sort stably, ascending for sign 1, descending for -1; the items stay a permutation, also after an error."""
+    """Sort stably, ascending for `sign` 1, descending for -1; after an error the items are still a
+    permutation.
+    """
     cdef Py_ssize_t i, j, k, half = n // 2
     cdef IValue item
     if n <= 16:
@@ -237,7 +242,7 @@ cdef int check_sortable(IValue *x) except -1:
 
 
 cdef str schema_type_text(IValue *x):
-    """Return the type of a value in schema syntax: `(int, Dict(str, int))`."""
+    """Return the type of a value in the syntax of schemas, such as `(int, Dict(str, int))`."""
     cdef Py_ssize_t i
     if x.tag != TAG_OBJECT:
         return type_text(x)
@@ -272,7 +277,7 @@ cdef int sort_items(List x, bint descending) except -1:
 
 
 cdef int sort_tagged(List x, bint descending) except -1:
-    """Sort a list, which appears empty to scripts run by comparisons, as in Python."""
+    """Sort a list in place; as in Python, scripts that run during comparisons see an empty list."""
     cdef Py_ssize_t size = x.size, capacity = x.capacity
     cdef void *items = x.items
     cdef bint changed
@@ -285,7 +290,7 @@ cdef int sort_tagged(List x, bint descending) except -1:
         x.items, items = items, x.items
         x.size, size = size, x.size
         x.capacity, capacity = capacity, x.capacity
-        release_items(<IValue *>items, size)  # items that scripts added meanwhile
+        release_items(<IValue *>items, size)  # release items that scripts appended during the sort
         free(items)
         if limited:
             give_bytes(capacity * sizeof(IValue))
@@ -299,7 +304,7 @@ cdef int sort_values(IValue *items, Py_ssize_t n, bint descending) except -1:
     cdef Py_ssize_t i
     if n:
         check_sortable(&items[0])
-    for i in range(1, n):  # check all items before any of them moves
+    for i in range(1, n):  # check all items before the first one moves
         compare_values(&items[i - 1], &items[i])
     scratch = <IValue *>malloc((n + 1) * sizeof(IValue))
     if scratch == NULL:
@@ -333,7 +338,7 @@ cdef int sort_numbers(List x, bint descending) except -1:
 
 
 cdef inline bint is_behind(Number x, Number y, bint descending) noexcept:
-    """Return whether x must follow y in sort order; NaN is greater than any number."""
+    """Return whether `x` must come after `y` in the sorted list; NaN is greater than all numbers."""
     if descending:
         x, y = y, x
     if Number is double:
@@ -343,7 +348,7 @@ cdef inline bint is_behind(Number x, Number y, bint descending) noexcept:
 
 
 cdef void merge_numbers(Number *items, Number *scratch, Py_ssize_t n, bint descending) noexcept:
-    """Sort numbers by a stable merge sort, like `merge_sort`."""
+    """Sort numbers by a stable merge sort; the numeric version of `merge_sort`."""
     cdef Py_ssize_t i, j, k, half = n // 2
     cdef Number item
     if n <= 16:
@@ -382,7 +387,9 @@ cdef int sorted_list(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int extreme(List x, int sign, IValue *out, str name) except -1:
-    """Write the first maximum (sign 1) or minimum (sign -1) of a list; RuntimeError for an empty list."""
+    """Write the first maximum (`sign` 1) or minimum (`sign` -1) of a list; raise RuntimeError for an empty
+    list.
+    """
     cdef Py_ssize_t i = 1, best = 0
     cdef IValue item, other
     if x.size == 0:
@@ -432,10 +439,10 @@ cdef int max_list(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- the table
+# ---------------------------------------------------------------- operator table
 
 cdef list element_rows(str t):
-    """Return the operator rows of lists with element type `t`, for comparable types."""
+    """Return the comparison operators for lists with element type `t`."""
     cdef void *data = of_tensors if t == "Tensor" else NULL
     search = "index.list_Tensor" if t == "Tensor" else f"index.list_{t}"
     return [
@@ -450,7 +457,7 @@ cdef list element_rows(str t):
 
 
 cdef list number_rows(str t):
-    """Return the minimum and maximum operators of lists of numbers."""
+    """Return the operators min and max for lists of numbers of type `t`."""
     return [
         row(f"prim::min.{t}_list({t}[] l, {t}[] r) -> {t}[]", min_list),
         row(f"prim::min.self_{t}({t}[] self) -> {t}", min_item),

@@ -54,7 +54,7 @@ cdef inline Dict dict_of(IValue *x):
 
 
 cdef TypeSpec child_spec(TypeSpec spec, Py_ssize_t i):
-    """Return an element spec of a container spec; Any for an unknown container type."""
+    """Return element spec `i` of a container spec; the spec of Any if the container type is unknown."""
     return ANY_SPEC if spec is None else <TypeSpec>spec.children[i]
 
 
@@ -130,7 +130,9 @@ cdef int pop_key_or_default(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef int pop_entry(Operator op, IValue *r, const int32_t *at) except -1:
-    """Remove and return the oldest entry, as PyTorch's popitem does; Python's removes the newest."""
+    """Remove the oldest entry and return it, as PyTorch's popitem does; Python's popitem removes the
+    newest.
+    """
     cdef Dict x = dict_of(&r[at[0]])
     cdef Tuple result
     cdef IValue value
@@ -157,7 +159,7 @@ cdef int update_with(Dict x, Dict other) except -1:
     cdef Py_ssize_t i = 0
     if x is other:
         return 0
-    while i < other.used:  # releasing a replaced value may run Python code, which may shorten `other`
+    while i < other.used:  # releasing a replaced value can run Python code, which may shorten `other`
         if other.entries[i].key.tag != TAG_DELETED:
             dict_set(<PyObject *>x, &other.entries[i].key, &other.entries[i].value)
         i += 1
@@ -248,14 +250,14 @@ cdef int items(Operator op, IValue *r, const int32_t *at) except -1:
             copy_value(&item.items[1], &x.entries[i].value)
             set_object(&made, item)
             list_append(<PyObject *>result, &made)
-            item = tuple_new(spec, 2)  # may collect garbage, whose finalizers may change x
+            item = tuple_new(spec, 2)  # may run the garbage collector, and finalizers may change x
         i += 1
     release(&made)
     set_object(&r[at[1]], result)
     return 0
 
 
-# ---------------------------------------------------------------- the table
+# ---------------------------------------------------------------- operator table
 
 cdef list dict_rows(str k):
     """Return the operators on dicts with keys of type `k`."""

@@ -2,7 +2,7 @@
 
 In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
 
-    aten::__is__(t1 self, t2 obj) -> bool          identity; numbers and strings by value
+    aten::__is__(t1 self, t2 obj) -> bool          compares identity; numbers and strings by value
 """
 
 import builtins
@@ -42,7 +42,7 @@ from ts._core.value.tagged cimport (
 # ---------------------------------------------------------------- identity and hash
 
 cdef bint same(IValue *a, IValue *b) except -1:
-    """Return `a is b`: devices and numbers are compared by value, other objects by identity."""
+    """Return `a is b`; devices and numbers are compared by value, other objects by identity."""
     if a.tag != b.tag:
         return False
     if a.tag == TAG_OBJECT:
@@ -63,13 +63,13 @@ cdef int is_not_same(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int identity(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return a number unique among living objects (`id`); 0 for None."""
+    """Return a number that is unique among living objects (`id`); 0 for None."""
     set_int(&r[at[1]], <int64_t>r[at[0]].v.o if r[at[0]].tag == TAG_OBJECT else 0)
     return 0
 
 
 cdef object hashable(IValue *x):
-    """Return a Python value with the hash of `x`; RuntimeError for lists and dicts."""
+    """Return a Python value that has the hash of `x`; raise RuntimeError for lists and dicts."""
     cdef Py_ssize_t i
     value = box_shallow(x)
     if isinstance(value, (List, Dict)):
@@ -85,7 +85,7 @@ cdef object hashable(IValue *x):
 
 
 cdef int hash_value(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return the hash of a value: an int itself, as in PyTorch, otherwise Python's hash."""
+    """Return the hash of a value; as in PyTorch, the hash of an int is the int."""
     cdef IValue *x = &r[at[0]]
     set_int(&r[at[1]], x.v.i if x.tag == TAG_INT or x.tag == TAG_BOOL else hash(hashable(x)))
     return 0
@@ -111,11 +111,12 @@ cdef int choose(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return a tuple item at a computed index; constant indices use `TUPLE_GET` instructions."""
+    """Return the tuple item at an index that is computed at run time; constant indices use `TUPLE_GET`."""
     cdef Tuple x
     cdef int64_t i = r[at[1]].v.i
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
-        raise TypeError("prim::TupleIndex() takes a tuple")  # the parameter has type Any in the schema
+        # the schema declares type Any, so the verifier does not check this
+        raise TypeError("prim::TupleIndex() takes a tuple")
     x = <Tuple>r[at[0]].v.o
     if i < 0:
         i += x.size
@@ -126,15 +127,16 @@ cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int unpacked(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return the items of a tuple, represented by the tuple itself."""
+    """Unpack a tuple; the tuple itself represents its items in the register."""
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
-        raise TypeError("prim::TupleUnpack() takes a tuple")  # the parameter has type Any in the schema
+        # the schema declares type Any, so the verifier does not check this
+        raise TypeError("prim::TupleUnpack() takes a tuple")
     copy_value(&r[at[1]], &r[at[0]])
     return 0
 
 
 cdef int blank(Operator op, IValue *r, const int32_t *at) except -1:
-    """Write None, the value of a variable that no path of the program reads."""
+    """Write None, as the value of a variable that is never read."""
     set_none(&r[at[0]])
     return 0
 
@@ -157,7 +159,7 @@ cdef list ints_of(IValue *x):
 
 
 cdef list broadcast(list a, list b):
-    """Return the broadcast shape of two shapes."""
+    """Return the broadcast shape of two shapes; raise RuntimeError if they do not broadcast."""
     rank = max(len(a), len(b))
     a, b = [1] * (rank - len(a)) + a, [1] * (rank - len(b)) + b
     result = []
@@ -278,7 +280,9 @@ cdef int print_all(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int raise_exception(Operator op, IValue *r, const int32_t *at) except -1:
-    """Raise the built-in exception named by the second argument, or RuntimeError."""
+    """Raise the built-in exception named by the second argument, or RuntimeError if there is no such
+    exception.
+    """
     name = "" if r[at[1]].tag == TAG_NONE else <str>r[at[1]].v.o
     kind = getattr(builtins, name.rpartition(".")[2], None)
     raise (kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError)(<str>r[at[0]].v.o)
@@ -294,7 +298,7 @@ cdef int assert_number(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- futures
 
 cdef int wait(Operator op, IValue *r, const int32_t *at) except -1:
-    """Block until the future completes, and take its value; bytecode uses WAIT instead."""
+    """Block until the future completes, and return its value; bytecode uses the instruction WAIT instead."""
     set_none(&r[at[1]])
     (<Future>r[at[0]].v.o).block()
     (<Future>r[at[0]].v.o).take(ANY_SPEC, &r[at[1]])
@@ -312,7 +316,7 @@ cdef int enum_value(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object value = (<object>r[at[0]].v.o).value
     if type(value).__name__ != op.overload:
         raise TypeError(f"prim::EnumValue: the value of {<object>r[at[0]].v.o} is no {op.overload}")
-    set_none(&r[at[1]])  # the result register may be the argument's register
+    set_none(&r[at[1]])  # read the name first: the result register may be the argument's register
     unbox_shallow(value, &r[at[1]])
     return 0
 

@@ -104,7 +104,9 @@ cdef int real_predicate(Operator op, IValue *r, const int32_t *at) except -1 nog
 
 
 cdef int complex_predicate(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute isnan or isinf (true if it holds for one part), or isfinite (true if it holds for both)."""
+    """Compute isnan or isinf (True if it holds for one component), or isfinite (True if it holds for
+    both).
+    """
     cdef double complex z = complex_of(&r[at[0]])
     cdef bint real = (<Unary *>op.data).of_real(z.real) != 0, imag = (<Unary *>op.data).of_real(z.imag) != 0
     set_bool(&r[at[1]], (real and imag) if op.name == "aten::isfinite" else (real or imag))
@@ -182,7 +184,9 @@ cdef int polar(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- families of overloads
 
 cdef list function(str name, FloatUnary real, ComplexUnary of_complex=NULL):
-    """Return the overloads of a math function: a float for int and float, a complex number for complex."""
+    """Return the overloads of a math function: the result is a float for ints and floats, complex for
+    complex.
+    """
     cdef Unary *data = <Unary *>calloc(1, sizeof(Unary))
     data.of_real = real
     data.of_complex = of_complex
@@ -206,7 +210,9 @@ cdef list predicate(str name, FloatUnary real):
 
 
 def c_function(Operator op not None):
-    """Return the C function of an operator on one double, in the form of `scalar.c_function`, or None."""
+    """Return the C function of an operator on one double, described as in `scalar.c_function`; None if there
+    is none.
+    """
     if op.scalar and op.kernels[0] == <Kernel>real_function:
         return 0, "double", "double", False
     return None

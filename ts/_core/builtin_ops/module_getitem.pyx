@@ -1,11 +1,12 @@
-"""Submodule lookup in module containers by a key known only at run time.
+"""Submodule lookup in module containers by a key that is known only at run time.
 
 In: the container's object and a name or a number.  Out: the submodule:
 
-    ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)        called with (dict, "b"): the value of slot 4
+    ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)        called with (dict, "b"): the value
+    of slot 4
     ContainerIndex(spec of a ModuleList, {0: 1, 1: 2, -1: 2}, result)     non-negative and negative indices
 
-All these slots conform to the result type, so every existing key is type-safe.
+All slots in the map conform to the result type, so the lookup is type-safe for each existing key.
 """
 
 cimport cython
@@ -19,7 +20,7 @@ from ts._core.value.objects cimport ObjectClass, object_slot
 
 @cython.final
 cdef class ContainerIndex(Operator):
-    """Operator `container[key]` for one container class: a map from keys to attribute slots."""
+    """The operator `container[key]` for one container class, with a map from keys to attribute slots."""
 
     cdef readonly str container
     cdef readonly dict slots

@@ -1,4 +1,4 @@
-"""Access to numbers of IValues whose kind is known at run time only: Scalars and operands of mixed kinds."""
+"""Access to numbers whose kind (int, float, complex) is known only at run time."""
 
 from ts._core.thread.allowance cimport limited, take_text
 from ts._core.value.tagged cimport IValue, TAG_FLOAT, TAG_OBJECT, set_object
@@ -9,7 +9,9 @@ cdef inline double real_of(IValue *x) noexcept nogil:
 
 
 cdef inline double complex from_parts(double real, double imag) noexcept nogil:
-    """Return a complex number from its parts; `real + imag * 1j` would give nan for an infinite part."""
+    """Return the complex number with these components; `real + imag * 1j` would give NaN for an infinite
+    component.
+    """
     cdef double complex z
     z.real = real
     z.imag = imag
@@ -17,7 +19,9 @@ cdef inline double complex from_parts(double real, double imag) noexcept nogil:
 
 
 cdef inline double complex complex_of(IValue *x) except *:
-    """Return the complex number of a register; Cython's conversion `real + imag * 1j` loses signs of zeros and infinities."""
+    """Return the number in a register as complex; Cython's `real + imag * 1j` loses the sign of zeros and
+    infinities.
+    """
     cdef object z
     if x.tag == TAG_OBJECT:
         z = <object>x.v.o
@@ -33,6 +37,6 @@ cdef inline bint is_complex(IValue *x) noexcept nogil:
 
 cdef inline int set_complex(IValue *out, double complex z) except -1:
     if limited:
-        take_text(32)                 # a Python complex object
+        take_text(32)                 # counts the Python complex object, 32 bytes, for the memory limit
     set_object(out, z)
     return 0

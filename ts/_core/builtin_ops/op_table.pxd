@@ -1,4 +1,4 @@
-"""Rows of tables of C operators: schema text and kernel.
+"""Rows of the tables of C operators; a row has a schema text and a kernel.
 
     row("aten::len.t(t[] a) -> int", len_list)
 
@@ -13,7 +13,7 @@ from ts._core.value.tagged cimport IValue, set_object_steal
 
 
 cdef inline int count_arguments(str text):
-    """Return the number of top-level items of a parenthesised list: "int[2] a, (int, t)[] b" has two."""
+    """Return the number of top-level items of a comma-separated list: "int[2] a, (int, t)[] b" has two."""
     cdef int depth = 0, commas = 0
     for character in text:
         if character in "([":
@@ -26,7 +26,9 @@ cdef inline int count_arguments(str text):
 
 
 cdef inline Operator row(str schema, Kernel kernel, void *data=NULL, bint scalar=False):
-    """Create the operator of `schema`.  `scalar`: arguments and results are numbers, the kernel needs no GIL."""
+    """Create the operator of `schema`.  If `scalar`, arguments and results are numbers, and the kernel does
+    not need the GIL.
+    """
     cdef Operator op = Operator.__new__(Operator)
     cdef str left, right, name
     left, _, right = schema.rpartition(") -> ")
@@ -45,7 +47,7 @@ cdef inline Operator row(str schema, Kernel kernel, void *data=NULL, bint scalar
 
 
 cdef inline int set_new(IValue *out, object x) except -1:
-    """Set `out` to object `x` with a new reference; a short form for kernels that end in an expression."""
+    """Set `out` to object `x` with a new reference and return 0, for kernels that end with this call."""
     cdef PyObject *o = <PyObject *>x
     from_new_reference(o)
     set_object_steal(out, o)

@@ -1,14 +1,15 @@
 """Substrings, words, lower case and strip of strings, optimized for programs that process text word by word.
 
-In: a string.  Out: the result of the Python expression, as a Python `str`.
+In: a string.  Out: the same result as that of the Python method, as a Python `str`.
 
     substring("to be or not to be", 13, 15)   "to", the same object as substring(..., 0, 2)
     lower("Straße")                           "straße"
     stripped("(be)", "()", True, True)        "be"
 
-Words repeat.  Strings of at most 15 ASCII characters are cached in a direct-mapped table of 4,096 entries, indexed by a
-hash of the characters.  A cache hit is faster than a new string: the object exists, has its hash computed, and a dict
-look-up with the same object as key needs no comparison of characters.
+Words repeat in a text, so strings of at most 15 ASCII characters are cached in a direct-mapped table of 4,096
+entries, indexed by a
+hash of the characters.  A cache hit is faster than a new string: no object is created, its hash is known, and
+a dict lookup that finds this object as the key need not compare characters.
 """
 
 from cpython.object cimport PyObject
@@ -37,8 +38,8 @@ cdef extern from *:
     #define COUNT_AT 0
     #endif
     """
-    int first_byte(uint64_t word) noexcept nogil      # index of the first nonzero byte; `word` is not 0
-    int COUNT_AT                                      # shift of the last byte in memory order
+    int first_byte(uint64_t word) noexcept nogil      # index of the first nonzero byte; `word` must not be 0
+    int COUNT_AT                                      # bit shift of the byte that is last in memory
 
 ctypedef fused Char:
     uint8_t
@@ -47,12 +48,12 @@ ctypedef fused Char:
 
 cdef enum:
     MAX_CACHED_CHARACTERS = 4096
-    SHORT = 15                           # maximum length of a cached string
-    READ = 16                            # characters read at a time
-    BLOCK = 64                           # characters converted to lower case at a time
-    LIMIT_CHECK_MASK = 0x3fff                        # number of characters between limit checks, minus 1
-    DOTTED_I = 0x130                     # has two characters in lower case
-    SIGMA = 0x3a3                        # has two lower-case forms, which depend on the position in the word
+    SHORT = 15                           # maximal length of a cached string
+    READ = 16                            # number of characters read at a time
+    BLOCK = 64                           # number of characters converted to lower case at a time
+    LIMIT_CHECK_MASK = 0x3fff  # a limit check follows after this number of characters plus 1
+    DOTTED_I = 0x130                     # its lower case has two characters
+    SIGMA = 0x3a3                        # has two lower-case forms, depending on the position in the word
 
 
 cdef struct Key:
@@ -62,28 +63,28 @@ cdef struct Key:
 
 cdef struct Kept:
     Key key
-    PyObject *text                       # owned, or NULL
+    PyObject *text                       # owned reference, or NULL
 
 
-# Set of the ASCII characters of a string, as a bit mask.
+# A set of ASCII characters as a bit mask.
 cdef struct Characters:
     uint64_t low
     uint64_t high
-    bint plain                           # the string has only ASCII characters
-    PyObject *text                       # owned: the string, or NULL
+    bint plain                           # True if the string has only ASCII characters
+    PyObject *text                       # the string from which the set was made (owned reference), or NULL
 
 
 cdef Kept kept[MAX_CACHED_CHARACTERS]
 cdef uint8_t MASKS[READ][READ]           # MASKS[n] has 0xff in the first n of 16 bytes
 for _n in range(READ):
     memset(MASKS[_n], 0xff, _n)
-cdef Characters asked                    # character set of the last `strip`, reused if the next has the same
+cdef Characters asked  # set of the last call of `strip`; the next call with equal characters reuses it
 
 
 # ---------------------------------------------------------------- short strings
 
 cdef inline void cut(const uint8_t *bytes, Py_ssize_t n, Key *key) noexcept nogil:
-    """Write the key of the first n of READ bytes."""
+    """Write the cache key of the first n of READ bytes."""
     cdef uint64_t mask[2]
     memcpy(mask, MASKS[n], READ)
     memcpy(key, bytes, READ)
@@ -102,7 +103,7 @@ cdef inline bint any_of(const uint8_t *flags, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint pack(const Char *s, Py_ssize_t n, Py_ssize_t room, Key *key) noexcept nogil:
-    """Write the key of s[:n] and return whether it is ASCII; s[:room] must be readable."""
+    """Write the cache key of s[:n] and return whether s[:n] is ASCII; s[:room] must be readable."""
     cdef Char copied[READ]
     cdef uint8_t bytes[READ]
     cdef uint8_t wide[READ]
@@ -125,7 +126,7 @@ cdef inline Kept *place_of(Key *key) noexcept nogil:
 
 
 cdef str kept_text(Key *key):
-    """Return the cached string of a key, created on first use."""
+    """Return the cached string of a key; it is created at the first call."""
     cdef Kept *place = place_of(key)
     cdef PyObject *before = place.text
     if before != NULL and place.key.low == key.low and place.key.high == key.high:
@@ -157,7 +158,10 @@ cdef str substring(str text, Py_ssize_t start, Py_ssize_t end):
 # ---------------------------------------------------------------- words
 
 cdef inline Py_ssize_t short_word(const Char *s, Key *key) noexcept nogil:
-    """Return the length of the short ASCII word that begins s, else 0, and write its key; reads s[:READ]."""
+    """Return the length of the short ASCII word at the start of `s` and write its key; 0 if there is none.
+
+    s[:READ] must be readable.
+    """
     cdef uint8_t bytes[READ]
     cdef uint8_t wide[READ]
     cdef uint8_t blank[READ]
@@ -168,7 +172,7 @@ cdef inline Py_ssize_t short_word(const Char *s, Key *key) noexcept nogil:
         bytes[i] = <uint8_t>s[i]
     for i in range(READ):
         wide[i] = s[i] >= 128
-    for i in range(READ):  # `str.isspace` of ASCII: blank, tab to carriage return, four separators
+    for i in range(READ):  # the characters of `str.isspace`: blank, tab to carriage return, four separators
         blank[i] = (s[i] == 32) | (<Char>(s[i] - 9) < 5) | (<Char>(s[i] - 28) < 4)
     memcpy(words, blank, READ)
     if words[0]:
@@ -209,7 +213,7 @@ cdef str word_behind(str text, Py_ssize_t *start, Py_ssize_t *end):
 # ---------------------------------------------------------------- lower case
 
 cdef inline bint lower_block(const Char *s, Char *out, Py_ssize_t n, uint32_t *seen) noexcept nogil:
-    """Convert `n` characters; return False for characters without a fixed lower-case form, left to Python."""
+    """Convert `n` characters to lower case; return False if a character needs Python's `str.lower`."""
     cdef Char all = 0
     cdef uint32_t c
     cdef Py_ssize_t i
@@ -253,13 +257,13 @@ cdef str lower(str text):
         done = lower_all(<const uint16_t *>PyUnicode_DATA(text), <uint16_t *>data, n, &seen) and seen > 0xff
     else:
         done = lower_all(<const uint32_t *>PyUnicode_DATA(text), <uint32_t *>data, n, &seen) and seen > 0xffff
-    return out if done else text.lower()  # Python also chooses a narrower storage for the result
+    return out if done else text.lower()  # Python's method also selects a narrower storage for the result
 
 
 # ---------------------------------------------------------------- strip
 
 cdef int ask(str chars) except -1:
-    """Set `asked` to the character set of `chars`."""
+    """Set `asked` to the set of characters in `chars`."""
     cdef PyObject *before = asked.text
     cdef Py_UCS4 c
     asked.low = asked.high = 0
@@ -280,7 +284,7 @@ cdef inline bint is_in(Characters among, uint32_t c) noexcept nogil:
 
 
 cdef int find_ends(const Char *s, Py_ssize_t *start, Py_ssize_t *end, bint left, bint right) except -1:
-    cdef Characters among = asked          # a copy: a signal handler may change `asked`
+    cdef Characters among = asked          # a copy, because a signal handler may change `asked`
     while left and start[0] < end[0] and is_in(among, s[start[0]]):
         start[0] += 1
         if start[0] & LIMIT_CHECK_MASK == 0:

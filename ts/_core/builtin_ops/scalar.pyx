@@ -4,9 +4,9 @@ In: nothing.  Out: `operators()`, the list of Operator records; their kernels wo
 
     aten::add.int  aten::add.float  aten::add.int_float ... aten::add      one row of the table: "add"
 
-PyTorch has an overload for every combination of argument types; a family of overloads is one row here,
-with one function per kind of number, and the kernels select the function by the tags of their arguments.
-Bools count as ints.  The functions are in `value/scalar.pxd`, shared with the interpreter's opcodes.
+PyTorch has an overload for each combination of argument types.  Here, one row defines a family of overloads,
+with one C function per kind of number; the kernels select the function by the tags of the arguments.
+Bools count as ints.  The interpreter's opcodes use these functions too (`value/scalar.pxd`).
 """
 
 from libc.math cimport atan2, copysign, fabs, fmod, log, remainder
@@ -36,7 +36,7 @@ ctypedef bint (*IntCompare)(int64_t, int64_t) noexcept nogil
 ctypedef bint (*FloatCompare)(double, double) noexcept nogil
 
 
-cdef struct Binary:                # `data` of operators with two arguments; NULL for unsupported kinds
+cdef struct Binary:  # `data` of operators with two arguments; NULL for unsupported kinds of numbers
     IntBinary of_int
     IntChecked of_int_checked
     FloatBinary of_real
@@ -47,7 +47,7 @@ cdef struct Binary:                # `data` of operators with two arguments; NUL
 cdef struct Compare:
     IntCompare of_int
     FloatCompare of_real
-    bint negate                    # complex comparison: `ne` instead of `eq`
+    bint negate                    # True if a complex comparison is `ne` instead of `eq`
 
 
 # ---------------------------------------------------------------- kernels of one argument
@@ -140,7 +140,9 @@ cdef int to_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
 
 
 cdef double real_part(IValue *x) except? -1:
-    """Return the real part of a complex number; RuntimeError for a nonzero imaginary part."""
+    """Return the real component of a complex number; raise RuntimeError if the imaginary component is not
+    0.
+    """
     cdef double complex z = complex_of(x)
     if z.imag != 0:
         raise RuntimeError("value cannot be converted to type double without overflow")
@@ -214,7 +216,7 @@ cdef int complex_function2(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int number_function2(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute on two Scalars: complex if one is complex, else float if one is float, else int if supported."""
+    """Compute with two Scalars: as complex if one is complex, else as float if one is float, else as int."""
     cdef Binary *f = <Binary *>op.data
     if is_complex(&r[at[0]]) or is_complex(&r[at[1]]):
         if f.of_complex == NULL:
@@ -279,7 +281,7 @@ cdef int derive_index(Operator op, IValue *r, const int32_t *at) except -1 nogil
     return 0
 
 
-# ---------------------------------------------------------------- functions of the rows
+# ---------------------------------------------------------------- C functions of the families
 
 cdef int64_t add_int(int64_t a, int64_t b) noexcept nogil: return a + b
 cdef int64_t sub_int(int64_t a, int64_t b) noexcept nogil: return a - b
@@ -299,7 +301,7 @@ cdef double complex clog_base(double complex a, double complex b) noexcept nogil
 
 
 cdef double complex divide_complex(double complex a, double complex b) noexcept nogil:
-    """Divide complex numbers; a zero divisor gives inf and nan in the parts, as float division does."""
+    """Divide complex numbers; a zero divisor gives inf or nan components, as in float division."""
     cdef double square = b.real * b.real + b.imag * b.imag
     if square == 0.0:
         return from_parts(a.real / fabs(b.real), a.imag / fabs(b.real))
@@ -322,7 +324,7 @@ cdef bint ge_real(double a, double b) noexcept nogil: return a >= b
 
 # ---------------------------------------------------------------- families of overloads
 
-# Overloads in PyTorch's order: the first match is selected, and the Scalar overloads come last.
+# Names of overloads in PyTorch's order; the first match is selected, so the Scalar overloads must come last.
 cdef str REALS = "int float int_float float_int"
 cdef str NUMBERS = "int complex float int_complex complex_int float_complex complex_float int_float float_int -"
 cdef str EQUALITY = "bool int complex float int_float float_int float_complex complex_float"
@@ -339,7 +341,7 @@ cdef list COMPLEX_PARTS = [
 
 
 cdef tuple argument_types(str overload):
-    """Return the argument types of an overload name: "int_float" -> ("int", "float"), "" -> two Scalars."""
+    """Return the argument types of an overload: ("int", "float") for "int_float", two Scalars for ""."""
     if not overload:
         return "Scalar", "Scalar"
     a, _, b = overload.partition("_")
@@ -347,14 +349,14 @@ cdef tuple argument_types(str overload):
 
 
 cdef Binary *functions(IntBinary of_int, FloatBinary of_real=NULL, ComplexBinary of_complex=NULL):
-    """Return the function table of an operator defined for all arguments."""
+    """Return the function table of an operator that is defined for all numbers."""
     cdef Binary *data = <Binary *>calloc(1, sizeof(Binary))
     data.of_int, data.of_real, data.of_complex = of_int, of_real, of_complex
     return data
 
 
 cdef Binary *checked(IntChecked of_int, FloatBinary of_real=NULL):
-    """Return the function table of an operator that fails for some ints."""
+    """Return the function table of an operator whose int function can fail, such as a division by 0."""
     cdef Binary *data = <Binary *>calloc(1, sizeof(Binary))
     data.of_int_checked, data.of_real = of_int, of_real
     return data
@@ -369,8 +371,8 @@ cdef Binary *power():
 cdef list family(str name, str overloads, Binary *data, str result=""):
     """Return the overloads of an operator on two numbers.
 
-    `overloads` has their names; "-" is the unnamed overload on two Scalars.  Without a `result` type, the
-    result has the wider type of the arguments.
+    `overloads` lists the names of the overloads; "-" stands for the unnamed overload on two Scalars.  If
+    `result` is "", the result has the wider type of the two arguments.
     """
     cdef bint has_ints = data.of_int != NULL or data.of_int_checked != NULL
     cdef Kernel kernel
@@ -431,10 +433,11 @@ cdef int complex_from_items(Operator op, IValue *r, const int32_t *at) except -1
 
 
 def c_function(Operator op not None):
-    """Return the location and signature of a two-number operator's C function, or None.
+    """Return the address and signature of the C function of an operator on two numbers; None if there is
+    none.
 
-    (offset in the operator's data, result type, argument type, checked): a checked function returns a Status
-    and writes its result through a pointer, its last argument.
+    The tuple is (offset in the operator's data, result type, argument type, checked).  A checked function
+    returns a Status, and writes its result to the address in its last argument.
     """
     cdef Binary *f = <Binary *>op.data
     if not op.scalar:

@@ -1,14 +1,14 @@
-"""String splitting with limit checks between the parts; see `splitting.pyx`."""
+"""String splitting that checks limits after each substring (`splitting.pyx`)."""
 
 from libc.stdint cimport int64_t
 
 from ts._core.value.container cimport List
 
-# Split at a non-empty separator, at most `most` times (negative: no limit); `backwards`: from the end.
+# Split at a non-empty separator, at most `most` times (no limit if negative), from the end if `backwards`.
 cdef List split_at(str text, str separator, int64_t most, bint backwards)
-# Split at whitespace, at most `most` times (negative: no limit).
+# Split at whitespace, at most `most` times (no limit if negative).
 cdef List split_words(str text, int64_t most)
-# Split into lines, with or without line ends.
+# Split into lines; if `keep_ends`, the lines include the line ends.
 cdef List split_lines(str text, bint keep_ends)
 # Split into single characters.
 cdef List split_characters(str text)

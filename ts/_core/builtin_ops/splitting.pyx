@@ -1,4 +1,4 @@
-"""String splitting with limit checks between the parts.
+"""String splitting that checks limits after each substring.
 
 In: a string and a separator.  Out: a core List with the result of the corresponding `str` method.
 
@@ -6,8 +6,8 @@ In: a string and a separator.  Out: a core List with the result of the correspon
     split_words(" a  b ", -1)             ["a", "b"]
     split_lines("a\\r\\nb", False)          ["a", "b"]
 
-A string of 50 MB may have 25 million parts, which take seconds and gigabytes; Python's methods create all of them
-without checking limits or signals.
+A string of 50 MB may have 25 million substrings, whose creation takes seconds and gigabytes; Python's methods
+create all of them without a check of limits or signals.
 """
 
 from cpython.object cimport PyObject
@@ -29,7 +29,8 @@ cdef extern from "Python.h":
 cdef int add_part(List parts, str text, Py_ssize_t start, Py_ssize_t end, str made=None) except -1:
     cdef IValue part
     worked(0)
-    if limited and (end - start > 1 or PyUnicode_KIND(text) > 1):      # one-character Latin-1 strings are cached by Python
+    # Python caches one-character Latin-1 strings, so they use no memory
+    if limited and (end - start > 1 or PyUnicode_KIND(text) > 1):
         take_text(TEXT_BYTES + (end - start) * PyUnicode_KIND(text))
     if made is None:
         made = substring(text, start, end)
@@ -65,7 +66,7 @@ cdef List split_words(str text, int64_t most):
         word = word_behind(text, &start, &end)
         if start == end:
             return parts
-        if most == 0:                    # the rest, without leading whitespace
+        if most == 0:                    # the rest of the text, without leading whitespace
             add_part(parts, text, start, len(text))
             return parts
         add_part(parts, text, start, end, word)

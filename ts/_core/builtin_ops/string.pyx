@@ -4,17 +4,18 @@ In: nothing.  Out: `operators()`, the list of Operator records; their kernels wo
 
     aten::upper(str self) -> str          str.upper
 
-A string of a script is a Python `str`, and most operators call its methods.  Differences from PyTorch, whose strings are
-bytes and whose methods support ASCII only:
+Scripts use Python's `str`, and most operators call its methods.  PyTorch uses byte strings, and its methods
+support only
+ASCII.  Differences from PyTorch:
 
     characters          Unicode code points: `len("é")` is 1
     line ends           `"\\r\\n"` is one line end
     split(None, n)      splits at most n times
-    empty patterns      in `count`, `replace` and `rsplit` as in Python; PyTorch does not terminate
+    empty patterns      in `count`, `replace` and `rsplit` as in Python (PyTorch does not terminate)
     format              also supports `{0}`, `{:.2f}` and `{{`
 
-As in PyTorch, a negative `end` counts from one past the last character, so -1 is the whole string, and `%` supports only
-`d i s c f F e E %`.
+As in PyTorch, a negative `end` counts from one past the last character, so -1 is the whole string, and `%`
+supports only `d i s c f F e E %`.
 
 The variadic operators receive their variadic arguments as one Tuple: `format(text, Tuple(a, b))`.
 """
@@ -56,16 +57,17 @@ cdef extern from "Python.h":
 
 
 cdef enum:
-    MAPPED_BYTES = 12      # temporary memory per non-ASCII character that Python maps to upper or lower case
+    # temporary memory per non-ASCII character while Python converts it to upper or lower case
+    MAPPED_BYTES = 12
 
-# Minimum time to map a character, to compare a pattern at a position, and to append a part of a result.
+# Minimal times: to map a character, to compare a pattern at one position, to append a substring to a result.
 cdef double MAP_CHARACTER_NS = 3
 cdef double COMPARE_CHARACTER_NS = 2
 cdef double BUILD_PART_NS = 8
-cdef double FIELD_NS = 100          # to parse a field of a format string
+cdef double FIELD_NS = 100          # time to parse a field of a format string
 
 
-# Methods of `str` implemented in `pieces`, used as keys; references borrowed from the type.
+# Methods of `str` that `pieces` implements; used as keys. The references are borrowed from the type.
 cdef void *LOWER = <void *>str.lower
 cdef void *LSTRIP = <void *>str.lstrip
 cdef void *RSTRIP = <void *>str.rstrip
@@ -76,26 +78,26 @@ cdef inline str text_of(IValue *x):
 
 
 cdef inline int allow(Py_ssize_t length, int width=1) except -1:
-    """Check the memory limit before creating a string of `length` characters of `width` bytes."""
+    """Check the memory limit before a string with `length` characters of `width` bytes is created."""
     if not limited:
         return 0
     return take_text(TEXT_BYTES + (length * width if length < (<Py_ssize_t>1 << 60) else length))
 
 
 cdef inline int set_text(IValue *out, str text) except -1:
-    """Store a string in a register after checking the memory limit."""
+    """Store a string in a register, after a check of the memory limit."""
     allow(len(text), PyUnicode_KIND(text))
     set_object(out, text)
     return 0
 
 
 cdef inline object method_of(Operator op):
-    """Return the `str` method in the operator's data, borrowed from the type."""
+    """Return the `str` method in the operator's data; the reference is borrowed from the type."""
     return <object>op.data
 
 
 cdef inline int spend(double nanoseconds) except -1:
-    """Charge the time limit for an estimated duration before slow work."""
+    """Charge the time limit for the estimated duration of work that follows."""
     return charge_time(nanoseconds) if timed else 0
 
 
@@ -117,7 +119,8 @@ cdef int predicate(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int strip(Operator op, IValue *r, const int32_t *at) except -1:
     text = stripped(r[at[0]].v.o, r[at[1]].v.o, op.data != RSTRIP, op.data != LSTRIP)
-    if at[0] != at[2] or r[at[2]].v.o != <PyObject *>text:  # otherwise the register holds it already
+    # otherwise the register already contains the string
+    if at[0] != at[2] or r[at[2]].v.o != <PyObject *>text:
         set_text(&r[at[2]], text)
     return 0
 
@@ -224,11 +227,11 @@ cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *left = &r[at[0]]
     cdef PyObject *text
     if at[0] == at[2] and Py_REFCNT(left.v.o) == 1:  # `s += t` with an unshared s: append in place
-        right = text_of(&r[at[1]])  # own reference: it may be s
+        right = text_of(&r[at[1]])  # own reference, because it may be s
         allow(len(right), max(PyUnicode_KIND(text_of(left)), PyUnicode_KIND(right)))
         text = left.v.o
         left.v.o = NULL
-        PyUnicode_Append(&text, right)  # steals the reference, also on failure
+        PyUnicode_Append(&text, right)  # takes over the reference, even if it fails
         if text == NULL:
             raise MemoryError()
         left.v.o = text
@@ -328,7 +331,9 @@ cdef int in_binary(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int parse_int(Operator op, IValue *r, const int32_t *at) except -1:
-    """Parse a signed decimal integer; leading blanks are allowed, trailing blanks and underscores are not."""
+    """Parse a signed decimal integer; leading blanks are allowed, trailing blanks and underscores raise an
+    error.
+    """
     text = text_of(&r[at[0]])
     value = None
     if text.isascii() and text == text.rstrip() and "_" not in text:
@@ -343,7 +348,9 @@ cdef int parse_int(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int parse_float(Operator op, IValue *r, const int32_t *at) except -1:
-    """Parse a float like C's strtod, including hexadecimal; trailing blanks and underscores are errors."""
+    """Parse a float like C's strtod, including hexadecimal; trailing blanks and underscores raise an
+    error.
+    """
     text = text_of(&r[at[0]])
     value = None
     if text.isascii() and text == text.rstrip() and "_" not in text:
@@ -366,12 +373,13 @@ cdef int to_text(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# Matches `{{`, `}}`, `{}`, `{0}`, `{:5d}`, `{0:.2f}`; the last four with groups (position, specification).
+# Matches `{{`, `}}`, `{}`, `{0}`, `{:5d}`, `{0:.2f}`; the last four define the groups (position,
+# specification).
 FIELD = r"\{\{|\}\}|\{(\d*)(?::([^{}]*))?\}"
 
 
 cdef str format_field(IValue *x, str specification):
-    """Format one value for `{}`, or by Python's `format` with a specification."""
+    """Format one value for `{}`; if there is a specification, use Python's `format`."""
     if not specification:
         return value_text(x)
     value = box_shallow(x)
@@ -386,7 +394,7 @@ cdef str format_field(IValue *x, str specification):
 
 
 cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
-    """Format `"{} {}".format(a, b)`; braces outside fields are literal."""
+    """Format `"{} {}".format(a, b)`; other braces are copied literally."""
     cdef Tuple arguments = <Tuple>r[at[1]].v.o
     cdef Py_ssize_t position, used = 0, end = 0
     text = text_of(&r[at[0]])
@@ -411,7 +419,7 @@ cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef str kind_text(IValue *x):
-    """Return the name of a value's kind in PyTorch's messages."""
+    """Return the name that PyTorch's error messages use for the type of a value."""
     if x.tag == TAG_NONE:
         return "None"
     if x.tag != TAG_OBJECT:
@@ -440,7 +448,7 @@ cdef str format_one(str specifier, IValue *x):
 
 
 cdef int format_percent(Operator op, IValue *r, const int32_t *at) except -1:
-    """Format `"%d of %s" % (a, b)`; the variadic arguments are one value, or one tuple of values."""
+    """Format `"%d of %s" % (a, b)`; the variadic arguments are one value or one tuple of values."""
     cdef Tuple arguments = <Tuple>r[at[1]].v.o
     cdef Py_ssize_t used = 0, i
     if arguments.size == 1 and arguments.items[0].tag == TAG_OBJECT and type(<object>arguments.items[0].v.o) is Tuple:
@@ -455,7 +463,7 @@ cdef int format_percent(Operator op, IValue *r, const int32_t *at) except -1:
     while i < len(pieces):
         spend(FIELD_NS)
         piece = pieces[i]
-        if not piece:  # "%%", or a "%" at the end
+        if not piece:  # "%%", or a "%" at the end of the text
             if i + 1 == len(pieces):
                 raise RuntimeError("Incomplete format specifier")
             result.append("%" + pieces[i + 1])
@@ -473,7 +481,7 @@ cdef int format_percent(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- the table
+# ---------------------------------------------------------------- operator table
 
 cdef str BLANKS = '" \\n\\t\\f\\v"'
 

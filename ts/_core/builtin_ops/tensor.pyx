@@ -1,4 +1,4 @@
-"""Operators on tensor metadata, without backend kernels: sizes, dtype, device; and `tolist`.
+"""Operators on tensor metadata (sizes, dtype, device), which need no backend kernels; and `tolist`.
 
 In: a register with a tensor.  Out: a number, a list of ints, a device:
 
@@ -59,7 +59,7 @@ cdef List list_of_ints(object values):
 
 
 cdef List list_of_lengths(cnp.npy_intp *values, int n, Py_ssize_t unit):
-    """Return NumPy dimensions, or strides divided by `unit`, as a list of ints."""
+    """Return the dimensions of a NumPy array, or its strides divided by `unit`, as a list of ints."""
     cdef List result = list_new(list_spec(INT_SPEC), n)
     cdef int i
     for i in range(n):
@@ -181,7 +181,7 @@ cdef int device_number(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int is_on(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return whether the tensor is on the backend given by the operator's data."""
+    """Return whether the tensor is on the backend whose number is the operator's `data`."""
     set_bool(&r[at[1]], tensor_of(&r[at[0]]).backend == <Py_ssize_t>op.data)
     return 0
 
@@ -203,13 +203,13 @@ cdef int is_leaf(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int never(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return False for tensor kinds that do not exist here."""
+    """Return False, for properties that no tensor of this library has."""
     set_bool(&r[at[op.nargs]], False)
     return 0
 
 
 cdef int is_sparse(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return whether a tensor is sparse: in COO layout or, if `data` says so, in CSR."""
+    """Return whether a tensor is sparse with the layout whose code is the operator's `data`, COO or CSR."""
     cdef Tensor t = tensor_of(&r[at[0]])
     set_bool(&r[at[1]], t.backend == BACKEND_SPARSE and t.array.layout.code == <Py_ssize_t>op.data)
     return 0
@@ -222,7 +222,8 @@ cdef int nameless(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- elements
 
-# Element types of `tolist` annotations by the frontend's number, and PyTorch's names for them.
+# Element types of `tolist` annotations, indexed by the frontend's numbers, and PyTorch's names of these
+# types.
 cdef tuple ELEMENTS = (INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC)
 cdef tuple ELEMENT_NAMES = ("Long", "Float", "Bool", "ComplexDouble")
 
@@ -234,9 +235,10 @@ cdef bint conforms_to_list(Tuple inputs) except -1:
 
 
 cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
-    """Convert to nested lists of the annotated depth; raise for a tensor of other rank or element type."""
+    """Convert a tensor to nested lists of the annotated depth; raise for another rank or element type."""
     cdef Tuple inputs = <Tuple>r[at[0]].v.o
-    if not conforms_to_list(inputs):  # variadic: the schema declares no types
+    # variadic operator: the schema declares no types, so they are checked here
+    if not conforms_to_list(inputs):
         raise TypeError("prim::tolist() takes a tensor, a number of dimensions and the number of an element type")
     cdef Tensor t = tensor_of(&inputs.items[0])
     cdef int64_t depth = inputs.items[1].v.i, element = inputs.items[2].v.i
@@ -269,7 +271,7 @@ cdef int times_written(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int which_output(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return the tensor's output index in its backward node; 0 without gradient."""
+    """Return the output number of the tensor in its backward node; 0 if it does not require grad."""
     cdef object x = tensor_of(&r[at[0]])
     set_int(&r[at[1]], x.output_nr if needs_grad(<Tensor>x) else 0)
     return 0
@@ -297,7 +299,7 @@ def operators():
         row("aten::storage_offset(Tensor self) -> int", offset),
         row("aten::is_contiguous(Tensor self) -> bool", contiguous),
         row("aten::is_contiguous.memory_format(Tensor self, MemoryFormat memory_format) -> bool", contiguous),
-        # the operators of exported graphs
+        # operators of exported graphs
         row("aten::sym_size.int(Tensor self, int dim) -> SymInt", size_in),
         row("aten::sym_size(Tensor self) -> SymInt[]", sizes),
         row("aten::sym_stride.int(Tensor self, int dim) -> SymInt", stride_in),

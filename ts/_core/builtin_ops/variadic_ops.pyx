@@ -23,7 +23,7 @@ cdef str LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 cdef list tensors_of(Operator op, Tuple given, Py_ssize_t count):
-    """Return the first `count` values; raise TypeError for a non-tensor."""
+    """Return the first `count` values; raise TypeError if one is not a tensor."""
     cdef Py_ssize_t i
     for i in range(count):
         if not conforms(&given.items[i], TENSOR_SPEC):
@@ -49,14 +49,18 @@ cdef int stacked(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef str letters_of(object sublist):
-    """Return the einsum subscripts for a list of dimension numbers; RuntimeError if out of range."""
+    """Return the einsum subscripts for a list of dimension numbers; raise RuntimeError for invalid
+    numbers.
+    """
     if not isinstance(sublist, list) or any(type(n) is not int or not 0 <= n < len(LETTERS) for n in sublist):
         raise RuntimeError(f"einsum(): expected a list of numbers from 0 to {len(LETTERS) - 1}, but got {sublist}")
     return "".join([LETTERS[n] for n in sublist])
 
 
 cdef int summed(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute einsum of alternating tensors and dimension lists; a final list is the output's."""
+    """Compute einsum for arguments in the order tensor, dimension list, ...; a final list is for the
+    output.
+    """
     cdef Tuple rest = <Tuple>r[at[1]].v.o
     cdef list given = [box(&r[at[0]])] + [box(&rest.items[i]) for i in range(rest.size)]
     cdef Py_ssize_t count = len(given) // 2

@@ -5,8 +5,9 @@ from ts._core.value.spec cimport TypeSpec
 
 # Parse a schema type, such as "Tensor[]", "int?", "(Tensor, int)" or "Dict(str, Tensor)".
 cdef TypeSpec spec_of_text(str kind)
-# Unbox one argument into each register of `r`; raise TypeError for an argument that does not have its parameter's
-# type.  The caller releases all registers, also after an error: those not yet written hold None.
+# Unbox one argument into each register of `r`; raise TypeError for an argument of another type than its
+# parameter. The caller releases all registers, even after an error: registers that were not written contain
+# None.
 cdef int unbox_arguments(str operator, tuple parameters, tuple args, IValue *r) except -1
-# Return a type with its type variables replaced by their bindings; Any for unbound variables.
+# Return `spec` with its type variables replaced by their bindings; unbound variables become Any.
 cdef TypeSpec solved(TypeSpec spec, dict bound)

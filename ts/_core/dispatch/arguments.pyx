@@ -1,12 +1,12 @@
 """Conversion of Python arguments of a C operator to registers, checked against the operator's schema.
 
 In: the parameters of a signature, and one Python value for each.  Out: registers that the operator's kernel
-may read without tag checks, or a TypeError:
+can read without tag checks, or a TypeError:
 
     aten::append.t(t[](a!) self, t el)     [1, 2], 3       a core List[int], 3
                                            [1, 2], "a"     TypeError: t is int
 
-Calls from the interpreter skip this check: the bytecode verifier has proved the types.
+Calls from the interpreter skip this check, because the bytecode verifier has proved the types.
 """
 
 from enum import Enum
@@ -36,7 +36,8 @@ cdef dict _specs = dict(SPECS)
 _specs.update({"Scalar": SPECS["number"], "Layout": _specs["int"], "ScalarType": _specs["int"],
                "MemoryFormat": _specs["int"], "Generator": TypeSpec(KIND_OBJECT, (), "Generator"),
                "Storage": TypeSpec(KIND_OBJECT, (), "Storage")})
-_VARIABLES = frozenset(["t", "tKey", "tVal", *[f"t{i}" for i in range(10)]])  # type variables of schemas
+# names of type variables in schemas
+_VARIABLES = frozenset(["t", "tKey", "tVal", *[f"t{i}" for i in range(10)]])
 
 
 cdef TypeSpec spec_of_text(str kind):
@@ -53,7 +54,7 @@ cdef TypeSpec spec_of_text(str kind):
         found = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
     elif kind.startswith("Future("):
         found = TypeSpec(KIND_FUTURE, (spec_of_text(kind[7:len(kind) - 1]),), "Future")
-    elif kind.startswith("__torch__."):  # a custom class, defined in C++ in PyTorch
+    elif kind.startswith("__torch__."):  # a custom class, which PyTorch defines in C++
         found = TypeSpec(KIND_OBJECT, (), kind)
     elif kind.startswith("(") and kind.endswith(")"):
         found = tuple_spec(tuple([spec_of_text(part) for part in kind[1:len(kind) - 1].split(", ")]))
@@ -74,7 +75,7 @@ cdef int unbox_arguments(str operator, tuple parameters, tuple args, IValue *r) 
     cdef Py_ssize_t i
     for i in range(len(args)):
         if i >= len(parameters):
-            unbox_shallow(args[i], &value)  # the Tuple of the variadic arguments
+            unbox_shallow(args[i], &value)  # a Tuple with the variadic arguments
         else:
             unbox_argument(operator, parameters[i], args[i], bound, &value)
         r[i] = value
@@ -105,8 +106,8 @@ cdef object mismatch(str operator, object parameter, object x, TypeSpec spec):
 
 
 cdef TypeSpec bind(TypeSpec spec, object x, dict bound):
-    """Return `spec` with type variables solved from argument `x`; None for a mismatch."""
-    if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # a plain type variable
+    """Return `spec` with its type variables solved from argument `x`; None if `x` does not match."""
+    if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # the whole spec is a type variable
         return bound.setdefault(spec.text, own_spec(x))
     if not any([is_open(child) for child in spec.children]):
         return spec
@@ -125,13 +126,13 @@ cdef bint is_open(TypeSpec spec) except -1:
 cdef TypeSpec bind_parts(TypeSpec spec, object x, dict bound):
     cdef TypeSpec found
     if isinstance(x, (list, dict)) and not x:
-        return solved(spec, bound)  # an empty container fits every element type
+        return solved(spec, bound)  # an empty container matches every element type
     found = own_spec(x)
     return solved(spec, bound) if unify(spec, found, bound) else None
 
 
 cdef TypeSpec own_spec(object x):
-    """Return the inferred type of an argument; Any if inference fails."""
+    """Return the inferred type of an argument; Any if no type can be inferred."""
     try:
         return infer_spec(x)
     except TypeError:  # an empty list, or a list of several types
@@ -139,7 +140,7 @@ cdef TypeSpec own_spec(object x):
 
 
 cdef bint unify(TypeSpec spec, TypeSpec found, dict bound) except -1:
-    """Match `found` against `spec`, bind its type variables, and return whether they match."""
+    """Match type `found` with `spec`, binding type variables of `spec`; return whether they match."""
     cdef Py_ssize_t i
     if spec.kind == KIND_ANY:
         if spec is ANY_SPEC:
@@ -157,7 +158,7 @@ cdef dict NAMES = {KIND_OPTIONAL: "Optional", KIND_FUTURE: "Future"}
 
 
 cdef TypeSpec solved(TypeSpec spec, dict bound):
-    """Return `spec` with its bound type variables replaced."""
+    """Return `spec` with its type variables replaced by their bindings; unbound variables become Any."""
     cdef tuple children
     if spec.kind == KIND_ANY:
         return bound.get(spec.text, ANY_SPEC)
@@ -173,7 +174,7 @@ cdef TypeSpec solved(TypeSpec spec, dict bound):
 
 
 cdef bint fits(TypeSpec found, TypeSpec wanted) except -1:
-    """Return whether a value of container type `found` is accepted for `wanted`."""
+    """Return whether a value of container type `found` is accepted for a parameter of type `wanted`."""
     if wanted.kind == KIND_ANY or found is wanted or found == wanted:
         return True
     if found is None or wanted.kind != found.kind or len(wanted.children) != len(found.children):

@@ -1,4 +1,4 @@
-"""Autocast state of a thread, and its transfer to worker threads."""
+"""Autocast state of a thread, and its copy for worker threads."""
 
 cdef extern from *:
     """
@@ -15,7 +15,8 @@ cdef extern from *:
         int nesting
         bint uncached
 
-# Replace this thread's autocast state and return the previous one; the context flag is not updated.
+# Replace this thread's autocast state and return the previous state; the context flag AUTOCAST is not
+# updated.
 cdef AutocastState exchange_switches(AutocastState others) noexcept
-# Return the autocast state for a worker thread of this thread: outside all blocks, without a cast cache.
+# Return the state that worker threads of this thread start with: not nested in a block, without a cast cache.
 cdef AutocastState inherited_switches() noexcept

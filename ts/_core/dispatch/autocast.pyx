@@ -1,24 +1,28 @@
-"""Autocast: operators that are fast in 16 bits compute in 16 bits, those that lose accuracy in 32 bits.
+"""Autocast: operators that are fast in 16 bits compute in 16 bits, operators that would lose accuracy in 32
+bits.
 
-In: an operator, its arguments, and the thread's autocast state.  Out: the operator's results for the cast arguments.
+In: an operator, its arguments, and the thread's autocast state.  Out: the operator's results for the cast
+arguments.
 
     set_enabled(0, True)               enables autocast in this thread for backend 0, the CPU
     linear(x, w)                       -> linear(x.to(bfloat16), w.to(bfloat16))
     mse_loss(y, t)                     -> mse_loss(y.to(float32), t.to(float32))
 
-An operator's record defines the cast of its arguments (`OperatorRecord.autocast`), for all devices or for each:
+The operator record defines the cast of the arguments (`OperatorRecord.autocast`), for all devices or per
+device:
 
     lower      the device's lower-precision dtype (`set_lower_dtype`)
     float32    float32, unless the call passes `dtype=`
     widest     the widest dtype of the arguments
-    ...        any other text is the message of the raised error
+    ...        any other text is the message of an error that is raised
 
-Only floats on the device are cast, never float64.  Operators inside an operator with a rule are not cast,
-except for composite operators (`whole`), whose parts have their own rules.  The cast is an ordinary operator:
-gradients pass through it, layers and tracers see it.
+Only floating tensors on the device are cast, and never float64.  While an operator with a rule runs, the
+operators
+that it calls are not cast, except in composite operators (`whole`).  The cast is an ordinary operator:
+gradients flow through it, and layers and tracers see it.
 
-A leaf that requires grad is cast once in an outermost block (`increment_nesting`), and
-again after in-place writes.
+A leaf that requires grad is cast once per outermost block (`increment_nesting`), and again after in-place
+writes.
 """
 
 from cpython.object cimport PyObject
@@ -55,7 +59,7 @@ cdef enum Kind:
 cdef dict _KINDS = {"": AS_IS, "lower": LOWER, "float32": FLOAT32, "widest": WIDEST}
 cdef int FLOAT = dtypes.float32.code
 cdef int MAX_NESTING_DEPTH = 1 << 20
-cdef unsigned long long floats = 0     # bit mask of the dtypes that are cast, by dtype code
+cdef unsigned long long floats = 0     # bit mask of the dtypes that can be cast, by dtype code
 for _dtype in dtypes.ALL:
     if _dtype.is_floating_point and _dtype is not dtypes.float64:
         floats |= 1ULL << <int>_dtype.code
@@ -63,7 +67,7 @@ for _dtype in dtypes.ALL:
 
 # ---------------------------------------------------------------- state of a thread
 
-# By device: the supported lower-precision dtypes, the default first.
+# Supported lower-precision dtypes by device; the first one is the default.
 LOWER_DTYPES = {"cpu": (dtypes.bfloat16, dtypes.float16), "cuda": (dtypes.float16, dtypes.bfloat16)}
 cdef dict places = {"cpu": BACKEND_CPU, "cuda": BACKEND_CUDA}
 cdef int defaults[MAX_BACKENDS]
@@ -72,7 +76,9 @@ for _name, _lower in LOWER_DTYPES.items():
 
 
 def place_of(str device not None, str refusal="unsupported scalarType"):
-    """Return the backend index of a device for autocast; raise RuntimeError(`refusal`) if unsupported."""
+    """Return the backend number of a device for autocast; raise RuntimeError(`refusal`) if it is
+    unsupported.
+    """
     found = places.get(devices.device(device).type)
     if found is None:
         raise RuntimeError(refusal)
@@ -120,19 +126,19 @@ def set_enabled(int backend, bint on):
 
 
 def lower_dtype(int backend):
-    """Return this thread's lower-precision autocast dtype of a backend."""
+    """Return the lower-precision dtype of a backend in this thread."""
     check_backend(backend)
     return dtypes.BY_CODE[dtype_of(backend)]
 
 
 def set_lower_dtype(int backend, dtype not None):
-    """Set this thread's lower-precision autocast dtype of a backend."""
+    """Set the lower-precision dtype of a backend in this thread."""
     check_backend(backend)
     switches_here.dtypes[backend] = dtype.code
 
 
 def enter(int backend, dtype not None, bint on, bint cached):
-    """Enter an autocast block and return the previous state, for `leave`."""
+    """Enter an autocast block; return the previous state as the argument of `leave`."""
     check_backend(backend)
     before = [casts_on(backend), switches_here.dtypes[backend], switches_here.uncached, switches_here.nesting]
     set_enabled(backend, on)
@@ -143,7 +149,7 @@ def enter(int backend, dtype not None, bint on, bint cached):
 
 
 def leave(int backend, list before not None):
-    """Restore the autocast state in `before`; clear the cast cache after the outermost block."""
+    """Restore the state `before`, the result of `enter`; clear the cast cache after the outermost block."""
     check_backend(backend)
     if len(before) != 4 or before[1] not in dtypes.BY_CODE or not 0 <= before[3] <= MAX_NESTING_DEPTH:
         raise RuntimeError(f"no block of autocast begins with the switches {before}")
@@ -156,7 +162,7 @@ def leave(int backend, list before not None):
 
 
 class RestoreAutocastState:
-    """Context manager that restores the autocast state captured at its construction."""
+    """Context manager that restores the autocast state of the time when it was created."""
 
     def __init__(self):
         cached = is_cache_enabled()
@@ -173,19 +179,19 @@ class RestoreAutocastState:
 
 
 def increment_nesting():
-    """Enter an autocast block and return the nesting depth of this thread."""
+    """Increment the nesting depth of autocast blocks in this thread and return it."""
     switches_here.nesting += 1
     return switches_here.nesting
 
 
 def decrement_nesting():
-    """Leave an autocast block and return the remaining nesting depth."""
+    """Decrement the nesting depth of autocast blocks in this thread and return it."""
     switches_here.nesting -= 1
     return switches_here.nesting
 
 
 def is_cache_enabled():
-    """Return whether casts of leaves that require grad are cached."""
+    """Return whether casts of leaves that require grad are cached in this thread."""
     return not switches_here.uncached
 
 
@@ -206,17 +212,17 @@ cdef inline int dtype_of(int backend) noexcept:
     return switches_here.dtypes[backend] or defaults[backend]
 
 
-# ---------------------------------------------------------------- the rule of an operator
+# ---------------------------------------------------------------- autocast rule of an operator
 
 cdef class CastPolicy:
-    """Autocast rule of an operator record, by backend."""
+    """Autocast rule of an operator record, for each backend."""
     cdef int kinds[MAX_BACKENDS]
-    cdef int dtype_at                  # number of the argument `dtype=`, or -1
-    cdef dict said                     # by backend: error message of refused operators
+    cdef int dtype_at                  # number of the argument `dtype=`; -1 if there is none
+    cdef dict said                     # backend -> error message of operators that are not allowed
 
 
 cdef CastPolicy casts_of(Operator op):
-    """Return the autocast rule of an operator, read on first use."""
+    """Return the autocast rule of an operator; it is read from the record at the first call."""
     if op.casts is None:
         op.casts = read_casts(op)
     return <CastPolicy>op.casts
@@ -242,7 +248,7 @@ cdef CastPolicy read_casts(Operator op):
 # ---------------------------------------------------------------- converting arguments
 
 cdef int element_backend(Tensor t) except -1:
-    """Return the backend of a tensor's elements, looking through the wrappers of function transforms."""
+    """Return the backend of a tensor's elements, also of a tensor wrapped by function transforms."""
     while t.backend == BACKEND_META and hides_elements(t):
         t = <Tensor>t.history.layer.inner
     return t.backend
@@ -253,7 +259,7 @@ cdef inline bint may_cast(Tensor t, int backend) except -1:
 
 
 cdef int target(int kind, list values, int backend) except -1:
-    """Return the dtype to which the tensors among `values` are cast."""
+    """Return the dtype to which autocast casts the tensors in `values`, for the rule `kind`."""
     cdef int lower = dtype_of(backend)
     if kind == FLOAT32:
         return FLOAT
@@ -280,7 +286,7 @@ cdef list tensors_of(list values):
 
 
 cdef object converted(object x, int backend, int to):
-    """Convert the tensors in a value to dtype `to`; return the value itself if unchanged."""
+    """Return a value with its tensors cast to dtype `to`; the value itself if no tensor is cast."""
     if isinstance(x, Tensor):
         return cast_tensor(<Tensor>x, to) if may_cast(<Tensor>x, backend) and (<Tensor>x).scalar_type != to else x
     if type(x) is list:
@@ -307,13 +313,16 @@ cdef Tensor cast_tensor(Tensor t, int to):
     if found is not None and found[1] == version_of(t):
         return found[2]
     made = operator_function("to")(t, dtypes.BY_CODE[to])
-    if casts_here != NULL:             # not cleared by a hook meanwhile
-        (<dict>casts_here)[key] = t, version_of(t), made  # holds `t`: the key contains its address
+    if casts_here != NULL:             # a hook may have cleared the cache
+        # the entry keeps `t` alive, because the key contains its address
+        (<dict>casts_here)[key] = t, version_of(t), made
     return made
 
 
 def cast_arguments(Operator op not None, list values not None):
-    """Return one Python value per parameter, cast by this thread's autocast state."""
+    """Return one Python value per parameter, with tensors cast by the rule of this thread's autocast
+    state.
+    """
     if not context_flags() & AUTOCAST or op.record is None:
         return values
     return cast_list(op, values, first_backend(op, values))
@@ -335,7 +344,8 @@ cdef list cast_list(Operator op, list values, int backend):
     to = target(kind, values, backend)
     before = set_flag(AUTOCAST, False)
     try:
-        return [converted(x, backend, to) for x in reversed(values)][::-1]  # the order that PyTorch's traces show
+        # casts in the order of PyTorch's traces
+        return [converted(x, backend, to) for x in reversed(values)][::-1]
     finally:
         set_flag(AUTOCAST, before)
 
@@ -343,7 +353,7 @@ cdef list cast_list(Operator op, list values, int backend):
 # ---------------------------------------------------------------- calls
 
 cdef bint is_left_on(Operator op, int backend) except -1:
-    """Return whether autocast stays enabled inside a composite operator."""
+    """Return whether autocast stays enabled while a composite operator runs."""
     return op.whole and (not casts_on(backend) or casts_of(op).kinds[backend] == AS_IS)
 
 
@@ -366,7 +376,7 @@ cdef int invoke(Operator op, IValue *r, const int32_t *at, PyObject *code, const
 cdef int invoke_converted(
     Operator op, IValue *r, const int32_t *at, int backend, PyObject *code, const void *instruction
 ) except -1:
-    """Run the operator on separate registers with the converted arguments."""
+    """Run the operator on separate registers that contain the cast arguments."""
     cdef int i, n = op.nargs
     cdef list given = [box(&r[at[i]]) for i in range(n)]
     cdef list values = cast_list(op, given, backend)

@@ -36,49 +36,51 @@ cdef enum Kind:
 
 
 cdef enum:
-    MAX_ARGUMENTS = 16                # limit for `call_directly`
+    MAX_ARGUMENTS = 16                # maximal number of arguments of `call_directly`
 
 
 @cython.final
 cdef class Slot:
-    """Parameter of an operator with its kind and default, preprocessed for binding."""
+    """A parameter of an operator, with its kind and default prepared for binding."""
     cdef str name
     cdef Kind kind
     cdef bint optional
     cdef bint keyword_only
     cdef bint has_default
     cdef bint written
-    cdef int size                      # length of a fixed-size list, or 0
+    cdef int size                      # length of a fixed-size list; 0 for other parameters
     cdef object default
     cdef str words                     # name of the type in PyTorch's error messages
     cdef TypeSpec spec                 # type of a list parameter
-    cdef IValue given_none             # the default as a register value
+    cdef IValue given_none             # the default value in register format
 
 
 @cython.final
 cdef class Binder:
-    """Operator with its slots and the facts that calls from Python need."""
+    """An operator with its slots, and the properties that calls from Python need."""
     cdef Operator op
     cdef list slots
-    cdef int positional                # maximum number of positional arguments
-    cdef int int_list_at               # number of the int[] parameter that collects positional integers, or -1
-    cdef str required                  # the first keyword-only parameter without a default, or None
-    cdef bint numbers                  # accepts numbers for Tensor parameters
-    cdef bint gives_dtype              # the result is a dtype code
-    cdef bint direct                   # has a C kernel
-    cdef object results                # named-tuple class for several results
+    cdef int positional                # maximal number of positional arguments
+    cdef int int_list_at  # number of the int[] parameter that collects positional ints; -1 if there is none
+    cdef str required  # name of the first keyword-only parameter without a default; None if there is none
+    cdef bint numbers                  # True if numbers are accepted for Tensor parameters
+    cdef bint gives_dtype              # True if the result is a dtype code
+    cdef bint direct                   # True if the operator has a C kernel
+    cdef object results                # named-tuple class of the results; None for a single result
 
 
 cdef object FAILED, UNSURE
 
 cdef Binder binder_of(Operator op)
 cdef bint is_int(object x)
-# Return one value per parameter, or None; append PyTorch's reason to `why` if it is a list.
+# Return one value per parameter, or None if the arguments do not match; `why`, if it is a list, receives
+# PyTorch's reason.
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why)
-# Return whether a call with keyword names `names` lacks a required keyword argument, such as `out`.
+# Return whether a call with the keyword names `names` lacks a required keyword argument, such as `out`.
 cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names) noexcept
-# Convert a result to its Python form: tuples for lists, dtype objects for codes.
+# Convert a result for Python: lists become tuples, dtype codes become dtype objects.
 cdef object as_python(Binder b, object result)
-# Call the C kernel and return its result; FAILED if the arguments do not match, UNSURE if `bind` must decide.
-# `args` are `given` positional arguments, then one per name in `names` (NULL: no keyword arguments).
+# Call the C kernel and return its result. Return FAILED if the arguments do not match, UNSURE if only `bind`
+# can decide this. `args` are `given` positional arguments, then one argument per name in `names` (NULL
+# without keyword arguments).
 cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names)

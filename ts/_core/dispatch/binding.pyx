@@ -1,11 +1,13 @@
-"""Binding of Python arguments to an operator's parameters, as a list of values or in the registers of its C kernel.
+"""Binding of Python arguments to an operator's parameters, as a list of values or in the registers of its C
+kernel.
 
 In: a Binder, positional and keyword arguments; out: a list of values, a result, or a mismatch.
 
-    x.sum(1)        bind -> [x, [1], False, None]          call_directly -> registers (x, List[1], False, None)
+    x.sum(1)        bind -> [x, [1], False, None]          call_directly -> registers (x, List[1], False,
+    None)
 
-`call_directly` accepts tensors, Python numbers, lists and tuples of both, dtypes and defaults.  Other arguments (NumPy
-scalars, tensors as numbers, device names) need `bind`, which accepts all.
+`call_directly` accepts tensors, Python numbers, lists and tuples of both, dtypes and defaults.  `bind`
+accepts these and all other arguments, such as NumPy scalars, tensors for numbers, and device names.
 """
 
 import sys
@@ -51,7 +53,7 @@ cdef extern from "Python.h":
     PyObject **PySequence_Fast_ITEMS(object x) noexcept
     Py_ssize_t PySequence_Fast_GET_SIZE(object x) noexcept
 
-# By schema type: the kind, and the type's name in PyTorch's error messages.
+# Schema type -> (kind, name of the type in PyTorch's error messages).
 _KINDS = {
     "Tensor": (TENSOR, "Tensor"), "Scalar": (SCALAR, "Number"), "int": (INT, "int"), "float": (FLOAT, "float"),
     "bool": (BOOL, "bool"), "str": (STR, "str"), "int[]": (INT_LIST, "tuple of ints"),
@@ -113,7 +115,9 @@ cdef Binder binder_of(Operator op):
 
 
 cdef int prepare_default(Slot slot) except -1:
-    """Store a parameter's default in register form; lists are created once and never released."""
+    """Store the default of a parameter in register format; default lists are created once and never
+    released.
+    """
     slot.given_none.tag = TAG_NONE
     if slot.kind in _LISTS:
         slot.spec = spec_of_text(_LISTS[slot.kind])
@@ -138,12 +142,12 @@ cdef bint is_int(object x):
 
 
 cdef bint is_number_tensor(object x):
-    """Return whether a tensor may replace a number: zero-dimensional, without gradient and without layers."""
+    """Return whether a tensor is accepted for a number: 0-dim, not requiring grad, without layers."""
     return isinstance(x, Tensor) and x.ndim == 0 and not (<Tensor>x).wants_grad and not is_layered(<Tensor>x)
 
 
 cdef list sequence(object x, accept):
-    """Return the items of a list or tuple if `accept` holds for each, else None."""
+    """Return the items of a list or tuple if `accept` is true for each item, else None."""
     if not isinstance(x, (list, tuple)):
         return None
     cdef list items = list(x)
@@ -154,12 +158,16 @@ cdef list sequence(object x, accept):
 
 
 def _is_int_item(x):
-    """Return whether an item of an `int[]` is an integer; tensors of one element count as their number, as in PyTorch."""
+    """Return whether an item of an `int[]` argument is an int; as in PyTorch, a one-element int tensor
+    counts.
+    """
     return is_int(x) or isinstance(x, Tensor) and x.dtype.category == 1 and x.numel() == 1
 
 
 def _is_later_int_item(x):
-    """Return whether an item of an `int[]` after the first is an integer: PyTorch accepts a bool there."""
+    """Return whether a later item of an `int[]` argument is an int; as in PyTorch, bools count after the
+    first item.
+    """
     return _is_int_item(x) or isinstance(x, bool)
 
 
@@ -184,7 +192,7 @@ def _is_optional_tensor(x):
 
 
 cdef object convert(Slot slot, object x, bint numbers):
-    """Convert an argument to the kernel's form, or return FAILED."""
+    """Convert an argument to the type that the kernel expects; return FAILED if it does not match."""
     cdef Kind kind = slot.kind
     if kind == TENSOR:
         if isinstance(x, Tensor):
@@ -197,7 +205,8 @@ cdef object convert(Slot slot, object x, bint numbers):
             return x
         return x if x is None and slot.optional else FAILED
     if x is None:
-        if kind == INT_LIST and slot.has_default and slot.default == []:  # None means all dimensions, as `[]` does
+        # None means all dimensions, like the default `[]`
+        if kind == INT_LIST and slot.has_default and slot.default == []:
             return []
         return None if slot.optional else FAILED
     if kind == SCALAR:
@@ -256,7 +265,10 @@ cdef object convert(Slot slot, object x, bint numbers):
 # ---------------------------------------------------------------- all arguments
 
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
-    """Return one value per parameter, or None; append PyTorch's reason to `why` if it is a list."""
+    """Return one value per parameter, or None if the arguments do not match.
+
+    `why`, if it is a list, receives PyTorch's reason.
+    """
     cdef Py_ssize_t given = len(args), i, n = len(b.slots), used = 0
     cdef list values = []
     cdef Slot slot
@@ -317,7 +329,7 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
 
 
 cdef object as_python(Binder b, object result):
-    """Convert a result to its Python form: tuples for lists, dtype objects for codes."""
+    """Convert a result for Python: lists become tuples, dtype codes become dtype objects."""
     if type(result) is list:
         return tuple(result)
     if type(result) is int and b.gives_dtype:
@@ -329,8 +341,8 @@ cdef object as_python(Binder b, object result):
 cdef enum UnboxResult:
     NO                                 # the argument does not match
     MAYBE                              # `bind` must decide
-    BORROWED                           # the register borrows the argument's reference
-    OWNED                              # the register owns a new reference
+    BORROWED                           # the register has a borrowed reference to the argument
+    OWNED                              # the register has a new reference
 
 
 cdef inline UnboxResult take_int(object x, IValue *out) except *:
@@ -341,7 +353,10 @@ cdef inline UnboxResult take_int(object x, IValue *out) except *:
 
 
 cdef UnboxResult take_items(Slot slot, List made, PyObject **items, Py_ssize_t n, IValue *out) except *:
-    """Unbox `n` items into the List `made`, allocated before: allocation may run code that changes `items`."""
+    """Unbox `n` items into the List `made`.
+
+    `made` must be allocated before the call, because allocation can run code that changes `items`.
+    """
     cdef Py_ssize_t i
     cdef IValue item
     cdef object x
@@ -384,7 +399,7 @@ cdef UnboxResult take_list(Slot slot, object x, IValue *out) except *:
 
 
 cdef inline UnboxResult take(Slot slot, object x, IValue *out) except *:
-    """Write an argument to its register."""
+    """Write an argument to its register if its type matches the slot."""
     cdef Kind kind = slot.kind
     if isinstance(x, Tensor):
         if kind == TENSOR:
@@ -442,7 +457,7 @@ cdef inline UnboxResult take(Slot slot, object x, IValue *out) except *:
 
 
 cdef PyObject *named(PyObject *const *args, Py_ssize_t given, PyObject *names, str name) noexcept:
-    """Return the keyword argument `name`, or NULL; keyword names are interned."""
+    """Return the keyword argument `name`; NULL if it is not given. Keyword names are interned strings."""
     cdef Py_ssize_t i
     for i in range(PyTuple_GET_SIZE(names)):
         if PyTuple_GET_ITEM(names, i) == <PyObject *>name:

@@ -1,12 +1,15 @@
 """Foreach operators: kernels that run a single-tensor operator on each element of tensor lists.
 
-In: the single-tensor operator, and the parameters of the foreach operator.  Out: the foreach operator's kernel:
+In: the single-tensor operator, and the parameters of the foreach operator.  Out: the foreach operator's
+kernel:
 
-    ForeachKernel(find, "aten::add.Tensor", parameters, True).run([x, y], [a, b], 2)       [x + 2 * a, y + 2 * b]
+    ForeachKernel(find, "aten::add.Tensor", parameters, True).run([x, y], [a, b], 2)       [x + 2 * a, y + 2 *
+    b]
 
-A parameter of the single-tensor operator is matched by name, else by position, else it has its default.  List arguments are
-read by element, other arguments are passed to every call.  Each call goes through `invoke`, so the tape, profilers and
-limits see operators on single tensors.
+Each parameter of the single-tensor operator receives the foreach argument with its name, else that with its
+position,
+else its default.  Of a list argument, each call receives one element; other arguments are passed to every
+call.  Each call goes through `invoke`, so the tape, profilers and limits see operators on single tensors.
 """
 
 from libc.stdint cimport int32_t
@@ -18,29 +21,33 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TypeSpec, box, release, set
 
 cdef enum:
     MAX_REGISTERS = 16
-    DEFAULT = -1                       # the foreach operator has no such parameter
+    DEFAULT = -1                       # use the default: the foreach operator has no such parameter
 
 
 cdef class ForeachKernel:
-    """Kernel of a foreach operator: calls the operator `base` once per list element."""
+    """Kernel of a foreach operator, which calls the operator `base` once per list element."""
     cdef object find
     cdef str key
-    cdef tuple parameters              # of the foreach operator
+    cdef tuple parameters              # parameters of the foreach operator
     cdef Operator base
-    cdef tuple places                  # for each parameter of `base`, its number in `parameters`, or DEFAULT
+    cdef tuple places                  # for each parameter of `base`, its index in `parameters`, or DEFAULT
     cdef tuple defaults
-    cdef tuple specs                   # types of the parameters of `base`, checked before each call
-    cdef bint gives                    # returns results; False for in-place variants
+    cdef tuple specs                   # types of the parameters of `base`; checked before each call
+    cdef bint gives                    # True if the operator returns results, False for in-place variants
 
     def __init__(self, find not None, str key not None, tuple parameters not None, bint gives):
-        """Initialize the kernel; `find(key)` returns the single-tensor operator on first use."""
+        """Initialize the kernel; `find(key)` is called at the first run and returns the single-tensor
+        operator.
+        """
         self.find = find
         self.key = key
         self.parameters = parameters
         self.gives = gives
 
     def run(self, *args):
-        """Run on one Python value per parameter; return a list of results, or None for an in-place variant."""
+        """Run with one Python value per parameter; return a list of results, or None for an in-place
+        variant.
+        """
         if self.base is None:
             self.prepare()
         count = checked_length(self, args)
@@ -84,7 +91,7 @@ cdef class ForeachKernel:
 
 
 cdef int fill(ForeachKernel self, tuple args, Py_ssize_t k, IValue *r) except -1:
-    """Write the arguments of element `k` to the registers of `base`, releasing their previous values."""
+    """Write the arguments for element `k` to the registers of `base`, and release the previous values."""
     cdef int i, place
     cdef object x
     for i in range(self.base.nargs):
@@ -106,7 +113,9 @@ cdef int fill(ForeachKernel self, tuple args, Py_ssize_t k, IValue *r) except -1
 
 
 cdef object checked_length(ForeachKernel self, tuple args):
-    """Return the common length of the argument lists; raise RuntimeError for unequal or empty lists."""
+    """Return the common length of the argument lists; raise RuntimeError if they are empty or differ in
+    length.
+    """
     count = None
     for parameter, x in zip(self.parameters, args):
         if type(x) is not list:

@@ -4,11 +4,12 @@
         y = ts.tanh(x) * 2
     writer.lines                   [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
 
-A composite operator is one line, unless the tape records its parts: then the parts are lines.  The
-operators of a group run one by one.  `identity` is equal for a tensor and its detached aliases,
-which share their elements.
+A composite operator is one line, unless the tape records the operators that it calls: then each of these is a
+line.
+The operators of a fusion group run one by one.  `identity` returns equal keys for a tensor and its detached
+aliases, which share memory.
 
-`OperatorObserver` works at the same level, below the tape: it observes or replaces each operator's results.
+`OperatorObserver` observes or replaces the results of each operator; like the log, it works below the tape.
 """
 
 from cpython.object cimport PyObject
@@ -34,11 +35,12 @@ record_call = operator.call_recorded
 
 
 cdef class OperatorLog:
-    """Context manager that logs the operators that its thread executes."""
+    """Context manager that logs the operators executed by its thread."""
 
     cdef readonly list lines           # (operator, arguments, results)
-    cdef object is_group               # is_group(operator): it is a fusion group
-    cdef object looks_inside           # looks_inside(operator): the tape records its parts
+    cdef object is_group               # is_group(operator) returns True for a fusion group
+    # looks_inside(operator) returns True if the tape records the operators that it calls
+    cdef object looks_inside
     cdef bint before
     cdef OperatorLog outer
 
@@ -64,16 +66,17 @@ cdef class OperatorLog:
 
 
 cdef class OperatorObserver(OperatorLog):
-    """Observer of all non-composite operators inside its `with` block; it writes no log.
+    """Observer of all non-composite operators that run in its `with` block; it writes no log.
 
-    given(operator, arguments)             returns replacement results (a value or a tuple), or None to run the operator
+    given(operator, arguments)             returns replacement results (a value or a tuple), or None to run
+    the operator
     seen(operator, arguments, results)     called after the operator, with a list of its results
     """
 
-    cdef object given                  # callback or None, likewise `seen`
+    cdef object given                  # callback or None; `seen` too
     cdef object seen
-    cdef object result                 # replacement results, until they are written to registers
-    cdef bint failed                   # a callback runs or has raised: other operators are not observed
+    cdef object result                 # replacement results from `given`, until they are written to registers
+    cdef bint failed  # True while a callback runs and after it has raised; operators are then not observed
 
     def __init__(self, given=None, seen=None):
         self.given, self.seen = given, seen
@@ -83,7 +86,7 @@ cdef class OperatorObserver(OperatorLog):
         return OperatorLog.__enter__(self)
 
     cdef bint has(self, Operator op, list args) except -1:
-        """Return whether `given` supplies the results, which `result` then holds."""
+        """Call `given` and return whether it supplies results; they are then in `result`."""
         if self.given is None or self.failed:
             return False
         self.failed = True
@@ -102,7 +105,7 @@ cdef class OperatorObserver(OperatorLog):
 
 
 cdef class PauseLogging:
-    """Context manager that suspends logging in this thread, for compiler work."""
+    """Context manager that pauses logging in this thread while the compiler works."""
 
     cdef bint paused, before
 
@@ -122,7 +125,7 @@ cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *cod
     cdef int i
     if writer is None:
         return record_operator(op, r, at, code, instruction)
-    if op.record is None:              # an operator of the language, which is not logged
+    if op.record is None:              # operators of the language have no record and are not logged
         return invoke_limited(op, r, at)
     if isinstance(writer, OperatorObserver):
         return invoke_limited(op, r, at) if op.whole else invoke_kept(<OperatorObserver>writer, op, r, at)
@@ -176,7 +179,7 @@ cdef object result_of(OperatorObserver keeper):
 
 
 cdef int invoke_quietly(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run an operator without logging its parts."""
+    """Run an operator without logging the operators that it calls."""
     set_flag(PROFILING, False)
     try:
         return invoke_limited(op, r, at)
@@ -185,17 +188,17 @@ cdef int invoke_quietly(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef list values_at(IValue *r, const int32_t *at, int count):
-    """Return the values in registers, with lists copied."""
+    """Return the values in `count` registers; lists are copied."""
     return [plain(box(&r[at[i]])) for i in range(count)]
 
 
 cdef object plain(object x):
-    """Return a copy of a list, another value unchanged."""
+    """Return a copy of a list; return other values unchanged."""
     return list(x) if type(x) is List else x
 
 
 def identity(Tensor x not None):
-    """Return a key equal for tensors that share an array, such as detached ones."""
+    """Return a key that is equal for tensors with the same array, such as a tensor and its detached alias."""
     return <size_t><PyObject *>x.array
 
 

@@ -1,4 +1,4 @@
-"""Operators for the interpreter: arity of the schema and one kernel per backend.
+"""Operators as the interpreter calls them: numbers of arguments and results, and one kernel per backend.
 
 A kernel reads its arguments from registers and writes its results to registers:
 
@@ -6,16 +6,18 @@ A kernel reads its arguments from registers and writes its results to registers:
     at[nargs .. nargs + nrets)     indices into r of the results; written last, old value released
                                    (a result register may also be an argument register)
 
-It returns 0, or -1 with a Python exception set.  It is called with the GIL held, unless the
-operator is `scalar`: then it touches no Python object unless it fails, and takes the GIL itself to raise.
+It returns 0, or -1 with a Python exception set.  It is called with the GIL held.  Exception: the kernel of a
+`scalar` operator may be called without the GIL; it accesses no Python objects, and acquires the GIL to raise
+an error.
 
-`invoke` is the only path to a kernel: the interpreter, Python calls, indexing and conversions use it, and
-observers of a thread's operators set a flag in the thread's context.  Exception: basic indexing of CPU
-tensors (`subscripts`) without a kernel, for tensors that do not require grad.
+All calls of kernels go through `invoke`: from the interpreter, from Python, for indexing and conversions.  An
+observer
+of a thread's operators sets a flag in the thread's context.  Exception: basic indexing of CPU tensors that do
+not require grad needs no kernel (`subscripts`).
 
-    kernels[backend]     operator with a record: bound on first use (`Backend.bind_kernel`); `call_python_kernel`
-                         if the backend has no C kernel
-    kernels[0]           operator of the language (on numbers, strings, lists): it has no backends
+    kernels[backend]     of an operator with a record: set at the first call (`Backend.bind_kernel`);
+                     `call_python_kernel` if the backend has no C kernel
+    kernels[0]           of an operator of the language (on numbers, strings, lists), which has no backends
 """
 
 from cpython.object cimport PyObject
@@ -29,88 +31,96 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TypeSpec
 ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
 cdef enum:
-    MAX_BACKENDS = 16                 # `ts.backends.register` refuses more
-    NO_LAYERS = 0                      # results of `invoke_layered`: no argument has layers
+    MAX_BACKENDS = 16                 # `ts.backends.register` raises an error for further backends
+    # NO_LAYERS, HAS_RUN and OF_TAPE are results of `invoke_layered`; here no argument has layers
+    NO_LAYERS = 0
     HAS_RUN = 1                        # the operator has run
-    OF_TAPE = 2                        # the tape must record it first
-    WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST  # flags of observers of every operator
+    OF_TAPE = 2                        # the tape must record the operator first
+    WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST  # flags of observers that must see every operator
 
 
 cdef class Operator:
     cdef readonly str name             # "aten::add"
-    cdef readonly str overload         # "Tensor", or ""
-    cdef readonly str schema_text      # PyTorch's text
+    cdef readonly str overload         # "Tensor"; "" for the unnamed overload
+    cdef readonly str schema_text      # schema in PyTorch's syntax
     cdef readonly int nargs
     cdef readonly int nrets
-    cdef readonly bint scalar          # arguments and results are numbers: may run without the GIL
+    # True if arguments and results are numbers, so that the kernel can run without the GIL
+    cdef readonly bint scalar
     cdef Kernel kernels[MAX_BACKENDS]
-    cdef PyObject *state[MAX_BACKENDS]  # data of each kernel for this operator, borrowed from `kept`
-    cdef list kept                     # owns `state`, also of replaced kernels, which other threads may still run
-    cdef void *data                    # data for the kernel of an operator of the language, e.g. a C function
-    cdef public object record          # the operator's record in ts.ops, if it has one
-    cdef list implementations          # by backend: (backend, array namespace, the record's Python kernel)
-    cdef object schema_                # parsed schema of an operator without record
-    cdef object signature_             # `ts._core.dispatch.signature.Signature`, parsed on first use
+    # data of each backend's kernel for this operator; references borrowed from `kept`
+    cdef PyObject *state[MAX_BACKENDS]
+    cdef list kept  # owns `state`, including that of replaced kernels, which other threads may still run
+    cdef void *data  # data of the kernel of an operator of the language, such as a C function
+    cdef public object record          # the operator's record in ts.ops; None if it has none
+    cdef list implementations          # per backend: (backend, array namespace, Python kernel of the record)
+    cdef object schema_                # parsed schema of an operator without a record
+    cdef object signature_  # `ts._core.dispatch.signature.Signature`; None until the schema is parsed
     cdef tuple parameters              # `signature.Parameter` of each argument
     cdef tuple return_specs            # TypeSpec of each result
-    cdef tuple takes                   # TypeSpec of each parameter, as `proving` reads them
-    cdef readonly TypeSpec gives       # TypeSpec of the only result if the schema is less precise, or None
-    cdef bint whole                    # composite: its kernel calls other operators on tensors of any device
-    cdef int tensor_at                 # number of the first tensor or tensor-list argument, or -1
-    cdef int device_at                 # number of the argument `device=` of a factory, or -1
-    cdef list written                  # numbers of the arguments that it writes
-    cdef bint reads                    # it must not write memory that another argument partly overlaps
-    cdef tuple layouts                 # memory-layout rules of its results: `ts.ops.result_strides`
-    cdef object rule                   # differentiation rule (`ts._core.autograd.rule`), None before use
-    cdef object casts                  # autocast rule (`autocast`), None before use
-    cdef int overlap                   # reaction to overlapping elements in a written argument: `overlap.pxd`
+    cdef tuple takes                   # TypeSpec of each parameter, in the format of `proving`
+    # TypeSpec of the only result if it is more precise than the schema, else None
+    cdef readonly TypeSpec gives
+    # True for a composite operator, whose kernel calls other operators on tensors of any device
+    cdef bint whole
+    cdef int tensor_at  # number of the first argument that is a tensor or tensor list; -1 if there is none
+    cdef int device_at                 # number of the argument `device=` of a factory; -1 if there is none
+    cdef list written                  # numbers of the arguments that the operator writes
+    cdef bint reads  # True if the operator must not write memory that partially overlaps another argument
+    cdef tuple layouts                 # rules for the memory layout of the results (`ts.ops.result_strides`)
+    cdef object rule  # differentiation rule (`ts._core.autograd.rule`); None before the first use
+    cdef object casts                  # autocast rule (`autocast`); None before the first use
+    cdef int overlap  # what happens if elements of a written argument overlap (`overlap.pxd`)
     cdef object __weakref__
 
 
-# Run the record's Python kernel, on arrays: the default kernel of every backend, and the fallback of C kernels.
+# Run the Python kernel of the record on arrays. This is the default kernel of every backend, and C kernels
+# call it for arguments that they do not support.
 cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1
-# Set the C kernel of a backend, and its data for this operator (`state`).
+# Set the C kernel of a backend, and the kernel's data for this operator (`state`).
 cdef int set_kernel(Operator op, int backend, Kernel kernel, object kept) except -1
 # Return whether a backend has a C kernel for `op`.
 cdef bint has_kernel(Operator op, int backend) except -1
-# Check `ts.limits` before an operator runs; set by `work`.
+# Check `ts.limits` before an operator runs; `work` sets this pointer.
 cdef Kernel before_limited
-# `before_limited` for Python values instead of registers.
+# Like `before_limited`, for Python values instead of registers.
 cdef int (*before_limited_call)(Operator op, list args) except -1
-# `invoke_watched` with the profiler, which records start and end times; set by `recorder`.
+# Like `invoke_watched`, with the profiler, which records start and end times; `recorder` sets this pointer.
 cdef int (*invoke_recorded)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# `invoke_recorded` for Python values instead of registers.
+# Like `invoke_recorded`, for Python values instead of registers.
 cdef object (*call_recorded)(Operator op, list args)
-# Notify the profiler that an operator runs its record's kernel, on a backend's arrays.
+# Tell the profiler that an operator runs the Python kernel of its record on arrays of `backend`.
 cdef int (*note_record)(Operator op, int backend) except -1
-# `invoke` with autocast, which casts the arguments; set by `autocast`.
+# Like `invoke`, with autocast, which casts the arguments; `autocast` sets this pointer.
 cdef int (*invoke_cast)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# `invoke_cast` for Python values instead of registers.
+# Like `invoke_cast`, for Python values instead of registers.
 cdef object (*call_cast)(Operator op, list args)
-# Continuation after the casts: `invoke_watched` and related functions on the arguments unchanged.
+# Called after autocast: runs the operator like `invoke_watched`, without casting arguments.
 cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 cdef object call_uncast(Operator op, list args)
-# `invoke` if a thread flag is set or a tensor requires grad; `code`, `instruction`: the caller, or NULL.
+# Like `invoke`, for the case that a thread flag is set or a tensor requires grad. `code` and `instruction`
+# are the caller, or NULL.
 cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# `invoke` if this thread has an observer, such as a profiler or limits.
+# Like `invoke`, for the case that this thread has an observer, such as a profiler or limits.
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# `invoke` if an input or its base requires grad; set by the tape.
+# Like `invoke`, for the case that an input or its base requires grad; the tape sets this pointer.
 cdef int (*invoke_taped)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# `invoke` if an input may have layers; set by `ts._core.dispatch_layers`.  `wanted`: an argument requires grad.
+# Like `invoke`, for the case that an input may have layers; `ts._core.dispatch_layers` sets this pointer.
+# `wanted`: an argument requires grad.
 cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint wanted) except -1
-# Run an operator on Python values with layers.
+# Run an operator on Python values that have layers.
 cdef object (*call_layered)(Operator op, list args)
-# Run `function(op, Python values)` on the values of registers, and write its results to registers.
+# Call `function(op, Python values)` with the values in registers, and write its results to registers.
 cdef int run_in_python(Operator op, object (*function)(Operator op, list args), IValue *r, const int32_t *at) except -1
-# `invoke` below the tape: the kernel, seen by profilers and limits.
+# Like `invoke`, below the tape: runs the kernel with profilers and limits.
 cdef int invoke_seen(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# `invoke_seen` with limits only, without the profiler.
+# Like `invoke_seen`, with limits but without the profiler.
 cdef int invoke_limited(Operator op, IValue *r, const int32_t *at) except -1
 cdef object call_limited(Operator op, list args)
 
 
 cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:
-    """Return the backend of the first tensor argument, or 0 (CPU) without tensors."""
+    """Return the backend of the first tensor argument; 0 (CPU) if there is no tensor."""
     cdef IValue *x
     if op.tensor_at < 0:
         return 0
@@ -134,7 +144,7 @@ cdef inline int invoke(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef inline int invoke_at(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    """Invoke the operator of an instruction, with its code for the profiler."""
+    """Run the operator of an instruction; `code` and `instruction` are for the profiler."""
     if attention:
         return invoke_attended(op, r, at, code, instruction)
     return op.kernels[backend_at(op, r, at)](op, r, at)

@@ -1,19 +1,21 @@
-"""Operators: callable objects built from schema text and record, for interpreter and Python.
+"""Operators: callable objects, created from a schema text and a record, for the interpreter and for Python.
 
 In: registers or Python arguments; out: results, wrapped as tensors.
 
     op = Operator("aten::exp(Tensor self) -> Tensor", record)
-    op(x)                       called from Python, arguments bound by the schema
-    invoke(op, r, at)           arguments in registers: the interpreter, and Python calls with a C kernel
+    op(x)                       call from Python; arguments are bound by the schema
+    invoke(op, r, at)           call with arguments in registers: from the interpreter, and from Python for C
+    kernels
 
-`invoke` selects the kernel of the first tensor's backend.  A backend may have a C kernel; without one, and for arguments
-that the C kernel does not support, `call_python_kernel` runs:
+`invoke` selects the kernel by the backend of the first tensor.  If the backend has no C kernel, or the C
+kernel does not support the arguments, `call_python_kernel` runs:
 
-    choose the backend by all tensor arguments, else by the device argument
-      -> the record's kernel bound for that backend:  kernel(xp, *arguments), tensors as arrays
-      -> arrays wrapped; a result that aliases a written argument in the schema is that argument's Tensor object
+    select the backend by all tensor arguments, else by the device argument
+      -> call the record's kernel for this backend:  kernel(xp, *arguments), tensors as arrays
+      -> wrap result arrays; a result that aliases a written argument in the schema is the Tensor object of
+      the argument
 
-Only Tensor arguments are converted: a number for a Tensor parameter reaches the kernel as a number, with the type
+A number that is passed for a Tensor parameter is not converted to a tensor; the kernel applies the type
 promotion of numbers.
 """
 
@@ -74,15 +76,15 @@ for _enumerated in (dtypes.dtype, dtypes.layout, dtypes.memory_format):
 cdef enum:
     BACKEND_UNDEFINED = MAX_BACKENDS - 1
 
-# The undefined tensor: a missing value of type Tensor, such as a gradient that was not computed.  In Python it is None; it
-# has a backend number without kernels.
+# The undefined tensor stands for a missing value of type Tensor, such as a gradient that was not computed.
+# In Python it is None. No kernel exists for its backend number.
 cdef Tensor undefined = Tensor.__new__(Tensor)
 undefined.array, undefined.scalar_type, undefined.backend = np.empty(0, np.float32), dtypes.float32.code, BACKEND_UNDEFINED
 ivalue_module.register_undefined(undefined)
 
 
 cdef int refuse_undefined(Operator op, int i) except -1:
-    """Raise RuntimeError for None unless the schema declares `Tensor?`."""
+    """Raise RuntimeError for None as argument `i`, unless the schema declares `Tensor?`."""
     if op.signature_.parameters[i].optional:
         return 0
     cdef str name = op.signature_.parameters[i].name
@@ -95,13 +97,15 @@ cdef object _parse_schema = None
 
 
 def set_schema_parser(parse):
-    """Register `parse(text)`, the schema parser for operators without a record; called by the registry."""
+    """Register `parse(text)`, which parses the schemas of operators without a record; called by the
+    registry.
+    """
     global _parse_schema
     _parse_schema = parse
 
 
 cdef class Operator:
-    """One overload of an operator, a callable; `repr` shows its schema."""
+    """One overload of an operator, as a callable; `repr` shows its schema."""
 
     def __cinit__(self, *_, **__):
         cdef int i
@@ -127,14 +131,14 @@ cdef class Operator:
 
     @property
     def signature(self):
-        """Schema summary for calls; see `ts._core.dispatch.signature`."""
+        """Return the signature, a summary of the schema for calls (`ts._core.dispatch.signature`)."""
         if self.signature_ is None:
             read_signature(self)
         return self.signature_
 
     @property
     def schema(self):
-        """Full schema, parsed on first use."""
+        """Return the schema, which is parsed at the first access."""
         if self.record is not None:
             return self.record.schema
         if self.schema_ is None:
@@ -143,7 +147,7 @@ cdef class Operator:
 
     @property
     def key(self):
-        """Name and overload: "aten::add.Tensor"."""
+        """Return the name and overload, such as "aten::add.Tensor"."""
         return f"{self.name}.{self.overload}" if self.overload else self.name
 
     def __repr__(self):
@@ -157,13 +161,13 @@ cdef class Operator:
         return call_bound(self, complete(self, args, kwargs))
 
     def bind_python(self, tuple args, dict kwargs):
-        """Return one Python value per parameter, with defaults; TypeError for a missing argument."""
+        """Return one Python value per parameter, with defaults; raise TypeError for a missing argument."""
         if self.signature_ is None:
             read_signature(self)
         return complete(self, args, kwargs)
 
     def call_list(self, list args not None):
-        """Run on one Python value per parameter, in the form that `bind_python` returns."""
+        """Call the operator with one Python value per parameter, as returned by `bind_python`."""
         if len(args) != self.nargs:
             raise TypeError(f"{self.name}() takes {self.nargs} arguments, not {len(args)}")
         if self.signature_ is None:
@@ -202,12 +206,14 @@ call_cast = NULL
 
 
 cdef inline bint concerns_tape(Tensor t) noexcept:
-    """Return whether a tensor or its base requires grad."""
+    """Return whether a tensor, or the base of a view, requires grad."""
     return t.wants_grad or (t.base is not None and t.base.wants_grad)
 
 
 cdef bint wants_gradient(Operator op, IValue *r, const int32_t *at) noexcept:
-    """Return whether a tensor argument, or a tensor in a list argument, requires grad."""
+    """Return whether a tensor argument, or a tensor in a list argument, requires grad; bases of views count
+    too.
+    """
     cdef PyObject *x
     cdef IValue *items
     cdef Py_ssize_t k
