@@ -228,7 +228,7 @@ def script_if_tracing(function: F) -> F:
     return wrapper  # type: ignore[return-value]
 
 
-# ---- values ----------------------------------------------------------------------------------------
+# ---- other directives ------------------------------------------------------------------------------
 
 
 class ignore_context_manager(contextlib.AbstractContextManager[None]):

@@ -225,7 +225,7 @@ def _is_abstract(forward: FunctionType) -> bool:
     return forward.__qualname__ == "Module.forward" and own_name(forward.__module__) == "ts.nn.modules.module"
 
 
-# ---- from an instance ------------------------------------------------------------------------------
+# ---- description of an instance --------------------------------------------------------------------
 
 
 def concrete_module(

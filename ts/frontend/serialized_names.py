@@ -281,7 +281,7 @@ class PythonCall(SugaredValue):
         return PythonFunction(self.function, receiver).call(em, range, given, kwargs, n_binders)
 
 
-# ---- tasks -------------------------------------------------------------------------------------------
+# ---- forked tasks ------------------------------------------------------------------------------------
 
 
 class Task(SugaredValue):

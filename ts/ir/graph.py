@@ -545,7 +545,7 @@ class Graph:
         node._outputs[0]._type = type
         return self.insert_node(node)._outputs[0]
 
-    # --- numbers and names of values ---
+    # --- ids and names of values ---
 
     def numbered(self) -> int:
         """Return the number of value ids allocated so far; every new value increases this number."""

@@ -230,7 +230,7 @@ class Node:
         is_dropout = schema is not None and any(argument.name == "train" for argument in schema.arguments)
         return not (is_dropout and self.named_input("train").to_ivalue() is False)
 
-    # --- calls of Python ---
+    # --- Python calls ---
 
     def pyname(self) -> str:
         """Return the name of the function that a `prim::PythonOp` calls."""

@@ -3,10 +3,10 @@
 import importlib.util
 from typing import Any
 
-aten: Any  # namespaces, created at first access
+aten: Any  # operator namespaces are module attributes, created at first access
 prim: Any
 profiler: Any
-WRITTEN = ()  # no functions in the scripted subset: any other name is a namespace
+WRITTEN = ()  # this module has no functions in the script language; other names are namespaces
 
 
 def __getattr__(name: str) -> Any:

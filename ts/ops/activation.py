@@ -28,7 +28,7 @@ def _floating(name: str, x: Array) -> Array:
 
 
 def _wide(xp: Any, name: str, x: Array) -> Array:
-    """Return `x` checked and cast to the computation dtype: 16-bit results are rounded only once."""
+    """Check that `x` is floating and cast it to the computation dtype, float32 for 16-bit floats."""
     return common.cast(xp, _floating(name, x), common.opmath(x.dtype))
 
 
@@ -204,7 +204,7 @@ def _selu(xp: Any, self: Array) -> Array:
 def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     """Return x times the normal distribution function, exact or by the tanh approximation.
 
-    RuntimeError if `approximate` is neither "none" nor "tanh".
+    Raise RuntimeError if `approximate` is neither "none" nor "tanh".
     """
     x = common.cast(xp, _floating("gelu", self), common.opmath(self.dtype))
     own = in_one_piece(xp, {"none": "gelu", "tanh": "gelu_tanh"}.get(approximate, "gelu"), x)
@@ -357,7 +357,7 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     out="out",
     where="f",
     dtype_errors={"c": "threshold_cpu"},
-    overlap=2,  # the operator is idempotent
+    overlap=2,  # applying the operator twice to an overlapping element has the same result as once
 )
 def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
     if self.dtype == common.BOOL:
@@ -440,7 +440,7 @@ def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     dtype_errors={"c": "softmax_lastdim_kernel_impl"},
 )
 def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
-    """Compute softmax with zeros for rows of only -inf, such as fully masked attention queries."""
+    """Compute softmax; rows in which all elements are -inf (fully masked queries) become zeros."""
     result = _softmax(xp, self, dim, dtype)
     axis = common.wrap_dim(dim, self.ndim)
     hidden = xp.all(self == -xp.inf, axis=axis if self.ndim else None, keepdims=True)
@@ -507,7 +507,7 @@ def _plain_log_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> A
 def _masked_softmax(
     xp: Any, self: Array, mask: Array, dim: int | None = None, mask_type: int | None = None
 ) -> Array:
-    """Compute softmax over the elements with a false mask; mask types 0 and 1 are attention masks."""
+    """Compute softmax over the elements whose mask is false; mask types 0 and 1 are attention masks."""
     if mask.dtype != common.BOOL:
         raise RuntimeError("Mask should be a boolean tensor")
     if mask_type in (0, 1) and self.ndim == 4 and mask.ndim == 2:

@@ -33,9 +33,10 @@ _ASK = (
 def backward(
     text: str, kernel: str, kinds: str = "bic", layout: str = "like_all", **fields: Any
 ) -> Callable[[Body], Body]:
-    """Declare the backward operator `aten::text`, whose body receives arrays in the computation dtype.
+    """Declare the backward operator with schema `aten::text`.
 
-    Error texts name `kernel` for unsupported dtype `kinds`.
+    The decorated body receives arrays in the computation dtype. For dtype `kinds` that are not supported, the
+    error names `kernel`.
     """
 
     def declare(body: Body) -> Body:
@@ -57,7 +58,7 @@ def backward(
     return declare
 
 
-# ---------------------------------------------------------------------------------------- by the result
+# ---------------------------------------------------------------- operators that read the activation's result
 
 
 @backward("tanh_backward(Tensor grad_output, Tensor output)", "tanh_backward_cpu", "bi")
@@ -70,7 +71,7 @@ def _sigmoid(xp: Any, grad: Array, output: Array) -> Array:
     return grad * xp.conj((1 - output) * output)
 
 
-# ---------------------------------------------------------------------------------------- of straight pieces
+# ------------------------------------------------------------------------------- piecewise linear activations
 
 
 @backward("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold)", "threshold_cpu", "bc")
@@ -137,7 +138,7 @@ def _prelu(xp: Any, grad: Array, self: Array, weight: Array) -> tuple[Array, Arr
     return xp.where(up, grad, grad * weight), xp.where(up, xp.zeros((), grad.dtype), grad * self)
 
 
-# ---------------------------------------------------------------------------------------- smooth
+# ---------------------------------------------------------------------------------------- smooth activations
 
 
 @backward(
@@ -193,7 +194,7 @@ def _softplus(xp: Any, grad: Array, self: Array, beta: Any, threshold: Any) -> A
 
 @backward("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer)", "log_sigmoid_backward_cpu")
 def _log_sigmoid(xp: Any, grad: Array, self: Array, buffer: Array) -> Array:
-    if not size_guards.known_empty(buffer.shape):  # empty in programs exported for GPUs
+    if not size_guards.known_empty(buffer.shape):  # the buffer is empty in programs exported for GPUs
         common.broadcast_shapes(self.shape, buffer.shape)
     return grad * sigmoid(xp, -self)
 

@@ -1,7 +1,7 @@
 """Operators of `GradScaler`: unscale gradients and update the scale.
 
-In: gradients and the scale of the loss; out: the unscaled gradients, a flag for inf or nan, and the scale of
-the next step.
+In: gradients and the scale of the loss; out: the unscaled gradients, a flag that is 1 if a gradient has inf
+or nan, and the scale of the next step.
 
     _amp_foreach_non_finite_check_and_unscale_([g], found, tensor([0.5]))   g *= 0.5; found = 1 if g has inf
     _amp_update_scale_(scale, steps, found, 2.0, 0.5, 2000)
@@ -55,7 +55,10 @@ def _update_scale(
     backoff: float,
     interval: int,
 ) -> Array:
-    """Decrease the scale after inf or nan; increase it, if finite, after `interval` clean steps."""
+    """Update the scale: decrease it after inf or nan, increase it after `interval` steps without them.
+
+    It is not increased to infinity.
+    """
     _check(xp, "growth_tracker", growth_tracker, xp.int32, "an int")
     _check(xp, "current_scale", self)
     _check(xp, "found_inf", found_inf)

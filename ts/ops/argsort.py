@@ -18,12 +18,13 @@ Array = common.Array
 
 
 def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> Array:
-    """Return the order of the elements along `axis`."""
+    """Return the indices that sort the elements along `axis`; see the module docstring for ties."""
     if xp.ranking is not None and not stable and self.size:
         return xp.ranking.argsort(self, axis, descending)
     x = common.cast(xp, self, common.FLOAT) if dtypes.is_bfloat16(self.dtype) else self
     if x.dtype == common.BOOL:
-        x = common.cast(xp, self, common.UINT8)  # True may be any nonzero byte
+        # Compare bytes, because a True may be stored as any nonzero byte
+        x = common.cast(xp, self, common.UINT8)
     if not descending:
         return xp.argsort(x, axis=axis, kind="stable")
     # The reversed array is sorted and the result reversed, so that equal elements keep their order.
@@ -32,14 +33,14 @@ def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> 
 
 
 def first_places(xp: Any, self: Array, axis: int, k: int, largest: bool, ordered: bool) -> Array:
-    """Return indices of the k smallest or largest elements along `axis`."""
+    """Return the indices of the `k` smallest (or `largest`) elements along `axis`."""
     if xp.ranking is not None and self.size:
         return xp.ranking.first_places(self, axis, k, largest, ordered)
     return argsort(xp, self, axis, largest, True)[(slice(None),) * axis + (slice(k),)]
 
 
 def nth_place(xp: Any, self: Array, axis: int, k: Array) -> Array:
-    """Return indices of the k-th smallest elements (from 0) along `axis`.
+    """Return the indices of the k-th smallest elements along `axis`, counted from 0.
 
     `k` and the result have length 1 along `axis`.
     """
@@ -49,7 +50,7 @@ def nth_place(xp: Any, self: Array, axis: int, k: Array) -> Array:
 
 
 def nth_place_in_order(xp: Any, self: Array, axis: int, k: Array) -> Array:
-    """Return indices of the k-th smallest elements; ties resolve as in a stable sort."""
+    """Return the indices of the k-th smallest elements; equal elements are ordered as by a stable sort."""
     if xp.ranking is not None and self.size:
         return xp.ranking.nth_place_in_order(self, axis, k)
     return xp.take_along_axis(argsort(xp, self, axis, False, True), k, axis)

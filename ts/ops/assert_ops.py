@@ -1,7 +1,7 @@
 """Assertion operators of exported graphs: tensor metadata and ranges of numbers.
 
-In: a tensor or a number, and a condition; out: None, or an exception. The `functional` variants return a copy
-of a token tensor; this data dependency preserves their order in passes.
+In: a tensor or a number, and a condition; out: None, or an exception. The `functional` variants accept a
+token tensor and return a copy of it, so that passes preserve their order by this data dependency.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _INT64_MIN: Final = -(1 << 63)
 
 
 def _nothing(*_: Any) -> list[Any]:
-    """Return an empty result list: the operator has no outputs."""
+    """Return the shapes of an operator without results, an empty list."""
     return []
 
 
@@ -114,7 +114,7 @@ def _constrain_range(xp: Any, size: Any, min: int | None = None, max: int | None
     side_effect=True,
 )
 def _constrain_size(xp: Any, size: Any, min: int | None = None, max: int | None = None) -> None:
-    """Constrain a nonnegative dynamic size; raise RuntimeError if `max` is 2 or less."""
+    """Constrain a dynamic size to [`min`, `max`], with default `min` 0; RuntimeError if `max` <= 2."""
     if max is not None and max <= 2:
         raise RuntimeError(f"Max value to constrain_range_for_size must be greater than 2. got: {max}")
     _constrain(size, 0 if min is None else min, max)

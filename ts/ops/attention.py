@@ -78,7 +78,7 @@ def _scaled_dot_product_attention(
     elif attn_mask is not None:
         weight = weight + attn_mask
     peak = weight.max(axis=-1, keepdims=True) if weight.size else 0
-    if attn_mask is not None:  # the weights of a fully masked row are 0, not NaN
+    if attn_mask is not None:  # if all keys of a query are masked, its weights are 0, not NaN
         peak = xp.where(peak == -math.inf, 0, peak)
     weight -= peak
     xp.exp(weight, out=weight)
@@ -99,7 +99,7 @@ def _scaled_dot_product_attention(
     **COPIED,
 )
 def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tuple[Array, ...]:
-    """Return queries (divided by sqrt(head size)), keys and values per head."""
+    """Add `qkv_bias` and split into queries, keys and values per head; divide queries by sqrt(head size)."""
     batch, length, three = qkv.shape
     width = three // 3
     if num_heads <= 0 or width % num_heads:
@@ -113,7 +113,7 @@ def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tup
     return tuple(common.cast(xp, x, qkv.dtype) for x in (query, parts[1], parts[2]))
 
 
-# ---------------------------------------------------------------------------------------- whole layers
+# ------------------------------------------------------------------------------------- fused attention layers
 #
 # Operators of the fast path of PyTorch's attention layers without gradients; archives of transformers call
 # them.
@@ -254,9 +254,9 @@ def _transformer_encoder_layer(
 
 @op("aten::_nested_tensor_from_mask_left_aligned(Tensor t, Tensor mask) -> bool", where="f")
 def _could_be_nested(xp: Any, t: Array, mask: Array) -> bool:
-    """Return False: padded tensors cannot be converted, as nested tensors are unsupported.
+    """Return False: padded tensors cannot become nested tensors, which `ts` does not support.
 
-    Encoders query this first and run their layers with the mask if the result is False.
+    Transformer encoders call this operator first; if it returns False, they run their layers with the mask.
     """
     return False
 

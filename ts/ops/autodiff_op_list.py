@@ -1,7 +1,7 @@
 """Table of the operators in PyTorch's differentiable graphs.
 
-In `ts`, every operator with a derivative formula can be part of a differentiable graph.  PyTorch has formulas
-only for these; tests that build graphs of single operators need the difference.
+In `ts`, every operator with a derivative formula can be part of a differentiable graph.  PyTorch's compiler
+has formulas only for the operators in this table, which tests of graphs with single operators need to know.
 """
 
 from __future__ import annotations
@@ -24,5 +24,5 @@ _KEYS = frozenset(f"aten::{key}" for key in _KNOWN.split())
 
 
 def is_pytorchs(record: OperatorRecord) -> bool:
-    """Return whether PyTorch creates a differentiable graph for the operator alone."""
+    """Return whether PyTorch creates a differentiable graph for a single call of the operator."""
     return record.key in _KEYS

@@ -48,9 +48,10 @@ def batch_norm_kernel(
     momentum: float,
     eps: float,
 ) -> Three:
-    """Normalise each channel by batch moments (and update the running ones) or by running moments.
+    """Normalize each channel by the moments of the batch, or by the running moments.
 
-    Returns the result, the batch mean and 1 / standard deviation; both are empty if running moments are used.
+    In the first case, update the running moments, and return the result, the batch mean and
+    1 / standard deviation; in the second case, mean and deviation are empty.
     """
     channels = input.shape[1] if input.ndim > 1 else 0
     given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
@@ -93,7 +94,7 @@ def batch_norm_kernel(
     updates="training",
 )
 def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
-    if not input.size:  # an empty batch has no moments and does not update the running ones
+    if not input.size:  # an empty batch has no moments, so the running moments stay unchanged
         return xp.copy(input)
     return batch_norm_kernel(xp, input, *rest[:-1])[0]
 
@@ -274,7 +275,7 @@ def _batch_norm_backward(xp: Any, *args: Any) -> list[Array]:
     return _native_batch_norm_backward(xp, *args[:-1])
 
 
-# ------------------------------------------------------------------------------------ with more results
+# --------------------------------------------------------------------------- variants with additional results
 
 _STATISTICS = "Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var"
 
@@ -365,7 +366,7 @@ def _native_batch_norm_functional(
     return *_native_batch_norm(xp, input, weight, bias, mean, var, *rest), mean, var
 
 
-# ------------------------------------------------------------------------------------ in steps
+# ------------------------------------------------------------------- batch norm in steps, for several devices
 
 
 def _moments(xp: Any, input: Array) -> tuple[Array, Array]:
@@ -466,7 +467,10 @@ def _gather_stats(
     eps: float,
     counts: Any,
 ) -> tuple[Array, Array]:
-    """Combine mean and inverse deviation of batch parts, one row per part; update running moments."""
+    """Combine the moments of batch parts to those of the batch; update the running moments.
+
+    Row i of `mean` and `invstd` belongs to part i.
+    """
     wide = common.opmath(mean.dtype)
     of_part = (
         xp.full(mean.shape[0], counts, dtype=wide)

@@ -36,7 +36,7 @@ def nll(
 def _nll_and_weight(
     xp: Any, logp: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> tuple[Array, Array]:
-    """Return the NLL loss and the total sample weight, which is 0 for unreduced batches."""
+    """Return the NLL loss and the total weight of the samples, which is 0 without a reduction."""
     if logp.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if target.ndim > 0 and logp.ndim > 1 and not size_guards.equal(logp.shape[0], target.shape[0]):
@@ -167,7 +167,7 @@ def _nll_loss_backward(
     ignore_index: int,
     total_weight: Array,
 ) -> Array:
-    """Return the input gradient: each sample's at its target class, zeros elsewhere."""
+    """Return the gradient of the input, which is nonzero only at the target class of each sample."""
     x, t = (self[None], target.reshape(1)) if self.ndim == 1 else (self, target)
     if not size_guards.same(t.shape, (x.shape[0], *x.shape[2:])):
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
@@ -257,7 +257,7 @@ def _of_probabilities(
     return reduced(xp, common.cast(xp, loss, dtype), reduction)
 
 
-# ---------------------------------------------------------------------------------------- margins
+# ---------------------------------------------------------------------------------------- margin losses
 
 
 def _rows(self: Array) -> Array:
@@ -317,7 +317,7 @@ def _multi_margin_loss(
 
 
 def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> tuple[Array, Array]:
-    """Return the loss and a mask of target classes: those listed before the first -1."""
+    """Return the loss, and the mask of the target classes, which are listed before the first -1."""
     x = _rows(self)
     if not size_guards.same(target.shape, self.shape):
         raise RuntimeError(

@@ -8,9 +8,9 @@ user.  Out: NumPy dtypes, shapes and wrapped dimensions, or the error that PyTor
     >>> wrap_dim(-1, 3)
     2
 
-These are PyTorch's rules, not NumPy's: operands fall in three groups (tensors with dimensions,
-0-dim tensors, Python numbers) and a lower group changes the result only by its category
-(bool < int < float < complex), never by its width.
+Promotion follows PyTorch's rules, not NumPy's. There are three groups of operands: tensors with
+dimensions, 0-dim tensors, Python numbers. A lower group changes the result dtype only if its category
+(bool < int < float < complex) is higher; its width is ignored.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DOUBLE: DType = dtypes.float64.numpy_dtype
 CFLOAT: DType = dtypes.complex64.numpy_dtype
 CDOUBLE: DType = dtypes.complex128.numpy_dtype
 
-# Properties of `ts.dtypes`, by NumPy dtype.
+# NumPy dtype -> ScalarType number, PyTorch name and C++ name of the dtype in `ts.dtypes`.
 CODE_OF: dict[DType, int] = {d.numpy_dtype: d.code for d in dtypes.OF_NUMPY}
 NAME_OF: dict[DType, str] = {d.numpy_dtype: d.type_name for d in dtypes.OF_NUMPY}
 CPP_NAME_OF: dict[DType, str] = {  # C++ type names in kernel messages
@@ -58,7 +58,7 @@ INT64_MAX = (1 << 63) - 1
 
 _REAL_OF = {CFLOAT: FLOAT, CDOUBLE: DOUBLE}
 _COMPLEX_OF = {FLOAT: CFLOAT, DOUBLE: CDOUBLE}
-HALF_DTYPES: set[DType] = {HALF}  # floats of 16 bits
+HALF_DTYPES: set[DType] = {HALF}  # 16-bit floats: float16 and bfloat16
 
 
 def _enter_borrowed(d: dtypes.dtype, found: DType) -> None:
@@ -122,7 +122,7 @@ def complex_dtype(dtype: DType) -> DType:
     if dtype in _REAL_OF:
         return dtype
     if dtype == HALF or dtypes.is_float8(dtype):
-        return dtypes.from_numpy_dtype(dtype).to_complex().numpy_dtype  # an error for 8-bit floats
+        return dtypes.from_numpy_dtype(dtype).to_complex().numpy_dtype  # raises an error for 8-bit floats
     return _COMPLEX_OF.get(dtype) or complex_dtype(default_dtype())
 
 
@@ -151,7 +151,7 @@ def promote_types(a: DType, b: DType) -> DType:
 
 
 def _combine(high: DType | None, low: DType | None) -> DType | None:
-    """Promote a higher operand group with a lower one: the lower one raises only the category."""
+    """Promote the dtype of a higher operand group with that of a lower group, as in the module docstring."""
     if high is None or low is None:
         return high or low
     kh, kl = CATEGORY_OF[high], CATEGORY_OF[low]
@@ -183,7 +183,10 @@ def result_type(*operands: Any) -> DType:
 
 
 def can_cast(source: DType, target: DType) -> bool:
-    """Return whether in-place and out= writes may cast `source` to `target`: not to a lower category."""
+    """Return whether in-place and `out=` writes may cast `source` to `target`.
+
+    They must not cast to a lower category, such as float to int.
+    """
     a, b = CATEGORY_OF[source], CATEGORY_OF[target]
     if a == COMPLEX:
         return b == COMPLEX
@@ -193,7 +196,7 @@ def can_cast(source: DType, target: DType) -> bool:
 
 
 def check_cast(source: DType, target: DType) -> None:
-    """Raise unless `source` may be written into `target`."""
+    """Raise RuntimeError if in-place and `out=` writes may not cast `source` to `target`."""
     if not can_cast(source, target):
         raise RuntimeError(
             f"result type {NAME_OF[source]} can't be cast to the desired output type {NAME_OF[target]}"
@@ -242,7 +245,7 @@ def check_number(x: Any, dtype: DType) -> Any:
     if dtype.itemsize == 1 and floating:
         return factories.checked_number(x, dtypes.from_numpy_dtype(dtype))
     if not isinstance(x, complex) and (0 <= x <= 127 or (floating and -60000 <= x <= 60000)):
-        return x  # every dtype holds these, or every float
+        return x  # in the range of every dtype, or of every floating dtype
     return factories.checked_number(x, dtypes.from_numpy_dtype(dtype))
 
 
@@ -252,7 +255,7 @@ def opmath(dtype: DType) -> DType:
 
 
 def accumulate_dtype(dtype: DType) -> DType:
-    """Return the dtype of a sum or product: integers and bools grow to int64."""
+    """Return the result dtype of a sum or product: int64 for integers and bools, else `dtype`."""
     return INT64 if CATEGORY_OF[dtype] <= INTEGRAL else dtype
 
 
@@ -275,7 +278,7 @@ def check_factorised(name: str, *operands: Array) -> None:
             refuse(name, x.dtype)
 
 
-# ---------------------------------------------------------------------------------------- shapes
+# -------------------------------------------------------------------------------------- shapes and dimensions
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
@@ -390,7 +393,10 @@ def infer_size(size: Sequence[int], numel: int) -> Shape:
 
 
 def _require_multiple(numel: Any, known: Any) -> None:
-    """Require `numel` to be a multiple of `known`, the product of the given sizes; one is data-dependent."""
+    """Require `numel` to be a multiple of `known`, the product of the given sizes.
+
+    One of the two numbers is data-dependent, so the requirement is recorded as a constraint.
+    """
     if size_guards.known_one(known) or size_guards.known_equal(numel, known):
         return
     if size_guards.is_symbol(known):
@@ -401,14 +407,14 @@ def _require_multiple(numel: Any, known: Any) -> None:
 
 
 def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
-    """Return minimum and maximum of an index array; None if empty or on meta."""
+    """Return (minimum, maximum) of an index array; None if it is empty or on the meta device."""
     return None if xp.shapes_only or not x.size else (int(x.min()), int(x.max()))
 
 
 def settled(index: Array) -> Array:
-    """Return a private copy of indices, counts or a mask.
+    """Return a copy of indices, counts or a mask, made before they are validated.
 
-    NumPy reads them again after validation, and other threads could change them in between.
+    NumPy reads them again after the validation; without a copy, other threads could change them in between.
     """
     return index.copy()
 

@@ -1,4 +1,4 @@
-"""Operator support and computation rules of complex32, complex numbers of two float16 parts.
+"""Operator support and computation rules of complex32, the dtype with two float16 parts.
 
 In: an operator's record, kernel and arguments, of which one (or the result) is complex32.  Out: a kernel, or
 PyTorch's error:
@@ -6,8 +6,8 @@ PyTorch's error:
     x * 2       a kernel that computes in complex64 and rounds the result
     x / 2       NotImplementedError: "div_cpu" not implemented for 'ComplexHalf'
 
-As for 8-bit floats (`float8`), kernels in C move elements as bytes: operators that only move data, such as
-`gather` and `flip`, work although PyTorch has no kernel for them.
+Operators that only move data, such as `gather` and `flip`, work even if PyTorch has no kernel for them,
+because the C kernels move elements as bytes. The same holds for 8-bit floats (`float8`).
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ _COMPUTES: Final = """
     conv1d conv2d conv3d convolution conv_transpose1d conv_transpose2d conv_transpose3d
 """
 _COMPUTED: Final = frozenset(_COMPUTES.split())
-# Operators that round scale factors and intermediate results, like arithmetic on complex32 arrays.
+# Operators whose scale factors and intermediate results are rounded to complex32, too.
 _STEPS: Final = "add sub subtract rsub mul multiply addcmul diff l1_loss"
 _STEPWISE: Final = frozenset(_STEPS.split())
 
-# PyTorch's kernel names that differ from those for 8-bit floats.
+# Kernel names in PyTorch's errors, if they differ from the table in `float8`: "kernel: operators".
 _KERNELS: Final = """
     addmv_impl_cpu: addmv mv
     addr_cpu: addr
@@ -89,20 +89,20 @@ KERNELS: Final = float8.KERNELS | float8.kernels(_KERNELS)
 
 
 def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
-    """Raise PyTorch's error for operators without a kernel for complex32 results; arguments: see `kernel`."""
+    """Raise PyTorch's error if an operator with a complex32 result has no kernel for this dtype."""
     if not any(map(_is_narrow, args)) and not _is_there(record, args):
         _refuse(record, args)
 
 
 def kernel(record: OperatorRecord, found: Kernel, args: Sequence[Any]) -> Kernel:
-    """Return a kernel that computes in complex64 if operands promote to complex32, else `found`."""
+    """Return a kernel that computes in complex64 if the operands promote to complex32, else `found`."""
     base, _ = float8.names(record)
     name = base.removesuffix("_")
     if _is_moved(record, base):
         return found
     together = dtypes.is_complex32(float8.common_dtype(args)) if record.promotion else all(map(_fits, args))
     if not any(map(_is_narrow, args)) and not (record.promotion and together):
-        return found  # a complex number with a dtype other than float16
+        return found  # no operand is complex32: a complex number was combined with another dtype
     empty = all(x.numel() == 0 for x in args if isinstance(x, Tensor)) and not any(
         type(x) is list and _is_narrow(x) for x in args
     )
@@ -122,7 +122,7 @@ def kernel(record: OperatorRecord, found: Kernel, args: Sequence[Any]) -> Kernel
         result = found(xp, *wide)
         for given, made in zip(values, wide, strict=True):
             if result is made and made is not given and hasattr(made, "strides"):
-                given[...] = cast_elements(made, given.dtype)  # the mutated argument
+                given[...] = cast_elements(made, given.dtype)  # an in-place operator returned its argument
                 return given
         if isinstance(result, tuple | list):
             return type(result)(_rounded(x, rounded) for x in result)
@@ -143,7 +143,7 @@ def _is_there(record: OperatorRecord, args: Sequence[Any]) -> bool:
 
 
 def _converts(record: OperatorRecord, args: Sequence[Any]) -> bool:
-    """Return whether the call requests a computation dtype other than complex32."""
+    """Return whether the `dtype=` argument of the call selects a computation dtype other than complex32."""
     return float8.names(record)[0] in float8.CONVERTING and float8.wanted_dtype(record, args) not in (
         None,
         dtypes.complex32,
@@ -153,7 +153,7 @@ def _converts(record: OperatorRecord, args: Sequence[Any]) -> bool:
 def _refuse_like(
     found: Kernel, xp: Any, wide: Sequence[Any], record: OperatorRecord, args: Sequence[Any]
 ) -> NoReturn:
-    """Raise PyTorch's error; errors of shapes and of complex dtypes in general take precedence."""
+    """Raise the error that the kernel for complex64 raises for invalid arguments, else PyTorch's error."""
     if not record.nondeterministic:
         try:
             found(xp, *wide)
@@ -185,7 +185,7 @@ _FOURIER: Final = "MKL FFT doesn't support tensors of type: Half"
 
 
 def _low_precision(record: OperatorRecord) -> str:
-    """Return the operator's float16 refusal text for ComplexHalf, or "" if it is not a sentence."""
+    """Return the operator's error text for float16, with the name ComplexHalf; "" if it has no such text."""
     if "fft_" in float8.names(record)[0] and "shift" not in float8.names(record)[0]:
         return _FOURIER
     messages = unsupported_dtypes.by_kind((record.base or record).dtype_errors or {})

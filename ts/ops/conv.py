@@ -1,4 +1,4 @@
-"""Convolutions: windows times weight, as one batched matrix product.
+"""Convolutions, computed as one batched matrix product of windows and weight.
 
 In: input (N, C, *spatial) or (C, *spatial), weight, bias and per-dimension stride, padding, dilation; out:
 the convolution (a cross-correlation, as in PyTorch), or its transpose, the sum of weighted windows.
@@ -37,7 +37,8 @@ class Geometry:
     batched: bool
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
-    pads: tuple[tuple[int, int], ...]  # (before, after); transposed: output cropping
+    # (before, after) per dimension; for transposed convolutions, elements cropped from the output
+    pads: tuple[tuple[int, int], ...]
     dilation: tuple[int, ...]
     groups: int
     transposed: bool
@@ -54,7 +55,7 @@ class Geometry:
 
 _known: dict[Any, Geometry] = {}
 MAX_CACHED_GEOMETRIES = 1024
-MAX_COLUMNS = 1 << 22  # elements of the window matrix per product, for the weight gradient
+MAX_COLUMNS = 1 << 22  # maximum number of elements of the window matrix in a product, for the weight gradient
 MAX_PADDING = (1 << 62) - 1  # twice this number fits in 64 bits
 
 
@@ -175,7 +176,7 @@ def _describe(
             for m, s, (a, b), d, k, o in zip(given, steps, pads, gaps, kernel, more, strict=True)
         )
         if min(places) < 1:
-            one = (1,) * (n == 1)  # PyTorch computes 1-d convolutions as 2-d ones
+            one = (1,) * (n == 1)  # PyTorch computes a 1-d convolution as a 2-d convolution of height 1
             lengths, counts = (" x ".join(map(str, (*one, *v))) for v in (given, places))
             raise RuntimeError(
                 f"Given input size per channel: ({lengths}). Calculated output size per channel: ({counts}). "
@@ -227,7 +228,7 @@ def _pads(padding: Sizes | str, stride: Sizes, dilation: Sizes, kernel: Sizes) -
     return [(t // 2, t - t // 2) for t in totals]
 
 
-# ------------------------------------------------------------------------------------ computing
+# ------------------------------------------------------------------------------------ computation
 
 
 def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
@@ -303,7 +304,7 @@ def convolution_backward(
     compute: Compute = product,
     weigh: Weigh = weight_gradient,
 ) -> list[Array]:
-    """Return gradients of input, weight and bias; unrequested ones are empty."""
+    """Return the gradients of input, weight and bias; gradients not in the mask are empty arrays."""
     g = described(input, weight, None, stride, padding, dilation, groups, transposed, output_padding)
     wanted = (input.shape[0], *g.shape) if g.batched else g.shape
     if not size_guards.same(grad_output.shape, wanted):
@@ -372,7 +373,7 @@ def convolution(
     *,
     compute: Compute = product,
 ) -> Array:
-    """Compute the general convolution by `compute`."""
+    """Compute `aten::convolution`, the operator for all kinds of convolutions, by `compute`."""
     found = described(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
     return compute(xp, found, input, weight, bias)
 
@@ -391,7 +392,7 @@ def _convolution(
     *how: bool,
     compute: Compute = product,
 ) -> Array:
-    """Compute the general batched convolution of traces; `how` holds GPU library flags, ignored here."""
+    """Compute `aten::_convolution`, an operator in traces; `how` holds GPU library flags without effect."""
     if input.ndim != weight.ndim:
         raise RuntimeError(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight "
@@ -428,7 +429,7 @@ def _shape(xp: Any, g: Geometry, input: Array, *more: Array | None) -> tuple[tup
 
 
 def _shape_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a shape rule that runs the kernel's checks with `_shape` instead of a computation."""
+    """Return a shape rule: it calls `kernel`, which checks the arguments, with `_shape` as `compute`."""
 
     def convolution_shape(*args: Any) -> Any:
         return kernel(None, *args, compute=_shape)
@@ -436,7 +437,7 @@ def _shape_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return convolution_shape
 
 
-# ------------------------------------------------------------------------------------ the records
+# ------------------------------------------------------------------------------------ operator records
 
 _GENERAL = (
     "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool "

@@ -9,8 +9,8 @@ The family determines the unit (elements, results, multiplications) and its time
 with other costs have their own rate or rule (field `work`).  Allocations are not counted here: the memory
 limit bounds them.
 
-A kernel that loops in Python checks the deadline itself: `for t in steps(range(n))`; one with value-dependent
-cost per element runs in pieces: `xp.in_pieces(function, x, y)`.
+A kernel that loops in Python checks the deadline itself: `for t in steps(range(n))`. A kernel whose cost per
+element depends on the values is called for sections of the array: `xp.in_pieces(function, x, y)`.
 """
 
 from __future__ import annotations
@@ -37,18 +37,19 @@ T = TypeVar("T")
 
 _READ: Final = {dtypes.bool_: 0.02, dtypes.float16: 30, dtypes.bfloat16: 30}
 _MASKS: Final = (dtypes.bool_, dtypes.uint8)
-_CLOCK_INTERVAL_NS: Final = 100_000.0  # nanoseconds after which the clock is read
+# Charged before an iteration; the clock is read after this number of nanoseconds
+_CLOCK_INTERVAL_NS: Final = 100_000.0
 
 
 def steps(items: Iterable[T]) -> Iterator[T]:
-    """Yield the items of a loop; check the deadline before each."""
+    """Yield the items of a loop; check the deadline before each item."""
     for item in items:
         deadline.charge(_CLOCK_INTERVAL_NS)
         yield item
 
 
 def rule_of(record: OperatorRecord) -> Measure | None:
-    """Return the rule that computes nanoseconds from call arguments; None for free operators."""
+    """Return the rule that computes nanoseconds from call arguments; None for operators without cost."""
     if record.variant == "out" and record.base is not None:
         rule, count = rule_of(record.base), arity(record.base.schema_text)[2]
         return None if rule is None else lambda *args: rule(*args[:count])
@@ -72,7 +73,7 @@ def _makes_tensor(record: OperatorRecord) -> bool:
     return "Tensor(" not in returns or "!" in returns
 
 
-# ---------------------------------------------------------------- measures
+# ---------------------------------------------------------------- units of cost
 
 
 def tensors(args: Iterable[Any]) -> list[Tensor]:
@@ -87,7 +88,7 @@ def tensors(args: Iterable[Any]) -> list[Tensor]:
 
 
 def sizes(args: Iterable[Any]) -> list[int]:
-    """Return the first integer-list argument as a list; [] without one."""
+    """Return the first argument that is a list of ints, or [] if there is none."""
     found = (list(x) for x in args if isinstance(x, List | list) and len(x) and isinstance(x[0], int))
     return next(found, [])
 
@@ -103,7 +104,10 @@ def moved(*args: Any) -> float:
 
 
 def read(*args: Any) -> float:
-    """Return weighted bytes read by reductions: bools may stop early; 16-bit floats have no fast loops."""
+    """Return the weighted number of bytes that reductions read.
+
+    Bools have a low weight, because reductions may stop early; 16-bit floats have a high one (slow loops).
+    """
     return float(sum([x.numel() * _READ.get(x.dtype, x.element_size()) for x in tensors(args)]))
 
 
@@ -130,7 +134,7 @@ def created(*args: Any) -> float:
 
 
 def enlarged(x: Tensor, *args: Any) -> float:
-    """Return the element count of a tensor with its last sizes replaced."""
+    """Return the element count of a tensor whose last sizes are replaced by a list argument."""
     given = sizes(args)
     return math.prod([*x.shape[: x.ndim - len(given)], *given])
 
@@ -154,7 +158,7 @@ def picked(x: Tensor, indices: Any, *rest: Any) -> float:
     """Return the byte size of an advanced indexing result: `x[i, :, j]`."""
     found = [y for y in indices if y is not None and y.dtype not in _MASKS]
     if len(found) < sum(y is not None for y in indices):
-        return 0  # the number of selected elements depends on the mask's values
+        return 0  # masks: the number of selected elements depends on their values
     kept = [n for d, n in enumerate(x.shape) if d >= len(indices) or indices[d] is None]
     shapes = [y.shape for y in found]
     return float(_together(shapes) * math.prod(kept) * x.element_size())
@@ -176,13 +180,13 @@ def squared(x: Tensor, *rest: Any) -> float:
 
 
 def sorted_elements(*args: Any) -> float:
-    """Return the comparison count of a sort."""
+    """Return the number of comparisons of a sort."""
     n = elements(*args)
     return n * math.log2(n + 2)
 
 
 def multiplications(*args: Any) -> float:
-    """Return the multiplication count of a (batched) matrix product of the last two tensors."""
+    """Return the number of multiplications in the (batched) matrix product of the last two tensors."""
     x, y, *_ = [*tensors(args)[-2:], None]
     if x is None or y is None or y.ndim == 0 or x.ndim == 0:
         return elements(*args)
@@ -200,15 +204,15 @@ def products(*args: Any) -> float:
     if any(x.ndim == 1 for x in found):
         count = elements(*found)
         reading = count * (_UNCACHED_READ_NS if count > _CACHE_ELEMENTS else _CACHED_READ_NS)
-        if found[-1].dtype in _READ:  # 16-bit floats are converted first
+        if found[-1].dtype in _READ:  # 16-bit floats are converted to 32 bits first
             reading *= 4
     return max(multiply(found[-1]) * multiplications(*args), reading)
 
 
 def multiply(x: Tensor) -> float:
-    """Return nanoseconds per multiplication of a matrix product.
+    """Return the nanoseconds per multiplication of a matrix product with the dtype of `x`.
 
-    Integer products are slow and single-threaded.
+    Products of integers are slow and use a single thread.
     """
     if not x.is_floating_point() and not x.is_complex():
         return 0.25
@@ -232,7 +236,7 @@ def heads(query: Tensor, *rest: Any) -> float:
     return 2 * query.numel() * (others[0].shape[-2] if others and others[0].ndim > 1 else 1)
 
 
-# ---------------------------------------------------------------- rules of single records, in nanoseconds
+# ------------------------------------------------------------ cost rules for single operators, in nanoseconds
 
 
 def of(measure: Measure, rate: float) -> Measure:
@@ -274,7 +278,10 @@ def contraction(x: Tensor, y: Tensor, dims_x: Any, dims_y: Any, *rest: Any) -> f
 
 
 def einsum(equation: str, operands: Any, *rest: Any) -> float:
-    """Return einsum's cost: elements of a single operand, or index-space sizes of pairwise contractions."""
+    """Return the cost of `einsum`, by the index-space sizes of its pairwise contractions.
+
+    For a single operand, it is proportional to the number of elements.
+    """
     found = tensors([operands])
     given, arrow, kept = equation.replace(" ", "").partition("->")
     names = given.split(",")
@@ -309,16 +316,17 @@ def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
     return multiply(x) * x.numel() * math.prod(weight.shape[::2])
 
 
-# ---------------------------------------------------------------- families
+# ---------------------------------------------------------------- costs of operator families
 
 _FREE: Final = {"view", "transpose", "reshape", "script_only_ops", "assert_ops"}
-_KNOWN: Final = {"to", "dtype", "storage_ops"}  # families of metadata operators
-_MULTIPLY_NS: Final = 0.01  # for 32-bit elements
+# Families that also contain operators without elements in their results
+_KNOWN: Final = {"to", "dtype", "storage_ops"}
+_MULTIPLY_NS: Final = 0.01  # one multiplication of 32-bit elements in a matrix product
 _CACHE_ELEMENTS: Final = 4_000_000  # elements
-_CACHED_READ_NS: Final = 0.02  # for an element in the cache
+_CACHED_READ_NS: Final = 0.02  # read of an element from the cache
 _UNCACHED_READ_NS: Final = 0.1
 
-# family: unit of cost, nanoseconds per unit on one thread, and whether threads share the work
+# family -> (function that counts units, nanoseconds per unit on one thread, whether several threads are used)
 _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "unary": (moved, 0.03, False),
     "activation": (moved, 0.05, False),

@@ -4,8 +4,8 @@ In: log probabilities (T, N, C) or (T, C), targets (N, S) or concatenated, and t
 negative log likelihood of each sequence, or its reduction.
 
 A blank is inserted before, between and after the labels, so there are 2 S + 1 states.  `alpha[s]` is the log
-probability of all paths that are in state s after the current time step.  It is computed from the states s,
-s - 1 and, if s - 1 is a blank between two different labels, s - 2.
+probability of all paths that are in state s after the current time step.  It is computed from `alpha` of the
+states s, s - 1 and, if s - 1 is a blank between two different labels, s - 2 at the previous time step.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _check_logs(log_probs: Array, targets: Array, blank: int) -> Array:
 def _states(
     xp: Any, logs: Array, targets: Array, input_lengths: Lengths, target_lengths: Lengths, blank: int
 ) -> tuple[Array, Array]:
-    """Return state labels (N, 2 S + 1), and a mask of states reachable by skipping a blank."""
+    """Return the labels of the states (N, 2 S + 1), and a mask of states s that are reachable from s - 2."""
     steps, batch, labels = logs.shape
     _check_lengths("input_lengths", input_lengths, batch, steps)
     _check_lengths("target_lengths", target_lengths, batch, None)
@@ -269,7 +269,10 @@ def _ctc_loss_backward(
     blank: int,
     zero_infinity: bool = False,
 ) -> Array:
-    """Return the gradient of the scores before log_softmax: label probability minus posterior occupancy."""
+    """Return the gradient of the scores before log_softmax.
+
+    It is the probability of each label minus its posterior occupancy.
+    """
     logs = _check_logs(log_probs, targets, blank)
     given = _lengths_of("input_lengths", input_lengths)
     sizes = _lengths_of("target_lengths", target_lengths)

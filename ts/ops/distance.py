@@ -80,8 +80,9 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
 
 
 def _by_products(x1: Array, x2: Array) -> bool:
-    """Return whether PyTorch uses matrix products here; symbolic sizes are guarded by the decision."""
-    return evaluate_guard(x1.shape[-2] > 25) | evaluate_guard(x2.shape[-2] > 25)  # both guards are recorded
+    """Return whether PyTorch uses matrix products here; for symbolic sizes, the decision becomes a guard."""
+    # Not `or`, so that both guards are recorded
+    return evaluate_guard(x1.shape[-2] > 25) | evaluate_guard(x2.shape[-2] > 25)
 
 
 @op(
@@ -117,7 +118,10 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
     **COPIED,
 )
 def _euclidean_dist(xp: Any, x1: Array, x2: Array) -> Array:
-    """Compute distances by products, |a - b|^2 = |a|^2 + |b|^2 - 2 ab, clamped at zero against rounding."""
+    """Compute distances by a matrix product: |a - b|^2 = |a|^2 + |b|^2 - 2 ab.
+
+    Negative squares, which rounding may cause, are replaced by zero.
+    """
     a, b = wide(xp, x1), wide(xp, x2)
     squares = xp.sum(a * a, axis=-1)[..., :, None] + xp.sum(b * b, axis=-1)[..., None, :]
     squares = squares - 2 * xp.matmul(a, b.swapaxes(-1, -2))
@@ -155,7 +159,7 @@ def _pdist(xp: Any, self: Array, p: float = 2) -> Array:
 
 
 def _of_gap(xp: Any, grad: Array, gap: Array, distance: Array, p: float) -> Array:
-    """Return the gradient of vector differences `gap`; zero at equal vectors."""
+    """Return the gradient of the vector differences `gap`; it is zero for equal vectors."""
     if p == 0:
         return xp.zeros_like(gap)
     if p == 1:
@@ -194,7 +198,7 @@ def _cdist_backward(xp: Any, grad: Array, x1: Array, x2: Array, p: float, cdist:
     **COPIED,
 )
 def _pdist_backward(xp: Any, grad: Array, self: Array, p: float, pdist: Array) -> Array:
-    """Return the gradient of `self` via the symmetric distance matrix: each pair affects both vectors."""
+    """Return the gradient of `self`, by the symmetric matrix of pairs, as a pair affects both vectors."""
     n = self.shape[0]
     rows, columns = xp.triu_indices(n, 1)
     whole, distance = xp.zeros((n, n), dtype=self.dtype), xp.zeros((n, n), dtype=self.dtype)

@@ -31,7 +31,7 @@ _KINDS: Final = {
     "c": "complex64 and complex128",
 }
 _REFUSED: Final = {"b": "bool", "i": "integers", "h": "float16 and bfloat16", "f": "floats", "c": "complex"}
-# Operators other than pointwise ones with results of the first argument's shape.
+# Operators, except pointwise ones, whose result has the shape of the first argument.
 _SAME: Final = """
     softmax log_softmax cumsum cumprod cummax cummin logcumsumexp sort argsort flip roll tril triu clone
     detach index_add masked_fill scatter scatter_add scatter_reduce index_copy index_fill index_put layer_norm
@@ -81,7 +81,7 @@ def _call(name: str, operator: Any) -> str:
 
 
 def _sentence(name: str, operators: Sequence[Any]) -> str:
-    """Return the operator's summary; for in-place variants and aliases, name their base operator."""
+    """Return the summary of an operator; for an in-place variant or alias, it names the base operator."""
     if name in SENTENCES:
         return textwrap.fill(SENTENCES[name][0], _WIDTH)
     record = operators[0].record
@@ -133,7 +133,7 @@ def _line(title: str, said: str) -> str:
 
 
 def _shape(record: Any, signature: Any) -> str:
-    """Return the result shape's description if record or schema determine it, else ""."""
+    """Return a description of the result shape if the record or the schema determines it, else ""."""
     from ts.ops.shape_functions import DataDependentShapeError
 
     names = {p.name for p in signature.parameters}

@@ -27,7 +27,7 @@ _FIELDS: dict[str, Any] = {"where": "f", "nondeterministic": True}
 
 
 def _kept(xp: Any, input: Array, p: float, channels: bool) -> Array:
-    """Draw the keep mask (1 or 0) in the input's dtype; one element per channel for feature dropout."""
+    """Draw the mask of kept elements (1 or 0); with `channels`, it has one element per channel."""
     if channels and input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     if channels:
@@ -77,7 +77,7 @@ _SELU_LIMIT = 1.7580993408473766
 
 
 def _forms(name: str, **how: bool) -> Callable[..., Array]:
-    """Declare the functional and the in-place variant."""
+    """Declare the functional and the in-place variant of dropout operator `name`."""
 
     def kernel(xp: Any, input: Array, p: float, train: bool) -> Array:
         return dropped(xp, input, p, train, **how)
@@ -149,7 +149,7 @@ def _masked_scale(xp: Any, self: Array, mask: Array, scale: float) -> Array:
     return _step(xp, "multiply", self * common.cast(xp, mask, self.dtype), scale, self.dtype)
 
 
-# ---------------------------------------------------------------------------------------- random slopes
+# ---------------------------------------------------------------------------------------- rrelu
 
 
 _BOUNDS = (

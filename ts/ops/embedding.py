@@ -1,7 +1,7 @@
 """Embedding lookup: table rows by index, or reduced over bags of indices.
 
-In: a table (rows, width) and indices; for bags also their offsets.  Out: rows; for `one_hot`, ones at the
-indices.
+In: a table (rows, width) and indices; for bags also the offset of each bag.  Out: the rows of the table, or a
+reduced row per bag; for `one_hot`, rows with a one at the index.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _embedding_dense_backward(
     padding_idx: int,
     scale_grad_by_freq: bool,
 ) -> Array:
-    """Return the embedding table's gradient: sum the output gradients by row index."""
+    """Return the gradient of an embedding table: for each row, the sum of the gradients of its lookups."""
     _check_indices("embedding_backward", 2, indices=indices)
     if not size_guards.same(grad_output.shape[:-1], indices.shape):
         raise RuntimeError(
@@ -107,7 +107,7 @@ def _embedding_dense_backward(
 def _shortened(
     xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float
 ) -> tuple[Array, Array]:
-    """Return indices of rows with norm above `max_norm`, and their rescaled values."""
+    """Return the indices of the rows whose norm exceeds `max_norm`, and the rescaled rows."""
     _check_indices("embedding_renorm_", 2, indices=indices)
     ends = common.extremes(xp, indices)
     if ends is not None and (ends[0] < 0 or ends[1] >= self.shape[0]):
@@ -184,7 +184,7 @@ def _one_hot(xp: Any, self: Array, num_classes: int = -1) -> Array:
     return (self[..., None] == xp.arange(n)).astype(common.INT64)
 
 
-# ---------------------------------------------------------------------------------------- bags
+# ---------------------------------------------------------------------------------------- embedding bags
 
 
 def _bag_shapes(
@@ -209,13 +209,13 @@ def _bag_shapes(
 
 
 def _long_way(weight: Array, mode: int, padding_idx: int | None) -> bool:
-    """Return whether `offset2bag` is filled: PyTorch's fast path for sums leaves it empty."""
+    """Return whether the result `offset2bag` is filled; PyTorch's fast path for sums leaves it empty."""
     padded = padding_idx is not None and padding_idx >= 0
     return mode != SUM or padded or bool(weight.dtype == common.DOUBLE)
 
 
 def _padding(weight: Array, padding_idx: int | None) -> int:
-    """Return the nonnegative padding row index, or -1 without padding."""
+    """Return the padding index as a nonnegative row index, or -1 if there is none."""
     if padding_idx is None:
         return -1
     rows: int = weight.shape[0]
@@ -332,7 +332,7 @@ def _embedding_bag(
     bag, chosen = every[kept], index[kept]
     counts = xp.bincount(bag, minlength=bags) if bags else xp.zeros(0, dtype=common.INT64)
     full = xp.flatnonzero(counts)
-    first = (xp.cumsum(counts) - counts)[full]  # starts of nonempty bags
+    first = (xp.cumsum(counts) - counts)[full]  # first index of each nonempty bag
     picked = common.cast(xp, weight[chosen], common.opmath(weight.dtype))
     if per_sample_weights is not None:
         scale = common.cast(xp, per_sample_weights.reshape(-1)[kept], picked.dtype)
@@ -390,7 +390,7 @@ def _public_embedding_bag(
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------- smaller tables
+# -------------------------------------------------------------------------------- pruned and saturated tables
 
 
 @op(
@@ -401,7 +401,7 @@ def _public_embedding_bag(
     shape=depends("_rowwise_prune"),
 )
 def _rowwise_prune(xp: Any, weight: Array, mask: Array, compressed_indices_dtype: int) -> tuple[Array, Array]:
-    """Return the rows kept by the mask, and the new index of each row, -1 if pruned."""
+    """Return the rows whose mask is true, and the new index of each row (-1 for a removed row)."""
     if mask.size != weight.shape[0]:
         raise RuntimeError(
             "Number of elements in 'mask' should be equivalent to the number of rows in 'weights'."

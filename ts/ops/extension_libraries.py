@@ -53,9 +53,10 @@ def _overdrive(
     return last_in, last_out, output
 
 
-# Packages that fall back to Python code if loading raises OSError, and would call a loaded library at import.
+# Packages that use Python code if loading raises OSError. If loading succeeded, they would call the library
+# at import.
 _PACKAGES_WITH_FALLBACK: Final = frozenset({"torchvision"})
-# Operators of extension libraries that ts implements: useful ones, and those that packages call at import.
+# Operators of extension libraries that `ts` implements, because they are often used or called at import.
 _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
     "_torchaudio::cuda_version() -> int?": lambda: None,
     "_torchaudio::is_align_available() -> bool": lambda: False,
@@ -67,9 +68,10 @@ _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
 
 
 def load_library(path: Any) -> None:
-    """Load a shared library; OSError if it does not exist or its package has a Python fallback.
+    """Load a shared library; raise OSError if it does not exist or its package has a Python fallback.
 
-    A library that is linked with PyTorch is not loaded: a warning; ts runs its operators in `_OPERATORS`.
+    A library that is linked with PyTorch is not loaded; a warning is issued, and its operators in
+    `_OPERATORS` are available.
     """
     place = os.path.realpath(os.fspath(path))
     refusal = f"Could not load this library: {place}"
@@ -111,7 +113,7 @@ def _search(place: str, pattern: re.Pattern[bytes]) -> bool:
 
 @functools.cache
 def _declares(place: str, namespace: str, name: str) -> bool:
-    """Return whether a library's file contains the strings of an operator's namespace and name."""
+    """Return whether the file `place` contains the names of an operator's namespace and of the operator."""
     words = (re.escape(x.encode("utf-8", "surrogatepass")) for x in (namespace, name))
     return all(_search(place, re.compile(rb"(?<!\w)" + word + rb"(?!\w)")) for word in words)
 
@@ -125,11 +127,11 @@ class UnavailableOperator:
 
     @property
     def default(self) -> UnavailableOperator:
-        """Default overload: this object."""
+        """The default overload, which is this object."""
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Raise NotImplementedError, with the library of the operator."""
+        """Raise a NotImplementedError that names the operator and its library."""
         raise NotImplementedError(
             f"torch.ops.{self.namespace}.{self.__name__} is an operator in C++ of {self.library}, whose code "
             f"ts does not run: implement it in Python with torch.library (define, impl)"

@@ -45,7 +45,7 @@ Array = common.Array
     sparse="conversions.zeros_of_layout",
 )
 def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any) -> Array:
-    if len(options) == 4 and options[3]:  # the memory format of `empty`
+    if len(options) == 4 and options[3]:  # `empty` has a memory format as fourth option
         return storage_ops.formatted(xp, common.check_sizes(size), common.dtype_from(dtype), options[3])
     return xp.zeros(common.check_sizes(size), dtype=common.dtype_from(dtype))
 
@@ -260,11 +260,11 @@ def _scalar_tensor(xp: Any, s: Any, dtype: int | None = None, *_: Any) -> Array:
     return common.cast_checked(xp, s, common.dtype_from(dtype))
 
 
-# ---------------------------------------------------------------------------------------- ranges
+# --------------------------------------------------------------------------------- arange, linspace, logspace
 
 
 def _steps(start: Any, end: Any, step: Any) -> Any:
-    """Return the integer range's step count, at least 0."""
+    """Return the number of elements of an integer range."""
     count = -(-(end - start) // step)
     if not hinted(count) and certain(count >= 0):
         return count
@@ -289,7 +289,8 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
             raise ValueError("step must be nonzero")
         if whole or target == common.INT64:
             count = _steps(first, end if whole else int(end), stride)
-        else:  # the number of steps is computed before the conversion to integers
+        # The number of elements is computed from the float arguments, before their conversion to integers
+        else:
             count = max(math.ceil((end - start) / step), 0)
         return (first + xp.arange(count, dtype=common.INT64) * stride).astype(target)
     count = _steps(start, end, step) if whole else max(math.ceil((end - start) / step), 0)
@@ -403,7 +404,7 @@ def _line(
     wide = common.CDOUBLE if target.kind == "c" else common.DOUBLE
     if steps == 1:
         return xp.full(1, a, dtype=wide), target
-    # Each half is computed from its end, so that both ends are exact.
+    # The first half is computed from the start and the second half from the end, so that both ends are exact.
     at = xp.arange(steps)
     single = target.kind in "iu"
     step = (b - a) / (steps - 1) if steps > 1 else 0

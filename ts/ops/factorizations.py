@@ -238,7 +238,7 @@ def _cholesky_ex(
             raise
     factors, info = xp.zeros_like(self), xp.zeros(self.shape[:-2], dtype=common.INT32)
     for place in np.ndindex(self.shape[:-2]):
-        # Stop at the first leading block that is not positive definite.
+        # `info` is the size of the smallest leading block that is not positive definite.
         for k in cost_model.steps(range(1, self.shape[-1] + 1)):
             try:
                 block = (*place, slice(k), slice(k))
@@ -603,13 +603,14 @@ def _exponential_shape(self: Array) -> Made:
 @op("aten::linalg_matrix_exp(Tensor self) -> Tensor", out="out", where="f", work=0.2, **COPIED)
 @shared_fields(shape=_exponential_shape)
 def _matrix_exp(xp: Any, self: Array) -> Array:
-    # In double precision, because each squaring doubles the error.
+    # The computation is in double precision, because each squaring doubles the error.
     wide = xp.dtype("complex128" if self.dtype.kind == "c" else "float64")
     x = common.cast(xp, square("linalg.matrix_exp", self), wide)
     return common.cast(xp, _exponential(xp, x), self.dtype)
 
 
-# Numerator coefficients of exp's Padé approximant of degree 13; the denominator negates the odd ones.
+# Numerator coefficients of the Padé approximant of exp of degree 13; in the denominator, odd coefficients
+# have the opposite sign.
 _PADE = tuple(
     math.comb(13, k) * math.factorial(26 - k) / math.factorial(26)  # (26-k)! 13! / (26! k! (13-k)!)
     for k in range(14)
@@ -637,4 +638,4 @@ def _exponential(xp: Any, x: Array) -> Array:
     return result
 
 
-# ------------------------------------------------------------------------------------ norms by name
+# --------------------------------------------------------------------------------- operators for matrix norms

@@ -23,7 +23,7 @@ _NO_HALF = {"h": "Unsupported dtype {dtype}"}
 Ints = Sequence[int] | None
 
 _SMALL_TRANSFORM_LENGTH = 50
-# (limit, nanoseconds per element and doubling) for lengths below `limit` with a large prime factor.
+# (limit, nanoseconds per element and per power of two) for lengths below `limit` with a large prime factor.
 _LEVELS = ((1 << 16, 0.6), (1 << 19, 1.5), (math.inf, 3.5))
 
 
@@ -49,7 +49,7 @@ def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) 
 
 
 def _reserve(x: Array, axes: Sequence[int], lengths: Ints) -> None:
-    """Charge limits for lengths with large prime factors, which use transforms of twice the length."""
+    """Charge `ts.limits` for lengths with a large prime factor, which need transforms of twice the length."""
     if not deadline.is_limited():
         return
     for axis, n in zip(axes, lengths or [x.shape[a] for a in axes], strict=False):
@@ -306,7 +306,7 @@ def _ifftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     return xp.fft.ifftshift(self, None if dim is None else tuple(dim))
 
 
-# ---------------------------------------------------------------------------------------- steps
+# ------------------------------------------------------------------------------------- internal FFT operators
 
 _COMPLEX_ONLY = {"bihf": "Only supports complex dtypes, but found: {dtype}"}
 _REAL_ONLY = {
@@ -316,7 +316,7 @@ _REAL_ONLY = {
 
 
 def _scaled(xp: Any, self: Array, result: Array, lengths: Sequence[int], normalization: int) -> Array:
-    """Normalize a transform of n = prod(lengths) points: unscaled (0), by sqrt(n) (1) or by n (2)."""
+    """Normalize a transform of n = prod(lengths) points: modes 0, 1, 2 divide by 1, sqrt(n), n."""
     count = math.prod(lengths)
     if normalization not in (0, 1, 2):
         raise RuntimeError(f"Unsupported normalization type {normalization}")
@@ -374,7 +374,7 @@ def _complex_to_real(
     return _scaled(xp, self, result, lengths, normalization)
 
 
-# ---------------------------------------------------------------------------------------- frequencies
+# ------------------------------------------------------------------------------------- frequencies and shifts
 
 
 def _frequencies(xp: Any, name: str, places: Array, n: int, d: float, dtype: int | None) -> Array:

@@ -5,8 +5,9 @@ In: an operator's record and arguments with an 8-bit argument or result; out: no
     x + 1       NotImplementedError: "add_stub" not implemented for 'Float8_e4m3fn'
     x + y       RuntimeError: Promotion for Float8 Types is not supported, ..., if y has another dtype
 
-These dtypes support storage, conversion, data movement and comparison.  The C kernels move elements as bytes,
-so operators that only move data, such as `gather` and `flip`, work although PyTorch has no kernel for them.
+These dtypes support storage, conversion, data movement and comparison.  Operators that only move data, such
+as `gather` and `flip`, work even if PyTorch has no kernel for them, because the C kernels move elements as
+bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from ts.ops import common
 if TYPE_CHECKING:
     from ts.ops.registry import OperatorRecord
 
-FAMILIES: Final = ("view", "view_backward", "transpose", "storage_ops")  # all operators are supported
+# Families in which all operators are supported
+FAMILIES: Final = ("view", "view_backward", "transpose", "storage_ops")
 _NAMES: Final = """
     zeros ones full empty eye zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty
     new_empty_strided empty_strided empty_permuted zero fill fill_diagonal copy scalar_tensor
@@ -37,14 +39,15 @@ _NAMES: Final = """
     is_floating_point is_complex is_signed is_same_size result_type can_cast promote_types
 """
 _OPERATORS: Final = frozenset(_NAMES.split())
-_WITH_INFINITY: Final = {  # dtypes for which classification operators exist
+_WITH_INFINITY: Final = {  # dtypes that `isinf` and similar operators support
     "isinf": (dtypes.float8_e5m2,),
     "isfinite": (dtypes.float8_e5m2, dtypes.float8_e8m0fnu),
 }
 _OF_SIGNED: Final = {"abs": "abs_cpu", "absolute": "abs_cpu", "index_put": "index_put"}  # no float8_e8m0fnu
-CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")  # to `dtype=`
+# Operators that convert to `dtype=` before they compute
+CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")
 
-# PyTorch's kernel names that differ from the operator's name.
+# Kernel names in PyTorch's errors, if they differ from the operator's name: "kernel: operators".
 _KERNELS: Final = """
     GeluKernelImpl: gelu
     GroupNormKernelImpl: group_norm
@@ -273,7 +276,7 @@ _KERNELS: Final = """
 
 
 def kernels(table: str) -> dict[str, str]:
-    """Parse a table of `kernel: operators` lines into a kernel name by operator."""
+    """Parse a table with lines "kernel: operators"; return a dict from operator to kernel name."""
     lines = (line.strip().partition(": ") for line in table.strip().splitlines())
     return {operator: kernel for kernel, _, operators in lines for operator in operators.split()}
 
@@ -316,7 +319,7 @@ def common_dtype(args: Sequence[Any]) -> common.DType:
 
 
 def wanted_dtype(record: OperatorRecord, args: Sequence[Any]) -> dtypes.dtype | None:
-    """Return the call's `dtype` argument, or None."""
+    """Return the `dtype` argument of a call, or None if it has none."""
     for parameter, x in zip(record.schema.arguments, args, strict=True):
         if parameter.name == "dtype" and x is not None:
             return dtypes.as_dtype(x)

@@ -4,9 +4,9 @@
     ts._foreach_add_(moments, gradients, alpha=0.1)
     ts._foreach_add_(moments, [1.0, 2.0])               a number for each element
 
-A row of the tables has the parameters after `self`, and the operator for the elements
-(`ts._core.dispatch.foreach`), which determines values, dtypes, gradients and errors on any device.  In-place
-variants return None, as in PyTorch's schemas.
+A row of the tables contains the parameters after `self`, and the operator that is called for each tensor of
+the lists (`ts._core.dispatch.foreach`); this operator determines values, dtypes, gradients and errors on any
+device. In-place variants return None, as in PyTorch's schemas.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ UNARY = (
 _SCALAR, _SCALARS = "Scalar scalar", "Scalar[] scalars"
 _LIST, _SCALED = "Tensor[] other", "Tensor[] other, *, Scalar alpha=1"
 
-# Name and overload, parameters after `self`, and the elementwise operators: functional, in-place.
+# (name and overload, parameters after `self`, functional and in-place operator for each tensor)
 BINARY = (
     ("add.Scalar", _SCALAR, "add.Scalar", "add_.Scalar"),
     ("add.List", _SCALED, "add.Tensor", "add_.Tensor"),
@@ -82,7 +82,7 @@ def _each(schema: str, base: str) -> Kernel:
 
 
 def _both(name: str, rest: str, functional: str, inplace: str) -> None:
-    """Declare the functional and the in-place operator."""
+    """Declare the functional and the in-place operator `name`; `rest` are the parameters after `self`."""
     head, _, overload = name.partition(".")
     overload = f".{overload}" if overload else ""
     rest = f", {rest}" if rest else ""
@@ -116,11 +116,11 @@ _PRODUCTS = "aten::_foreach_mm(Tensor[] self, Tensor[] mat2) -> Tensor[]"
 _declare(_PRODUCTS, _each(_PRODUCTS, "mm"), autocast={"cpu": "lower"})
 
 
-# ---------------------------------------------------------------------------------------- numbers in tensors
+# -------------------------------------------------------------------------- operators with scalars in tensors
 
 
 def _by_one(schema: str, base: str) -> None:
-    """Declare an overload with a 0-dim scalar tensor as second operand of every list element."""
+    """Declare an overload with a 0-dim tensor that is the second operand for all tensors of the list."""
     compute = _each(schema, base)
 
     def kernel(self: Sequence[Tensor], other: Tensor, *rest: Any) -> Any:
@@ -135,7 +135,7 @@ def _by_one(schema: str, base: str) -> None:
 
 
 def _by_many(schema: str, base: str) -> None:
-    """Declare an overload with a 1-dim tensor of scalars, one per list element."""
+    """Declare an overload with a 1-dim tensor that has one scalar for each tensor of the list."""
     compute = _each(schema, base)
 
     def kernel(self: Sequence[Tensor], tensor1: Any, tensor2: Any, scalars: Tensor) -> Any:
@@ -148,7 +148,8 @@ def _by_many(schema: str, base: str) -> None:
                 f"Expected length of scalars to match input of length {len(self)} but got {len(scalars)} "
                 "instead."
             )
-        numbers = [1.0] * len(self) if scalars.is_meta else scalars.tolist()  # meta: any numbers
+        # On the meta device, the values do not matter
+        numbers = [1.0] * len(self) if scalars.is_meta else scalars.tolist()
         return compute(self, tensor1, tensor2, numbers)
 
     _declare(schema, kernel)

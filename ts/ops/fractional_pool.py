@@ -22,14 +22,15 @@ Sizes = Sequence[int]
 
 
 def _starts(xp: Any, sample: Array, n: int, m: int, kernel: int) -> Array:
-    """Return window start indices (planes, m) in n elements; the last window ends at the end."""
+    """Return the start indices (planes, m) of m windows in n elements; the last window ends at element n."""
     last = xp.full((sample.shape[0], 1), n - kernel, dtype=common.INT64)
     if m == 1:
         return last
     step = sample.dtype.type((n - kernel) / (m - 1))
     place = xp.arange(m - 1).astype(sample.dtype)
     start = xp.trunc((sample[:, None] + place) * step) - xp.trunc(sample * step)[:, None]
-    start = xp.clip(xp.nan_to_num(start), 0, n - kernel)  # samples outside [0, 1) must stay in range
+    # Invalid samples, outside [0, 1), must not lead to invalid indices
+    start = xp.clip(xp.nan_to_num(start), 0, n - kernel)
     return xp.concatenate([start.astype(common.INT64), last], 1)
 
 
@@ -67,7 +68,8 @@ def _pooled(
     samples = common.cast(xp, random_samples[:batch], common.opmath(self.dtype)).reshape(planes, n)
     index: Any = 0
     for d, (size, k, m) in enumerate(zip(sizes, kernel, places, strict=True)):
-        # Samples of images are in the order (width, height), those of volumes begin with time.
+        # The random samples are in the order (width, height) for images, and (time, height, width) for
+        # volumes.
         start = (
             _starts(xp, samples[:, 1 - d if n == 2 else d], size, m, k)
             if m

@@ -23,7 +23,7 @@ def _listed(tensors: tuple[Any, ...]) -> list[Any]:
     return list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
 
 
-# ---------------------------------------------------------------------------------------- the package's own
+# ------------------------------------------------------------------------------ functions of the package `ts`
 
 
 def broadcast_tensors(*tensors: Any) -> Any:
@@ -105,7 +105,7 @@ def _subscripts(numbers: Any) -> str:
 
 
 def _each(name: str) -> Function:
-    """Return a function that maps operator `name` over one tensor or several (as a tuple)."""
+    """Return a function that applies operator `name` to a tensor, or to each of several tensors."""
 
     def function(*tensors: Any) -> Any:
         given = _listed(tensors)
@@ -131,7 +131,7 @@ _TORCH: tuple[Function, ...] = (
 
 
 _BY_NAME: dict[str, Function] = {f.__name__: Overridable(f) for f in _TORCH}
-globals().update(_BY_NAME)  # pickle finds functions by module attribute
+globals().update(_BY_NAME)  # pickle finds a function as an attribute of its module
 
 
 def torch_functions() -> dict[str, Function]:

@@ -3,9 +3,9 @@
     ts._fused_sgd_(params, grads, momenta, weight_decay=0.0, momentum=0.9, lr=0.1, dampening=0.0,
                    nesterov=False, maximize=False, is_first_step=False)
 
-A rule (`sgd`, `adam`, `adagrad`) implements a step by foreach operators that update parameters and state in
-place: it supports all devices, dtypes and gradients.  The fused operators compute the step in one pass if the
-backend has a kernel for it.  `state_steps` count the steps including this one.
+A rule (`sgd`, `adam`, `adagrad`) implements a step by foreach operators, which update parameters and state in
+place and support all devices, dtypes and gradients.  The fused operators compute the step in one pass if the
+backend has a kernel for it.  `state_steps` contains the number of steps, including the current one.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ Number = Any  # a float, or a tensor without dimensions
 
 @cache
 def on_lists(name: str) -> Callable[..., Any]:
-    """Return the function `ts._foreach_NAME`."""
+    """Return the foreach function `ts._foreach_{name}`."""
     found: Callable[..., Any] = overloads(f"_foreach_{name}")
     return found
 
 
 def then(name: str, temporaries: Tensors, *args: Any) -> Tensors:
-    """Apply a foreach operator to temporary tensors: in place, unless gradients are recorded."""
+    """Apply a foreach operator to temporary tensors, in place if no gradients are recorded."""
     if is_grad_enabled():
         made: Tensors = on_lists(name)(temporaries, *args)
         return made
@@ -41,12 +41,12 @@ def then(name: str, temporaries: Tensors, *args: Any) -> Tensors:
 
 
 def number_in(x: Number) -> float:
-    """Return a number or tensor as a float; 1.0 for meta tensors."""
+    """Convert a number or 0-dim tensor to a float; return 1.0 for meta tensors."""
     return 1.0 if isinstance(x, Tensor) and x.is_meta else float(x)
 
 
 def turned(grads: Tensors, maximize: bool) -> Tensors:
-    """Return the gradients to descend: negated when maximizing."""
+    """Return `grads`, negated if the objective is maximized."""
     return on_lists("neg")(grads) if maximize else grads
 
 
@@ -145,11 +145,11 @@ def adagrad(
     )
 
 
-# ---------------------------------------------------------------------------------------- the operators
+# ---------------------------------------------------------------------------------------- fused operators
 
 
 def _scaled(grads: Tensors, scale: Tensor | None, found: Tensor | None) -> bool:
-    """Divide the gradients by the scaler's factor; return False if the step is skipped."""
+    """Divide the gradients by the scale of the GradScaler; return False if the step must be skipped."""
     if found is not None and not found.is_meta and float(found) != 0:
         return False
     if scale is not None:
@@ -274,7 +274,7 @@ def _fused_adagrad(
 _SCALER = "Tensor? grad_scale=None, Tensor? found_inf=None"
 _MOMENTS = "beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize"
 
-# Name, mutated lists, further parameters, options before and after the learning rate, kernel.
+# (name, mutated lists, further parameters, options before the learning rate, options after it, kernel)
 RULES: tuple[tuple[str, str, str, str, str, Callable[..., None]], ...] = (
     (
         "sgd", "self grads momentum_buffer_list", "", "float weight_decay, float momentum, ",
@@ -321,7 +321,7 @@ def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel:
 
 
 def _on_copies(in_place: OperatorRecord, count: int) -> Callable[..., tuple[Sequence[Tensor], ...]]:
-    """Return a kernel that runs on copies of the first `count` lists and returns these."""
+    """Return a functional kernel: it copies the first `count` lists, updates the copies, and returns them."""
 
     def run(*args: Any) -> tuple[Sequence[Tensor], ...]:
         copies = tuple([x.clone() for x in several] for several in args[:count])

@@ -24,24 +24,24 @@ from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister, set_de
 from ts.devices import device as Device
 
 DEFAULT_SEED = 67280421310721
-_BYTES = STATE_BYTES + 512  # memory of a generator including its objects
+_BYTES = STATE_BYTES + 512  # memory of a generator, with its Python objects
 
 
 class CpuStream(MersenneTwister):  # type: ignore[misc]  # the stub has another module name
     """Random stream of the CPU.
 
-    Streams of other devices have the same methods and return arrays of the device.
+    Streams of other devices have the same methods, but return arrays on the device.
     """
 
     def in_blocks(self, n: int, without_gaps: bool) -> bool:
-        """Return whether `n` normal numbers are drawn in blocks, given contiguous memory or not."""
+        """Return whether `n` normal numbers are drawn in blocks; `without_gaps` means contiguous memory."""
         return n >= 16 and without_gaps
 
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> NDArray[Any]:
         """Draw `n` >= 16 standard normal numbers in Box-Muller blocks of 16: 8 radii, 8 angles.
 
-        If `n` is not a multiple of 16, the last 16 numbers are drawn again.  For `narrow` dtypes, the
-        overwritten numbers are not drawn in the first place.
+        If `n` is not a multiple of 16, a block for the last 16 numbers is drawn and overwrites the end of the
+        previous block.  For `narrow` dtypes, the overwritten numbers are not drawn at all.
         """
         made: NDArray[Any] = randn.block_normals(self, n, double, narrow)
         return made
@@ -52,7 +52,7 @@ set_default(default_stream)
 
 
 def source(xp: Any, generator: Any) -> Any:
-    """Return the stream of a `generator=` argument, or by default the stream of `xp`'s device."""
+    """Return the stream of a `generator=` argument, or for None, the default stream of `xp`'s device."""
     own = xp.random_stream
     if generator is None:
         return default_stream if own is None else own()
@@ -71,7 +71,7 @@ def fresh_seed() -> int:
 
 
 def on_host(stream: Any) -> CpuStream:
-    """Return a CPU stream for host-side draws: `stream` itself or one seeded by a device stream."""
+    """Return a CPU stream for kernels that run on the host: `stream` itself, or one that it seeds."""
     return stream if isinstance(stream, CpuStream) else CpuStream(int(stream.double_words(1)[0]))
 
 
@@ -108,7 +108,7 @@ class Generator:
     def get_state(self) -> Any:
         """Return the stream's state as a byte tensor in PyTorch's layout."""
         from ts._core.tensor.tensor import (
-            wrap_array,  # imported here, because operators import this module
+            wrap_array,  # imported here to avoid an import cycle
         )
 
         return wrap_array(self.stream.get_state())
@@ -119,7 +119,7 @@ class Generator:
 
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
-        with TracingScope(None):  # do not record the state
+        with TracingScope(None):  # a trace must not record this
             host = new_state.cpu().contiguous().numpy()
         if host.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")

@@ -2,9 +2,9 @@
 
 In: input (N, C, *spatial) and a grid (N, *places, n) with coordinates from -1 to 1, x first; out:
 (N, C, *places).
-The mode determines the cells that a point reads and their weights, the padding mode the values outside.
-All steps are computed in the dtype of the input, including 16-bit floats, as other rounding would shift the
-points.
+The mode determines the elements (cells) that a point reads and their weights; the padding mode determines
+the values outside of the image. All steps are computed in the dtype of the input, even 16-bit floats, because
+another precision would shift the points.
 """
 
 from __future__ import annotations
@@ -26,14 +26,17 @@ ZEROS, BORDER, REFLECTION = 0, 1, 2
 
 
 def _places(at: Array, size: int, align: bool) -> Array:
-    """Map grid coordinates in [-1, 1] to pixel positions 0..size - 1 (centres unless `align`)."""
+    """Map grid coordinates to pixel positions.
+
+    With `align`, -1 and 1 are the centers of the first and last pixel, otherwise their outer borders.
+    """
     kind = at.dtype.type
     scaled = (at + kind(1)) * kind((size - 1) / 2 if align else size / 2)
     return scaled if align else scaled - kind(0.5)
 
 
 def _inside(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
-    """Move outside positions inside per padding mode; `ZEROS` leaves them unchanged."""
+    """Map positions outside of the image into it by the padding mode; `ZEROS` leaves them unchanged."""
     if padding == ZEROS:
         return at
     if padding == REFLECTION:
@@ -72,8 +75,11 @@ def _points(grid: Array) -> Array:
 def _corners(
     xp: Any, sizes: Sequence[int], points: Array, mode: int, padding: int, align: bool
 ) -> tuple[Array, list[Array]]:
-    """Return flat cell indices (taps, N, P) read by the points, -1 outside, and weights per dimension."""
-    cells: Any = None  # cells of all dimensions so far; the first dimension varies slowest
+    """Return the flat indices (taps, N, P) of the cells that the points read, and weights per dimension.
+
+    The index of a cell outside of the image is -1.
+    """
+    cells: Any = None  # combined index of the dimensions so far, in row-major order
     valid: Any = True
     weights = []
     for d, size in enumerate(sizes):
@@ -91,7 +97,7 @@ def _corners(
 
 
 def _products(factors: Sequence[Array]) -> Array:
-    """Return products of per-dimension factors (taps, N, P) over all tap combinations."""
+    """Return the products of the factors (taps, N, P) of each dimension, for all combinations of taps."""
     total = factors[0]
     for factor in factors[1:]:
         total = (total[:, None] * factor).reshape(len(total) * len(factor), *factor.shape[1:])
@@ -111,7 +117,7 @@ def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: 
 
 
 def _way(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
-    """Return the derivative sign of padded coordinates: 1, -1 if reflected, 0 when clamped."""
+    """Return the derivative of `_inside`: 1 for positions inside, -1 if reflected, 0 if clamped."""
     if padding == ZEROS:
         return xp.ones_like(at)
     inside = _inside(xp, at, size, padding, align)
@@ -124,7 +130,7 @@ def _way(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
 
 
 def _slopes(xp: Any, points: Array, size: int, mode: int, padding: int, align: bool) -> Array:
-    """Return derivatives (taps, N, P) of interpolation weights by the grid coordinate."""
+    """Return the derivatives (taps, N, P) of the interpolation weights with respect to the coordinate."""
     if mode == NEAREST:
         return xp.zeros((1, *points.shape), points.dtype)
     at = _places(points, size, align)
@@ -145,7 +151,7 @@ def _gradients(
     align: bool,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return gradients of images and grid; unrequested ones are empty."""
+    """Return the gradients of images and grid; gradients not in the mask are empty arrays."""
     if not same(grad_output.shape, (*input.shape[:2], *grid.shape[1:-1])):
         raise RuntimeError(
             f"Expected a gradient of size {[*input.shape[:2], *grid.shape[1:-1]]}, but got "
@@ -165,7 +171,7 @@ def _gradients(
         made[0] = common.cast(xp, found, input.dtype).reshape(input.shape)
     if output_mask[1]:
         flat = input.reshape(*lead, plane)
-        seen = []  # sum over channels of element * gradient, for each corner
+        seen = []  # for each corner, the sum over channels of element * gradient
         for cell in cells:
             found = xp.take_along_axis(flat, xp.maximum(cell, 0)[:, None], 2)
             seen.append(xp.where(cell >= 0, (found * grad).sum(axis=1), 0))
@@ -309,7 +315,7 @@ def _grid_sampler_2d_float_backward(
 
 
 def _centres(xp: Any, n: int, align: bool, dtype: common.DType) -> Array:
-    """Return n coordinates in [-1, 1]: including the ends (`align`), or centres of n equal parts."""
+    """Return n coordinates in [-1, 1]: both ends and equidistant points (`align`), or n interval centers."""
     if n <= 1:
         return xp.zeros(n, dtype=dtype)
     places = xp.linspace(-1, 1, n, dtype=dtype)

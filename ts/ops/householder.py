@@ -1,7 +1,7 @@
 """Householder reflectors in LAPACK's packed form: the QR factorization, Q, and products with Q.
 
-In: (batches of) matrices, or reflectors below a diagonal with their scales `tau`; out: reflectors, or
-matrices.
+In: (batches of) matrices, or reflectors stored below the diagonal with their scales `tau`; out: reflectors
+and R, or Q, or products with Q.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _C_NAMES = {common.FLOAT: "float", common.DOUBLE: "double", common.INT64: "long 
 
 
 def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | None]:
-    """Return one index array or None per dimension; masks expand to the indices of true elements."""
+    """Return one index array or None per dimension; a mask becomes the index arrays of its true elements."""
     arrays: list[Array | None] = []
     for i in indices:
         if i is None:
@@ -53,13 +53,13 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
 
 
 def _places(self: Array, mask: Array, dim: int) -> list[Array]:
-    """Return the coordinates of true elements of a mask over the dimensions from `dim` on."""
+    """Return the coordinates of the true elements of a mask, whose first dimension is dimension `dim`."""
     _check_mask(self, mask, dim)
     return list(mask.nonzero())
 
 
 def _check_mask(self: Array, mask: Array, dim: int) -> None:
-    """Raise IndexError unless the mask's shape matches the dimensions from `dim` on."""
+    """Raise IndexError if the shape of `mask` differs from the dimensions of `self` that begin at `dim`."""
     if mask.dtype == common.UINT8:
         warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
     for i, length in enumerate(mask.shape):
@@ -81,7 +81,7 @@ def _key(arrays: Sequence[Array | None]) -> tuple[Any, ...]:
 def _out_of_range(error: IndexError, arrays: Sequence[Array | None]) -> IndexError:
     """Convert NumPy's IndexError to PyTorch's message.
 
-    PyTorch numbers a dimension among the indexed dimensions, NumPy among all dimensions.
+    PyTorch's message counts only the indexed dimensions, NumPy's message counts all dimensions.
     """
     found = re.fullmatch(r"(index -?\d+ is out of bounds for) axis (\d+) (with size \d+)", str(error))
     if found is None:
@@ -107,7 +107,10 @@ def _taken(self: Array, arrays: Sequence[Array | None]) -> Array:
 
 
 def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> list[list[int]]:
-    """Return strides of array and index arrays per result dimension; 0 for broadcast dimensions."""
+    """Return the strides of `self` and of the index arrays for each dimension of the result.
+
+    The stride of a broadcast dimension is 0.
+    """
     used = [d for d, a in enumerate(arrays) if a is not None]
     given = [a for a in arrays if a is not None]
     count = max(a.ndim for a in given)
@@ -164,13 +167,13 @@ def _write_at(
         masks = [(dim, i) for dim, i in enumerate(indices) if i is not None and i.dtype in _MASKS]
         for dim, i in masks:
             _check_mask(target, i, dim)
-        if masks or values.ndim == 0:  # broadcasts to any number of masked elements
+        if masks or values.ndim == 0:  # NumPy broadcasts a single value to all masked elements
             return
     arrays = index_arrays(target, indices)
     key = _key(arrays)
     try:
         if accumulate:
-            # NumPy's `add.at` does not check the number of dimensions, and would write beyond its buffers.
+            # NumPy's `add.at` does not check this, and would write beyond its buffers.
             if values.ndim > _indexed_ndim(target, arrays):
                 raise _mismatch(values, target[key].shape)
             xp.add.at(target, key, values)
@@ -283,7 +286,10 @@ def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = Fa
 
 
 def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
-    """Return the NumPy key that reads [i, j, ..., index[i, j, ...], ...] for all index positions (gather)."""
+    """Return the NumPy key for `gather`, which reads element [i, j, ..., index[i, j, ...], ...].
+
+    `index[i, j, ...]` is the coordinate along `axis`.
+    """
     key: list[Array] = []
     for d, n in enumerate(index.shape):
         places_of_d = (1,) * d + (n,) + (1,) * (index.ndim - d - 1)
@@ -375,7 +381,7 @@ def _put(xp: Any, self: Array, index: Array, source: Array, accumulate: bool = F
     return flat.reshape(self.shape)
 
 
-# ---------------------------------------------------------------------------------------- masks
+# --------------------------------------------------------------------------------------- operators with masks
 
 
 def _mask(mask: Array) -> Array:
@@ -528,7 +534,7 @@ def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Ar
     return xp.concatenate([found, rest])
 
 
-# ---------------------------------------------------------------------------------------- whole contents
+# ------------------------------------------------------------------------------------- writes to all elements
 
 
 @op(
@@ -568,7 +574,7 @@ _COPIES: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True}
     "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     variant="inplace",
     where="m",
-    whole=True,  # copies between any two devices
+    whole=True,  # source and target may be on different devices
     loop="copy",
     wraps_numbers=True,
 )
@@ -578,7 +584,8 @@ _COPIES: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True}
 def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     source = src if isinstance(src, Tensor) else factories.tensor(src, device=self.device)
     if self.layout is not dtypes.strided or source.layout is not dtypes.strided:
-        from ts.ops.sparse_kernels.conversions import copy_in_place  # imported here: rarely needed
+        # Imported here, because it is rarely needed
+        from ts.ops.sparse_kernels.conversions import copy_in_place
 
         rebind_array(self, copy_in_place(None, np, self.array, source.array))
         return self
@@ -666,7 +673,7 @@ def _diagonal_scatter(
     return result
 
 
-# ---------------------------------------------------------------------------------------- the diagonal
+# ---------------------------------------------------------------------------------------- fill_diagonal_
 
 
 @op(
@@ -676,7 +683,10 @@ def _diagonal_scatter(
     overlap=2,
 )
 def _fill_diagonal(xp: Any, self: Array, fill_value: Any, wrap: bool = False) -> Array:
-    """Fill the main diagonal in place; with `wrap`, it restarts in tall matrices one row below its end."""
+    """Fill the main diagonal in place.
+
+    With `wrap`, a tall matrix has several diagonals; each begins one row below the end of the previous one.
+    """
     if self.ndim < 2:
         raise RuntimeError("dimensions must larger than 1")
     if self.ndim > 2 and len(set(self.shape)) > 1:

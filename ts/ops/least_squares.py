@@ -119,7 +119,7 @@ def _lstsq(
     return solution[..., 0] if vector else solution, residuals, rank, values
 
 
-# ---------------------------------------------------------------------------------------- L D L^T
+# ---------------------------------------------------------------------------------------- LDL factorization
 
 
 def _ldl_type(x: Array, hermitian: bool) -> str:

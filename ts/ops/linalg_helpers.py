@@ -186,7 +186,7 @@ def _svd(
     return (left, values, right) if compute_uv else (nothing, values, nothing)
 
 
-# ------------------------------------------------------------------------------------ what went wrong
+# ------------------------------------------------------------------------------------ error checks
 
 _CONVERGE = (
     "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "

@@ -77,7 +77,7 @@ def _binary_cross_entropy(xp: Any, x: Array, y: Array, weight: Array | None, red
     return slope if weight is None else slope * wide(xp, weight)
 
 
-# ---------------------------------------------------------------------------------------- margins
+# ---------------------------------------------------------------------------------------- margin losses
 
 
 def _to_scores(xp: Any, grad: Array, slope: Array, self: Array, reduction: int) -> Array:

@@ -154,7 +154,7 @@ def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
     return vector_norm(xp, v, pow, [d for d in range(v.ndim) if d != kept], True) if v.ndim > 1 else abs(v)
 
 
-# ---------------------------------------------------------------------------------------- weights, by norms
+# --------------------------------------------------------------------------------------- weight normalization
 
 
 def _by_norms(xp: Any, v: Array, g: Array, dim: int) -> tuple[Array, Array]:

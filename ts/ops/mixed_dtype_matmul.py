@@ -22,7 +22,7 @@ from ts.ops.shape_functions import Made
 Array = common.Array
 
 
-# ---------------------------------------------------------------------------------------- another dtype
+# ------------------------------------------------------------------------- products with another result dtype
 
 
 def _in_dtype(name: str, matrices: int, at: int) -> None:
@@ -80,7 +80,7 @@ def _int_mm(xp: Any, self: Array, mat2: Array) -> Array:
     return xp.matmul(self.astype(common.INT32), mat2.astype(common.INT32))
 
 
-# ---------------------------------------------------------------------------------------- several at once
+# ---------------------------------------------------------------------------------------- grouped products
 
 
 def _grouped_shape(

@@ -70,7 +70,7 @@ def check_parameters(x: Array, *parameters: Array | None) -> None:
         raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {expected}")
 
 
-# ------------------------------------------------------------------------------------ last dimensions
+# --------------------------------------------------------------------- normalization over the last dimensions
 
 
 def _last_axes(
@@ -270,7 +270,7 @@ def _fused_rms_norm_backward(
     return made
 
 
-# ------------------------------------------------------------------------------------ groups of channels
+# ---------------------------------------------------------------------- normalization over groups of channels
 
 
 @op(

@@ -206,7 +206,7 @@ def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
     return storage.resized(target, shape, [step * item for step in order])
 
 
-# ---------------------------------------------------------------------------------------- derived forms
+# ------------------------------------------------------------------------------------ derived `out=` variants
 
 
 class OutVariantSpec:

@@ -192,7 +192,7 @@ class Conv3dParams(ConvParams, title="quantized.Conv3dPackedParamsBase"):
     dims = 3
 
 
-# ---- tables ----------------------------------------------------------------------------------------
+# ---- embedding tables ------------------------------------------------------------------------------
 
 
 class EmbeddingParams(Packed, title="quantized.EmbeddingPackedParamsBase"):

@@ -160,7 +160,7 @@ def _divisor(w: Windows, sizes: Sizes, count_include_pad: bool, divisor_override
     return w.counts_with_padding(sizes) if count_include_pad else w.counts
 
 
-# ------------------------------------------------------------------------------------ adaptive
+# ------------------------------------------------------------------------------------ adaptive pooling
 
 
 def _parts(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
@@ -223,7 +223,7 @@ def adaptive_max_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compu
     return compute(xp, self, _parts(MAX, self, output_size, n), True)
 
 
-# ------------------------------------------------------------------------------------ the reverse
+# ------------------------------------------------------------------------------------ unpooling
 
 
 def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Sizes, n: int) -> Array:
@@ -354,7 +354,7 @@ def adaptive_avg_pool_backward(
     return spread(xp, grad_output, self, w, w.counts, compute)
 
 
-# ------------------------------------------------------------------------------------ the records
+# ------------------------------------------------------------------------------------ operator records
 
 
 def _enter(

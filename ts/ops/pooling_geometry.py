@@ -161,7 +161,7 @@ def _places(
     return tuple(out_size(*v, ceil) for v in zip(sizes, kernel, stride, padding, dilation, strict=True))
 
 
-# ------------------------------------------------------------------------------------ refusing
+# ------------------------------------------------------------------------------------ validation of arguments
 
 
 def _check_counts(kind: str, n: int, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> None:

@@ -70,7 +70,7 @@ for _name in ("gru", "rnn_tanh", "rnn_relu"):
     _enter_cell(_name, "Tensor", "Tensor b_ih, Tensor b_hh", "Tensor")
 
 
-# ---- stacks ----------------------------------------------------------------------------------------
+# ---- stacked layers --------------------------------------------------------------------------------
 
 _OPTIONS = f"{_CELL}[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
 

@@ -42,7 +42,7 @@ dtypes.with_bfloat16(lambda found: C_NAMES.update({found: "c10::BFloat16"}))
 dtypes.with_bfloat16(lambda found: EXACT_BITS.update({found: 8}))
 
 
-# ---------------------------------------------------------------------------------------- arrays of samples
+# ---------------------------------------------------------------------------------------- samples
 
 
 def uniform_samples(stream: Any, n: int, dtype: common.DType, low: float = 0, high: float = 1) -> Array:
@@ -244,7 +244,7 @@ def permutation(xp: Any, n: int, dtype: common.DType, generator: Any) -> Array:
     return fill(xp, xp.empty((n,), dtype=dtype), stream.permutation)
 
 
-# ---------------------------------------------------------------------------------------- creation
+# ---------------------------------------------------------------------------------------- new random tensors
 
 
 _OPTIONS = "Layout? layout=None, Device? device=None, bool? pin_memory=None"

@@ -329,7 +329,7 @@ def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = Fal
     return self[xp.asarray(places)]
 
 
-# ---------------------------------------------------------------------------------------- repeating, turning
+# ---------------------------------------------------------------------------- repetition, flips and rotations
 
 
 @op(
@@ -515,7 +515,7 @@ def _rot90(xp: Any, self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Ar
     return result_strides.with_result_strides(xp, "like_first", flipped, [self]).swapaxes(a, b)
 
 
-# ------------------------------------------------------------------------------------ triangles, diagonals
+# ------------------------------------------------------------------------------------ triangles and diagonals
 
 
 def _triangle(xp: Any, name: str, self: Array, diagonal: int) -> Array:

@@ -165,7 +165,7 @@ def _nanmean(
     return common.cast(xp, total / count, total.dtype)
 
 
-# ---------------------------------------------------------------------------------------- moments
+# ---------------------------------------------------------------------------- variance and standard deviation
 
 
 def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) -> tuple[Array, Array]:
@@ -352,7 +352,7 @@ def _var_mean_correction(
     return _moments("var_mean", xp, self, dim, correction, keepdim)
 
 
-# ---------------------------------------------------------------------------------------- extremes
+# ---------------------------------------------------------------------------------------- minimum and maximum
 
 
 def _need_elements(name: str, self: Array, axes: Sequence[int]) -> None:
@@ -555,7 +555,7 @@ def _min_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Arr
     return _with_index(xp, "min", self, dim, keepdim)
 
 
-# ---------------------------------------------------------------------------------------- truth, counts
+# ---------------------------------------------------------------------------------------- any, all and counts
 
 
 def _truth(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
@@ -631,7 +631,7 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
     return sum_kernel(xp, self != 0, dim)
 
 
-# ---------------------------------------------------------------------------------------- others
+# ---------------------------------------------------------------------------------------- other reductions
 
 
 @op(
@@ -682,7 +682,7 @@ def _trace(xp: Any, self: Array) -> Array:
     return xp.trace(self, dtype=common.accumulate_dtype(self.dtype))
 
 
-# ---------------------------------------------------------------------------------------- bits
+# --------------------------------------------------------------------------------- reductions of bit patterns
 
 
 def _hash_shape(self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 0) -> tuple[Any, Any]:

@@ -63,7 +63,7 @@ def _shape_as_tensor(xp: Any, self: Array) -> Array:
     return xp.asarray(self.shape, dtype=common.INT64)
 
 
-# ---------------------------------------------------------------------------------------- channels
+# ---------------------------------------------------------------------------------------- channel vectors
 
 
 @op("aten::_ncf_unsqueeze(Tensor(a) self, int ndim) -> Tensor(a)", where="")
@@ -85,7 +85,7 @@ def _ncf_view(xp: Any, self: Array, input_shape: Sizes, normalized_ndim: int) ->
     return view_kernel(xp, self, [*input_shape[:kept], *(1,) * normalized_ndim])
 
 
-# ---------------------------------------------------------------------------------------- in one tensor
+# ------------------------------------------------------------------------------ several tensors in one vector
 
 
 @op("aten::flatten_dense_tensors(Tensor[] tensors) -> Tensor", where="")

@@ -131,7 +131,7 @@ _single("rnn_tanh_cell", _tanh_step, dtype_errors=_NO_BOOL, autocast="lower")
 _single("rnn_relu_cell", _relu_step, dtype_errors=_NO_BOOL, autocast="lower")
 
 
-# ---- stacks ----------------------------------------------------------------------------------------
+# ---- stacked layers --------------------------------------------------------------------------------
 
 _OPTIONS = "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
 

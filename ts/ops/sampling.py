@@ -60,7 +60,7 @@ def in_place(schema: str) -> Callable[[Callable[..., Array]], Callable[..., Arra
     return declare
 
 
-# ---------------------------------------------------------------------------------------- coins
+# ------------------------------------------------------------------------------------- Bernoulli distribution
 
 
 def bernoulli_array(xp: Any, self: Array, p: Any, generator: Any) -> Array:
@@ -143,7 +143,7 @@ def _bernoulli_number(xp: Any, self: Array, p: float = 0.5, generator: Any = Non
     return bernoulli_array(xp, self, p, generator)
 
 
-# ---------------------------------------------------------------------------------------- uniform, integers
+# --------------------------------------------------------------- uniform distributions of floats and integers
 
 
 @in_place(f"aten::uniform_(Tensor(a!) self, float from=0., float to=1., {_GENERATOR}) -> Tensor(a!)")
@@ -219,7 +219,7 @@ def _random(xp: Any, self: Array, generator: Any = None) -> Array:
     return fill(xp, self, draw)
 
 
-# ---------------------------------------------------------------------------------------- continuous
+# ----------------------------------------------------------------------------------- continuous distributions
 
 
 def _check_continuous(self: Array, distribution: str, dtype: str) -> None:
@@ -274,7 +274,7 @@ def _log_normal(xp: Any, self: Array, mean: float = 1, std: float = 2, generator
     return fill(xp, self, lambda n: xp.exp(stream.normals(n) * std + mean))
 
 
-# ---------------------------------------------------------------------------------------- normal
+# --------------------------------------------------------------------------------------- normal distributions
 
 
 @in_place(f"aten::normal_(Tensor(a!) self, float mean=0., float std=1., {_GENERATOR}) -> Tensor(a!)")
@@ -369,7 +369,7 @@ def _normal_floats_out(
     return write_out(xp, out, _normal_in_place(xp, made, mean, std, generator), SILENT)
 
 
-# ---------------------------------------------------------------------------------------- counts
+# --------------------------------------------------------------- discrete and rejection-sampled distributions
 
 
 def _from_host(xp: Any, made: Array, draw: Callable[..., NDArray[Any]], *parameters: Array) -> Array:
@@ -442,7 +442,7 @@ def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
     return common.cast(xp, xp.clip(shares, info.tiny, 1 - info.epsneg), self.dtype)
 
 
-# ---------------------------------------------------------------------------------------- as `nn.init` fills
+# ------------------------------------------------------------------------ fill operators that `nn.init` calls
 
 
 @op("aten::_no_grad_fill_(Tensor(a!) tensor, float val) -> Tensor(a!)", **_INIT)
@@ -476,7 +476,7 @@ def _no_grad_normal(xp: Any, tensor: Array, mean: float, std: float, generator: 
     return _normal_in_place(xp, tensor, mean, std, generator)
 
 
-# ---------------------------------------------------------------------------------------- choices
+# ---------------------------------------------------------------------------------------- multinomial
 
 
 @op(

@@ -332,7 +332,7 @@ def _nanquantile_op(
     return _quantile(xp, "nanquantile", self, q, dim, keepdim, interpolation)
 
 
-# ------------------------------------------------------------------------------------ search, distinct values
+# ------------------------------------------------------------------------------ search, histograms and counts
 
 
 def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_: Any) -> Made:

@@ -151,7 +151,7 @@ _declare_compressed("sparse_csc_tensor", "ccol_indices", "row_indices", dtypes.s
 _declare_compressed("sparse_compressed_tensor", "compressed_indices", "plain_indices", None)
 
 
-# ---------------------------------------------------------------------------------------- parts
+# ---------------------------------------------------------------------------------------- indices and values
 
 
 @op("aten::_indices(Tensor(a) self) -> Tensor(a)", where="m", sparse="accessors.stored_indices")
@@ -334,7 +334,7 @@ def _copy_sparse(xp: Any, self: Array, src: Array, non_blocking: bool = False) -
     raise not_available("aten::copy_sparse_to_sparse_", "CPU")
 
 
-# ---------------------------------------------------------------------------------------- products
+# ---------------------------------------------------------------------------------------- matrix products
 
 
 @op(
@@ -442,7 +442,7 @@ for _name in ("softmax", "log_softmax"):
         raise not_available(f"aten::_sparse_{name}_backward_data", "CPU")
 
 
-# ---------------------------------------------------------------------------------------- gradients of tables
+# ------------------------------------------------------------------------------ gradients of embedding tables
 
 
 @op(

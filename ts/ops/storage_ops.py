@@ -100,7 +100,7 @@ def _lift_fresh_copy(xp: Any, self: Array) -> Array:
 
 _ACROSS: dict[str, Any] = {"where": "f", "whole": True, "side_effect": True}
 
-# ---------------------------------------------------------------------------------------- how it lies
+# ----------------------------------------------------------------------- queries of strides and memory format
 
 
 @op("aten::is_non_overlapping_and_dense(Tensor self) -> bool", where="")
@@ -134,7 +134,7 @@ def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
     return bool(self.is_set_to(tensor))
 
 
-# ---------------------------------------------------------------------------------------- other views
+# ----------------------------------------------------------------------------- replacing the view of a tensor
 
 
 def _check_numel(size: Sequence[int], dtype: common.DType) -> None:
@@ -359,7 +359,7 @@ def _slice_inverse(
     return as_strided_kernel(self, src.shape, elements(src), storage.offset(src) // src.dtype.itemsize)
 
 
-# ---------------------------------------------------------------------------------------- of storages
+# -------------------------------------------------------------------------------------- operators of storages
 
 _VIEW = "SymInt storage_offset, SymInt[] size, SymInt[] stride=[]"
 _SET: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True, "overlap": 2, "reshapes": True}

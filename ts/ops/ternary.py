@@ -19,7 +19,7 @@ from ts.ops.unary import digamma
 
 Array = common.Array
 
-# ---------------------------------------------------------------------------------------- three operands
+# ------------------------------------------------------------------------------ operators with three operands
 
 
 @op(
@@ -129,7 +129,7 @@ def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
     return xp.where(condition.astype(bool), x, y)
 
 
-# ---------------------------------------------------------------------------------------- clamp, rounding
+# ---------------------------------------------------------------------------------------- clamp and rounding
 
 
 _ONE_LIMIT = ("maximum_cpu", "minimum_cpu")  # kernel names in errors for complex limits, lower and upper

@@ -248,7 +248,7 @@ def _could_be_set(self: Tensor, source: Tensor) -> bool:
     return True
 
 
-# ---------------------------------------------------------------------------------------- by their own names
+# -------------------------------------------------------------------- operators with a dtype or device in their name
 
 
 def _cast(dtype: dtypes.dtype) -> Callable[..., Tensor]:

@@ -339,7 +339,7 @@ def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
     return xp.moveaxis(self, *axes.values())
 
 
-# ---------------------------------------------------------------------------------------- several parts
+# ---------------------------------------------------------------------------------------- splits
 
 
 def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
@@ -562,7 +562,7 @@ def _unbind(xp: Any, self: Array, dim: int = 0) -> list[Array]:
     return [self[(slice(None),) * axis + (i, ...)] for i in range(self.shape[axis])]
 
 
-# ---------------------------------------------------------------------------------------- strides
+# ---------------------------------------------------------------------------------------- strided views
 
 
 @op("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", where="m")

@@ -288,7 +288,7 @@ class Elements:
         kind = self.kinds.get(node.output())
         return None if kind is UNKNOWN or kind is None else self.member(node.input())
 
-    # ---- values of one dtype, and numbers that must be tensors ------------------------------------------
+    # ---- sets of equal dtype, and numbers that must be tensors ------------------------------------------
 
     def _settle(self) -> None:
         self._settle_block(self.body)

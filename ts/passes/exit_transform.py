@@ -361,7 +361,7 @@ def _last(values: Sequence[Value], count: int) -> Sequence[Value]:
     return values[len(values) - count :]
 
 
-# -- consecutive ifs, if the first decides the second --------------------------------------------------
+# -- merging of consecutive ifs ------------------------------------------------------------------------
 
 
 class _Merger:
@@ -437,7 +437,7 @@ class _Merger:
             branch.register_output(value)
 
 
-# -- `with` statements as blocks during the transformation ---------------------------------------------
+# -- conversion of `with` statements to blocks ---------------------------------------------------------
 
 
 def _blocks_of_with(block: Block) -> None:

@@ -81,7 +81,7 @@ def _same(node: Node, other: Node, choice: Node) -> bool:
     return not any(value.node().owning_block() in inside for value in node.inputs())
 
 
-# -- ifs with one condition --------------------------------------------------------------------------------
+# -- ifs with equal conditions -----------------------------------------------------------------------------
 
 
 def _join_with_next(choice: Node) -> bool:

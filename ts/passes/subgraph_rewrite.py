@@ -113,7 +113,7 @@ class _Match:
         return all(self._same_value(value, other) for value, other in pairs)
 
     def _hides_the_inside(self) -> bool:
-        """Return whether the removed values are used only inside the occurrence."""
+        """Return whether values of the occurrence are used only inside it, except outputs of the pattern."""
         inside = set(self.nodes.values())
         outputs = {self.values[value] for value in self.pattern.outputs()}
         hidden = [found for found in inside if found.kind() != "prim::Constant"]

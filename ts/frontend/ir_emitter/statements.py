@@ -298,7 +298,7 @@ def emit_delete(em: Emitter, node: ast.Delete) -> None:
                 )
 
 
-# ---- leaving ---------------------------------------------------------------------------------------
+# ---- return, raise, break, continue ----------------------------------------------------------------
 
 
 @statement(ast.Return)

@@ -224,7 +224,7 @@ def _slice(em: Emitter, range: SourceRange, value: Value, dim: Value | None, bou
     return emit_builtin_call(range, em.graph, "aten::slice", args)
 
 
-# ---- tuples ----------------------------------------------------------------------------------------
+# ---- tuple indices and slices ----------------------------------------------------------------------
 
 
 def _index_tuple(em: Emitter, range: SourceRange, value: Value, index: Value) -> Value:

@@ -363,7 +363,7 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
 
 
 def _is_mutable(obj: object) -> bool:
-    """Return whether an object is or contains a list or dict, which calls would share as a constant."""
+    """Return whether `obj` is or contains a list or dict, which all calls would share as a constant."""
     return isinstance(obj, list | dict) or (isinstance(obj, tuple) and any(map(_is_mutable, obj)))
 
 

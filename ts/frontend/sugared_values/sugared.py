@@ -68,7 +68,7 @@ class SugaredValue:
         return self.kind
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
-        """Return the graph value, emitting nodes if needed; raise CompilationError without one."""
+        """Return the graph value, for which nodes may be emitted; raise CompilationError if there is none."""
         what = self.describe()
         asked = what.strip("_") in ("int", "float", "bool", "str", "complex") and what.startswith("__")
         hint = f"to ask for the type of x write `isinstance(x, {what.strip('_')})`" if asked else ""
@@ -600,7 +600,7 @@ class AssertionFailure(ExceptionClass):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Return an exception instance with the message as a string after the class name."""
+        """Return an exception instance; its message is the class name, then the argument as a string."""
         message = em.constant(f"{self.qualified_name}: ", range)
         for arg in args:
             text = inserted(em, arg)

@@ -13,7 +13,7 @@ ROOT_HALF: Final = math.sqrt(0.5)
 ROOT_2_PI: Final = math.sqrt(2 * math.pi)
 ROOT_2_BY_PI: Final = math.sqrt(2 / math.pi)
 
-# ---------------------------------------------------------------------------------------- of straight pieces
+# ------------------------------------------------------------------------------- piecewise linear activations
 
 derive("aten::relu", self="ts.where(result <= 0, 0, grad)", result=ELEMENTWISE)
 derive(
@@ -54,7 +54,7 @@ def rectified(self: Tensor, weight: Tensor) -> Tensor:
 
 compose("aten::prelu", "rectified(self, weight)")
 
-# ---------------------------------------------------------------------------------------- smooth
+# ---------------------------------------------------------------------------------------- smooth activations
 
 
 def of_elu(

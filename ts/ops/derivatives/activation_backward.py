@@ -23,7 +23,7 @@ from ts.ops.derivatives.ternary import of_logit
 
 NONE = "ts.zeros_like(grad)"
 
-# ---------------------------------------------------------------------------------------- by the result
+# ---------------------------------------------------------------- operators that read the activation's result
 
 derive(
     "aten::tanh_backward", name="TanhBackwardBackward0",
@@ -36,7 +36,7 @@ derive(
     output="grad.conj() * grad_output * (1 - output * 2).conj()",
 )
 
-# ---------------------------------------------------------------------------------------- of straight pieces
+# ------------------------------------------------------------------------------- piecewise linear activations
 
 derive("aten::threshold_backward", grad_output="ts.where(self <= threshold, 0, grad)", self=NONE)
 derive(
@@ -75,7 +75,7 @@ derive(
     weight="ts.where(self >= 0, 0, grad0 * grad_output)",
 )
 
-# ---------------------------------------------------------------------------------------- smooth
+# ---------------------------------------------------------------------------------------- smooth activations
 
 
 def elu_slope(

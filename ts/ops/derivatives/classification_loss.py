@@ -9,7 +9,7 @@ from ts import Tensor
 from ts.ops.derivatives.formula_registry import compose, derive
 from ts.ops.derivatives.loss import MEAN, SUM, reduced, share
 
-# ---------------------------------------------------------------------------------------- likelihoods
+# ---------------------------------------------------------------------------------------- likelihood losses
 
 derive(
     "aten::nll_loss_forward", name="NllLossBackward0", differentiable="output",
@@ -123,7 +123,7 @@ compose(
     "cross_entropy(self, target, weight, reduction, ignore_index, label_smoothing)",
 )
 
-# ---------------------------------------------------------------------------------------- margins
+# ---------------------------------------------------------------------------------------- margin losses
 
 
 def per_sample(grad: Tensor, samples: int, reduction: int) -> Tensor:

@@ -100,7 +100,7 @@ def _padded_by_name(
     return _convolved(input, weight, bias, stride, both, dilation, False, [0], groups)
 
 
-# ----------------------------------------------------------------------------------- the second derivative
+# ----------------------------------------------------------------------------------- second derivative
 
 
 def _of_gradient(

@@ -64,7 +64,7 @@ derive("aten::slogdet", self="_of_slogdet(grad_sign, grad_logabsdet, self, sign)
 compose("aten::logdet", "_logdet(self)")
 
 
-# ---------------------------------------------------------------------------------------- solutions
+# ---------------------------------------------------------------------------------------- linear systems
 
 
 def _of_inverse(grad: Tensor, inverse: Tensor) -> Tensor:
@@ -162,7 +162,7 @@ compose("aten::linalg_tensorinv", "_tensorinv(self, ind)")
 compose("aten::linalg_tensorsolve", "_tensorsolve(self, other, dims)")
 
 
-# ---------------------------------------------------------------------------------------- Cholesky's
+# ------------------------------------------------------------------------------------- Cholesky factorization
 
 
 def _of_cholesky(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
@@ -201,7 +201,7 @@ derive("aten::cholesky_solve", {"self, input2": "_of_cholesky_solve(grad, result
 derive("aten::_cholesky_solve_helper", {"self, A": "_of_cholesky_solve(grad, result, A, upper)"})
 
 
-# ---------------------------------------------------------------------------------------- spectra
+# ---------------------------------------------------------------------------- eigenvalues and singular values
 
 
 def _of_eigh(of_values: Tensor | None, of_vectors: Tensor | None, values: Tensor, vectors: Tensor) -> Tensor:
@@ -291,7 +291,7 @@ compose("aten::linalg_svdvals", "ts.linalg.svd(A, False)[1]")
 compose("aten::svd", "_svd(self, some, compute_uv)")
 
 
-# ---------------------------------------------------------------------------------------- orthogonal ones
+# ---------------------------------------------------------------------------------------- QR factorization
 
 
 def _of_qr(of_q: Tensor, of_r: Tensor, q: Tensor, r: Tensor) -> Tensor:
@@ -321,7 +321,7 @@ derive("aten::linalg_qr", A="_of_qr(grad_Q, grad_R, Q, R)")
 compose("aten::qr", "ts.linalg.qr(self, 'reduced' if some else 'complete')")
 
 
-# ---------------------------------------------------------------------------------------- others
+# ---------------------------------------------------------------------------------------- matrix exponential
 
 
 def _of_exponential(grad: Tensor, self: Tensor) -> Tensor:

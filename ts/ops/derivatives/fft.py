@@ -68,7 +68,7 @@ derive("aten::fft_fftshift", self="ts.fft.ifftshift(grad, dim)", result=LINEAR)
 derive("aten::fft_ifftshift", self="ts.fft.fftshift(grad, dim)", result=LINEAR)
 
 
-# ---------------------------------------------------------------------------------------- several dimensions
+# ------------------------------------------------------------------------- transforms over several dimensions
 
 
 def _dims(rank: int, s: list[int] | None, dim: list[int] | None) -> list[int]:
@@ -119,7 +119,7 @@ compose("aten::fft_hfftn aten::fft_hfft2", "_from_half(self.conj(), s, dim, _oth
 compose("aten::fft_ihfftn aten::fft_ihfft2", "_to_half(self, s, dim, _other(norm)).conj()")
 
 
-# ---------------------------------------------------------------------------------------- parts of them
+# ------------------------------------------------------------------------------------- internal FFT operators
 
 
 def _whole(grad: Tensor, sizes: list[int], dim: list[int], normalization: int, onesided: bool) -> Tensor:

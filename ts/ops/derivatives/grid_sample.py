@@ -37,7 +37,7 @@ for _n in (2, 3):
     )
 
 
-# ---------------------------------------------------------------------------------------- corner after corner
+# --------------------------------------------------------- decomposition of the gradient, one term per corner
 
 
 def _inside(at: Tensor, size: int, padding: int, align: bool) -> Tensor:
@@ -154,7 +154,7 @@ def _gradients(
     )
 
 
-# ---------------------------------------------------------------------------------------- affine maps
+# ---------------------------------------------------------------------------------------- affine grids
 
 
 def _homogeneous(size: list[int], align: bool, like: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ import ts
 from ts import Tensor
 from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
-# ---------------------------------------------------------------------------------------- by tensors
+# -------------------------------------------------------------------------------------- indexing with tensors
 
 derive(
     "aten::index.Tensor aten::index.Tensor_hacked_twin",
@@ -72,7 +72,7 @@ derive(
     result=LINEAR,
 )
 
-# ---------------------------------------------------------------------------------------- by masks
+# ---------------------------------------------------------------------------------------- indexing with masks
 
 derive("aten::masked_fill.Scalar", self="grad.masked_fill(mask, 0)", result="self_t.masked_fill(mask, 0)")
 derive(
@@ -105,7 +105,7 @@ derive(
     result=LINEAR,
 )
 
-# ---------------------------------------------------------------------------------------- all of it
+# ------------------------------------------------------------------------------------- writes to all elements
 
 derive("aten::fill.Scalar", self="ts.zeros_like(grad)", result="ts.zeros_like(self_t)")
 derive(
@@ -130,7 +130,7 @@ derive(
     name="CopyBackwards",
 )  # fmt: skip
 
-# ---------------------------------------------------------------------------------------- into a view
+# ---------------------------------------------------------------------------------------- writes to a view
 
 derive(
     "aten::select_scatter",

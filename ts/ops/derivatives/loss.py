@@ -26,7 +26,7 @@ def reduced(loss: Tensor, reduction: int) -> Tensor:
     return loss.sum() if reduction == SUM else loss
 
 
-# ---------------------------------------------------------------------------------------- of the gap
+# ----------------------------------------------------------------------------------- losses of the difference
 
 
 def of_mse(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
@@ -65,7 +65,7 @@ derive(
 )  # fmt: skip
 compose("aten::l1_loss", "reduced((self - target).abs(), reduction)")
 
-# ---------------------------------------------------------------------------------------- of margins
+# ---------------------------------------------------------------------------------------- margin losses
 
 
 def of_soft_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
@@ -87,7 +87,7 @@ compose(
     "reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)",
 )
 
-# ---------------------------------------------------------------------------------------- of likelihoods
+# ---------------------------------------------------------------------------------------- likelihood losses
 
 
 def divergence(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> Tensor:

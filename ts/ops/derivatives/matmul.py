@@ -64,7 +64,7 @@ compose("aten::linalg_vecdot", "(x.conj() * y).sum(dim)")
 compose("aten::outer", "self.unsqueeze(1) * vec2")
 
 
-# ---------------------------------------------------------------------------------------- sums with products
+# ----------------------------------------------------------------------------- sums of a tensor and a product
 
 derive(
     "aten::addmm",
@@ -98,7 +98,7 @@ derive(
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------- of smaller products
+# ----------------------------------------------------------------------------- operators composed of products
 
 
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

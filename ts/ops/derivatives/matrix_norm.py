@@ -57,7 +57,7 @@ compose("aten::nuclear_norm", "_matrix_norm_named(self, 'nuc', [-2, -1], keepdim
 compose("aten::nuclear_norm.dim", "_matrix_norm_named(self, 'nuc', dim, keepdim, None)")
 
 
-# ---------------------------------------------------------------------------------------- weights
+# --------------------------------------------------------------------------------------- weight normalization
 
 
 def _norm_of_rest(v: Tensor, pow: int, dim: int) -> Tensor:

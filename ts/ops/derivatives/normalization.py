@@ -33,7 +33,7 @@ def summed(x: Tensor, dims: list[int]) -> Tensor:
     return x if len(dims) == 0 else x.sum(dims)
 
 
-# ---------------------------------------------------------------------------------------- last dimensions
+# --------------------------------------------------------------------- normalization over the last dimensions
 
 
 def _layer_norm_backward(
@@ -110,7 +110,7 @@ compose(
 )
 
 
-# ---------------------------------------------------------------------------------------- groups of channels
+# ---------------------------------------------------------------------- normalization over groups of channels
 
 
 def _group_norm(

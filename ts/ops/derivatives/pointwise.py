@@ -9,7 +9,7 @@ from ts import Tensor
 from ts.ops.derivatives.common import scaled, underivable
 from ts.ops.derivatives.formula_registry import ELEMENTWISE, LINEAR, compose, constant, derive
 
-# ---------------------------------------------------------------------------------------- sums, products
+# ---------------------------------------------------------------------------------------- sums and products
 
 derive("aten::add.Tensor", self="grad", other="scaled(grad, alpha)", result=LINEAR)
 derive("aten::add.Scalar", self="grad", result=ELEMENTWISE)
@@ -102,7 +102,7 @@ compose("aten::float_power.Scalar", "ts.pow(self, widest(exponent, isinstance(se
 compose("aten::float_power.Tensor_Scalar", "ts.pow(widest(self, isinstance(exponent, complex)), exponent)")
 compose("aten::ldexp.Tensor", "self * ts.pow(2.0, other)")
 
-# ---------------------------------------------------------------------------------------- maxima
+# ---------------------------------------------------------------------------------------- maximum and minimum
 
 
 def larger(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
@@ -129,7 +129,7 @@ derive(
     other="ts.where((self <= other) | other.isnan(), 0, grad)",
 )  # fmt: skip
 
-# ---------------------------------------------------------------------------------------- functions
+# ---------------------------------------------------------------------------------------- special functions
 
 
 def atan2_grad(grad: Tensor, opposite: Tensor, adjacent: Tensor) -> Tensor:

@@ -83,7 +83,7 @@ def _adaptive_mean(self: Tensor, output_size: list[int], n: int) -> Tensor:
     return ts.ops.aten._adaptive_avg_pool3d(self, output_size)
 
 
-# ---------------------------------------------------------------------------------------- one dimension
+# ------------------------------------------------------------------------------------ one-dimensional pooling
 
 
 def _max_pool1d(

@@ -7,7 +7,7 @@ from ts import Tensor
 from ts.ops.derivatives.common import underivable
 from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
-# ---------------------------------------------------------------------------------------- joined
+# ---------------------------------------------------------------------------------------- concatenation
 
 
 def parts(grad: Tensor, sizes: list[list[int]], dim: int) -> list[Tensor]:
@@ -104,7 +104,7 @@ def choices(x: Tensor, r: int, with_replacement: bool) -> Tensor:
 compose("aten::cartesian_prod", "pairs(tensors)")
 compose("aten::combinations", "choices(self, r, with_replacement)")
 
-# ---------------------------------------------------------------------------------------- repeated
+# ---------------------------------------------------------------------------------------- repetition
 
 
 def of_repeated(grad: Tensor, sizes: list[int], repeats: list[int]) -> Tensor:
@@ -141,7 +141,7 @@ derive("aten::tile", self="of_repeated(grad, self.size(), dims)", result=LINEAR,
 compose("aten::repeat_interleave.self_int", "interleaved(self, repeats, dim)")
 compose("aten::repeat_interleave.self_Tensor", "interleaved_each(self, repeats, dim)")
 
-# ---------------------------------------------------------------------------------------- rearranged
+# ---------------------------------------------------------------------------------------- rearrangement
 
 derive("aten::flip", self="grad.flip(dims)", result=LINEAR)
 derive("aten::fliplr", self="grad.fliplr()", result=LINEAR, name="FlipBackward0")

@@ -65,7 +65,7 @@ def mean_of_numbers(x: Tensor, dim: list[int] | None, keepdim: bool, dtype: int 
 
 compose("aten::nanmean", "mean_of_numbers(self, dim, keepdim, dtype)")
 
-# ---------------------------------------------------------------------------------------- moments
+# ---------------------------------------------------------------------------- variance and standard deviation
 
 
 def of_variance(grad: Tensor, x: Tensor, dim: list[int] | None, correction: float, keepdim: bool) -> Tensor:
@@ -105,7 +105,7 @@ for _overload, _given in _SAID.items():
     derive(f"aten::var_mean{_overload}", self=f"of_variance(grad0, self, {_given}) + {_mean}")
     derive(f"aten::std_mean{_overload}", self=f"of_deviation(grad0, self, result0, {_given}) + {_mean}")
 
-# ---------------------------------------------------------------------------------------- the largest
+# ---------------------------------------------------------------------------------------- minimum and maximum
 
 
 def shared(grad: Tensor, x: Tensor, found: Tensor, dim: list[int], keepdim: bool) -> Tensor:
@@ -138,7 +138,7 @@ for _name, _title in (("max", "Max"), ("min", "Min")):
         result={"values": "chosen(self_t, dim, indices, keepdim)"},
     )  # fmt: skip
 
-# ---------------------------------------------------------------------------------------- others
+# ---------------------------------------------------------------------------------------- other reductions
 
 derive(
     "aten::logsumexp",

@@ -52,7 +52,7 @@ compose(
 )
 derive("aten::scatter_add", self="grad", src="filled(grad.gather(dim, index), src.size())", result=LINEAR)
 
-# ---------------------------------------------------------------------------------------- reduced
+# ----------------------------------------------------------------------------------- scatter with a reduction
 
 
 def of_product(
@@ -127,7 +127,7 @@ derive(
     {"self, src": "of_reduced(grad, self, dim, index, src, reduce, include_self, result)"},
 )
 
-# ---------------------------------------------------------------------------------------- by a vector
+# --------------------------------------------------------------------------- index operators with a 1-d index
 
 
 def everywhere(index: Tensor, source: Tensor, dim: int) -> Tensor:

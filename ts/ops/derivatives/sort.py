@@ -77,7 +77,7 @@ compose("aten::quantile.scalar", "among_sorted(self, number(q, self), dim, keepd
 compose("aten::nanquantile", "among_sorted(self, q, dim, keepdim, interpolation, True)")
 compose("aten::nanquantile.scalar", "among_sorted(self, number(q, self), dim, keepdim, interpolation, True)")
 
-# ---------------------------------------------------------------------------------------- counts
+# ---------------------------------------------------------------------------------------- histograms
 
 derive("aten::bincount", weights="underivable('aten::bincount')")
 constant("aten::histc", "a count does not change with the elements")

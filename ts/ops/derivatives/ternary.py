@@ -9,7 +9,7 @@ from ts import Tensor
 from ts.ops.derivatives.common import scaled
 from ts.ops.derivatives.formula_registry import ELEMENTWISE, LINEAR, derive
 
-# ---------------------------------------------------------------------------------------- three operands
+# ------------------------------------------------------------------------------ operators with three operands
 
 derive(
     "aten::addcmul", self="grad", tensor1="scaled(grad * tensor2.conj(), value)",
@@ -37,7 +37,7 @@ derive(
     "aten::where.ScalarSelf", name="WhereBackward0", other="ts.where(condition, 0, grad)", result=ELEMENTWISE
 )
 
-# ---------------------------------------------------------------------------------------- clamp, rounding
+# ---------------------------------------------------------------------------------------- clamp and rounding
 
 
 def within(
@@ -99,7 +99,7 @@ derive("aten::round", self="ts.zeros_like(grad)", result=ELEMENTWISE)
 derive("aten::round.decimals", self="ts.zeros_like(grad)", name="RoundBackward1", result=ELEMENTWISE)
 derive("aten::nan_to_num", self="ts.where(self.isfinite(), grad, 0)", result=ELEMENTWISE)
 
-# ---------------------------------------------------------------------------------------- functions
+# ---------------------------------------------------------------------------------------- special functions
 
 
 def of_logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:

@@ -18,7 +18,7 @@ derive("aten::squeeze.dim", self="grad.reshape(self.size())", result=LINEAR, nam
 derive("aten::squeeze.dims", self="grad.reshape(self.size())", result=LINEAR, name="SqueezeBackward2")
 derive("aten::unsqueeze", self="grad.squeeze(dim)", result=LINEAR)
 
-# ---------------------------------------------------------------------------------------- some places
+# ------------------------------------------------------------------------------------- views of some elements
 
 
 def from_slice(
@@ -55,7 +55,7 @@ derive(
     result=LINEAR, name="PermuteBackward0",
 )  # fmt: skip
 
-# ---------------------------------------------------------------------------------------- several parts
+# ---------------------------------------------------------------------------------------- splits
 
 
 def evenly(x: Tensor, count: int, dim: int) -> list[Tensor]:
@@ -99,7 +99,7 @@ compose("aten::dsplit.int", "evenly(self, sections, 2)")
 compose("aten::dsplit.array", "between(self, indices, 2)")
 derive("aten::unbind.int", self="ts.stack(grads, dim)", result=LINEAR)
 
-# ---------------------------------------------------------------------------------------- strides
+# ---------------------------------------------------------------------------------------- strided views
 
 derive(
     "aten::unfold", self="ts.ops.aten.unfold_backward(grad, self.size(), dimension, size, step)",
@@ -123,7 +123,7 @@ derive("aten::view_as_complex", self="ts.view_as_real(grad.contiguous().resolve_
 derive("aten::conj aten::_conj aten::_conj_copy", self="grad.conj()", result=LINEAR, name="ConjBackward0")
 derive("aten::_neg_view aten::_neg_view_copy", self="-grad", result=LINEAR, name="NegViewBackward0")
 
-# ---------------------------------------------------------------------------------------- the same
+# -------------------------------------------------------------------------- views with the elements unchanged
 
 compose("aten::positive", "self")
 derive("aten::resolve_neg aten::resolve_conj", self="grad", result=LINEAR, name="CloneBackward0")

@@ -100,7 +100,7 @@ def _check_compressed(
         raise RuntimeError(f"`0 <= {names[1]} < {n}` is not satisfied.")
 
 
-# ---------------------------------------------------------------------------------------- readers
+# ------------------------------------------------------------------------------- access to indices and values
 
 
 def stored_indices(dense: Any, xp: Any, self: Any) -> Any:

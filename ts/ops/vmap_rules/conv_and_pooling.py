@@ -119,7 +119,7 @@ def _convolution_back(call: Call) -> Any:
 batch("convolution", _convolution)
 batch("convolution_backward", _convolution_back)
 
-# ---------------------------------------------------------------- poolings, paddings, resampling
+# ---------------------------------------------------------------- pooling, padding and resampling
 
 batch(
     "max_pool2d_with_indices avg_pool2d _adaptive_avg_pool2d adaptive_max_pool2d max_unpool2d "

@@ -87,7 +87,7 @@ def refuse_reading(call: Call, layer: Batched) -> None:
     layer.check_elements()
 
 
-# ---------------------------------------------------------------- element by element
+# ---------------------------------------------------------------- pointwise operators
 
 
 def pointwise(call: Call) -> Any:
@@ -140,7 +140,7 @@ def promoted(call: Call, tensors: list[int], i: int) -> Tensor:
     return x if x.dtype is ts.bool or result is not wanted else x.to(result)
 
 
-# ---------------------------------------------------------------- one element after the other
+# ---------------------------------------------------------------- loop over batch elements
 
 
 def one_by_one(call: Call) -> Any:
