@@ -9,30 +9,30 @@ import ts
 from tests import tensor_subclasses
 from ts.utils import _python_dispatch as dispatch
 
-RECORDED = json.loads(Path(__file__).with_suffix("").parent.joinpath("tensor_subclasses.json").read_text())
+WITH_GRADIENTS = json.loads(Path(__file__).with_suffix("").parent.joinpath("tensor_subclasses.json").read_text())
 # Programs whose formulas of gradients, or number of `detach`, differ from PyTorch's.
 OTHER_OPERATORS = {"function gradient", "quantized print", "double backward", "quantized module"}
 LOG = []
 
 
-@pytest.mark.parametrize("name", list(RECORDED["results"]))
+@pytest.mark.parametrize("name", list(WITH_GRADIENTS["results"]))
 def test_results(name):
     """Values are PyTorch's, and so are the names of the operators that handlers see."""
     LOG.clear()
     table, _ = tensor_subclasses.programs(ts, LOG)
-    expected = RECORDED["results"][name]
+    expected = WITH_GRADIENTS["results"][name]
     assert repr(table[name]()).replace("torch.", "").replace("ts.", "") == expected["value"]
     if name not in OTHER_OPERATORS:
         assert [call.removeprefix("aten.") for call in LOG] == expected["operators"]
 
 
-@pytest.mark.parametrize("name", list(RECORDED["errors"]))
+@pytest.mark.parametrize("name", list(WITH_GRADIENTS["errors"]))
 def test_refusals(name):
     """Errors have PyTorch's class and first line."""
     _, table = tensor_subclasses.programs(ts, LOG)
     with pytest.raises(Exception) as found:
         table[name]()
-    expected = RECORDED["errors"][name]
+    expected = WITH_GRADIENTS["errors"][name]
     assert expected["class"] in [cls.__name__ for cls in type(found.value).__mro__]
     assert str(found.value).splitlines()[0] == expected["text"]
 

@@ -177,7 +177,7 @@ def test_a_worker_that_cannot_start():
     """A worker that cannot start raises an error with the reason and leaves no processes."""
 
     async def main():
-        async with ClusterSupervisor(ClusterConfig(1, words=("--threads", "0"))) as cluster:
+        async with ClusterSupervisor(ClusterConfig(1, arguments=("--threads", "0"))) as cluster:
             await cluster.complete()
 
     with pytest.raises(RuntimeError, match="worker0 does not start: it ended with 2"):

@@ -112,16 +112,16 @@ def test_responses_after_the_end_of_a_context(standing, x):
 
 
 MALFORMED = [
-    (Tag.RECORDED, "1", 1, 0, None),
-    (Tag.RECORDED, 5, 1, 0, None),
-    (Tag.RECORDED, 1 << 32, 9, 0, None),
-    (Tag.RECORDED, 9 << 32, 1, 0, None),
-    (Tag.RECORDED, -1, 1, 0, None),
-    (Tag.RECORDED, [], 1, 0, None),
-    (Tag.RECORDED, 1 << 32, [], 0, None),
-    (Tag.RECORDED, 1 << 32, 1, "0", (Tag.TENSOR, 6, 4, 0, 0, (1,), (1,))),
-    (Tag.RECORDED, 1 << 32, 1, 0, (Tag.TENSOR, 4, 4, 0, 0, (1,), (1,))),
-    (Tag.RECORDED, 1 << 32, 1, 0, (Tag.RECORDED, 1 << 48, 1, 0, None)),
+    (Tag.WITH_GRADIENTS, "1", 1, 0, None),
+    (Tag.WITH_GRADIENTS, 5, 1, 0, None),
+    (Tag.WITH_GRADIENTS, 1 << 32, 9, 0, None),
+    (Tag.WITH_GRADIENTS, 9 << 32, 1, 0, None),
+    (Tag.WITH_GRADIENTS, -1, 1, 0, None),
+    (Tag.WITH_GRADIENTS, [], 1, 0, None),
+    (Tag.WITH_GRADIENTS, 1 << 32, [], 0, None),
+    (Tag.WITH_GRADIENTS, 1 << 32, 1, "0", (Tag.TENSOR, 6, 4, 0, 0, (1,), (1,))),
+    (Tag.WITH_GRADIENTS, 1 << 32, 1, 0, (Tag.TENSOR, 4, 4, 0, 0, (1,), (1,))),
+    (Tag.WITH_GRADIENTS, 1 << 32, 1, 0, (Tag.WITH_GRADIENTS, 1 << 48, 1, 0, None)),
     (Tag.TENSOR, 6, 4, 0, 0, (1,), (1,)),
 ]
 

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 from ts.distributed import file_rendezvous
-from ts.distributed.rendezvous import Rendezvous, RendezvousError, meeting_place
+from ts.distributed.rendezvous import Rendezvous, RendezvousError, parse_init_method
 
 RPC = """
 import sys, ts
@@ -55,16 +55,16 @@ def test_two_processes(program, printed, left, tmp_path):
 
 def test_missing_parameters(tmp_path):
     with pytest.raises(ValueError, match="file:// rendezvous: rank parameter missing"):
-        meeting_place("file:///tmp/x")
+        parse_init_method("file:///tmp/x")
     with pytest.raises(ValueError, match="file:// rendezvous: path missing"):
-        meeting_place("file://", 0, 1)
-    assert meeting_place("file:///tmp/a%20b?rank=1&world_size=2").file == "/tmp/a b"
+        parse_init_method("file://", 0, 1)
+    assert parse_init_method("file:///tmp/a%20b?rank=1&world_size=2").file == "/tmp/a b"
     with pytest.raises(FileNotFoundError):
-        Rendezvous(meeting_place(f"file://{tmp_path}/none/x", 0, 1), "w0", "nowhere")
+        Rendezvous(parse_init_method(f"file://{tmp_path}/none/x", 0, 1), "w0", "nowhere")
     with pytest.raises(
         RendezvousError, match=r"the first process is not at .*: it has not written to .* yet"
     ):
-        Rendezvous(meeting_place(f"file://{tmp_path}/x", 1, 2), "w1", "nowhere", timeout=0.2)
+        Rendezvous(parse_init_method(f"file://{tmp_path}/x", 1, 2), "w1", "nowhere", timeout=0.2)
 
 
 def test_rendezvous_files_accept_local_addresses_only(tmp_path):

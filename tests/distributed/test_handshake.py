@@ -6,7 +6,7 @@ pytest.importorskip("distributed", reason="connections need dask.distributed: th
 
 from tests.distributed import SECRET
 from ts.distributed.transport import BlockingConnection, Security
-from ts.distributed.transport.handshake import MAGIC, REFUSED, AuthenticationError, connector, listener
+from ts.distributed.transport.handshake import MAGIC, REJECTED, AuthenticationError, connector, listener
 
 
 def talk(first, second):
@@ -30,7 +30,7 @@ def refuses(steps, data):
     """Return True if an end rejects the data; a listener first sends its refusal."""
     try:
         said = steps.send(data)
-        if said == (REFUSED, 0):
+        if said == (REJECTED, 0):
             steps.send(b"")
     except AuthenticationError:
         return True

@@ -16,7 +16,7 @@ from tests.distributed import SECRET
 from tests.distributed.test_messages import MALFORMED, prelude, sent
 from ts.distributed.transport import BlockingConnection
 from ts.distributed.transport.connection_setup import connector
-from ts.distributed.transport.handshake import MAGIC, REFUSED
+from ts.distributed.transport.handshake import MAGIC, REJECTED
 from ts.distributed.transport.transport import HELLO, MAX_UNAUTHENTICATED_CONNECTIONS
 
 MUCH = (
@@ -128,7 +128,7 @@ def test_a_recorded_session(server):
     except ConnectionError:
         pass  # it did not read the rest
     again.close()
-    assert heard.startswith(MAGIC) and heard[len(MAGIC) + 32 :] in (b"", REFUSED)
+    assert heard.startswith(MAGIC) and heard[len(MAGIC) + 32 :] in (b"", REJECTED)
 
 
 def test_reflected_messages_are_rejected(server):

@@ -101,7 +101,7 @@ def test_random_bytes_decode_as_with_msgpack(in_python):
             data[rng.randrange(len(data))] = rng.randrange(256)
         data = bytes(data[: rng.randint(1, len(data))])
         try:
-            expected = in_python.unpackb(data, use_list=False, max_ext_len=0, ext_hook=message_pack._refuse_extension)
+            expected = in_python.unpackb(data, use_list=False, max_ext_len=0, ext_hook=message_pack._reject_extension)
         except (ValueError, TypeError, in_python.UnpackException):
             with pytest.raises(ValueError):
                 message_pack.decode(data)

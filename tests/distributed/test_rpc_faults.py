@@ -17,7 +17,7 @@ from tests.distributed.rpc_worker import eventually, start
 from tests.distributed.process_groups import free_port
 from ts.distributed import rpc
 from ts.distributed.transport import BlockingConnection, Security
-from ts.distributed.rendezvous import Rendezvous, RendezvousAddress, RendezvousError, meeting_place
+from ts.distributed.rendezvous import Rendezvous, RendezvousAddress, RendezvousError, parse_init_method
 from ts.distributed.rpc.api import current
 
 
@@ -186,22 +186,22 @@ def _again(place):
 def test_init_methods(monkeypatch):
     for name in ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
-    assert meeting_place("tcp://127.0.0.1:5?rank=1&world_size=2") == ("127.0.0.1", 5, 1, 2, None)
+    assert parse_init_method("tcp://127.0.0.1:5?rank=1&world_size=2") == ("127.0.0.1", 5, 1, 2, None)
     with pytest.raises(ValueError, match="environment variable MASTER_ADDR expected, but not set"):
-        meeting_place("env://", 0, 1)
+        parse_init_method("env://", 0, 1)
     with pytest.raises(ValueError, match="tcp:// rendezvous: world_size parameter missing"):
-        meeting_place("tcp://127.0.0.1:5", 0)
+        parse_init_method("tcp://127.0.0.1:5", 0)
     monkeypatch.setenv("MASTER_ADDR", "localhost")
     monkeypatch.setenv("MASTER_PORT", "7")
     with pytest.raises(ValueError, match="environment variable RANK expected"):
-        meeting_place(None)
+        parse_init_method(None)
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "3")
-    assert meeting_place(None) == ("localhost", 7, 1, 3, None)
+    assert parse_init_method(None) == ("localhost", 7, 1, 3, None)
     with pytest.raises(ValueError, match="rank 3 is not one of 3 processes"):
-        meeting_place(None, 3, 3)
+        parse_init_method(None, 3, 3)
     with pytest.raises(RuntimeError, match="No rendezvous handler for etcd"):
-        meeting_place("etcd://x")
+        parse_init_method("etcd://x")
 
 
 def test_secrets(tmp_path, monkeypatch):
@@ -211,7 +211,7 @@ def test_secrets(tmp_path, monkeypatch):
     monkeypatch.delenv("TS_RPC_SECRET", raising=False)
     assert shared_secret.shared("127.0.0.1", 7) is None
     made = shared_secret.new("localhost")
-    shared_secret.make_known(7, made)
+    shared_secret.publish_secret(7, made)
     assert shared_secret.shared("127.0.0.1", 7) == made and len(made) == 32
     (folder,) = tmp_path.iterdir()
     assert folder.stat().st_mode & 0o077 == 0 and (folder / "7").stat().st_mode & 0o077 == 0
@@ -223,7 +223,7 @@ def test_secrets(tmp_path, monkeypatch):
         shared_secret.new("192.0.2.1")
     folder.chmod(0o755)
     with pytest.raises(shared_secret.MissingSecretError, match="is not a folder of this user alone"):
-        shared_secret.make_known(7, shared_secret.new("127.0.0.1"))
+        shared_secret.publish_secret(7, shared_secret.new("127.0.0.1"))
     monkeypatch.setenv("TS_RPC_SECRET", "sixteen letters or more")
     assert shared_secret.new("192.0.2.1") == shared_secret.shared("192.0.2.1", 7) == b"sixteen letters or more"
 

@@ -61,7 +61,7 @@ def test_segment_bytes_are_bounded(ends, monkeypatch):
     for size in (MAX_BYTES // 2, MAX_BYTES // 4, MAX_BYTES // 4, MAX_BYTES):
         reference = lent(lender, part(size))
         assert borrower.take(reference).nbytes == size
-        assert sum(shm_segments._made.values()) <= MAX_BYTES
+        assert sum(shm_segments._created_bytes.values()) <= MAX_BYTES
     assert lent(lender, part(2 * MAX_BYTES)) is None
 
 
@@ -69,7 +69,7 @@ def test_segments_held_long_pass_to_the_receiver(ends, monkeypatch):
     """A segment held for a long time passes to the receiver, unchanged, and no longer counts for the
     sender."""
     lender, borrower = ends
-    monkeypatch.setitem(shm_segments._RECLAIM_AFTER_SECONDS, shm_segments._TAKEN, 0.5)
+    monkeypatch.setitem(shm_segments._RECLAIM_AFTER_SECONDS, shm_segments._CONSUMED, 0.5)
     first = np.frombuffer(borrower.take(lent(lender, part(MAX_BYTES, 1))), np.uint8)
     assert lender.lend(part(MAX_BYTES, 2).data) is None
     time.sleep(0.6)
@@ -137,13 +137,13 @@ def test_no_memory_for_a_segment(ends, monkeypatch, after):
 
 def test_unclosed_sender_releases_its_segments():
     """Segments of an unclosed sender are released with it."""
-    before = dict(shm_segments._made)
+    before = dict(shm_segments._created_bytes)
     lender = SegmentSender(MAX_BYTES, MARK)
     assert lent(lender, part(MIN_SHARED_BYTES)) is not None
-    assert shm_segments._made != before
+    assert shm_segments._created_bytes != before
     del lender
     gc.collect()
-    assert shm_segments._made == before
+    assert shm_segments._created_bytes == before
 
 
 def test_parts_are_copied_above_the_mapping_limit(ends, monkeypatch):

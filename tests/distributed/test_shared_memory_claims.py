@@ -181,10 +181,10 @@ def test_bytes_in_flight_are_bounded(ends, monkeypatch):
     lender.lend(part(MIN_SHARED_BYTES).data)
     sent = [lender.lend(part(MIN_SHARED_BYTES).data) for _ in range(5)]
     assert sent[3:] == [None, None] and None not in sent[:3]
-    assert lender.on_its_way
+    assert lender.has_unconsumed_segments
     for each in sent[:3]:
         borrower.take(each)
-    assert not lender.on_its_way
+    assert not lender.has_unconsumed_segments
     assert lender.lend(part(MIN_SHARED_BYTES).data) is not None
 
 

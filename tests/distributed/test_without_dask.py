@@ -181,7 +181,7 @@ def test_an_occupied_port_is_named(environment, tmp_path, monkeypatch):
         sock.bind(("127.0.0.1", 0))
         sock.listen()
         port = str(sock.getsockname()[1])
-        shared_secret.make_known(int(port), b"s" * 32)
+        shared_secret.publish_secret(int(port), b"s" * 32)
         common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2", "RANK": "0"}
         output = run(["-c", WRONG_SECRET], environment | common, tmp_path)
     assert "Address already in use" in output and f"127.0.0.1:{port}" in output

@@ -29,7 +29,7 @@ class Pool:
         self.total[device] = max(self.total.get(device, 0), self.used[device])
         return size
 
-    def give_back(self, size, device):
+    def copy_results(self, size, device):
         self.used[device] -= size
 
 
@@ -47,7 +47,7 @@ class Memory:
         allocator[0](host.nbytes)
 
     def __del__(self):
-        pool.give_back(self.size, self.device)
+        pool.copy_results(self.size, self.device)
 
 
 class MemoryPointer:

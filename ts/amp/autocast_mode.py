@@ -85,7 +85,7 @@ class autocast:
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         self.device = device_type
-        self._place = core.place_of(device_type)
+        self._device_index = core.place_of(device_type)
         self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         self._enabled = enabled and self._is_possible()
         self._before: list[list[int]] = []
@@ -115,7 +115,7 @@ class autocast:
         return self
 
     def _enter(self) -> list[int]:
-        before = core.enter(self._place, self.fast_dtype, self._enabled, self._cache_enabled)
+        before = core.enter(self._device_index, self.fast_dtype, self._enabled, self._cache_enabled)
         if (casts := getattr(current_tracer(), "casts", None)) is not None:  # an export records blocks
             casts.append((self.device, self.fast_dtype, self._enabled))
         return before
@@ -123,7 +123,7 @@ class autocast:
     def _leave(self, before: list[int]) -> None:
         if casts := getattr(current_tracer(), "casts", None):
             casts.pop()
-        core.leave(self._place, before)
+        core.leave(self._device_index, before)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._leave(self._before.pop())

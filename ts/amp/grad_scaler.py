@@ -9,7 +9,7 @@ In: losses, optimizers; out: optimizer steps with unscaled gradients, skipped if
     scaler.update()                     shrinks the scale after a skipped step; grows it after
                                         `growth_interval` steps with finite gradients
 
-The state of an optimizer since the last `update` is its `_Turn`: READY -> UNSCALED -> STEPPED.
+The state of an optimizer since the last `update` is its `_OptimizerState`: READY -> UNSCALED -> STEPPED.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class OptState(Enum):
     STEPPED = 2
 
 
-class _Turn:
+class _OptimizerState:
     """State of an optimizer since the last `update`, and a non-finite flag (a tensor) per device."""
 
     def __init__(self) -> None:
@@ -89,7 +89,8 @@ class GradScaler:
         self._growth_interval = growth_interval
         self._init_growth_tracker = 0
         self._growth_tracker: Tensor | None = None  # steps with finite gradients in a row
-        self._turns: defaultdict[int, _Turn] = defaultdict(_Turn)  # by the optimizer's id
+        # by the optimizer's id
+        self._optimizer_states: defaultdict[int, _OptimizerState] = defaultdict(_OptimizerState)
 
     # ---- losses --------------------------------------------------------------------------------------
 
@@ -126,15 +127,15 @@ class GradScaler:
         if not self._enabled:
             return
         scale = self._in_use("unscale_")
-        turn = self._turns[id(optimizer)]
-        if turn.stage is OptState.UNSCALED:
+        optimizer_state = self._optimizer_states[id(optimizer)]
+        if optimizer_state.stage is OptState.UNSCALED:
             raise RuntimeError(
                 "unscale_() has already been called on this optimizer since the last update()."
             )
-        if turn.stage is OptState.STEPPED:
+        if optimizer_state.stage is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
-        turn.found_inf = _unscale(optimizer, scale.double().reciprocal().float(), allow_fp16=False)
-        turn.stage = OptState.UNSCALED
+        optimizer_state.found_inf = _unscale(optimizer, scale.double().reciprocal().float(), allow_fp16=False)
+        optimizer_state.stage = OptState.UNSCALED
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Unscale gradients and call `optimizer.step(*args, **kwargs)` if all are finite; return its result.
@@ -147,22 +148,22 @@ class GradScaler:
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
         self._in_use("step")
-        turn = self._turns[id(optimizer)]
-        if turn.stage is OptState.STEPPED:
+        optimizer_state = self._optimizer_states[id(optimizer)]
+        if optimizer_state.stage is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
         if getattr(optimizer, "_step_supports_amp_scaling", False):
-            result = self._step_scaled(optimizer, turn, args, kwargs)
+            result = self._step_scaled(optimizer, optimizer_state, args, kwargs)
         else:
-            if turn.stage is OptState.READY:
+            if optimizer_state.stage is OptState.READY:
                 self.unscale_(optimizer)
-            if not turn.found_inf:
+            if not optimizer_state.found_inf:
                 raise AssertionError("No inf checks were recorded for this optimizer.")
-            is_finite = not any(found.item() for found in turn.found_inf.values())
+            is_finite = not any(found.item() for found in optimizer_state.found_inf.values())
             result = optimizer.step(*args, **kwargs) if is_finite else None
-        turn.stage = OptState.STEPPED
+        optimizer_state.stage = OptState.STEPPED
         return result
 
-    def _step_scaled(self, optimizer: Any, turn: _Turn, args: Any, kwargs: Any) -> Any:
+    def _step_scaled(self, optimizer: Any, optimizer_state: _OptimizerState, args: Any, kwargs: Any) -> Any:
         """Call the `step` of an optimizer that unscales its gradients itself."""
         if "grad_scaler" in inspect.signature(optimizer.step).parameters:
             warnings.warn(
@@ -175,11 +176,11 @@ class GradScaler:
             return optimizer.step(*args, grad_scaler=self, **kwargs)
         scale = self._in_use("step")
         known = getattr(optimizer, "grad_scale", None)
-        if turn.stage is OptState.READY:
-            turn.found_inf = _unscale(optimizer, ts.ones_like(scale), allow_fp16=True)
+        if optimizer_state.stage is OptState.READY:
+            optimizer_state.found_inf = _unscale(optimizer, ts.ones_like(scale), allow_fp16=True)
             known = scale if known is None else scale * known
         optimizer.grad_scale = known
-        optimizer.found_inf = sum(found.to(scale.device) for found in turn.found_inf.values())
+        optimizer.found_inf = sum(found.to(scale.device) for found in optimizer_state.found_inf.values())
         try:
             return optimizer.step(*args, **kwargs)
         finally:
@@ -201,10 +202,14 @@ class GradScaler:
             scale.copy_(new_scale)
         else:
             scale.fill_(new_scale)
-        self._turns.clear()
+        self._optimizer_states.clear()
 
     def _follow(self, scale: Tensor) -> None:
-        found = [x.to(scale.device) for turn in self._turns.values() for x in turn.found_inf.values()]
+        found = [
+            x.to(scale.device)
+            for optimizer_state in self._optimizer_states.values()
+            for x in optimizer_state.found_inf.values()
+        ]
         if not found:
             raise AssertionError("No inf checks were recorded prior to update.")
         assert self._growth_tracker is not None  # created together with the scale
@@ -283,19 +288,19 @@ class GradScaler:
         state = self.__dict__.copy()
         if not self._enabled:
             return state
-        if self._turns:
+        if self._optimizer_states:
             raise AssertionError(
                 "A GradScaler instance may only be pickled at the beginning of an iteration, or at the end "
                 "after scaler.update()."
             )
-        del state["_turns"]
+        del state["_optimizer_states"]
         state.update(_init_scale=self.get_scale(), _init_growth_tracker=self._get_growth_tracker())
         return {**state, "_scale": None, "_growth_tracker": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if self._enabled:
-            self._turns = defaultdict(_Turn)
+            self._optimizer_states = defaultdict(_OptimizerState)
 
 
 def _unscale(optimizer: Any, factor: Tensor, allow_fp16: bool) -> dict[Any, Tensor]:

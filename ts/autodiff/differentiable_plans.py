@@ -29,10 +29,10 @@ from ts.autodiff.tape_to_graph import (
 from ts.bytecode.subgraph_functions import SubgraphFunction
 from ts.passes.pass_logging import debug
 
-Place = tuple[int, int]
+ValuePosition = tuple[int, int]
 
 
-def plan_of(rule: GraphRule, args: list[Any], wanted: list[bool]) -> DifferentiablePlan | None:
+def get_plan_for_function(rule: GraphRule, args: list[Any], wanted: list[bool]) -> DifferentiablePlan | None:
     """Return the plan for arguments of this kind, or None."""
     inputs = [Input.of(x, is_wanted) for x, is_wanted in zip(args, wanted, strict=True)]
     try:
@@ -48,11 +48,11 @@ class _Planner:
     def __init__(self, rule: GraphRule, inputs: Sequence[Input]) -> None:
         self.rule = rule
         self.trace = Trace(rule.function, inputs)
-        self.saved: list[Place] = []  # in addition to the outputs
+        self.saved: list[ValuePosition] = []  # in addition to the outputs
 
     def plan(self) -> DifferentiablePlan:
         trace = self.trace
-        outputs = [trace.place[identity(x)] for x in trace.outputs]
+        outputs = [trace.position[identity(x)] for x in trace.outputs]
         roots = [x for x in trace.outputs if x.requires_grad]
         reads = self.lessened(self.read_by(roots)) if roots else []
         hidden = [self.hidden_base(place) for place in outputs]
@@ -66,18 +66,18 @@ class _Planner:
         bases = tuple(-1 if place is None else results.index(place) for place in hidden)
         return DifferentiablePlan(forward, len(outputs), wants, bases, saves, self.backward)
 
-    def hidden_base(self, place: Place) -> Place | None:
+    def hidden_base(self, place: ValuePosition) -> ValuePosition | None:
         """Return the base of an output view if it is an intermediate value, else None."""
         start, trace = place, self.trace
         while place[0] >= 0 and _is_view(trace.lines[place[0]]):
-            place = trace.place[identity(trace.lines[place[0]][1][0])]
+            place = trace.position[identity(trace.lines[place[0]][1][0])]
         return None if place == start or trace.is_input(place) else place
 
-    def read_by(self, roots: Sequence[Tensor]) -> list[Place]:
+    def read_by(self, roots: Sequence[Tensor]) -> list[ValuePosition]:
         """Return the places that the backward graph of some results reads."""
-        return backward_graph(self.trace, self.trace.back(roots), [])[1]
+        return backward_graph(self.trace, self.trace.record_backward(roots), [])[1]
 
-    def lessened(self, reads: list[Place]) -> list[Place]:
+    def lessened(self, reads: list[ValuePosition]) -> list[ValuePosition]:
         """Remove places cheap to recompute from other saved places; the backward graph recomputes them."""
         kept = dict.fromkeys(reads)
         self.again: list[int] = []  # forward lines that backward recomputes
@@ -87,20 +87,20 @@ class _Planner:
                 self.again.append(place[0])
         return list(kept)
 
-    def is_quick(self, place: Place, kept: dict[Place, None]) -> bool:
+    def is_quick(self, place: ValuePosition, kept: dict[ValuePosition, None]) -> bool:
         operator, args, results = line = self.trace.lines[place[0]]
         record = operator.record
         if len(results) != 1 or record.variant or not _is_cheap(line):
             return False
         known = {*kept, *((number, 0) for number in self.again)}
-        return all(self.trace.place.get(identity(x)) in known for x in args if isinstance(x, Tensor))
+        return all(self.trace.position.get(identity(x)) in known for x in args if isinstance(x, Tensor))
 
     def backward(self, given: tuple[int, ...]) -> BackwardVariant:
         """Build the backward variant for the gradients of the given results."""
         trace = Trace(self.rule.function, self.trace.inputs)
-        outputs = [trace.place[identity(x)] for x in trace.outputs]
+        outputs = [trace.position[identity(x)] for x in trace.outputs]
         roots = [trace.tensor([*outputs, *self.saved][k]) for k in given]
-        graph, places, gives = backward_graph(trace, trace.back(roots), self.again)
+        graph, places, gives = backward_graph(trace, trace.record_backward(roots), self.again)
         function = SubgraphFunction(graph, self.rule.prepare, "<backward>")
         return BackwardVariant(function, (*given, *(self.reads[place] for place in places)), tuple(gives))
 
@@ -117,4 +117,4 @@ def _is_view(line: Line) -> bool:
     return bool(returned) and returned[0].alias is not None and isinstance(line[1][0], Tensor)
 
 
-set_planner(plan_of)
+set_planner(get_plan_for_function)

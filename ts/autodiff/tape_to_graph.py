@@ -82,22 +82,23 @@ class Trace:
         self.inputs = inputs
         self.device = next(i.device for i in inputs if i.dtype is not None)
         self.blanks = [i.blank() for i in inputs]
-        with GradMode(True), self._writer() as writer:
+        with GradMode(True), self._printer() as writer:
             made = function(*self.blanks)
         self.outputs: list[Tensor] = list(made) if isinstance(made, tuple) else [made]
         self.lines = writer.lines
         if any(line[0].schema.is_mutable for line in self.lines):
             raise UntraceableError("it writes to tensors")  # meta tensors have no views to track writes
-        self.place: dict[int, tuple[int, int]] = {}  # identity -> (-1, argument) or (line, result)
-        for found, place in self._places():
-            self.place.setdefault(found, place)  # a result that is an unchanged argument keeps its place
+        self.position: dict[int, tuple[int, int]] = {}  # identity -> (-1, argument) or (line, result)
+        for found, position in self._positions():
+            # a result that is an unchanged argument keeps its place
+            self.position.setdefault(found, position)
         self._check_outputs()
 
     @staticmethod
-    def _writer() -> OperatorLog:
+    def _printer() -> OperatorLog:
         return OperatorLog(_is_group, _looks_inside)
 
-    def _places(self) -> Iterator[tuple[int, tuple[int, int]]]:
+    def _positions(self) -> Iterator[tuple[int, tuple[int, int]]]:
         for i, x in enumerate(self.blanks):
             if isinstance(x, Tensor):
                 yield identity(x), (-1, i)
@@ -108,26 +109,26 @@ class Trace:
     def _check_outputs(self) -> None:
         """Raise UntraceableError if a result shares elements with a tensor of different `requires_grad`."""
         seen: dict[int, set[bool]] = {}  # by tensor identity
-        for found, place in self._places():
-            seen.setdefault(found, set()).add(self.tensor(place).requires_grad)
+        for found, position in self._positions():
+            seen.setdefault(found, set()).add(self.tensor(position).requires_grad)
         if any(len(seen.get(identity(x), ())) == 2 for x in self.outputs):
             raise UntraceableError("a result is detached from another tensor, or another from it")
 
-    def is_input(self, place: tuple[int, int]) -> bool:
+    def is_input(self, position: tuple[int, int]) -> bool:
         """Return whether the tensor at a place is an argument."""
-        return place[0] < 0
+        return position[0] < 0
 
-    def tensor(self, place: tuple[int, int]) -> Tensor:
+    def tensor(self, position: tuple[int, int]) -> Tensor:
         """Return the meta tensor at a place."""
-        number, i = place
+        number, i = position
         found: Tensor = self.blanks[i] if number < 0 else list(_tensors(self.lines[number][2]))[i]
         return found
 
-    def back(self, roots: Sequence[Tensor]) -> BackwardGraph:
+    def record_backward(self, roots: Sequence[Tensor]) -> BackwardGraph:
         """Record the backward pass from `roots`, which require grad."""
         grads = [aten.empty(list(x.shape), dtype=x.dtype, device="meta") for x in roots]
         wanted = [x for x, i in zip(self.blanks, self.inputs, strict=True) if i.wanted]
-        with GradMode(True), self._writer() as writer:
+        with GradMode(True), self._printer() as writer:
             found = run_backward(list(roots), list(grads), True, False, wanted, False)
         return BackwardGraph(grads, writer.lines, found)
 
@@ -248,14 +249,14 @@ class BackwardGraphBuilder(GraphBuilder):
 
         The value is recomputed if its forward node may run again; otherwise it becomes an input of the graph.
         """
-        place = self.trace.place.get(identity(x))
-        if place is None:
+        position = self.trace.position.get(identity(x))
+        if position is None:
             return super().missing(x)
-        if place[0] in self.again:
-            self.add(self.trace.lines[place[0]])
+        if position[0] in self.again:
+            self.add(self.trace.lines[position[0]])
             return self.values[identity(x)]
         value = self.add_input(x)
-        self.reads[place] = value
+        self.reads[position] = value
         return value
 
 

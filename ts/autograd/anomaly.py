@@ -16,7 +16,7 @@ from ts._core.autograd.anomaly import search_anomalies
 _now = (False, True)  # anomaly detection enabled, NaN gradients are errors
 
 
-def _switch(on: bool, check_nan: bool) -> None:
+def _set_flags(on: bool, check_nan: bool) -> None:
     global _now
     search_anomalies(on, check_nan)
     _now = on, check_nan
@@ -37,13 +37,13 @@ class set_detect_anomaly:
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = _now
-        _switch(mode, check_nan)
+        _set_flags(mode, check_nan)
 
     def __enter__(self) -> None:
         """Do nothing; the constructor sets the switch."""
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        _switch(*self._before)
+        _set_flags(*self._before)
 
 
 class detect_anomaly:
@@ -60,7 +60,7 @@ class detect_anomaly:
 
     def __enter__(self) -> None:
         self._before = _now
-        _switch(True, self._check_nan)
+        _set_flags(True, self._check_nan)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        _switch(*self._before)
+        _set_flags(*self._before)

@@ -203,7 +203,7 @@ class InplaceFunction(Function):
 # ---------------------------------------------------------------- no second derivative
 
 
-class _Refused(Function):
+class _RaiseInBackward(Function):
     """Identity function with a backward that raises an error."""
 
     @staticmethod
@@ -217,7 +217,7 @@ class _Refused(Function):
         )
 
 
-_Refused._backward_cls.__name__ = "torch::autograd::Error"
+_RaiseInBackward._backward_cls.__name__ = "torch::autograd::Error"
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
@@ -232,7 +232,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         several = isinstance(found, tuple)
         listed = list(found) if several else [found]
         places = [i for i, x in enumerate(listed) if isinstance(x, Tensor)]
-        marked = _Refused.apply(*[listed[i].detach()._marked(True) for i in places])
+        marked = _RaiseInBackward.apply(*[listed[i].detach()._marked(True) for i in places])
         for i, x in zip(places, marked, strict=True):
             listed[i] = x
         return tuple(listed) if several else listed[0]

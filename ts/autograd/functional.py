@@ -242,7 +242,7 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     return _one_or_all(ys, several_out), _one_or_all(found, several_out)
 
 
-def _first_of_number(
+def _first_derivative_of_scalar(
     func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[bool, Tensors, Tensors | None, Tensors, tuple[Tensor | None, ...]]:
     """Return the arguments, the vector, the function's scalar result and its gradient."""
@@ -265,7 +265,7 @@ def _first_of_number(
 def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """Return the scalar func(*inputs), and the product of `v` and its Hessian."""
     with ts.enable_grad():
-        several, xs, vs, ys, first = _first_of_number(func, inputs, v, create_graph, strict, "vhp")
+        several, xs, vs, ys, first = _first_derivative_of_scalar(func, inputs, v, create_graph, strict, "vhp")
     with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
         found = _filled(
             _gradients(first, xs, vs, create_graph=create_graph), xs, strict, create_graph, "double_back"
@@ -280,7 +280,7 @@ def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     faster.
     """
     with ts.enable_grad():
-        several, xs, vs, ys, first = _first_of_number(func, inputs, v, create_graph, strict, "hvp")
+        several, xs, vs, ys, first = _first_derivative_of_scalar(func, inputs, v, create_graph, strict, "hvp")
         us = tuple(ts.zeros_like(x, requires_grad=True) for x in xs)
         second = _gradients(first, xs, us, create_graph=True)
         _check_attached(first, "hessian", strict)
@@ -447,7 +447,7 @@ def hessian(
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
-    def number(*arguments: Tensor) -> Tensor:
+    def scalar_result(*arguments: Tensor) -> Tensor:
         several_out, ys = _results(func, arguments, "hessian")
         _check_attached(ys, "outputs", strict)
         if several_out:
@@ -461,7 +461,7 @@ def hessian(
     def gradient(*arguments: Tensor) -> Any:
         if outer_jacobian_strategy == "forward-mode":
             arguments = tuple(x.requires_grad_(True) for x in arguments)
-        found = jacobian(number, arguments, create_graph=True)
+        found = jacobian(scalar_result, arguments, create_graph=True)
         _check_attached(found, "jacobian", strict)
         return found
 

@@ -46,7 +46,7 @@ class _Block:
                 stacklevel=2,
             )
         elif inspect.isgeneratorfunction(function):
-            return self._around_steps(function)  # type: ignore[return-value]
+            return self._wrap_generator(function)  # type: ignore[return-value]
 
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
@@ -55,11 +55,11 @@ class _Block:
 
         return inside  # type: ignore[return-value]
 
-    def _around_steps(self, function: Callable[..., Generator[Any, Any, Any]]) -> Callable[..., Any]:
+    def _wrap_generator(self, function: Callable[..., Generator[Any, Any, Any]]) -> Callable[..., Any]:
         """Wrap a generator function, so that each step of its generators runs inside the block."""
 
         @functools.wraps(function)
-        def steps(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        def run_generator(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
             generator = function(*args, **kwargs)
             step = functools.partial(generator.send, None)
             while True:
@@ -77,7 +77,7 @@ class _Block:
                 except BaseException as error:
                     step = functools.partial(generator.throw, error)
 
-        return steps
+        return run_generator
 
 
 class _PlainBlock(_Block):

@@ -45,7 +45,7 @@ class Options(NamedTuple):
     masked: bool
 
 
-class Part(NamedTuple):
+class RealFunction(NamedTuple):
     """Function with real results, or of real arguments: the unit of comparison."""
 
     function: Function
@@ -57,7 +57,7 @@ class Part(NamedTuple):
     @property
     def results(self) -> tuple[Tensor, ...]:
         """Results that require grad."""
-        return differentiable(self.found)
+        return differentiable(self.results)
 
 
 def first_pass(
@@ -103,13 +103,13 @@ def check(func: Function, arguments: Any, options: Options) -> None:
     _check_inputs(inputs)
     found = func(*inputs)
     if options.check_backward_ad:
-        for part in _real_results(func, inputs, as_tuple(found)):
-            _compare(part, options)
+        for real_results in _real_results(func, inputs, as_tuple(found)):
+            _compare(real_results, options)
     if options.check_forward_ad:
-        for part in _real_arguments(func, inputs, as_tuple(found)):
-            _compare(part, options)
+        for real_results in _real_arguments(func, inputs, as_tuple(found)):
+            _compare(real_results, options)
             if options.check_undefined_grad:
-                _check_absent_tangents(part)
+                _check_absent_tangents(real_results)
     if options.check_batched_forward_grad:
         _check_batched_tangents(func, inputs)
     if not options.check_backward_ad:
@@ -146,30 +146,34 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
         )
 
 
-def _real_results(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...]) -> list[Part]:
+def _real_results(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...]) -> list[RealFunction]:
     """Split a function with complex results into functions of their imaginary and real parts."""
     if not any(isinstance(y, Tensor) and y.is_complex() for y in found):
-        return [Part(func, inputs, found, False, {})]
+        return [RealFunction(func, inputs, found, False, {})]
     complex_ones = [i for i, y in enumerate(differentiable(found)) if y.is_complex()]
     parts = []
     for name in ("imag", "real"):
 
-        def part(*arguments: Any, name: str = name) -> tuple[Any, ...]:
+        def real_results(*arguments: Any, name: str = name) -> tuple[Any, ...]:
             return tuple(getattr(y, name) if y.is_complex() else y for y in as_tuple(func(*arguments)))
 
-        parts.append(Part(part, inputs, part(*inputs), False, _prefixes(name, "outputs", complex_ones)))
+        parts.append(
+            RealFunction(
+                real_results, inputs, real_results(*inputs), False, _prefixes(name, "outputs", complex_ones)
+            )
+        )
     return parts
 
 
-def _real_arguments(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...]) -> list[Part]:
+def _real_arguments(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...]) -> list[RealFunction]:
     """Split a function with complex arguments into functions of their imaginary and real parts."""
     places = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_complex()]
     if not places:
-        return [Part(func, inputs, found, True, {})]
+        return [RealFunction(func, inputs, found, True, {})]
     parts = []
     for name in ("imag", "real"):
 
-        def part(*arguments: Any, name: str = name) -> tuple[Any, ...]:
+        def real_results(*arguments: Any, name: str = name) -> tuple[Any, ...]:
             given = list(arguments)
             for i in places:
                 whole, x = inputs[i], given[i]
@@ -177,7 +181,9 @@ def _real_arguments(func: Function, inputs: tuple[Any, ...], found: tuple[Any, .
             return as_tuple(func(*given))
 
         real = tuple(getattr(x, name) if i in places else x for i, x in enumerate(inputs))
-        parts.append(Part(part, real, part(*real), True, _prefixes(name, "inputs", places)))
+        parts.append(
+            RealFunction(real_results, real, real_results(*real), True, _prefixes(name, "inputs", places))
+        )
     return parts
 
 
@@ -186,51 +192,59 @@ def _prefixes(name: str, what: str, places: list[int]) -> dict[int, str]:
     return dict.fromkeys(places, f"While considering the {word} part of complex {what} only, ")
 
 
-def _compare(part: Part, options: Options) -> None:
-    if not part.results:
-        _check_flat(part, options)
+def _compare(real_results: RealFunction, options: Options) -> None:
+    if not real_results.results:
+        _check_flat(real_results, options)
     elif options.fast_mode:
-        _compare_fast(part, options)
+        _compare_fast(real_results, options)
     else:
-        _compare_all(part, options)
+        _compare_all(real_results, options)
 
 
-def _check_flat(part: Part, options: Options) -> None:
-    for i in wanted(part.inputs):
-        for matrix in by_differences(part.function, part.inputs, i, options.eps, forward=part.forward):
+def _check_flat(real_results: RealFunction, options: Options) -> None:
+    for i in wanted(real_results.inputs):
+        for matrix in by_differences(
+            real_results.function, real_results.inputs, i, options.eps, forward=real_results.forward
+        ):
             if (matrix != 0).any():
                 raise GradcheckError("Numerical gradient for function expected to be zero")
 
 
-def _compare_all(part: Part, options: Options) -> None:
+def _compare_all(real_results: RealFunction, options: Options) -> None:
     numerical = [
-        by_differences(part.function, part.inputs, i, options.eps, forward=part.forward)
-        for i in wanted(part.inputs)
+        by_differences(
+            real_results.function, real_results.inputs, i, options.eps, forward=real_results.forward
+        )
+        for i in wanted(real_results.inputs)
     ]
     # indexed by results that require grad
-    by_result = [[of[k] for of in numerical] for k, y in enumerate(part.found) if y.requires_grad]
-    if part.forward:
-        tangents = _by_tangents(part, None, options)
+    by_result = [[of[k] for of in numerical] for k, y in enumerate(real_results.results) if y.requires_grad]
+    if real_results.forward:
+        tangents = _by_tangents(real_results, None, options)
         analytical = [list(column) for column in zip(*tangents, strict=True)]
     else:
-        analytical = [_by_tape(part, y, options, None) for y in part.results]
+        analytical = [_by_tape(real_results, y, options, None) for y in real_results.results]
     for k, (of_differences, of_rules) in enumerate(zip(by_result, analytical, strict=False)):
         for i, (n, a) in enumerate(zip(of_differences, of_rules, strict=True)):
             if not _close(a, n, options.rtol, options.atol):
-                raise GradcheckError(_mismatch(part, a, n, k, i))
+                raise GradcheckError(_mismatch(real_results, a, n, k, i))
 
 
-def _by_tangents(part: Part, directions: list[Any] | None, options: Options) -> list[list[Tensor]]:
+def _by_tangents(
+    real_results: RealFunction, directions: list[Any] | None, options: Options
+) -> list[list[Tensor]]:
     try:
-        return by_tangents(part.function, part.inputs, directions, options.check_grad_dtypes)
+        return by_tangents(real_results.function, real_results.inputs, directions, options.check_grad_dtypes)
     except TypeError as error:
         if "Forward AD gradient" not in str(error):
             raise
         raise GradcheckError(str(error)) from None
 
 
-def _by_tape(part: Part, y: Tensor, options: Options, direction: Tensor | None) -> list[Tensor]:
-    rows, again = (by_tape(y, part.inputs, direction) for _ in range(2))
+def _by_tape(
+    real_results: RealFunction, y: Tensor, options: Options, direction: Tensor | None
+) -> list[Tensor]:
+    rows, again = (by_tape(y, real_results.inputs, direction) for _ in range(2))
     if not rows.dtypes_hold and options.check_grad_dtypes:
         raise GradcheckError("Gradient has dtype mismatch")
     if not rows.sizes_hold:
@@ -250,9 +264,9 @@ def _close(a: Tensor, b: Tensor, rtol: float, atol: float) -> bool:
     return bool(ts.allclose(a.to(dtype), b.to(dtype), rtol, atol))
 
 
-def _mismatch(part: Part, a: Tensor, n: Tensor, result: int, argument: int) -> str:
-    prefix = part.prefix.get(argument if part.forward else result, "")
-    mode = "computed with forward mode " if part.forward else ""
+def _mismatch(real_results: RealFunction, a: Tensor, n: Tensor, result: int, argument: int) -> str:
+    prefix = real_results.prefix.get(argument if real_results.forward else result, "")
+    mode = "computed with forward mode " if real_results.forward else ""
     return (
         f"{prefix}Jacobian {mode}mismatch for output {result} with respect to input {argument},\n"
         f"numerical:{n}\nanalytical:{a}\n"
@@ -271,22 +285,30 @@ def _direction(x: Tensor, real: bool) -> Tensor:
     return drawn / drawn.norm()
 
 
-def _compare_fast(part: Part, options: Options) -> None:
-    places = wanted(part.inputs)
-    xs = [part.inputs[i] for i in places]
+def _compare_fast(real_results: RealFunction, options: Options) -> None:
+    places = wanted(real_results.inputs)
+    xs = [real_results.inputs[i] for i in places]
     us: list[Any] = [
         (_direction(x, True), _direction(x, True)) if x.is_complex() else _direction(x, True) for x in xs
     ]
-    vs = None if part.forward else [_direction(y.detach(), False) for y in part.results]
+    vs = None if real_results.forward else [_direction(y.detach(), False) for y in real_results.results]
     numerical = [
-        by_differences(part.function, part.inputs, i, options.eps, u, forward=part.forward)
+        by_differences(
+            real_results.function, real_results.inputs, i, options.eps, u, forward=real_results.forward
+        )
         for i, u in zip(places, us, strict=True)
     ]
-    kept = [k for k, y in enumerate(part.found) if (has_tangents(y) if part.forward else y.requires_grad)]
+    kept = [
+        k
+        for k, y in enumerate(real_results.results)
+        if (has_tangents(y) if real_results.forward else y.requires_grad)
+    ]
     if vs is None:
-        analytical = _by_tangents(part, us, options)
+        analytical = _by_tangents(real_results, us, options)
     else:
-        by_result = [_by_tape(part, y, options, v) for y, v in zip(part.results, vs, strict=True)]
+        by_result = [
+            _by_tape(real_results, y, options, v) for y, v in zip(real_results.results, vs, strict=True)
+        ]
         analytical = [[_projected(of[i].reshape(-1), u) for of in by_result] for i, u in enumerate(us)]
     for i, (of_differences, of_rules) in enumerate(zip(numerical, analytical, strict=True)):
         for k, a in enumerate(of_rules):
@@ -295,7 +317,9 @@ def _compare_fast(part: Part, options: Options) -> None:
                 n = (vs[k] * n).sum()
             atol = options.atol * _weight(us[i]) * (1.0 if vs is None else float(vs[k].sum()))
             if not _close(a, n, options.rtol, atol):
-                raise GradcheckError(_mismatch(part, a, n, k, i) + _in_detail(part, options, i, k, kept[k]))
+                raise GradcheckError(
+                    _mismatch(real_results, a, n, k, i) + _in_detail(real_results, options, i, k, kept[k])
+                )
 
 
 def _weight(u: Any) -> float:
@@ -308,14 +332,16 @@ def _projected(g: Tensor, u: Tensor | tuple[Tensor, Tensor]) -> Tensor:
     return (g * u).sum()
 
 
-def _in_detail(part: Part, options: Options, i: int, result: int, place: int) -> str:
+def _in_detail(real_results: RealFunction, options: Options, i: int, result: int, place: int) -> str:
     """Return an error text with both full matrices of the differing pair."""
-    argument = wanted(part.inputs)[i]
-    n = by_differences(part.function, part.inputs, argument, options.eps, forward=part.forward)[place]
-    if part.forward:
-        a = by_tangents(part.function, part.inputs, None, False)[i][result]
+    argument = wanted(real_results.inputs)[i]
+    n = by_differences(
+        real_results.function, real_results.inputs, argument, options.eps, forward=real_results.forward
+    )[place]
+    if real_results.forward:
+        a = by_tangents(real_results.function, real_results.inputs, None, False)[i][result]
     else:
-        a = by_tape(part.results[result], part.inputs).matrices[i]
+        a = by_tape(real_results.results[result], real_results.inputs).matrices[i]
     text = (
         "\nThese were compared along one direction (fast mode). Element by element they are\n\n"
         f"Numerical:\n {n}\nAnalytical:\n{a}\n\n"
@@ -387,21 +413,21 @@ class _NoGradient:
         return same
 
 
-def _check_absent_tangents(part: Part) -> None:
+def _check_absent_tangents(real_results: RealFunction) -> None:
     """Check that a missing tangent acts like a zero tangent."""
-    places = wanted(part.inputs)
-    us = [_direction(part.inputs[i], True).reshape(part.inputs[i].shape) for i in places]
+    places = wanted(real_results.inputs)
+    us = [_direction(real_results.inputs[i], True).reshape(real_results.inputs[i].shape) for i in places]
     with forward_ad.dual_level():
 
         def run(absent: int, zeros: bool) -> list[Tensor | None]:
-            given = list(part.inputs)
+            given = list(real_results.inputs)
             for i, u in zip(places, us, strict=True):
-                x = part.inputs[i].detach()
+                x = real_results.inputs[i].detach()
                 if i != absent:
                     given[i] = forward_ad.make_dual(x, u)
                 else:
                     given[i] = forward_ad.make_dual(x, ts.zeros_like(x)) if zeros else x
-            found = [y for y in as_tuple(part.function(*given)) if has_tangents(y)]
+            found = [y for y in as_tuple(real_results.function(*given)) if has_tangents(y)]
             return [forward_ad.unpack_dual(y).tangent for y in found]
 
         for i in places:
@@ -409,7 +435,7 @@ def _check_absent_tangents(part: Part) -> None:
                 if a is not None and b is not None and not ts.allclose(a, b):
                     raise GradcheckError(
                         "Mismatch in tangent values for output with index: ", k, " when input: ",
-                        part.inputs[i], " has an undefined tangent value. ", " Got: ", a,
+                        real_results.inputs[i], " has an undefined tangent value. ", " Got: ", a,
                         " but expected: ", b,
                     )  # fmt: skip
 
@@ -423,15 +449,15 @@ _FAILED_FORWARD: Final = "gradcheck failed while testing batched gradient comput
 def _check_batched(inputs: tuple[Any, ...], y: Tensor, number: int) -> None:
     leaves = [inputs[i] for i in wanted(inputs)]
 
-    def pass_back(g: Tensor, batched: bool) -> list[Tensor | None]:
+    def run_backward(g: Tensor, batched: bool) -> list[Tensor | None]:
         return list(grad(y, leaves, g, retain_graph=True, allow_unused=True, is_grads_batched=batched))
 
     given = [ts.randn_like(y) for _ in range(2)]
-    expected = [pass_back(g, False) for g in given]
+    expected = [run_backward(g, False) for g in given]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="There is a performance drop")
         try:
-            found = pass_back(ts.stack(given), True)
+            found = run_backward(ts.stack(given), True)
         except RuntimeError as error:
             raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_FAILED}") from error
     for i, (got, pair) in enumerate(zip(found, zip(*expected, strict=True), strict=True)):

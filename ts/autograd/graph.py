@@ -76,27 +76,27 @@ class _ClonedSavedTensors:
     """Clones of saved tensors, protected from in-place writes and alive as long as their nodes."""
 
     def __init__(self) -> None:
-        self._by_place: weakref.WeakKeyDictionary[Any, Tensor] = weakref.WeakKeyDictionary()
+        self._clones: weakref.WeakKeyDictionary[Any, Tensor] = weakref.WeakKeyDictionary()
 
-    def keep(self, x: Tensor) -> Any:
-        place = _Place()
-        self._by_place[place] = x.detach().clone()
-        return place
+    def save(self, x: Tensor) -> Any:
+        handle = _SavedTensorHandle()
+        self._clones[handle] = x.detach().clone()
+        return handle
 
-    def at(self, place: Any) -> Tensor:
-        if place not in self._by_place:
+    def at(self, handle: Any) -> Tensor:
+        if handle not in self._clones:
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
                 "in which the graph was originally recorded."
             )
-        return self._by_place[place]
+        return self._clones[handle]
 
     def clear(self) -> None:
         """Release all clones; later passes through these nodes fail."""
-        self._by_place.clear()
+        self._clones.clear()
 
 
-class _Place:
+class _SavedTensorHandle:
     """Saved stand-in of a tensor in a node."""
 
     __slots__ = ("__weakref__",)
@@ -117,7 +117,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_ClonedSavedTensors]:
     copies = _ClonedSavedTensors()
     _copying.is_on = True
     try:
-        with saved_tensors_hooks(copies.keep, copies.at):
+        with saved_tensors_hooks(copies.save, copies.at):
             yield copies
     finally:
         _copying.is_on = False

@@ -80,7 +80,7 @@ def _wanted(options: argparse.Namespace) -> ClusterConfig:
         folder=None if options.tls_dir is None else Path(options.tls_dir).absolute(),
         restart=not options.no_restart,
         dashboard=options.dashboard,
-        words=worker_words(options),
+        arguments=worker_words(options),
     )
 
 

@@ -53,7 +53,9 @@ _NAME_TO_MODULE: Final = {
     "cluster.dask_cluster": "on_dask",
     "work": "Work",
 }
-HOME_OF: Final = {name: home for home, names in _NAME_TO_MODULE.items() for name in names.split()}
+MODULE_BY_NAME: Final = {
+    name: module_name for module_name, names in _NAME_TO_MODULE.items() for name in names.split()
+}
 _absent = names_for(__name__)
 
 
@@ -79,15 +81,15 @@ def is_torchelastic_launched() -> bool:
 
 def __getattr__(name: str) -> Any:
     """Import the module that defines the public name `name` at its first use."""
-    home = HOME_OF.get(name)
-    if home is None:
+    module_name = MODULE_BY_NAME.get(name)
+    if module_name is None:
         return _absent(name)
-    if home.startswith("cluster.") and not has_rpc_extra():
+    if module_name.startswith("cluster.") and not has_rpc_extra():
         return placeholder(__name__, name)
-    found = getattr(importlib.import_module(f"ts.distributed.{home}"), name)
+    found = getattr(importlib.import_module(f"ts.distributed.{module_name}"), name)
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *HOME_OF})
+    return sorted({*globals(), *MODULE_BY_NAME})

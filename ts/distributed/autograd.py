@@ -61,7 +61,7 @@ def backward(context_id: int, roots: list[Tensor], retain_graph: bool = False) -
 
 def get_gradients(context_id: int) -> dict[Tensor, Tensor]:
     """Return the gradients of a context, by tensor; only tensors of this process are included."""
-    return _contexts().find(context_id).found()
+    return _contexts().find(context_id).gradients()
 
 
 def _agent() -> RpcAgent:

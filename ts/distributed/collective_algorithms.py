@@ -30,13 +30,13 @@ def all_reduce(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
         return accumulate(op, [array], array)
     if array.nbytes <= SHORT_MESSAGE_BYTES:
         return _all_reduce_short(call, array, op)
-    _reduce_parts(call, array, op, range(call.size))
+    _reduce_partition(call, array, op, range(call.size))
 
 
 def reduce(call: CollectiveCall, array: Any, op: ReduceOp, to: int) -> None:
     """Reduce the arrays of all ranks into the array of rank `to`; the arrays of other ranks are unchanged."""
     if array.nbytes > SHORT_MESSAGE_BYTES or call.size == 1:
-        return _reduce_parts(call, array, op, [to])
+        return _reduce_partition(call, array, op, [to])
     if call.rank != to:
         return call.wait([call.send(to, memory_of(array))])
     came = call.workspace(array.size * call.size, array.dtype).reshape(call.size, -1)
@@ -53,37 +53,37 @@ def _all_reduce_short(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
     accumulate(op, [array if each == call.rank else came[each] for each in range(call.size)], array)
 
 
-def _reduce_parts(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequence[int]) -> None:
+def _reduce_partition(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequence[int]) -> None:
     """Reduce this rank's part of the array and send the result to the ranks in `to`."""
     size, rank = call.size, call.rank
     bounds = [array.size * each // size for each in range(size + 1)]
-    parts = [array[bounds[each] : bounds[each + 1]] for each in range(size)]
+    partitions = [array[bounds[each] : bounds[each + 1]] for each in range(size)]
     keeps = rank in to
-    mine = parts[rank] if keeps else np.empty_like(parts[rank])
-    sent = _send_pieces(call, parts)
-    rows, receives = _expect(call, parts[rank])
+    mine = partitions[rank] if keeps else np.empty_like(partitions[rank])
+    sent = _send_chunks(call, partitions)
+    rows, receives = _expect(call, partitions[rank])
     expected: list[Request] = []
     if keeps:
         for each in call.others:
-            expected += [call.receive(each, memory_of(piece)) for piece in _pieces(parts[each])]
-    for piece in _reduced(call, rows, receives, parts[rank], mine, op):
-        expected += [call.send(each, memory_of(piece)) for each in to if each != rank]
+            expected += [call.receive(each, memory_of(chunk)) for chunk in _chunks(partitions[each])]
+    for chunk in _reduced(call, rows, receives, partitions[rank], mine, op):
+        expected += [call.send(each, memory_of(chunk)) for each in to if each != rank]
     call.wait([*sent, *expected])
 
 
 def reduce_scatter(call: CollectiveCall, inputs: Sequence[Any], output: Any, op: ReduceOp) -> None:
     """Reduce `inputs` across all ranks; rank i receives the reduction of input i in `output`."""
-    sent = _send_pieces(call, inputs)
+    sent = _send_chunks(call, inputs)
     rows, receives = _expect(call, output)
     for _ in _reduced(call, rows, receives, inputs[call.rank], output, op):
         pass
     call.wait(sent)
 
 
-def _send_pieces(call: CollectiveCall, parts: Sequence[Any]) -> list[Request]:
+def _send_chunks(call: CollectiveCall, partitions: Sequence[Any]) -> list[Request]:
     """Send part i to rank i in pieces, starting with the rank after this one."""
     order = [(call.rank + step) % call.size for step in range(1, call.size)]
-    return [call.send(each, memory_of(piece)) for each in order for piece in _pieces(parts[each])]
+    return [call.send(each, memory_of(chunk)) for each in order for chunk in _chunks(partitions[each])]
 
 
 def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
@@ -93,7 +93,7 @@ def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
     """
     rows = call.workspace(ours.size * (call.size - 1), ours.dtype).reshape(call.size - 1, -1)
     receives = [
-        [call.receive(each, memory_of(piece)) for piece in _pieces(rows[at])]
+        [call.receive(each, memory_of(chunk)) for chunk in _chunks(rows[at])]
         for at, each in enumerate(call.others)
     ]
     return rows, receives
@@ -103,18 +103,18 @@ def _reduced(
     call: CollectiveCall, rows: Any, receives: list[list[Request]], ours: Any, out: Any, op: ReduceOp
 ) -> Iterator[Any]:
     """Yield each piece of `out` after the corresponding pieces of all ranks were reduced into it."""
-    results = _pieces(out)
-    own = results if ours is out else _pieces(ours)
-    pieces = [_pieces(row) for row in rows]
+    results = _chunks(out)
+    own = results if ours is out else _chunks(ours)
+    chunks = [_chunks(row) for row in rows]
     for at, result in enumerate(results):
         call.wait([each[at] for each in receives])
-        arrays = [each[at] for each in pieces]
+        arrays = [each[at] for each in chunks]
         arrays.insert(call.rank, own[at])
         accumulate(op, arrays, result)
         yield result
 
 
-def _pieces(array: Any) -> list[Any]:
+def _chunks(array: Any) -> list[Any]:
     step = CHUNK_BYTES // array.itemsize
     return [array[at : at + step] for at in range(0, array.size, step)]
 

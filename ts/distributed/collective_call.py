@@ -44,7 +44,7 @@ class CollectiveCall:
         self.others = [each for each in range(self.size) if each != self.rank]
         self._links = group.links
         self._ranks = group.ranks
-        self.label = make_tag(ALL, group.number, group.next_call(), function, tensor, reduction)
+        self.label = make_tag(ALL, group.group_id, group.next_call(), function, tensor, reduction)
         self.timeout = group.timeout if timeout is None else timeout
         self._deadline: float | None = None
 

@@ -20,7 +20,7 @@ from ts import dtypes
 from ts._core.tensor.tensor import Tensor, layer_of
 from ts.distributed import collective_algorithms
 from ts.distributed.collective_call import CollectiveCall, memory_of
-from ts.distributed.groups import ProcessGroup, find, member_of, place_of
+from ts.distributed.groups import ProcessGroup, find, find_group_rank, member_of
 from ts.distributed.reduce_op import ReduceOp, check_op
 from ts.distributed.work import Work
 
@@ -62,7 +62,7 @@ class _FlatBuffers:
     """Flat arrays for the memory of tensors; results in copies are copied back to the tensors."""
 
     def __init__(self) -> None:
-        self._back: list[tuple[Any, Any]] = []
+        self._copies: list[tuple[Any, Any]] = []
 
     def read(self, tensor: Tensor) -> Any:
         """Return the elements of a tensor as a flat array, which the collective only reads."""
@@ -74,12 +74,12 @@ class _FlatBuffers:
         if array.flags.c_contiguous:
             return array.reshape(-1)
         flat = np.ascontiguousarray(array)
-        self._back.append((array, flat))
+        self._copies.append((array, flat))
         return flat.reshape(-1)
 
-    def give_back(self) -> None:
+    def copy_results(self) -> None:
         """Copy results from the copies to the tensors."""
-        for array, flat in self._back:
+        for array, flat in self._copies:
             np.copyto(array, flat)
 
 
@@ -99,14 +99,14 @@ def _run(
 
     def all_of_it(call: CollectiveCall) -> None:
         body(call)
-        lent.give_back()
+        lent.copy_results()
 
     if not async_op:
-        group.turns.run(make, all_of_it)
+        group.queue.run(make, all_of_it)
         return None
     from ts.distributed.work import Collective
 
-    return Collective(group.turns.start(make, all_of_it), result)
+    return Collective(group.queue.start(make, all_of_it), result)
 
 
 def all_reduce(
@@ -161,7 +161,7 @@ def reduce(
     here = find(group, "reduce")
     if here is None:
         return None
-    to = place_of(here, dst, group_dst)
+    to = find_group_rank(here, dst, group_dst)
     reduction, lent = check_op(op, tensor, "reduce"), _FlatBuffers()
     array = lent.write(tensor) if here.rank() == to else lent.read(tensor)
 
@@ -183,7 +183,7 @@ def broadcast(
     here = find(group, "broadcast")
     if here is None:
         return None
-    source, lent = place_of(here, src, group_src), _FlatBuffers()
+    source, lent = find_group_rank(here, src, group_src), _FlatBuffers()
     memory = memory_of(lent.read(tensor) if here.rank() == source else lent.write(tensor))
 
     def body(call: CollectiveCall) -> None:
@@ -292,10 +292,10 @@ def _check_list(
     tensors: list[Tensor] | None,
     kind: str,
     side: str,
-    place: int,
+    root: int,
 ) -> None:
     """Check that only the rank at `place` passes a tensor list, with one tensor per rank."""
-    if here.rank() != place:
+    if here.rank() != root:
         if tensors:
             raise ValueError(f"Argument ``{name}_list`` must NOT be specified on non-{side} ranks.")
         return
@@ -325,7 +325,10 @@ def gather(
     here = find(group, "gather")
     if here is None:
         return None
-    to, lent = place_of(here, 0 if dst is None and group_dst is None else dst, group_dst), _FlatBuffers()
+    to, lent = (
+        find_group_rank(here, 0 if dst is None and group_dst is None else dst, group_dst),
+        _FlatBuffers(),
+    )
     _check_list(here, "gather", tensor, gather_list, "output", "destination", to)
     outputs = [memory_of(lent.write(each)) for each in gather_list] if gather_list else None
     ours = memory_of(lent.read(tensor))
@@ -352,7 +355,10 @@ def scatter(
     here = find(group, "scatter")
     if here is None:
         return None
-    source, lent = place_of(here, 0 if src is None and group_src is None else src, group_src), _FlatBuffers()
+    source, lent = (
+        find_group_rank(here, 0 if src is None and group_src is None else src, group_src),
+        _FlatBuffers(),
+    )
     _check_list(here, "scatter", tensor, scatter_list, "input", "source", source)
     inputs = [memory_of(lent.read(each)) for each in scatter_list] if scatter_list else None
     output = memory_of(lent.write(tensor))

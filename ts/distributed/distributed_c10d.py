@@ -14,10 +14,10 @@ _absent = names_for(__name__)
 
 
 def __getattr__(name: str) -> Any:
-    if name in distributed.HOME_OF or name in ("is_gloo_available", "is_backend_available"):
+    if name in distributed.MODULE_BY_NAME or name in ("is_gloo_available", "is_backend_available"):
         return getattr(distributed, name)
     return _absent(name)
 
 
 def __dir__() -> list[str]:
-    return sorted(distributed.HOME_OF)
+    return sorted(distributed.MODULE_BY_NAME)

@@ -22,7 +22,7 @@ class DistStoreError(DistError):
 class WorkerUnavailableError(RuntimeError):
     """Error for a call of a worker that has exited or cannot be reached."""
 
-    refused = False  # True if the operating system refused the connection
+    connection_refused = False  # True if the operating system refused the connection
 
 
 class QueueEmptyError(DistStoreError):

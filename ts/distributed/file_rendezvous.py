@@ -31,13 +31,13 @@ def publish_address(path: str, address: Address) -> None:
     """Write the listening address of rank 0, replacing the file of an earlier program."""
     draft = Path(f"{path}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
-        draft.write_text(_text(address))
+        draft.write_text(_format_address(address))
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
 
 
-def found(path: str) -> Address | None:
+def read_address(path: str) -> Address | None:
     """Return the address that rank 0 has written to the file.
 
     None if there is no file or no valid address.
@@ -52,9 +52,9 @@ def found(path: str) -> Address | None:
 
 def withdraw(path: str, address: Address) -> None:
     """Remove the file if it contains `address`; another program may have replaced it."""
-    if found(path) == address:
+    if read_address(path) == address:
         Path(path).unlink(missing_ok=True)
 
 
-def _text(address: Address) -> str:
+def _format_address(address: Address) -> str:
     return "{}:{}\n".format(*address)

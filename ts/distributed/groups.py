@@ -56,17 +56,17 @@ class Backend(str):
 class ProcessGroup:
     """Group of ranks that run collectives together."""
 
-    def __init__(self, links: PeerConnections, number: int, ranks: Sequence[int], timeout: float) -> None:
-        self.links, self.number, self.ranks, self.timeout = links, number, tuple(ranks), timeout
-        self.places = {rank: place for place, rank in enumerate(self.ranks)}
-        self.turns = CollectiveQueue()
-        self._numbers = itertools.count()
+    def __init__(self, links: PeerConnections, group_id: int, ranks: Sequence[int], timeout: float) -> None:
+        self.links, self.group_id, self.ranks, self.timeout = links, group_id, tuple(ranks), timeout
+        self.group_ranks = {rank: group_rank for group_rank, rank in enumerate(self.ranks)}
+        self.queue = CollectiveQueue()
+        self._collective_ids = itertools.count()
         self._workspace = np.empty(0, np.uint8)
-        links.add_group(number, ranks)
+        links.add_group(group_id, ranks)
 
     def rank(self) -> int:
         """Return this process's group rank."""
-        return self.places[self.links.rank]
+        return self.group_ranks[self.links.rank]
 
     def size(self) -> int:
         """Return the number of ranks in the group."""
@@ -79,11 +79,11 @@ class ProcessGroup:
     @property
     def group_name(self) -> str:
         """Return the unique name of the group."""
-        return str(self.number)
+        return str(self.group_id)
 
     def next_call(self) -> int:
         """Return the number of the next collective call."""
-        return next(self._numbers)
+        return next(self._collective_ids)
 
     def workspace(self, size: int) -> Any:
         """Return a buffer of `size` bytes; its content is valid until the next call."""
@@ -111,7 +111,7 @@ class _World:
         self.groups: dict[int, ProcessGroup] = {}
         # ranks of the groups to which this process does not belong, by group number
         self.others: dict[int, tuple[int, ...]] = {}
-        self.numbers = itertools.count()
+        self.group_ids = itertools.count()
         self.finalizer: Any = None
 
 
@@ -141,7 +141,7 @@ def init_process_group(
 
     links, members = join(init_method, rank, world_size, seconds)
     with _lock:
-        _world.links, _world.numbers = links, itertools.count()
+        _world.links, _world.group_ids = links, itertools.count()
         _world.default = GroupMember.WORLD = _new(range(members), seconds)
         group.WORLD = _world.default
         # runs when a child process of multiprocessing exits
@@ -149,7 +149,7 @@ def init_process_group(
     world = _world.default
     try:
         # After this barrier, rank 0 stops listening, and another rendezvous may use its address.
-        world.turns.run(lambda: CollectiveCall(world, "barrier"), collective_algorithms.barrier)
+        world.queue.run(lambda: CollectiveCall(world, "barrier"), collective_algorithms.barrier)
     except BaseException:
         destroy_process_group()
         raise
@@ -180,9 +180,9 @@ def _seconds(timeout: timedelta | float | None) -> float:
 
 def _new(ranks: Sequence[int], timeout: float) -> ProcessGroup:
     assert _world.links is not None
-    number = next(_world.numbers)
-    made = ProcessGroup(_world.links, number, ranks, timeout)
-    _world.groups[number] = made
+    group_id = next(_world.group_ids)
+    made = ProcessGroup(_world.links, group_id, ranks, timeout)
+    _world.groups[group_id] = made
     return made
 
 
@@ -193,9 +193,9 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
     if _world.default is None:
         raise AssertionError("Process group cannot be None")
     if group is not None and group is not _world.default:
-        if _world.groups.pop(group.number, None) is None:
+        if _world.groups.pop(group.group_id, None) is None:
             raise ValueError("Invalid process group specified")
-        group.turns.close()
+        group.queue.close()
         return
     _leave()
 
@@ -206,7 +206,7 @@ def _leave() -> None:
         world, _world = _world, _World()
         GroupMember.WORLD = group.WORLD = None
     for each in world.groups.values():
-        each.turns.close()
+        each.queue.close()
     if world.finalizer is not None:
         world.finalizer.cancel()
     if world.links is not None:
@@ -251,7 +251,7 @@ def find(group: ProcessGroup | None, what: str | None = None) -> ProcessGroup | 
                 stacklevel=3,
             )
         return None
-    if _world.groups.get(group.number) is not group:
+    if _world.groups.get(group.group_id) is not group:
         raise ValueError("Invalid process group specified")
     return group
 
@@ -264,14 +264,14 @@ def member_of(group: ProcessGroup | None) -> ProcessGroup:
     return found
 
 
-def place_of(group: ProcessGroup, rank: int | None, place: int | None) -> int:
-    """Return the rank within a group, from either the global rank `rank` or the group rank `place`."""
-    if place is not None:
+def find_group_rank(group: ProcessGroup, rank: int | None, group_rank: int | None) -> int:
+    """Return the rank within a group, from either the global rank `rank` or the group rank `group_rank`."""
+    if group_rank is not None:
         if rank is not None:
             raise ValueError("Can't specify both group_rank and global_rank")
-        if not 0 <= place < group.size():
-            raise ValueError(f"Group rank {place} is not part of group {group}")
-        return place
+        if not 0 <= group_rank < group.size():
+            raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+        return group_rank
     if rank is None:
         raise ValueError("Must specify global_rank or group_rank")
     return get_group_rank(group, rank)
@@ -306,7 +306,7 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     """Return the group rank of a global rank; raise ValueError for a non-member."""
-    found = group.places.get(global_rank)
+    found = group.group_ranks.get(global_rank)
     if found is None:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
     return found
@@ -368,7 +368,7 @@ def new_group(
     seconds = world.timeout if timeout is None else _seconds(timeout)
     with _lock:
         if world.rank() not in chosen:
-            next(_world.numbers)
+            next(_world.group_ids)
             return GroupMember.NON_GROUP_MEMBER
         return _new(chosen, seconds)
 

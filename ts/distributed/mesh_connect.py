@@ -17,7 +17,7 @@ import time
 from ts.distributed.errors import DistStoreError
 from ts.distributed.event_loop import run
 from ts.distributed.peer_links import PeerConnections
-from ts.distributed.rendezvous import Rendezvous, RendezvousAddress, RendezvousError, meeting_place
+from ts.distributed.rendezvous import Rendezvous, RendezvousAddress, RendezvousError, parse_init_method
 from ts.distributed.transport.addresses import PLAIN, join_host_port
 from ts.distributed.transport.credentials import Credentials
 from ts.distributed.transport.transport import Connection, Listener, connect
@@ -26,11 +26,11 @@ from ts.distributed.transport.transport import Connection, Listener, connect
 def join(init_method: str | None, rank: int, world_size: int, timeout: float) -> tuple[PeerConnections, int]:
     """Exchange addresses with all ranks and connect to each of them within `timeout` seconds."""
     until = time.monotonic() + timeout
-    place = meeting_place(init_method, rank, world_size)
-    gate = _Acceptor(place)
+    endpoint = parse_init_method(init_method, rank, world_size)
+    gate = _Acceptor(endpoint)
     meeting: Rendezvous | None = None
     try:
-        meeting = Rendezvous(place, f"rank {place.rank}", gate.open, timeout=timeout)
+        meeting = Rendezvous(endpoint, f"rank {endpoint.rank}", gate.open, timeout=timeout)
         addresses = {each.rank: each.address for each in meeting.members}
         run(gate.connect(addresses), max(until - time.monotonic(), 0.0))
         meeting.barrier("connected", max(until - time.monotonic(), 0.0))
@@ -44,14 +44,14 @@ def join(init_method: str | None, rank: int, world_size: int, timeout: float) ->
         gate.close()
         if meeting is not None:
             meeting.close()
-    return PeerConnections(place.rank, gate.sockets), place.world_size
+    return PeerConnections(endpoint.rank, gate.sockets), endpoint.world_size
 
 
 class _Acceptor:
     """Listener for the connections of other ranks while the mesh is set up."""
 
-    def __init__(self, place: RendezvousAddress) -> None:
-        self.place = place
+    def __init__(self, endpoint: RendezvousAddress) -> None:
+        self.endpoint = endpoint
         self.sockets: dict[int, socket.socket] = {}  # connected sockets, by rank
         self.all_here = asyncio.Event()
         self.is_open = False
@@ -62,7 +62,7 @@ class _Acceptor:
         return run(self._open())
 
     async def _open(self) -> str:
-        address = f"{PLAIN}://{join_host_port(_own_host(self.place), 0)}"
+        address = f"{PLAIN}://{join_host_port(_own_host(self.endpoint), 0)}"
         self.listener = Listener(address, self._welcome, **self.credentials.get_listen_args("worker"))
         await self.listener.start()
         self.is_open = True
@@ -78,42 +78,44 @@ class _Acceptor:
 
     async def connect(self, addresses: dict[int, str]) -> None:
         """Connect to each lower rank."""
-        for rank in range(self.place.rank):
+        for rank in range(self.endpoint.rank):
             async with asyncio.timeout(10):
                 connection = await connect(addresses[rank], **self.credentials.get_connection_args("worker"))
-            await connection.write(["socket", self.place.rank])
+            await connection.write(["socket", self.endpoint.rank])
             if await connection.read() != "yours":
                 raise ConnectionError(f"rank {rank} has a connection to this process already")
-            self._keep(rank, connection)
-        if len(self.sockets) < self.place.world_size - 1:
+            self._store_connection(rank, connection)
+        if len(self.sockets) < self.endpoint.world_size - 1:
             await self.all_here.wait()
 
     async def _welcome(self, connection: Connection) -> None:
         message = await connection.read()
         match message:
-            case ("socket", int(rank)) if self.place.rank < rank < self.place.world_size:
+            case ("socket", int(rank)) if self.endpoint.rank < rank < self.endpoint.world_size:
                 await connection.write("yours" if rank not in self.sockets else "taken")
                 if rank not in self.sockets:
-                    self._keep(rank, connection)
+                    self._store_connection(rank, connection)
             case _:
                 connection.abort()
 
-    def _keep(self, rank: int, connection: Connection) -> None:
+    def _store_connection(self, rank: int, connection: Connection) -> None:
         """Store the socket of an accepted connection.
 
         No rank sends on it until all ranks are connected.
         """
         self.sockets[rank], _, _ = connection.stream.detach()
-        if len(self.sockets) == self.place.world_size - 1:
+        if len(self.sockets) == self.endpoint.world_size - 1:
             self.all_here.set()
 
 
-def _own_host(place: RendezvousAddress) -> str:
+def _own_host(endpoint: RendezvousAddress) -> str:
     """Return the address of this machine by which other ranks reach it."""
     with contextlib.suppress(ValueError):
-        if ipaddress.ip_address(place.host).is_loopback:
-            return place.host
-    family, kind, protocol, _, address = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_DGRAM)[0]
+        if ipaddress.ip_address(endpoint.host).is_loopback:
+            return endpoint.host
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        endpoint.host, endpoint.port, type=socket.SOCK_DGRAM
+    )[0]
     with socket.socket(family, kind, protocol) as probe:
         probe.connect(address)  # this sends nothing: UDP has no handshake
         return str(probe.getsockname()[0])

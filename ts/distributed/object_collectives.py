@@ -16,7 +16,7 @@ import numpy as np
 from ts._core.tensor.tensor import Tensor, wrap_array
 from ts.distributed import wire_values
 from ts.distributed.collectives import all_gather, broadcast, gather, scatter
-from ts.distributed.groups import ProcessGroup, find, member_of, place_of
+from ts.distributed.groups import ProcessGroup, find, find_group_rank, member_of
 from ts.distributed.point_to_point import recv, send
 from ts.distributed.transport.message_pack import decode, encode
 
@@ -60,7 +60,7 @@ def gather_object(
     here = find(group, "gather_object")
     if here is None:
         return
-    to = place_of(here, 0 if dst is None and group_dst is None else dst, group_dst)
+    to = find_group_rank(here, 0 if dst is None and group_dst is None else dst, group_dst)
     if here.rank() == to and not object_gather_list:
         raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
     if here.rank() != to and object_gather_list:
@@ -104,7 +104,7 @@ def broadcast_object_list(
     here = find(group, "broadcast_object_list")
     if here is None:
         return
-    source = place_of(here, 0 if src is None and group_src is None else src, group_src)
+    source = find_group_rank(here, 0 if src is None and group_src is None else src, group_src)
     sizes = _sizes(len(object_list))
     data = [packed(each) for each in object_list] if here.rank() == source else []
     for at, each in enumerate(data):
@@ -135,7 +135,7 @@ def scatter_object_list(
         return
     if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
         raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
-    source = place_of(here, 0 if src is None and group_src is None else src, group_src)
+    source = find_group_rank(here, 0 if src is None and group_src is None else src, group_src)
     size, sizes, rows = _sizes(1), None, None
     longest = _sizes(1)
     if here.rank() == source:
@@ -162,7 +162,7 @@ def send_object_list(
 ) -> None:
     """Send the values of a list to one rank."""
     here = member_of(group)
-    to = here.ranks[place_of(here, dst, group_dst)]
+    to = here.ranks[find_group_rank(here, dst, group_dst)]
     data = [packed(each) for each in object_list]
     send(wrap_array(np.array([each.size for each in data], np.int64)), to, here)
     send(wrap_array(np.concatenate(data)), to, here)
@@ -180,7 +180,7 @@ def recv_object_list(
     here = find(group, "recv_object_list")
     if here is None:
         return -1
-    wanted = None if src is None and group_src is None else here.ranks[place_of(here, src, group_src)]
+    wanted = None if src is None and group_src is None else here.ranks[find_group_rank(here, src, group_src)]
     sizes = _sizes(len(object_list))
     rank = recv(sizes, wanted, here)
     whole = np.empty(int(sizes.array.sum()), np.uint8)

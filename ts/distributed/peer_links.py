@@ -62,7 +62,7 @@ class _Connection:
         self.filled = 0
         self.request: Request | None = None  # receive for this message; None if the message is buffered
         self.posted: dict[tuple[int, int, int], deque[Request]] = {}
-        self.kept: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
+        self.unexpected_messages: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
         self.outgoing: deque[tuple[memoryview, Request | None]] = deque()
         self.writes = False
         self.ended: Exception | None = None  # error that ended the connection
@@ -128,8 +128,8 @@ class PeerConnections:
                 ranks = (rank,)
             for each in ranks:
                 peer = self._peers[each]
-                if key in peer.kept:
-                    self._take_kept(peer, key, request)
+                if key in peer.unexpected_messages:
+                    self._take_unexpected(peer, key, request)
                     return request
             error = self._error(request)
             if error is not None:
@@ -205,7 +205,7 @@ class PeerConnections:
         with self._lock:
             for peer in self._peers.values():
                 self._read(peer)  # closing a socket with unread data would discard data that was sent
-                self._end(peer, DistNetworkError("the process group was destroyed"))
+                self._close_peer(peer, DistNetworkError("the process group was destroyed"))
         self._ring()
 
     def forget(self) -> None:
@@ -414,19 +414,19 @@ class PeerConnections:
         if request is not None:
             self._done(request)
         elif label.kind == LEAVING:
-            self._end(peer, DistNetworkError(f"rank {peer.rank} has left"))
+            self._close_peer(peer, DistNetworkError(f"rank {peer.rank} has left"))
         elif label.kind == FAILED:
             told = bytes(target).decode()
             reason = told if " gave up: " in told else f"rank {peer.rank} gave up: {told}"
             self._fail(label._replace(kind=ALL), reason)
         elif key not in self._failed:
-            peer.kept.setdefault(key, deque()).append((label, target))
+            peer.unexpected_messages.setdefault(key, deque()).append((label, target))
             waiting = _first(peer.posted, key) or _first(self._aside, key)
             if waiting is not None:  # posted after the first bytes of the message were received
-                self._take_kept(peer, key, waiting)
+                self._take_unexpected(peer, key, waiting)
 
-    def _take_kept(self, peer: _Connection, key: tuple[Any, ...], request: Request) -> None:
-        label, memory = _popped(peer.kept, key)
+    def _take_unexpected(self, peer: _Connection, key: tuple[Any, ...], request: Request) -> None:
+        label, memory = _popped(peer.unexpected_messages, key)
         request.source = peer.rank
         error = _difference(request, label, len(memory), peer.rank)
         if error is None and len(memory):
@@ -458,9 +458,9 @@ class PeerConnections:
 
     def _died(self, peer: _Connection, error: Exception) -> None:
         """End a connection that broke without a LEAVING message."""
-        self._end(peer, _PeerLostError(f"rank {peer.rank} has died, or its connection broke: {error}"))
+        self._close_peer(peer, _PeerLostError(f"rank {peer.rank} has died, or its connection broke: {error}"))
 
-    def _end(self, peer: _Connection, error: Exception) -> None:
+    def _close_peer(self, peer: _Connection, error: Exception) -> None:
         if peer.ended is not None:
             return
         peer.ended = error
@@ -494,7 +494,7 @@ class PeerConnections:
         self._failed.setdefault(key, DistBackendError("the call was given up"))
         for peer in self._peers.values():
             peer.posted.pop(key, None)
-            peer.kept.pop(key, None)
+            peer.unexpected_messages.pop(key, None)
             if peer.request is not None and peer.label is not None and peer.label[:3] == key:
                 self._abandon(peer, self._failed[key])
             for at, (memory, request) in enumerate(peer.outgoing):  # the caller may reuse this memory

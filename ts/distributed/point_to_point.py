@@ -18,7 +18,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.distributed.collective_call import memory_of
 from ts.distributed.collectives import _FlatBuffers, check_tensor
 from ts.distributed.errors import DistBackendError
-from ts.distributed.groups import ProcessGroup, find, get_rank, member_of, place_of
+from ts.distributed.groups import ProcessGroup, find, find_group_rank, get_rank, member_of
 from ts.distributed.message_tags import ONE, make_tag
 from ts.distributed.work import Transfer, Work
 
@@ -27,8 +27,8 @@ def _begin_send(tensor: Tensor, here: ProcessGroup, to: int, tag: int) -> Transf
     lent = _FlatBuffers()
     memory = memory_of(lent.read(tensor))
     links = here.links
-    request = links.send(here.ranks[to], make_tag(ONE, here.number, tag, "send", tensor), memory)
-    return Transfer(links, request, _waiting(here, request, "send", lent), [tensor])
+    request = links.send(here.ranks[to], make_tag(ONE, here.group_id, tag, "send", tensor), memory)
+    return Transfer(links, request, _make_wait(here, request, "send", lent), [tensor])
 
 
 def _begin_receive(tensor: Tensor, here: ProcessGroup, source: int | None, tag: int) -> Transfer:
@@ -36,11 +36,11 @@ def _begin_receive(tensor: Tensor, here: ProcessGroup, source: int | None, tag: 
     memory = memory_of(lent.write(tensor))
     links = here.links
     rank = None if source is None else here.ranks[source]
-    request = links.receive(rank, make_tag(ONE, here.number, tag, "send", tensor), memory)
-    return Transfer(links, request, _waiting(here, request, "recv", lent), [tensor])
+    request = links.receive(rank, make_tag(ONE, here.group_id, tag, "send", tensor), memory)
+    return Transfer(links, request, _make_wait(here, request, "recv", lent), [tensor])
 
 
-def _waiting(
+def _make_wait(
     here: ProcessGroup, request: Any, what: str, lent: _FlatBuffers
 ) -> Callable[[float | None], None]:
     def wait(seconds: float | None) -> None:
@@ -51,7 +51,7 @@ def _waiting(
             raise DistBackendError(
                 f"Timed out waiting {seconds * 1000:.0f}ms for {what} operation to complete"
             ) from None
-        lent.give_back()
+        lent.copy_results()
 
     return wait
 
@@ -74,7 +74,7 @@ def isend(
 
 
 def _destination(here: ProcessGroup, dst: int | None, group_dst: int | None) -> int:
-    to = place_of(here, dst, group_dst)
+    to = find_group_rank(here, dst, group_dst)
     if to == here.rank():
         raise ValueError(
             "Invalid destination rank: destination rank should not be the same as the rank of the current "
@@ -86,7 +86,7 @@ def _destination(here: ProcessGroup, dst: int | None, group_dst: int | None) -> 
 def _source(here: ProcessGroup, src: int | None, group_src: int | None) -> int | None:
     if src is None and group_src is None:
         return None
-    source = place_of(here, src, group_src)
+    source = find_group_rank(here, src, group_src)
     if source == here.rank():
         raise ValueError(
             "Invalid source rank: source rank should not be the same as the rank of the current process."
@@ -161,7 +161,7 @@ class P2POp:
         check_tensor(tensor, "tensor")
         self.op, self.tensor, self.group, self.tag = op, tensor, group, tag
         here = member_of(group)
-        self.group_peer = place_of(here, peer, group_peer)
+        self.group_peer = find_group_rank(here, peer, group_peer)
         self.peer = here.ranks[self.group_peer]
 
     def __repr__(self) -> str:

@@ -1,8 +1,8 @@
 """Rendezvous of the processes of one program: all connect to rank 0 and receive the list of members.
 
-    place = meeting_place("env://", rank, world_size)             MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
-    place = meeting_place("file:///tmp/x", rank, world_size)      one machine; rank 0 publishes its address
-    meeting = Rendezvous(place, name="worker1", address="ts://...")
+    endpoint = parse_init_method("env://", rank, world_size)  MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
+    endpoint = parse_init_method("file:///tmp/x", rank, world_size)  one machine; rank 0 publishes it
+    meeting = Rendezvous(endpoint, name="worker1", address="ts://...")
     meeting.members          [Participant(rank=0, name="worker0", address="ts://127.0.0.1:4711")]
     meeting.barrier("end")              returns once all processes have called it
 
@@ -44,9 +44,9 @@ class RendezvousAddress(NamedTuple):
         """Return the address at which rank 0 listens; for a file rendezvous, a free local port."""
         return self if self.file is None else self._at(file_rendezvous.reserve_port())
 
-    def known(self) -> RendezvousAddress:
+    def resolve(self) -> RendezvousAddress:
         """Return the address of rank 0; raise OSError if rank 0 has not written it yet."""
-        address = None if self.file is None else file_rendezvous.found(self.file)
+        address = None if self.file is None else file_rendezvous.read_address(self.file)
         if address is None and self.file is not None:
             raise FileNotFoundError(f"it has not written to {self.file} yet")
         return self if address is None else self._at(address)
@@ -67,7 +67,7 @@ class RendezvousError(RuntimeError):
     """Error for a rendezvous that not all processes have reached."""
 
 
-def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1) -> RendezvousAddress:
+def parse_init_method(init_method: str | None, rank: int = -1, world_size: int = -1) -> RendezvousAddress:
     """Parse an init method; raise ValueError if it lacks a host, port, rank or world size.
 
     The forms are `env://`, `tcp://host:port?rank=&world_size=` and `file:///path`.
@@ -78,18 +78,18 @@ def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1)
     if url.scheme == "env":
         host = _given("MASTER_ADDR", os.environ.get("MASTER_ADDR"))
         port = int(_given("MASTER_PORT", os.environ.get("MASTER_PORT")))
-        found = {"rank": os.environ.get("RANK"), "world_size": os.environ.get("WORLD_SIZE")}
+        resolved = {"rank": os.environ.get("RANK"), "world_size": os.environ.get("WORLD_SIZE")}
     elif url.scheme == "tcp":
         if not url.hostname or not url.port:
             raise ValueError(f"{init_method} names no host and port")
-        host, port, found = url.hostname, url.port, {}
+        host, port, resolved = url.hostname, url.port, {}
     elif url.scheme == "file":
-        file, host, port, found = _path(url.netloc + url.path), file_rendezvous.LOCAL, 0, {}
+        file, host, port, resolved = _path(url.netloc + url.path), file_rendezvous.LOCAL, 0, {}
     else:
         raise RuntimeError(f"No rendezvous handler for {url.scheme}://")
-    rank = _number(url.scheme, "rank", rank, query.get("rank"), found.get("rank"))
-    size = "world_size", world_size, query.get("world_size"), found.get("world_size")
-    world_size = _number(url.scheme, *size)
+    rank = _parse_int(url.scheme, "rank", rank, query.get("rank"), resolved.get("rank"))
+    size = "world_size", world_size, query.get("world_size"), resolved.get("world_size")
+    world_size = _parse_int(url.scheme, *size)
     if not 0 <= rank < world_size:
         raise ValueError(f"rank {rank} is not one of {world_size} processes")
     return RendezvousAddress(host, port, rank, world_size, file)
@@ -101,7 +101,7 @@ def _path(path: str) -> str:
     return unquote(path)
 
 
-def _number(scheme: str, name: str, given: int, *others: str | None) -> int:
+def _parse_int(scheme: str, name: str, given: int, *others: str | None) -> int:
     texts = (str(given) if given >= 0 else None, *others)
     text = next((text for text in texts if text is not None), None)
     if text is None and scheme != "env":
@@ -129,7 +129,7 @@ class Rendezvous:
 
     def __init__(
         self,
-        place: RendezvousAddress,
+        endpoint: RendezvousAddress,
         name: str,
         address: str | Callable[[Credentials], str],
         security: Credentials | None = None,
@@ -139,17 +139,17 @@ class Rendezvous:
 
         `address` is the address of this process, or a function that starts a listener and returns it.
         """
-        self.place = place
+        self.endpoint = endpoint
         self._host: _RendezvousServer | None = None
         self._calls: RequestMultiplexer | None = None
         until = time.monotonic() + timeout
         try:
-            if place.rank == 0:
-                self._host = run(_listening(place.listened_at(), security))
-            self._calls, self.security = run(_connected(place, security, until))
+            if endpoint.rank == 0:
+                self._host = run(_listening(endpoint.listened_at(), security))
+            self._calls, self.security = run(_connected(endpoint, security, until))
             if callable(address):
                 address = address(self.security)
-            join = ["join", place.rank, name, address, place.world_size]
+            join = ["join", endpoint.rank, name, address, endpoint.world_size]
             self.members = [Participant(*each) for each in self._ask(join, until - time.monotonic())]
         except BaseException:
             self.close()
@@ -170,29 +170,29 @@ class Rendezvous:
     def _ask(self, message: list[Any], timeout: float | None) -> Any:
         assert self._calls is not None
         try:
-            found, told = self._calls.call(message).result(timeout)
+            resolved, told = self._calls.call(message).result(timeout)
         except TimeoutError:
             raise RendezvousError(f"not all processes came to {message[0]} in {timeout:.0f} s") from None
         except ConnectionError as error:
             raise RendezvousError(f"the first process, where all meet, has gone: {error}") from None
-        if not found:
+        if not resolved:
             raise RendezvousError(told)
         return told
 
 
-async def _listening(place: RendezvousAddress, security: Credentials | None) -> _RendezvousServer:
-    host = _RendezvousServer(place, secrets.new(place.host) if security is None else None)
+async def _listening(endpoint: RendezvousAddress, security: Credentials | None) -> _RendezvousServer:
+    host = _RendezvousServer(endpoint, secrets.new(endpoint.host) if security is None else None)
     await host.start(security)
     return host
 
 
 async def _connected(
-    place: RendezvousAddress, security: Credentials | None, until: float
+    endpoint: RendezvousAddress, security: Credentials | None, until: float
 ) -> tuple[RequestMultiplexer, Credentials]:
     """Connect to rank 0 as soon as it listens; return the connection and the credentials of all ranks."""
     while True:
         try:
-            first = place.known()
+            first = endpoint.resolve()
             secret = secrets.shared(first.host, first.port) if security is None else None
             if security is not None or secret is not None:
                 how = security or SharedSecret(secret or b"")
@@ -206,50 +206,50 @@ async def _connected(
         else:
             told = OSError("it has not begun to listen")
         if time.monotonic() > until:
-            where = place.file or f"{place.host}:{place.port}"
+            where = endpoint.file or f"{endpoint.host}:{endpoint.port}"
             raise RendezvousError(f"the first process is not at {where}: {told}")
         await asyncio.sleep(_RETRY_INTERVAL_SECONDS)
 
 
-def _address(place: RendezvousAddress, security: Credentials | None) -> str:
+def _address(endpoint: RendezvousAddress, security: Credentials | None) -> str:
     scheme = PLAIN if security is None else security.scheme("scheduler")
-    return f"{scheme}://{join_host_port(place.host, place.port)}"
+    return f"{scheme}://{join_host_port(endpoint.host, endpoint.port)}"
 
 
 class _RendezvousServer:
     """Server in rank 0: registers members and releases barriers."""
 
-    def __init__(self, place: RendezvousAddress, secret: bytes | None) -> None:
-        self.place = place
+    def __init__(self, endpoint: RendezvousAddress, secret: bytes | None) -> None:
+        self.endpoint = endpoint
         self.secret = secret  # generated for this rendezvous; None if the user configured credentials
         self.members: dict[int, Participant] = {}
         self.gone: set[int] = set()
         # replies to the waiting ranks, by name of the barrier and rank
-        self.waiting: dict[str, dict[int, Reply]] = {}
+        self.pending_replies: dict[str, dict[int, Reply]] = {}
 
     @property
     def _listens(self) -> tuple[str, int]:
-        return self.place.host, self.place.port
+        return self.endpoint.host, self.endpoint.port
 
     async def start(self, security: Credentials | None) -> None:
         """Start to listen."""
         how = security or SharedSecret(self.secret or b"")
-        address = _address(self.place, security)
+        address = _address(self.endpoint, security)
         self.listener = Listener(address, self._serve, **how.get_listen_args("scheduler"))
         await self.listener.start()
         # written after binding the port, as another listener could still use this port and its secret
         if self.secret is not None:
-            secrets.make_known(self.place.port, self.secret)
-        if self.place.file is not None:
-            file_rendezvous.publish_address(self.place.file, self._listens)
+            secrets.publish_secret(self.endpoint.port, self.secret)
+        if self.endpoint.file is not None:
+            file_rendezvous.publish_address(self.endpoint.file, self._listens)
 
     async def close(self) -> None:
         """Stop listening."""
         self.listener.stop()
-        if self.place.file is not None:
-            file_rendezvous.withdraw(self.place.file, self._listens)
+        if self.endpoint.file is not None:
+            file_rendezvous.withdraw(self.endpoint.file, self._listens)
         if self.secret is not None:
-            secrets.withdraw(self.place.port, self.secret)
+            secrets.withdraw(self.endpoint.port, self.secret)
 
     async def _serve(self, connection: Connection) -> None:
         rank = -1
@@ -258,9 +258,9 @@ class _RendezvousServer:
             nonlocal rank
             match message:
                 case ("join", int(wanted), str(name), str(address), int(count)) if rank < 0:
-                    refusal = self._refusal(Participant(wanted, name, address), count)
-                    if refusal is not None:
-                        reply([False, refusal])
+                    rejection_reason = self._rejection_reason(Participant(wanted, name, address), count)
+                    if rejection_reason is not None:
+                        reply([False, rejection_reason])
                         return
                     rank = wanted
                     self.members[rank] = Participant(rank, name, address)
@@ -273,11 +273,11 @@ class _RendezvousServer:
         await answer(connection, handle)
         if rank >= 0:
             self.gone.add(rank)
-            for name in list(self.waiting):
+            for name in list(self.pending_replies):
                 self._look(name)
 
-    def _refusal(self, member: Participant, count: int) -> str | None:
-        size = self.place.world_size
+    def _rejection_reason(self, member: Participant, count: int) -> str | None:
+        size = self.endpoint.world_size
         if count != size:
             return f"the first process expects {size} processes, {member.name} {count}"
         if not 0 <= member.rank < size:
@@ -289,16 +289,16 @@ class _RendezvousServer:
         return None
 
     def _come(self, name: str, rank: int, reply: Reply) -> None:
-        self.waiting.setdefault(name, {})[rank] = reply
+        self.pending_replies.setdefault(name, {})[rank] = reply
         self._look(name)
 
     def _look(self, name: str) -> None:
         """Release the barrier `name` if all members have arrived."""
-        come = self.waiting[name]
-        there = range(self.place.world_size) if not name else self.members.keys() - self.gone
+        come = self.pending_replies[name]
+        there = range(self.endpoint.world_size) if not name else self.members.keys() - self.gone
         if not all(rank in come for rank in there):
             return
-        del self.waiting[name]
+        del self.pending_replies[name]
         members = [list(self.members[rank]) for rank in sorted(self.members)]
         for reply in come.values():
             reply([True, members if not name else None])

@@ -38,7 +38,7 @@ def new(host: str) -> bytes:
     return secrets.token_bytes(_BYTES)
 
 
-def kept(port: int) -> bytes | None:
+def read_secret(port: int) -> bytes | None:
     """Return the secret that an earlier listener on this port has written; None if there is none."""
     try:
         return _given() or (_folder() / str(port)).read_bytes()
@@ -46,7 +46,7 @@ def kept(port: int) -> bytes | None:
         return None
 
 
-def make_known(port: int, secret: bytes) -> None:
+def publish_secret(port: int, secret: bytes) -> None:
     """Write a secret to a file, for processes of this user that connect to a local port.
 
     A secret from TS_RPC_SECRET is not written.

@@ -49,7 +49,7 @@ class Tag:
     FROZENSET: Final = 14
     NOMINAL: Final = 15  # instance of a class, enum or named tuple in the callee's signature
     # value whose tensors require grad, in a context: see `dist_autograd.send_recv_nodes`
-    RECORDED: Final = 16
+    WITH_GRADIENTS: Final = 16
 
 
 class Flag(IntEnum):
@@ -59,13 +59,13 @@ class Flag(IntEnum):
     REQUIRES_GRAD = 1
     PARAMETER = 2
     FIXED_PARAMETER = 3  # parameter that does not require grad
-    RECORDED = 4  # tensor in a distributed autograd context: the receiver sends its gradient back
+    WITH_GRADIENTS = 4  # tensor in a distributed autograd context: the receiver sends its gradient back
 
 
 class NominalTypeCodec(Protocol):
     """Codec of instances of script classes: a type number and the attribute values."""
 
-    def parts(self, x: Any) -> tuple[int, list[Any]] | None:
+    def components(self, x: Any) -> tuple[int, list[Any]] | None:
         """Return the type number and attribute values of an instance; None for an unknown class."""
 
     def build(self, number: Any, parts: list[Any]) -> Any:
@@ -102,13 +102,13 @@ _BY_CODE: Final[dict[int, dict[int, Any]]] = {
 Parcel = tuple[Any, list[memoryview]]
 
 
-def pack(value: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Parcel:
+def pack(value: Any, travel: WireContext | None = None, grad_tensors: list[Tensor] | None = None) -> Parcel:
     """Encode a value as plain data and tensor memory; raise TypeError for unsupported values.
 
     travel      codec of references; None if references are not allowed
     recorded    in a distributed autograd context, a list to which tensors that require grad are appended
     """
-    packing = _Serializer(travel, recorded)
+    packing = _Serializer(travel, grad_tensors)
     try:
         data = packing.pack(value)
     except RecursionError:
@@ -117,9 +117,9 @@ def pack(value: Any, travel: WireContext | None = None, recorded: list[Tensor] |
 
 
 class _Serializer:
-    def __init__(self, travel: WireContext | None, recorded: list[Tensor] | None) -> None:
+    def __init__(self, travel: WireContext | None, grad_tensors: list[Tensor] | None) -> None:
         self.travel = travel
-        self.recorded = recorded
+        self.grad_tensors = grad_tensors
         self.signature = None if travel is None else travel.signature
         self.storages = StorageWriter()
         self.tensors: list[tuple[Tensor, list[Any]]] = []  # (tensor, its encoded metadata)
@@ -158,7 +158,7 @@ class _Serializer:
             if isinstance(x, coded):
                 return tag, x.code
         if self.signature is not None:
-            found = self.signature.parts(x)
+            found = self.signature.components(x)
             if found is not None:
                 number, parts = found
                 return Tag.NOMINAL, number, *map(self.pack, parts)
@@ -177,9 +177,9 @@ class _Serializer:
         if isinstance(x, Parameter):
             flag = Flag.PARAMETER if x.requires_grad else Flag.FIXED_PARAMETER
         alone = False
-        if self.recorded is not None and x.requires_grad:
-            flag = Flag.RECORDED
-            self.recorded.append(x)
+        if self.grad_tensors is not None and x.requires_grad:
+            flag = Flag.WITH_GRADIENTS
+            self.grad_tensors.append(x)
             # if another tensor shares the memory, its writes would not be differentiated
             alone = self.users[id(owning_array(x.array))] > 0
         x = x.detach()
@@ -196,7 +196,7 @@ class _Serializer:
         The index of the buffer, the offset and the strides are added to the encoded metadata of each tensor.
         """
         found: list[Any] = []
-        places: dict[str, int] = {}  # index of each storage that is sent completely, by its key
+        buffer_indices: dict[str, int] = {}  # index of each storage that is sent completely, by its key
         for x, entry in self.tensors:
             array = x.array
             owner = owning_array(array)
@@ -207,34 +207,34 @@ class _Serializer:
                 entry += len(found), 0, array.shape, [step // array.itemsize for step in array.strides]
                 found.append(array.reshape(-1).view(np.uint8).data)
                 continue
-            place = self.storages.place(x)
-            if place.key not in places:
-                places[place.key] = len(found)
-                found.append(self.storages.arrays[place.key].data)
-            entry += places[place.key], place.offset, place.size, place.stride
+            storage_ref = self.storages.place(x)
+            if storage_ref.key not in buffer_indices:
+                buffer_indices[storage_ref.key] = len(found)
+                found.append(self.storages.arrays[storage_ref.key].data)
+            entry += buffer_indices[storage_ref.key], storage_ref.offset, storage_ref.size, storage_ref.stride
         return found
 
 
-def unpack(parcel: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Any:
+def unpack(parcel: Any, travel: WireContext | None = None, grad_tensors: list[Tensor] | None = None) -> Any:
     """Decode a value; its tensors use the received memory.
 
     Raise MalformedValueError for invalid data. Tensors whose gradients the sender wants are appended to
-    `recorded`.
+    `grad_tensors`.
     """
     try:
         data, memory = parcel
-        return _Deserializer(memory, travel, recorded).unpack(data)
+        return _Deserializer(memory, travel, grad_tensors).unpack(data)
     except Exception as error:  # any exception means malformed data
         raise MalformedValueError(f"what arrived is no value: {error}") from error
 
 
 class _Deserializer:
     def __init__(
-        self, memory: Sequence[Any], travel: WireContext | None, recorded: list[Tensor] | None
+        self, memory: Sequence[Any], travel: WireContext | None, grad_tensors: list[Tensor] | None
     ) -> None:
         self.memory = memory
         self.travel = travel
-        self.recorded = recorded
+        self.grad_tensors = grad_tensors
         # arrays on received buffers, by index and dtype
         self.storages: dict[tuple[int, int], NDArray[Any]] = {}
         self.bytes: dict[int, NDArray[np.uint8]] = {}
@@ -294,14 +294,14 @@ class _Deserializer:
                 return x.requires_grad_()
             case Flag.PARAMETER:
                 return Parameter(x)
-            case Flag.RECORDED:
-                return self._recorded(x)
+            case Flag.WITH_GRADIENTS:
+                return self._add_grad_tensor(x)
         return Parameter(x, requires_grad=False)
 
-    def _recorded(self, x: Tensor) -> Tensor:
-        if self.recorded is None or not (x.is_floating_point() or x.is_complex()):
+    def _add_grad_tensor(self, x: Tensor) -> Tensor:
+        if self.grad_tensors is None or not (x.is_floating_point() or x.is_complex()):
             raise MalformedValueError("a tensor whose gradient is nowhere")
-        self.recorded.append(x)
+        self.grad_tensors.append(x)
         return x
 
     def _bytes(self, key: int) -> NDArray[np.uint8]:

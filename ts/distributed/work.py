@@ -140,11 +140,11 @@ class CollectiveQueue:
     def __init__(self) -> None:
         self._lock = threading.Lock()  # held while a call runs in its caller's thread
         self._thread: ThreadPoolExecutor | None = None
-        self._waiting = 0
+        self._queued_count = 0
 
     def run(self, make: Callable[[], CollectiveCall], body: Body) -> None:
         """Create a call and run it after all queued calls: in this thread if no calls are queued."""
-        if self._waiting or not self._lock.acquire(blocking=False):
+        if self._queued_count or not self._lock.acquire(blocking=False):
             self.start(make, body).result()
             return
         try:
@@ -157,13 +157,13 @@ class CollectiveQueue:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "ts.distributed group")
         call = make()
-        self._waiting += 1
+        self._queued_count += 1
 
-        def turn() -> None:
+        def run_collective() -> None:
             with self._lock:
                 _run(call, body)
 
-        future = self._thread.submit(turn)
+        future = self._thread.submit(run_collective)
         future.add_done_callback(self._ended)
         return future
 
@@ -173,7 +173,7 @@ class CollectiveQueue:
             self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _ended(self, future: _Future[None]) -> None:
-        self._waiting -= 1
+        self._queued_count -= 1
 
 
 def _run(call: CollectiveCall, body: Body) -> None:

@@ -209,9 +209,9 @@ class ScriptFunction(Function):
 
         See docs/explanation/optimizations.md.
         """
-        from ts.runtime.plan_report import plan_of
+        from ts.runtime.plan_report import get_plan_for_function
 
-        return plan_of(self, self.name)
+        return get_plan_for_function(self, self.name)
 
     def peak_memory(self, *args: Any, **kwargs: Any) -> int:
         """Return the peak memory of a call in bytes, including results, without the arguments.

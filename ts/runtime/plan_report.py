@@ -52,7 +52,7 @@ class PlanText(str):
         return str(self)
 
 
-def plan_of(function: Any, name: str) -> PlanText:
+def get_plan_for_function(function: Any, name: str) -> PlanText:
     """Return the report of a scripted function: its groups with their inputs, and nodes in no group."""
     code = _code_of(function)
     if not is_optimizing():

@@ -106,9 +106,9 @@ class ScriptMethod:
     @property
     def plan(self) -> str:
         """Optimization report: fused groups, their inputs, and reasons why other nodes are not fused."""
-        from ts.runtime.plan_report import plan_of
+        from ts.runtime.plan_report import get_plan_for_function
 
-        return plan_of(self.function, f"{self.owner.original_name}.{self.name}")
+        return get_plan_for_function(self.function, f"{self.owner.original_name}.{self.name}")
 
     def peak_memory(self, *args: Any, **kwargs: Any) -> int:
         """Return the peak memory of a call in bytes, see `ScriptFunction.peak_memory`."""

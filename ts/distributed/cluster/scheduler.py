@@ -32,7 +32,7 @@ from distributed.diagnostics.task_stream import TaskStreamPlugin
 from ts.distributed.transport import Comm, Security, TransportLimits
 
 # limits of messages that a scheduler accepts
-LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, head=1 << 20)
+LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, header_bytes=1 << 20)
 KINDS: Final = ("worker", "program")
 _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
 _MAX_RANK: Final = 1 << 31  # numbers of processes are smaller
@@ -88,7 +88,7 @@ class NameService(Scheduler):
         self._next = len(names)
         self._begins = time.monotonic() + (_RECONNECT_WAIT_SECONDS if port else 0)
         self._shows = dashboard is not None
-        self._shown = itertools.count()
+        self._dashboard_ids = itertools.count()
         self._scheme = security.scheme("scheduler")
         super().__init__(
             host=f"[{host}]" if ":" in host else host,
@@ -170,7 +170,7 @@ class NameService(Scheduler):
             match call:
                 case (str(name), str(address), float(begun), float(ended), bool(failed)):
                     took = {"action": "compute", "start": begun, "stop": max(begun, ended)}
-                    key = f"{name[:200]}-{next(self._shown)}"
+                    key = f"{name[:200]}-{next(self._dashboard_ids)}"
                     how: dict[str, Any] = {"worker": address[:200], "thread": 0, "nbytes": 0}
                     how |= {"startstops": [took], "status": "error" if failed else "OK"}
                     stream.transition(key, "processing", "erred" if failed else "memory", **how)

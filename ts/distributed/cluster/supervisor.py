@@ -7,7 +7,8 @@ Starts the scheduler and workers, restarts workers, and ends all.
         await cluster.complete()       wait until all workers have registered
 
 Each worker has its own process session: Ctrl-C interrupts only this process, which then ends the workers.
-Workers that exit early are restarted with growing delays. `words` are added to each worker's command line.
+Workers that exit early are restarted with growing delays. `arguments` are added to each worker's command
+line.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class ClusterConfig:
     folder: Path | None = None  # folder of the TLS certificates; None without TLS
     restart: bool = True
     dashboard: int | None = None
-    words: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
 
 
 class ClusterSupervisor:
@@ -80,7 +81,7 @@ class ClusterSupervisor:
             raise error.__cause__ or error from None  # the cause says why; dask's own error does not
         self._port = int(self.address.rpartition(":")[2])
         if self._secret is not None:
-            secrets.make_known(self._port, self._secret)
+            secrets.publish_secret(self._port, self._secret)
         self._supervising = [asyncio.create_task(self._supervise(name)) for name in self._names]
         return self
 
@@ -89,7 +90,7 @@ class ClusterSupervisor:
         for task in self._supervising:
             task.cancel()
         await asyncio.gather(*self._supervising, return_exceptions=True)
-        await asyncio.gather(*map(_end, self._processes.values()))
+        await asyncio.gather(*map(_terminate, self._processes.values()))
         await self._scheduler.close(reason="ended")
         if self._secret is not None:
             secrets.withdraw(self._port, self._secret)
@@ -113,7 +114,7 @@ class ClusterSupervisor:
             certificates.make(wanted.folder, [wanted.host])
             return certificates.security(wanted.folder, limits=LIMITS)
         made = secrets.new(wanted.host)
-        self._secret = (secrets.kept(wanted.port) if wanted.port else None) or made
+        self._secret = (secrets.read_secret(wanted.port) if wanted.port else None) or made
         return Security(secret=self._secret, limits=LIMITS)
 
     async def _supervise(self, name: str) -> None:
@@ -124,22 +125,32 @@ class ClusterSupervisor:
             process = self._processes[name] = await self._start(name)
             code = await process.wait()
             if not self.wanted.restart:
-                self._tell(f"{name} has ended ({_told(code)})")
+                self._tell(f"{name} has ended ({_describe_exit_code(code)})")
                 return
             short = 0 if time.monotonic() - began > _MIN_UPTIME_SECONDS else short + 1
             pause = _RESTART_BACKOFF_SECONDS[min(short, len(_RESTART_BACKOFF_SECONDS) - 1)]
-            self._tell(f"{name} has ended ({_told(code)}): it is started again")
+            self._tell(f"{name} has ended ({_describe_exit_code(code)}): it is started again")
             await asyncio.sleep(pause)
 
     async def _start(self, name: str) -> asyncio.subprocess.Process:
         folder = [] if self.wanted.folder is None else ["--tls-dir", str(self.wanted.folder)]
-        words = ["-m", "ts", "worker", self.address, "--name", name, "--quiet", *folder, *self.wanted.words]
+        arguments = [
+            "-m",
+            "ts",
+            "worker",
+            self.address,
+            "--name",
+            name,
+            "--quiet",
+            *folder,
+            *self.wanted.arguments,
+        ]
         return await asyncio.create_subprocess_exec(
-            sys.executable, *words, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+            sys.executable, *arguments, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
         )
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _terminate(process: asyncio.subprocess.Process) -> None:
     """Terminate a process; kill it if it does not exit in time."""
     if process.returncode is not None:
         return
@@ -153,6 +164,6 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def _told(code: int) -> str:
+def _describe_exit_code(code: int) -> str:
     """Describe an exit code in words."""
     return f"exit code {code}" if code >= 0 else f"by signal {signal.Signals(-code).name}"

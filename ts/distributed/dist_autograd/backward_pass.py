@@ -1,9 +1,9 @@
 """Local part of a distributed backward pass.
 
-    part = context.pass_of(number)
-    part.begin([0, 3], keep)            messages whose tensors will receive gradients
-    part.deliver(3, gradients)          runs the nodes that need no further messages
-    part.deliver(0, gradients)          runs the rest; `part.done` completes after all gradients have arrived
+    backward_pass = context.pass_of(pass_id)
+    backward_pass.begin([0, 3], keep)            messages whose tensors will receive gradients
+    backward_pass.deliver(3, gradients)          runs the nodes that need no further messages
+    backward_pass.deliver(0, gradients)          runs the rest; `backward_pass.done` completes at the end
 
 Each backward node runs once (`ts._core.autograd.partial_backward`), in the thread that delivers its last
 missing gradient. The gradients of tensors that arrived in a message are sent to the sender of the message.
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from ts.distributed.dist_autograd.send_recv_nodes import MessageOrigin
     from ts.distributed.rpc.agent import RpcAgent
 
-_thread = threading.local()  # `part`: the BackwardPass whose nodes this thread runs
+_thread = threading.local()  # `backward_pass`: the BackwardPass whose nodes this thread runs
 
 
 class BackwardPass:
     """Local part of a distributed backward pass; see the module."""
 
-    def __init__(self, agent: RpcAgent, context: DistAutogradContext, number: int) -> None:
+    def __init__(self, agent: RpcAgent, context: DistAutogradContext, pass_id: int) -> None:
         self.done: Future[None] = Future()
-        self._agent, self._context, self._number = agent, context, number
+        self._agent, self._context, self._pass_id = agent, context, pass_id
         self._run: PartialBackward | None = None
-        self._places: dict[int, int] = {}  # index among the roots of the local graph, by message number
+        self._root_indices: dict[int, int] = {}  # index among the roots of the local graph, by message number
         self._edges: list[list[GradientEdge]] = []
         self._arrived: deque[tuple[int, list[Any]]] = deque()
         self._limits: Callable[[], AbstractContextManager[Any]] = nullcontext
@@ -59,23 +59,23 @@ class BackwardPass:
 
     def _begin(self, messages: Sequence[int], keep: bool, own: dict[int, list[GradientEdge]]) -> None:
         roots = dict(own)
-        for number in messages:
-            if number not in self._context.sends:
-                raise RuntimeError(f"Could not find send function for autograd message id: {number}")
-            roots[number] = self._context.sends[number]
+        for message_id in messages:
+            if message_id not in self._context.sends:
+                raise RuntimeError(f"Could not find send function for autograd message id: {message_id}")
+            roots[message_id] = self._context.sends[message_id]
         with self._lock:
             if self._run is not None:
                 raise RuntimeError("a pass begins once")
-            self._places = {number: place for place, number in enumerate(roots)}
+            self._root_indices = {message_id: root_index for root_index, message_id in enumerate(roots)}
             self._edges = list(roots.values())
             self._open += len(roots)
             self._limits = nullcontext if own else self._agent.executor.within
             self._run = PartialBackward(self._edges, keep, self._context.add)
 
-    def deliver(self, number: int, gradients: list[Any]) -> None:
-        """Add the gradients of the tensors of message `number`; run the nodes that have all gradients now."""
+    def deliver(self, message_id: int, gradients: list[Any]) -> None:
+        """Add gradients of the tensors of a message; run the nodes that have all gradients now."""
         with self._lock:
-            self._arrived.append((number, gradients))
+            self._arrived.append((message_id, gradients))
         self._work()
 
     def _work(self) -> None:
@@ -96,18 +96,18 @@ class BackwardPass:
             self._busy = True
             return self._arrived.popleft()
 
-    def _resume(self, number: int, gradients: list[Any]) -> None:
-        place = self._places.get(number)
-        if place is None:
-            raise RuntimeError(f"Could not find send function for autograd message id: {number}")
-        _check(self._edges[place], gradients)
+    def _resume(self, message_id: int, gradients: list[Any]) -> None:
+        root_index = self._root_indices.get(message_id)
+        if root_index is None:
+            raise RuntimeError(f"Could not find send function for autograd message id: {message_id}")
+        _check(self._edges[root_index], gradients)
         assert self._run is not None
-        outer, _thread.part = getattr(_thread, "part", None), self
+        outer, _thread.backward_pass = getattr(_thread, "backward_pass", None), self
         try:
             with self._limits():
-                self._run.resume(place, gradients)
+                self._run.resume(root_index, gradients)
         finally:
-            _thread.part = outer
+            _thread.backward_pass = outer
 
     def send(self, origin: MessageOrigin, gradients: Sequence[Tensor | None]) -> None:
         """Send the gradients of tensors that arrived in a message to the sender of the message."""
@@ -115,7 +115,7 @@ class BackwardPass:
             raise RuntimeError(_ENDED)
         agent = self._agent
         parcel = wire_values.pack(list(gradients), agent.rref_context.travel)
-        message = ["backward", "gradients", self._context.id, self._number, origin.number, *parcel]
+        message = ["backward", "gradients", self._context.id, self._pass_id, origin.message_id, *parcel]
         with self._lock:
             self._open += 1
         future = agent.submit(agent.peer(origin.sender), message, agent.timeout(-1.0))
@@ -130,13 +130,13 @@ class BackwardPass:
             self._open -= 1
             finished = self._open == 0 and not self.done.done()
             if finished:
-                self._context.passes.pop(self._number, None)
+                self._context.passes.pop(self._pass_id, None)
                 self.done.set_result(None)
 
     def fail(self, error: Exception) -> None:
         """End this part of the pass; the processes that wait for it raise the error."""
         with self._lock:
-            self._context.passes.pop(self._number, None)
+            self._context.passes.pop(self._pass_id, None)
             if not self.done.done():
                 self.done.set_exception(RuntimeError(f"Error on Node {self._agent.info.id}: {error}"))
 
@@ -147,9 +147,9 @@ _ENDED = (
 )
 
 
-def send_back(origin: MessageOrigin, gradients: Sequence[Tensor | None]) -> None:
+def send_gradients(origin: MessageOrigin, gradients: Sequence[Tensor | None]) -> None:
     """Send gradients of received tensors, as a part of the pass whose nodes this thread runs."""
-    part: BackwardPass | None = getattr(_thread, "part", None)
+    part: BackwardPass | None = getattr(_thread, "backward_pass", None)
     if part is None:
         raise RuntimeError(
             "gradients of what other processes computed are found by torch.distributed.autograd.backward("

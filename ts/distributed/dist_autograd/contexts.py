@@ -60,12 +60,12 @@ class DistAutogradContext:
 
     def __init__(self, agent: RpcAgent, number: int) -> None:
         self.id = number
-        self.known: set[int] = set()  # ids of the processes with which this process exchanged calls
+        self.peer_ids: set[int] = set()  # ids of the processes with which this process exchanged calls
         # gradient edges of the tensors in each sent message, by message number
         self.sends: dict[int, list[GradientEdge]] = {}
         self.passes: dict[int, BackwardPass] = {}
         self._agent = agent
-        self._numbers = itertools.count()
+        self._ids = itertools.count()
         self._gradients: dict[Tensor, Tensor] = {}
         self._lock = threading.Lock()
 
@@ -73,19 +73,19 @@ class DistAutogradContext:
         return self.id
 
     def _known_worker_ids(self) -> set[int]:
-        return self.known
+        return self.peer_ids
 
     def meet(self, process: int) -> None:
         """Register another process as participant."""
         if process != self._agent.info.id:
-            self.known.add(process)
+            self.peer_ids.add(process)
 
     def sent(self, edges: list[GradientEdge]) -> int:
         """Record the gradient edges of the tensors in a sent message; return the number of the message.
 
         In the backward pass, the receiver of the message sends the gradients of these tensors.
         """
-        number = next(self._numbers)
+        number = next(self._ids)
         self.sends[number] = edges
         return number
 
@@ -102,17 +102,17 @@ class DistAutogradContext:
                 gradient = gradient.clone()
             self._gradients[leaf] = gradient
 
-    def found(self) -> dict[Tensor, Tensor]:
+    def gradients(self) -> dict[Tensor, Tensor]:
         """Return the gradients accumulated so far."""
         with self._lock:
             return dict(self._gradients)
 
-    def pass_of(self, number: int) -> BackwardPass:
-        """Return the backward pass `number`, created at first use."""
+    def pass_of(self, pass_id: int) -> BackwardPass:
+        """Return the backward pass `new_id`, created at first use."""
         with self._lock:
-            if number not in self.passes:
-                self.passes[number] = BackwardPass(self._agent, self, number)
-            return self.passes[number]
+            if pass_id not in self.passes:
+                self.passes[pass_id] = BackwardPass(self._agent, self, pass_id)
+            return self.passes[pass_id]
 
     def close(self) -> None:
         """Make running passes fail, and discard all recorded messages."""
@@ -128,7 +128,7 @@ class DistAutogradContainer:
     def __init__(self, agent: RpcAgent) -> None:
         self._agent = agent
         self._here = agent.info.id
-        self._numbers = itertools.count()
+        self._ids = itertools.count()
         self._open: dict[int, DistAutogradContext] = {}
         self._ended: OrderedDict[int, None] = OrderedDict()
         self._lock = threading.Lock()
@@ -143,15 +143,15 @@ class DistAutogradContainer:
             under_way = sum(not each.done.done() for each in passes)
             return {"num_autograd_contexts": len(self._open), "num_current_backward_passes": under_way}
 
-    def number(self) -> int:
+    def new_id(self) -> int:
         """Return a new id for a context or pass, unique across processes."""
-        return self._here << _BITS | next(self._numbers)
+        return self._here << _BITS | next(self._ids)
 
     def new(self) -> DistAutogradContext:
         """Create a context and enter it in this thread. Raise RuntimeError within another context."""
         if current_id() in self._open:
             raise RuntimeError("Already have an autograd context id for this thread.")
-        made = DistAutogradContext(self._agent, self.number())
+        made = DistAutogradContext(self._agent, self.new_id())
         with self._lock:
             self._open[made.id] = made
         set_current_context(made.id)
@@ -188,7 +188,7 @@ class DistAutogradContainer:
                 return
             self._remember(context_id)
         found.close()
-        for process in found.known:
+        for process in found.peer_ids:
             self._agent.send_reliably(self._agent.peer(process), ["backward", "end", context_id])
 
     def ended(self, context_id: Any) -> None:

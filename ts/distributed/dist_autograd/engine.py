@@ -28,21 +28,21 @@ def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor],
     """Add the gradients of the sum of `roots` to the context, in all processes."""
     edges = _edges(roots)
     by_process = messages(agent, context, edges)
-    number = agent.contexts.number()
+    pass_id = agent.contexts.new_id()
     here = agent.info.id
-    own = context.pass_of(number)
+    own = context.pass_of(pass_id)
     own_messages = by_process.pop(here, [])
     parts: list[Future[Any]] = [own.done]
-    for process, numbers in by_process.items():
-        message = ["backward", "begin", context.id, number, numbers, bool(retain_graph)]
+    for process, message_ids in by_process.items():
+        message = ["backward", "begin", context.id, pass_id, message_ids, bool(retain_graph)]
         parts.append(agent.submit(agent.peer(process), message, agent.timeout(-1.0)))
     try:
         own.begin(own_messages, retain_graph, {ROOT_MESSAGE_INDEX: edges})
         own.deliver(ROOT_MESSAGE_INDEX, [ts.ones_like(root) for root in roots])
         _wait(parts)
     except BaseException as error:
-        _give_up(agent, context, number, [*by_process])
-        raise _told(error, here) from None
+        _give_up(agent, context, pass_id, [*by_process])
+        raise _prefix_error(error, here) from None
 
 
 def backward_of(agent: RpcAgent, value: Any, context_id: int, retain_graph: bool) -> None:
@@ -79,14 +79,14 @@ def _wait(parts: list[Future[Any]]) -> None:
         done.get().value()
 
 
-def _give_up(agent: RpcAgent, context: DistAutogradContext, number: int, processes: list[int]) -> None:
+def _give_up(agent: RpcAgent, context: DistAutogradContext, pass_id: int, processes: list[int]) -> None:
     """Abort the pass in all processes: none may wait for gradients that will not arrive."""
-    context.pass_of(number).fail(RuntimeError("the pass was given up"))
+    context.pass_of(pass_id).fail(RuntimeError("the pass was given up"))
     for process in processes:
-        agent.send_reliably(agent.peer(process), ["backward", "give_up", context.id, number])
+        agent.send_reliably(agent.peer(process), ["backward", "give_up", context.id, pass_id])
 
 
-def _told(error: BaseException, here: int) -> BaseException:
+def _prefix_error(error: BaseException, here: int) -> BaseException:
     """Return the error to raise; its message starts with the number of this process."""
     if not isinstance(error, Exception):
         return error

@@ -32,22 +32,22 @@ Links = dict[int, list[Message]]
 
 def message_dependencies(context: DistAutogradContext, roots: list[GradientEdge]) -> Links:
     """Map each message sent by this process to the received messages that its tensors depend on."""
-    numbers = [ROOT_MESSAGE_INDEX, *context.sends]
-    links: Links = {number: [] for number in numbers}
-    for node, bits in reach([roots, *(context.sends[n] for n in numbers[1:])], Received).items():
+    message_ids = [ROOT_MESSAGE_INDEX, *context.sends]
+    links: Links = {message_id: [] for message_id in message_ids}
+    for node, bits in reach([roots, *(context.sends[n] for n in message_ids[1:])], Received).items():
         origin = node.origin  # type: ignore[attr-defined]
         if origin.context_id == context.id:
-            for place in _places(bits):
-                links[numbers[place]].append((origin.sender, origin.number))
+            for bit_index in _bit_indices(bits):
+                links[message_ids[bit_index]].append((origin.sender, origin.message_id))
     return links
 
 
-def _places(bits: int) -> Iterator[int]:
+def _bit_indices(bits: int) -> Iterator[int]:
     """Yield the indices of the set bits of `bits`, highest first."""
     while bits:
-        place = bits.bit_length() - 1
-        bits ^= 1 << place
-        yield place
+        bit_index = bits.bit_length() - 1
+        bits ^= 1 << bit_index
+        yield bit_index
 
 
 def messages(
@@ -60,13 +60,13 @@ def messages(
     found: dict[int, list[int]] = defaultdict(list)
     seen = set(todo)
     while todo:
-        process, number = todo.pop()
+        process, message_id = todo.pop()
         if process not in links:
             _ask(agent, context, links)
         known = links[process]
         if isinstance(known, Exception):
             raise known
-        for message in known.get(number, ()):
+        for message in known.get(message_id, ()):
             if message not in seen:
                 seen.add(message)
                 todo.append(message)
@@ -79,7 +79,7 @@ def _ask(agent: RpcAgent, context: DistAutogradContext, links: dict[int, Any]) -
 
     For an unavailable process, store the error: it is raised only if the pass needs this process.
     """
-    known = set(context.known)
+    known = set(context.peer_ids)
     while known - set(links):
         question = ["backward", "links", context.id]
         asked = {p: agent.submit(agent.peer(p), question, agent.timeout(-1.0)) for p in known - set(links)}

@@ -59,7 +59,7 @@ class LocalOptimizer:
     def step(self, context_id: int) -> None:
         """Run one optimizer step with the gradients of a context, then restore `grad` of the parameters."""
         with _one_at_a_time:
-            gradients = self._agent.contexts.find(context_id).found()
+            gradients = self._agent.contexts.find(context_id).gradients()
             before = [param.grad for param in self._params]
             try:
                 for param in self._params:

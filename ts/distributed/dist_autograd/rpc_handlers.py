@@ -33,13 +33,13 @@ def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked:
 
 
 def backward_of(
-    agent: RpcAgent, value: Future[Any], context_id: int, keep: bool, asked: ResponseWriter
+    agent: RpcAgent, value: Future[Any], context_id: int, retain_graph: bool, asked: ResponseWriter
 ) -> None:
     """Run a backward pass that another process requested, in a thread that may block."""
     try:
         if context_id == -1:
             raise ValueError("no pass without a context is for another process")
-        engine.backward_of(agent, value.wait(), context_id, keep)
+        engine.backward_of(agent, value.wait(), context_id, retain_graph)
     except Exception as error:  # the caller raises it
         asked.failed(error)
     else:
@@ -51,18 +51,18 @@ def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked
     match about, kind, rest:
         case "backward", "links", (context_id,):
             context = contexts.find(context_id)
-            asked.result((message_dependencies(context, []), list(context.known)))
-        case "backward", "begin", (context_id, int(number), numbers, bool(keep)):
-            part = contexts.find(context_id).pass_of(number)
-            part.done.add_done_callback(asked.outcome)
-            part.begin(numbers, keep)
-        case "backward", "gradients", (context_id, int(number), int(message), data, memory):
-            part = contexts.find(context_id).pass_of(number)
+            asked.result((message_dependencies(context, []), list(context.peer_ids)))
+        case "backward", "begin", (context_id, int(pass_id), message_ids, bool(retain_graph)):
+            backward_pass = contexts.find(context_id).pass_of(pass_id)
+            backward_pass.done.add_done_callback(asked.outcome)
+            backward_pass.begin(message_ids, retain_graph)
+        case "backward", "gradients", (context_id, int(pass_id), int(message), data, memory):
+            backward_pass = contexts.find(context_id).pass_of(pass_id)
             gradients = wire_values.unpack((data, memory))
             asked.result(None)
-            part.deliver(message, gradients)
-        case "backward", "give_up", (context_id, int(number)):
-            contexts.find(context_id).pass_of(number).fail(RuntimeError("the pass was given up"))
+            backward_pass.deliver(message, gradients)
+        case "backward", "give_up", (context_id, int(pass_id)):
+            contexts.find(context_id).pass_of(pass_id).fail(RuntimeError("the pass was given up"))
             asked.result(None)
         case "backward", "end", (context_id,):
             contexts.ended(context_id)

@@ -1,7 +1,7 @@
 """Serialization of tensors within a context: the backward pass sends their gradients to the sender.
 
     parcel = pack((x, 1), agent, context_id, peer)      records x as part of message 0
-    parcel                                              ((RECORDED, context, sender, 0, data), memory)
+    parcel                                              ((WITH_GRADIENTS, context, sender, 0, data), memory)
     value, context_id = unpack(parcel, agent)           in the receiver: x is a result of RecvRpcBackward
 
 Outside a context, values are encoded by `wire_values`. Tensors that require grad do not share memory in the
@@ -33,7 +33,7 @@ class MessageOrigin(NamedTuple):
 
     context_id: int
     sender: int
-    number: int
+    message_id: int
 
 
 class RecvRpc(Function):
@@ -53,7 +53,7 @@ class RecvRpc(Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[None, ...]:
         """Send the gradients of the received tensors to the sender; the inputs receive None."""
-        backward_pass.send_back(ctx.origin, gradients)
+        backward_pass.send_gradients(ctx.origin, gradients)
         return None, None, *(None for _ in gradients)
 
 
@@ -83,14 +83,14 @@ def pack(
     if context_id is None:
         return wire_values.pack(value, travel)
     context = agent.contexts.find(context_id)
-    recorded: list[Tensor] = []
-    data, memory = wire_values.pack(value, travel, recorded)
-    if not recorded and peer is None:
+    grad_tensors: list[Tensor] = []
+    data, memory = wire_values.pack(value, travel, grad_tensors)
+    if not grad_tensors and peer is None:
         return data, memory
-    number = context.sent([get_gradient_edge(x) for x in recorded]) if recorded else -1
+    message_id = context.sent([get_gradient_edge(x) for x in grad_tensors]) if grad_tensors else -1
     if peer is not None:
         context.meet(peer.info.id)
-    return (Tag.RECORDED, context_id, agent.info.id, number, data), memory
+    return (Tag.WITH_GRADIENTS, context_id, agent.info.id, message_id, data), memory
 
 
 def unpack(parcel: Any, agent: RpcAgent, travel: WireContext | None = None) -> tuple[Any, int | None]:
@@ -100,17 +100,17 @@ def unpack(parcel: Any, agent: RpcAgent, travel: WireContext | None = None) -> t
     """
     travel = travel or agent.rref_context.travel
     data, memory = parcel
-    if not isinstance(data, tuple) or len(data) != 5 or data[0] != Tag.RECORDED:
+    if not isinstance(data, tuple) or len(data) != 5 or data[0] != Tag.WITH_GRADIENTS:
         return wire_values.unpack(parcel, travel), None
-    _, context_id, sender, number, data = data
+    _, context_id, sender, message_id, data = data
     agent.contexts.join(context_id, sender)
-    recorded: list[Tensor] = []
-    value = wire_values.unpack((data, memory), travel, recorded)
-    if recorded:
-        if type(number) is not int:
-            raise ValueError(f"no message: {number!r}")
+    grad_tensors: list[Tensor] = []
+    value = wire_values.unpack((data, memory), travel, grad_tensors)
+    if grad_tensors:
+        if type(message_id) is not int:
+            raise ValueError(f"no message: {message_id!r}")
         with enable_grad():
-            RecvRpc.apply(_anchor(), MessageOrigin(context_id, sender, number), *recorded)
+            RecvRpc.apply(_anchor(), MessageOrigin(context_id, sender, message_id), *grad_tensors)
     return value, context_id
 
 

@@ -91,7 +91,7 @@ def is_available() -> bool:
 _find = names_for(__name__)
 
 
-def _find_or_refuse(name: str) -> Any:
+def _find_or_raise(name: str) -> Any:
     if name == "api" and not has_rpc_extra():
         return missing_module("torch.distributed.rpc.api")
     if name in __all__ and not has_rpc_extra():
@@ -100,4 +100,4 @@ def _find_or_refuse(name: str) -> Any:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = _find_or_refuse
+    __getattr__ = _find_or_raise

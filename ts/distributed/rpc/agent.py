@@ -492,5 +492,5 @@ def _unavailable_error(peer: Peer, message: list[Any], error: Exception) -> Exce
     gone = WorkerUnavailableError(
         f"{peer.info} is gone, or its connection broke, during {_describe_request(message)}: {error}"
     )
-    gone.refused = isinstance(error, ConnectionRefusedError)
+    gone.connection_refused = isinstance(error, ConnectionRefusedError)
     return gone

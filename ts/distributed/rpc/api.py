@@ -11,7 +11,7 @@ from ts._core.vm.future import Future
 from ts.distributed.dist_autograd.contexts import current_id
 from ts.distributed.dist_autograd.contexts import entered_context as inside_of
 from ts.distributed.missing_extra import require_initialized as _require_initialized  # noqa: F401
-from ts.distributed.rendezvous import meeting_place
+from ts.distributed.rendezvous import parse_init_method
 from ts.distributed.rpc import state
 from ts.distributed.rpc.agent import RpcAgent
 from ts.distributed.rpc.all_gather import _all_gather as _all_gather
@@ -93,10 +93,10 @@ def _worker_directory_factory(
         if rank >= 0 or world_size >= 0:
             raise ValueError("a cluster assigns ranks itself: leave out rank and world_size")
         return functools.partial(ClusterWorkerDirectory, options.init_method, name, options)
-    place = meeting_place(options.init_method, rank, world_size)
+    endpoint = parse_init_method(options.init_method, rank, world_size)
     security = options.security or (Security(secret=options.secret) if options.secret else None)
     timeout = max(options.rpc_timeout, DEFAULT_RPC_TIMEOUT_SEC)
-    return functools.partial(StaticWorkerDirectory, place, name, security, timeout)
+    return functools.partial(StaticWorkerDirectory, endpoint, name, security, timeout)
 
 
 def check_name(name: str) -> None:

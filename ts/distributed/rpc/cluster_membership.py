@@ -101,9 +101,9 @@ class ClusterWorkerDirectory(WorkerDirectory):
 
     # ---- worker directory
 
-    def can_have_id(self, number: int) -> bool:
+    def can_have_id(self, worker_id: int) -> bool:
         """Return True if `number` may be the id of a worker; workers may have joined after this process."""
-        return number >= 0
+        return worker_id >= 0
 
     def unknown(self, to: Any) -> Peer:
         """Look up a worker by name or id at the scheduler.

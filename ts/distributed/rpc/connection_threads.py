@@ -74,10 +74,10 @@ def _serve(channel: BlockingConnection, handle: Handle) -> None:
     """Read one call, handle it, and write the response."""
     message = channel.next()
     if type(message) is MessageTooLargeError:
-        (number, _), call = message.message, message
+        (request_id, _), call = message.message, message
     else:
-        number, call = message
-    reply = _PendingReply(channel, number)
+        request_id, call = message
+    reply = _PendingReply(channel, request_id)
     handle(call, reply)
     reply.finish()
 
@@ -85,9 +85,9 @@ def _serve(channel: BlockingConnection, handle: Handle) -> None:
 class _PendingReply(Reply):
     """Response to a call: any thread may set it, and the server thread writes it."""
 
-    def __init__(self, channel: BlockingConnection, number: Any) -> None:
-        self._channel, self._number = channel, number
-        self._open = [number]
+    def __init__(self, channel: BlockingConnection, request_id: Any) -> None:
+        self._channel, self._request_id = channel, request_id
+        self._open = [request_id]
         self._server = threading.get_ident()
         self._sent = False
         self._result: Any = None
@@ -123,7 +123,7 @@ class _PendingReply(Reply):
 
     def _send(self, result: Any) -> None:
         try:
-            self._channel.send([self._number, result])
+            self._channel.send([self._request_id, result])
         except ValueError as error:  # the result exceeds a size limit of messages
-            self._channel.send([self._number, ["failed", "ValueError", str(error)]])
+            self._channel.send([self._request_id, ["failed", "ValueError", str(error)]])
         self._sent = True

@@ -53,15 +53,15 @@ class _DistributedMap:
         self.workers: list[WorkerInfo] = chosen
         self.busy: Counter[WorkerInfo] = Counter()
         self.failures: Counter[WorkerInfo] = Counter()  # connection failures since the last result, by worker
-        self.waiting: deque[_Batch] = deque()  # sent batches whose results were not yielded, in order
+        self.queued_batches: deque[_Batch] = deque()  # sent batches whose results were not yielded, in order
         self.changed = threading.Condition()
 
     def run(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield the results in the order of the batches."""
         source = iter(batches)
         more = True
-        while more or self.waiting:
-            while more and len(self.waiting) < 2 * self.in_flight * len(self.workers):
+        while more or self.queued_batches:
+            while more and len(self.queued_batches) < 2 * self.in_flight * len(self.workers):
                 worker = self._least_busy_worker()
                 if worker is None:
                     break
@@ -71,19 +71,19 @@ class _DistributedMap:
                     more = False
                 else:
                     arguments = batch if isinstance(batch, tuple) else (batch,)
-                    self.waiting.append(_Batch(arguments, worker, self._call(worker, arguments)))
-            if self.waiting and self.waiting[0].future.done():
-                yield self._result(self.waiting[0])
-                self.waiting.popleft()
-            elif more or self.waiting:
+                    self.queued_batches.append(_Batch(arguments, worker, self._call(worker, arguments)))
+            if self.queued_batches and self.queued_batches[0].future.done():
+                yield self._result(self.queued_batches[0])
+                self.queued_batches.popleft()
+            elif more or self.queued_batches:
                 with self.changed:
                     while not self._can_proceed(more):
                         self.changed.wait()
 
     def _can_proceed(self, more: bool) -> bool:
-        room = more and len(self.waiting) < 2 * self.in_flight * len(self.workers)
+        room = more and len(self.queued_batches) < 2 * self.in_flight * len(self.workers)
         return (room and self._least_busy_worker() is not None) or (
-            bool(self.waiting) and self.waiting[0].future.done()
+            bool(self.queued_batches) and self.queued_batches[0].future.done()
         )
 
     def _least_busy_worker(self) -> WorkerInfo | None:
@@ -124,7 +124,9 @@ class _DistributedMap:
         Stop using it if it refused to connect or failed too often.
         """
         self.failures[worker] += 1
-        if worker in self.workers and (gone.refused or self.failures[worker] >= _MAX_CONSECUTIVE_FAILURES):
+        if worker in self.workers and (
+            gone.connection_refused or self.failures[worker] >= _MAX_CONSECUTIVE_FAILURES
+        ):
             self.workers.remove(worker)
 
 

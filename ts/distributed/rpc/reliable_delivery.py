@@ -30,7 +30,7 @@ class ReliableOutbox:
 
     def __init__(self, send: Callable[[Any, Done], None]) -> None:
         self._send_message = send
-        self._numbers = itertools.count()
+        self._delivery_ids = itertools.count()
         self._lock = threading.Lock()  # protects the fields below
         self._unanswered: dict[int, tuple[Any, OnDelivered]] = {}
         self._in_flight = 0
@@ -42,26 +42,26 @@ class ReliableOutbox:
     def send(self, message: Any, on_delivered: OnDelivered = None) -> None:
         """Send a message, from any thread; `on_delivered` is called when it was acknowledged."""
         with self._lock:
-            number = next(self._numbers)
-            self._unanswered[number] = message, on_delivered
+            delivery_id = next(self._delivery_ids)
+            self._unanswered[delivery_id] = message, on_delivered
             if self._resend_scheduled:
                 return
             self._in_flight += 1
-        self._transmit(number, message, on_delivered)
+        self._transmit(delivery_id, message, on_delivered)
 
-    def _transmit(self, number: int, message: Any, on_delivered: OnDelivered) -> None:
+    def _transmit(self, delivery_id: int, message: Any, on_delivered: OnDelivered) -> None:
         def done(answered: Any, error: Exception | None) -> None:
-            self._on_response(number, error)
+            self._on_response(delivery_id, error)
             if error is None and on_delivered is not None and not self.closed:
                 on_delivered()
 
         self._send_message(message, done)
 
-    def _on_response(self, number: int, error: Exception | None) -> None:
+    def _on_response(self, delivery_id: int, error: Exception | None) -> None:
         with self._lock:
             self._in_flight -= 1
             if error is None:
-                self._unanswered.pop(number, None)
+                self._unanswered.pop(delivery_id, None)
                 self._failing_since = None
             else:
                 self._resend_scheduled = True
@@ -84,5 +84,5 @@ class ReliableOutbox:
                 self._unanswered.clear()
             again = list(self._unanswered.items())
             self._in_flight += len(again)
-        for number, (message, on_delivered) in again:
-            self._transmit(number, message, on_delivered)
+        for delivery_id, (message, on_delivered) in again:
+            self._transmit(delivery_id, message, on_delivered)

@@ -2,7 +2,7 @@
 
     def join(p: Point, c: Color) -> Line           types: Point, Color, Line, and those of their attributes
     signature = Signature(join.schema)
-    signature.parts(Point(1, 2))                   (0, [1, 2])
+    signature.components(Point(1, 2))                   (0, [1, 2])
     signature.build(0, [1, 2])                     Point(1, 2)
 
 Caller and callee both know the signature of the called function, so messages contain no class names.
@@ -44,37 +44,37 @@ class Signature:
         for each in inside:
             self._add_type(each)
 
-    def parts(self, x: Any) -> tuple[int, list[Any]] | None:
+    def components(self, x: Any) -> tuple[int, list[Any]] | None:
         """Return the index of the type of `x` and the components of `x`.
 
         None if the signature lacks the type.
         """
         if isinstance(x, RecursiveScriptClass):
             x = x._c
-        for number, type in enumerate(self.types):
+        for type_index, type in enumerate(self.types):
             components = _decompose(x, type)
             if components is not None:
-                return number, components
+                return type_index, components
         return None
 
-    def build(self, number: Any, parts: list[Any]) -> Any:
-        """Build a value of the type with index `number` from its components.
+    def build(self, type_index: Any, components: list[Any]) -> Any:
+        """Build a value of the type with index `type_index` from its components.
 
         Raise ValueError, KeyError or IndexError if the index or the components do not fit the signature.
         """
-        type = self.types[_check_index(number)]
+        type = self.types[_check_index(type_index)]
         if isinstance(type, EnumType):
-            (name,) = parts
+            (name,) = components
             members: Any = type.python_class
             return members[name]
         if isinstance(type, TupleType):
-            if len(parts) != len(type.elems):
-                raise ValueError(f"{len(parts)} elements for a {type.name}")
-            return type.python_class(*parts) if type.python_class is not None else tuple(parts)
+            if len(components) != len(type.elems):
+                raise ValueError(f"{len(components)} elements for a {type.name}")
+            return type.python_class(*components) if type.python_class is not None else tuple(components)
         instance = new_object(object_class(type))
-        if len(parts) != len(instance.cls.names):
-            raise ValueError(f"{len(parts)} attributes for a {instance.cls.name}")
-        for slot, part in enumerate(parts):
+        if len(components) != len(instance.cls.names):
+            raise ValueError(f"{len(components)} attributes for a {instance.cls.name}")
+        for slot, part in enumerate(components):
             object_set(instance, slot, part)
         return instance_of(instance)
 
@@ -84,10 +84,10 @@ def _is_same(a: Type, b: Type) -> bool:
     return a is b or (isinstance(a, TupleType) and a == b)
 
 
-def _check_index(number: Any) -> int:
-    if type(number) is not int or number < 0:
-        raise ValueError(f"expected the index of a type, got {number!r}")
-    return number
+def _check_index(type_index: Any) -> int:
+    if type(type_index) is not int or type_index < 0:
+        raise ValueError(f"expected the index of a type, got {type_index!r}")
+    return type_index
 
 
 def _decompose(x: Any, type: Nominal) -> list[Any] | None:

@@ -45,26 +45,26 @@ class WorkerDirectory:
         self._by_name: dict[str, Peer] = {}
         self._connection_arguments = functools.partial(security.get_connection_args, "worker")
 
-    def add(self, number: int, name: str, address: str) -> Peer:
+    def add(self, worker_id: int, name: str, address: str) -> Peer:
         """Register a worker by id and name; replace a name and address that were received with an RRef."""
-        peer = self.numbered(number, name, address)
+        peer = self.numbered(worker_id, name, address)
         if (peer.info.name, peer.address) != (name, address):
             peer.close()
-            peer = self.peers[number] = Peer(
-                WorkerInfo(name, number), address, self.info.id, self._connection_arguments
+            peer = self.peers[worker_id] = Peer(
+                WorkerInfo(name, worker_id), address, self.info.id, self._connection_arguments
             )
         self._by_name[name] = peer
         return peer
 
-    def numbered(self, number: int, name: str, address: str) -> Peer:
+    def numbered(self, worker_id: int, name: str, address: str) -> Peer:
         """Return the peer with this id.
 
         Register it by id only, as its name may belong to another worker now.
         """
-        peer = self.peers.get(number)
+        peer = self.peers.get(worker_id)
         if peer is None:
-            new_peer = Peer(WorkerInfo(name, number), address, self.info.id, self._connection_arguments)
-            peer = self.peers.setdefault(number, new_peer)
+            new_peer = Peer(WorkerInfo(name, worker_id), address, self.info.id, self._connection_arguments)
+            peer = self.peers.setdefault(worker_id, new_peer)
         return peer
 
     def peer(self, to: Any) -> Peer:
@@ -76,9 +76,9 @@ class WorkerDirectory:
         peer = self._by_name.get(to) if isinstance(to, str) else self.peers.get(to)
         return self.unknown(to) if peer is None else peer
 
-    def can_have_id(self, number: int) -> bool:
-        """Return True if a process that connects may have the id `number`."""
-        return number in self.peers
+    def can_have_id(self, worker_id: int) -> bool:
+        """Return True if a process that connects may have the id `worker_id`."""
+        return worker_id in self.peers
 
     def unknown(self, to: Any) -> Peer:
         """Raise RuntimeError for a worker that is not in the table; subclasses may look it up."""
@@ -96,8 +96,8 @@ class WorkerDirectory:
     def peer_from_card(self, card: Any) -> Peer:
         """Return the peer described by [id, name, address]; raise ValueError for malformed data."""
         match card:
-            case (int(number), str(), str()):
-                return self.peer(number)
+            case (int(worker_id), str(), str()):
+                return self.peer(worker_id)
         raise ValueError(f"expected a card [id, name, address] of a worker, got {card!r:.100}")
 
     def workers(self) -> list[WorkerInfo]:
@@ -119,16 +119,20 @@ class StaticWorkerDirectory(WorkerDirectory):
 
     def __init__(
         self,
-        place: RendezvousAddress,
+        endpoint: RendezvousAddress,
         name: str,
         security: Credentials | None,
         timeout: float,
         agent: RpcAgent,
     ) -> None:
         self._meeting = Rendezvous(
-            place, name, lambda transport_security: agent.listen(transport_security, LOCAL), security, timeout
+            endpoint,
+            name,
+            lambda transport_security: agent.listen(transport_security, LOCAL),
+            security,
+            timeout,
         )
-        super().__init__(agent, WorkerInfo(name, place.rank), self._meeting.security)
+        super().__init__(agent, WorkerInfo(name, endpoint.rank), self._meeting.security)
         for member in self._meeting.members:
             self.add(*member)
 

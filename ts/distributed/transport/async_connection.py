@@ -114,9 +114,9 @@ class AsyncConnection:
         self._flushers.append(flusher)
         await flusher
 
-    async def taken(self) -> None:
+    async def wait_until_consumed(self) -> None:
         """Wait until the peer has read all shared memory segments that were sent."""
-        while not self.closed and self._writer.on_its_way:
+        while not self.closed and self._writer.has_unconsumed_segments:
             await asyncio.sleep(_SHM_POLL_INTERVAL)
 
     async def receive(self) -> Any:
@@ -248,7 +248,7 @@ class AsyncConnection:
             self._messages += messages
             if self._receiver is not None and not self._receiver.done():
                 self._receiver.set_result(None)
-        if self._is_behind() and not self.closed:
+        if self._is_over_limit() and not self.closed:
             self._loop.remove_reader(self._socket)
             self._reading = False
 
@@ -288,7 +288,7 @@ class AsyncConnection:
         self._read_on()
 
     def _read_on(self) -> None:
-        if not self._reading and not self.closed and not self._is_behind():
+        if not self._reading and not self.closed and not self._is_over_limit():
             self._loop.add_reader(self._socket, self._readable)
             self._reading = True
             self._look_again()
@@ -301,7 +301,7 @@ class AsyncConnection:
         if self._is_tls:
             self._loop.call_soon(self._readable)
 
-    def _is_behind(self) -> bool:
+    def _is_over_limit(self) -> bool:
         """Return True if too many messages or bytes are unread, or if `full` says so."""
         if self._full is not None:
             return self._full()

@@ -166,14 +166,14 @@ class BlockingConnection:
         self._outgoing.add(buffers)
         self._outgoing.send(self._socket)
 
-    def _greet(self, steps: connection_setup.Steps) -> connection_setup.Ends:
+    def _greet(self, steps: connection_setup.HandshakeSteps) -> connection_setup.Codecs:
         data, want = next(steps)
         while True:
             self._socket.sendall(data)
             try:
                 data, want = steps.send(self._exactly(want))
             except StopIteration as end:
-                ends: connection_setup.Ends = end.value
+                ends: connection_setup.Codecs = end.value
                 return ends
 
     def _exactly(self, count: int) -> bytes:

@@ -13,32 +13,32 @@ from ts.distributed.transport.addresses import TLS
 from ts.distributed.transport.handshake import CLOSED, AuthenticationError
 from ts.distributed.transport.message_codec import MessageDecoder, MessageEncoder, TransportLimits
 
-__all__ = ["CLOSED", "AuthenticationError", "Ends", "Steps", "connector", "listener"]
+__all__ = ["CLOSED", "AuthenticationError", "Codecs", "HandshakeSteps", "connector", "listener"]
 
-Ends = tuple[MessageDecoder, MessageEncoder]
-Steps = Generator[tuple[bytes, int], bytes, Ends]
+Codecs = tuple[MessageDecoder, MessageEncoder]
+HandshakeSteps = Generator[tuple[bytes, int], bytes, Codecs]
 
 
-def listener(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> Steps:
+def listener(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> HandshakeSteps:
     """Run the listener's end of the setup; raise AuthenticationError if the proof is invalid."""
     yield from handshake.listener(secret or b"")
     limits = limits or TransportLimits()
-    shared = yield from shm_negotiation.listener(_most(scheme, limits))
-    return _ends(limits, shared)
+    shared = yield from shm_negotiation.listener(_max_shared_bytes(scheme, limits))
+    return _make_codecs(limits, shared)
 
 
-def connector(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> Steps:
+def connector(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> HandshakeSteps:
     """Run the connector's end of the setup; raise AuthenticationError if the handshake fails."""
     yield from handshake.connector(secret or b"")
     limits = limits or TransportLimits()
-    shared = yield from shm_negotiation.connector(_most(scheme, limits))
-    return _ends(limits, shared)
+    shared = yield from shm_negotiation.connector(_max_shared_bytes(scheme, limits))
+    return _make_codecs(limits, shared)
 
 
-def _most(scheme: str, limits: TransportLimits) -> int:
+def _max_shared_bytes(scheme: str, limits: TransportLimits) -> int:
     """Return the limit of shared memory in bytes: 0 for TLS, because shared memory is not encrypted."""
     return 0 if scheme == TLS else limits.shared
 
 
-def _ends(limits: TransportLimits, shared: shm_negotiation.SharedMemorySession) -> Ends:
+def _make_codecs(limits: TransportLimits, shared: shm_negotiation.SharedMemorySession) -> Codecs:
     return MessageDecoder(limits, shared.borrower), MessageEncoder(limits, shared.lender)

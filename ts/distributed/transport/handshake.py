@@ -31,29 +31,29 @@ MAGIC: Final = _PROTOCOL + b"2"  # name and version of the protocol
 _NONCE_BYTES: Final = 32
 _PROOF_BYTES: Final = 32
 MIN_SECRET_BYTES: Final = 16  # bytes of a secret, at least: shorter secrets could be guessed
-REFUSED: Final = bytes(_PROOF_BYTES)  # sent instead of a proof; the connector must not try again
+REJECTED: Final = bytes(_PROOF_BYTES)  # sent instead of a proof; the connector must not try again
 CLOSED: Final = "the other end has closed the connection before it proved that it knows the secret"
 _BAD_SECRET_MESSAGE: Final = "the other end does not know the secret"
 
-Steps = Generator[tuple[bytes, int], bytes, None]
+HandshakeSteps = Generator[tuple[bytes, int], bytes, None]
 
 
 class AuthenticationError(ConnectionError):
     """Error for a peer that does not know the secret, or uses another protocol version."""
 
 
-def listener(secret: bytes) -> Steps:
+def listener(secret: bytes) -> HandshakeSteps:
     """Run the listener's end of the handshake."""
     ours = secrets.token_bytes(_NONCE_BYTES)
     answer = yield MAGIC + ours, _NONCE_BYTES + _PROOF_BYTES
     theirs, proof = answer[:_NONCE_BYTES], answer[_NONCE_BYTES:]
     if not hmac.compare_digest(proof, _proof(secret, b"connector", ours, theirs)):
-        yield REFUSED, 0
+        yield REJECTED, 0
         raise AuthenticationError(_BAD_SECRET_MESSAGE)
     yield _proof(secret, b"listener", ours, theirs), 0
 
 
-def connector(secret: bytes) -> Steps:
+def connector(secret: bytes) -> HandshakeSteps:
     """Run the connector's end of the handshake."""
     greeting = yield b"", len(MAGIC) + _NONCE_BYTES
     if not greeting.startswith(MAGIC):

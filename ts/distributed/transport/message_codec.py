@@ -66,7 +66,7 @@ class TransportLimits:
 
     bytes: int = 1 << 34
     frames: int = 1024
-    head: int = 1 << 26  # bytes of the head (a part of `bytes`), at most
+    header_bytes: int = 1 << 26  # bytes of the head (a part of `bytes`), at most
     connections: int = 10_000  # connections at a time; the limit of open files may be lower
     shared: int = 1 << 29  # bytes of shared memory of this process, at most
 
@@ -75,9 +75,9 @@ class TransportLimits:
         if self.frames > most:
             raise ValueError(f"a message has at most {most} frames, found a limit of {self.frames}")
 
-    def check(self, head: Buffer, frames: list[memoryview]) -> None:
+    def check(self, header: Buffer, frames: list[memoryview]) -> None:
         """Raise ValueError for a message that exceeds these limits."""
-        size = len(head) + sum(map(len, frames))
+        size = len(header) + sum(map(len, frames))
         if size > self.bytes:
             raise ValueError(f"a message has {size} bytes, {self.bytes} are allowed")
         if len(frames) > self.frames:
@@ -109,22 +109,22 @@ class MessageEncoder:
         """
         frames: list[memoryview] = []
         try:
-            head = encode(_without_frames(message, frames))
+            header = encode(_without_frames(message, frames))
         except RecursionError:
             raise ValueError("a message is nested too deeply") from None
-        self.limits.check(head, frames)
+        self.limits.check(header, frames)
         if not frames:
-            return [_PRELUDE.pack(len(head), 0) + head]
+            return [_PRELUDE.pack(len(header), 0) + header]
         sizes = [*map(len, frames)]
         if self.lender is not None and max(sizes) >= MIN_SHARED_BYTES:
             frames = self._lend(frames, sizes, self.lender)
-        prelude = _PRELUDE.pack(len(head), len(sizes)) + _lengths(len(sizes)).pack(*sizes)
-        return [prelude + head, *frames]
+        prelude = _PRELUDE.pack(len(header), len(sizes)) + _lengths(len(sizes)).pack(*sizes)
+        return [prelude + header, *frames]
 
     @property
-    def on_its_way(self) -> bool:
+    def has_unconsumed_segments(self) -> bool:
         """Return True if the peer has not read all shared memory segments that were sent."""
-        return self.lender is not None and self.lender.on_its_way
+        return self.lender is not None and self.lender.has_unconsumed_segments
 
     def close(self) -> None:
         """Release the shared memory segments; the peer keeps those that it has mapped."""
@@ -138,12 +138,12 @@ class MessageEncoder:
         Return the frames that are to be sent through the socket.
         """
         left = []
-        for place, frame in enumerate(frames):
+        for buffer_index, frame in enumerate(frames):
             reference = lender.lend(frame)
             if reference is None:
                 left.append(frame)
             else:
-                sizes[place] = reference
+                sizes[buffer_index] = reference
         return left
 
 
@@ -186,9 +186,9 @@ class MessageDecoder:
         self._staging = _memory(STAGING_BYTES)
         self._start = self._end = 0  # range of bytes in the staging buffer that were not decoded yet
         self._sizes: Sequence[int] = ()  # sizes of the head and of the frames of the current message
-        self._parts: list[memoryview] = []  # complete parts of the current message (head and frames)
+        self._buffers: list[memoryview] = []  # complete parts of the current message (head and frames)
         # incomplete part of the current message, into which bytes are received
-        self._part: memoryview | None = None
+        self._incomplete_buffer: memoryview | None = None
         self._filled = 0
         self._skipped = 0  # bytes that remain of a frame that is skipped
         self._too_large = 0  # size of the frame that is skipped
@@ -197,11 +197,11 @@ class MessageDecoder:
     @property
     def between(self) -> bool:
         """Return True between two messages."""
-        return self._part is None and not self._sizes and self._start == self._end
+        return self._incomplete_buffer is None and not self._sizes and self._start == self._end
 
     def close(self) -> None:
         """Stop receiving; received frames in shared memory stay valid."""
-        self._parts, self._part = [], None
+        self._buffers, self._incomplete_buffer = [], None
         if self.borrower is not None:
             self.borrower.close()
 
@@ -209,7 +209,11 @@ class MessageDecoder:
         """Return a nonempty buffer for the bytes that are received next."""
         if self._skipped:
             return self._staging[: self._skipped]
-        return self._staging[self._end :] if self._part is None else self._part[self._filled :]
+        return (
+            self._staging[self._end :]
+            if self._incomplete_buffer is None
+            else self._incomplete_buffer[self._filled :]
+        )
 
     def received(self, count: int) -> list[Any]:
         """Return the messages that `count` more bytes complete; raise MalformedMessageError if invalid."""
@@ -217,21 +221,21 @@ class MessageDecoder:
             self._skipped -= count
             if self._skipped:
                 return []
-            self._parts.append(_NOTHING)
-        elif self._part is None:
+            self._buffers.append(_NOTHING)
+        elif self._incomplete_buffer is None:
             self._end += count
         else:
             self._filled += count
-            if self._filled < len(self._part):
+            if self._filled < len(self._incomplete_buffer):
                 return []
-            self._parts.append(self._part)
-            self._part = None
+            self._buffers.append(self._incomplete_buffer)
+            self._incomplete_buffer = None
         messages: list[Any] = []
-        while self._prelude() and self._all_parts():
-            message = _unpack(self._parts)
+        while self._prelude() and self._read_buffers():
+            message = _unpack(self._buffers)
             messages.append(MessageTooLargeError(message, self._too_large) if self._too_large else message)
-            self._sizes, self._parts, self._too_large = (), [], 0
-        if self._part is None:  # the rest in the staging buffer is an incomplete prelude
+            self._sizes, self._buffers, self._too_large = (), [], 0
+        if self._incomplete_buffer is None:  # the rest in the staging buffer is an incomplete prelude
             left = self._end - self._start
             if left:
                 self._staging[:left] = self._staging[self._start : self._end]
@@ -245,14 +249,14 @@ class MessageDecoder:
         at, there = self._start, self._end - self._start
         if there < _PRELUDE.size:
             return False
-        head, frames = _PRELUDE.unpack_from(self._staging, at)
+        header, frames = _PRELUDE.unpack_from(self._staging, at)
         limits = self.limits
-        if head > limits.head or frames > limits.frames:
-            raise MalformedMessageError(f"a message announces a head of {head} bytes and {frames} frames")
+        if header > limits.header_bytes or frames > limits.frames:
+            raise MalformedMessageError(f"a message announces a head of {header} bytes and {frames} frames")
         lengths = _lengths(frames)
         if there < _PRELUDE.size + lengths.size:
             return False
-        sizes = (head, *lengths.unpack_from(self._staging, at + _PRELUDE.size))
+        sizes = (header, *lengths.unpack_from(self._staging, at + _PRELUDE.size))
         announced = sum(sizes)
         if announced >= SHARED_MEMORY_FLAG:
             announced = sum(map(size_of, sizes))
@@ -262,9 +266,9 @@ class MessageDecoder:
         self._start = at + _PRELUDE.size + lengths.size
         return True
 
-    def _all_parts(self) -> bool:
+    def _read_buffers(self) -> bool:
         """Take the parts of the message from the staging buffer; return True if all are complete."""
-        for size in self._sizes[len(self._parts) :]:
+        for size in self._sizes[len(self._buffers) :]:
             if size >= SHARED_MEMORY_FLAG:
                 self._borrow(size)
                 continue
@@ -277,8 +281,8 @@ class MessageDecoder:
             there = self._staging[self._start : end]
             self._start = end
             # the head is decoded at once, as its bytes in the staging buffer will be overwritten
-            is_head = not self._parts
-            self._parts.append(there if is_head else _copy(there))
+            is_head = not self._buffers
+            self._buffers.append(there if is_head else _copy(there))
         return True
 
     def _borrow(self, reference: int) -> None:
@@ -287,11 +291,11 @@ class MessageDecoder:
         if self.borrower is None:
             raise MalformedMessageError("a message has a frame in memory that this process does not share")
         try:
-            self._parts.append(self.borrower.take(reference))
+            self._buffers.append(self.borrower.take(reference))
         except MemoryError:
             if not self.spares:
                 raise _no_memory(size_of(reference)) from None
-            self._parts.append(_NOTHING)
+            self._buffers.append(_NOTHING)
             self._too_large = size_of(reference)
         except OSError as error:
             raise MalformedMessageError(
@@ -301,14 +305,14 @@ class MessageDecoder:
     def _begin(self, size: int, there: memoryview) -> None:
         """Allocate memory for a part of which `there` was received; skip the part if this fails."""
         try:
-            self._part, self._filled = _memory(size), len(there)
+            self._incomplete_buffer, self._filled = _memory(size), len(there)
         except MalformedMessageError:
-            if not self.spares or not self._parts:
+            if not self.spares or not self._buffers:
                 raise
-            self._parts[0] = _copy(self._parts[0])  # the skipped bytes will overwrite the staging buffer
+            self._buffers[0] = _copy(self._buffers[0])  # the skipped bytes will overwrite the staging buffer
             self._skipped, self._too_large = size - len(there), size
         else:
-            self._part[: self._filled] = there
+            self._incomplete_buffer[: self._filled] = there
 
 
 def _memory(size: int) -> memoryview:
@@ -329,7 +333,7 @@ def _copy(data: memoryview) -> memoryview:
 
 
 def _unpack(parts: list[memoryview]) -> Any:
-    head = parts[0]
+    header = parts[0]
 
     def named(value: dict[Any, Any]) -> Any:
         if b"" in value:
@@ -340,6 +344,6 @@ def _unpack(parts: list[memoryview]) -> Any:
         return dict(**value)  # raises TypeError for keys that are not strings
 
     try:
-        return decode(head, named)
+        return decode(header, named)
     except (ValueError, TypeError, LookupError) as error:
         raise MalformedMessageError(f"the head of a message is none: {error}") from None

@@ -50,7 +50,7 @@ def decode(data: bytes | memoryview, object_hook: ObjectHook | None = None) -> A
         if len(data) > _MIN_SCANNED_BYTES:
             _scan(data)
         return msgpack.unpackb(
-            data, use_list=False, object_hook=object_hook, max_ext_len=0, ext_hook=_refuse_extension
+            data, use_list=False, object_hook=object_hook, max_ext_len=0, ext_hook=_reject_extension
         )
     except msgpack.UnpackException as error:
         raise ValueError(str(error)) from error
@@ -66,7 +66,7 @@ def _scan(data: bytes | memoryview) -> None:
     scanner.skip()
 
 
-def _refuse_extension(code: int, data: bytes) -> Any:
+def _reject_extension(code: int, data: bytes) -> Any:
     raise ValueError(f"extension type {code}")
 
 

@@ -41,8 +41,8 @@ class RequestMultiplexer:
         """Create a client; the event loop calls `broken` when the connection ends."""
         self._connection = connection
         self._broken = broken
-        self._numbers = itertools.count()
-        self._waiting: dict[int, Done] = {}
+        self._request_ids = itertools.count()
+        self._pending: dict[int, Done] = {}
         self._error: Exception | None = None
         connection.stream.deliver(self._answered, self._ended)
 
@@ -58,13 +58,13 @@ class RequestMultiplexer:
 
     def submit(self, message: Any, done: Done) -> None:
         """Send a request; the loop calls `done` with the response, or with None and the error."""
-        number = next(self._numbers)
-        alone = not self._waiting
-        self._waiting[number] = done
+        request_id = next(self._request_ids)
+        alone = not self._pending
+        self._pending[request_id] = done
         try:
-            self._connection.stream.post([number, message], at_once=alone)
+            self._connection.stream.post([request_id, message], at_once=alone)
         except BaseException:
-            if self._waiting.pop(number, None) is None:
+            if self._pending.pop(request_id, None) is None:
                 return  # `done` was called already
             raise
         if self._error is not None:  # the connection may have ended before `done` was stored
@@ -98,15 +98,15 @@ class RequestMultiplexer:
         error = None
         if type(message) is MessageTooLargeError:
             message, error = message.message, message.error()
-        number, answer = message
-        done = self._waiting.pop(number, None)
+        request_id, answer = message
+        done = self._pending.pop(request_id, None)
         if done is not None:
             done(None if error is not None else answer, error)
 
     def _ended(self, error: Exception) -> None:
         first, self._error = self._error is None, error
-        for number in list(self._waiting):
-            done = self._waiting.pop(number, None)
+        for request_id in list(self._pending):
+            done = self._pending.pop(request_id, None)
             if done is not None:
                 done(None, ConnectionError(str(error)))
         if first and self._broken is not None:
@@ -116,9 +116,9 @@ class RequestMultiplexer:
 class Reply:
     """Sends the response to one call; may be called from any thread."""
 
-    def __init__(self, answering: _RequestServer, number: Any) -> None:
-        self._answering, self._number = answering, number
-        self._open = [number]  # emptied when the response is sent
+    def __init__(self, answering: _RequestServer, request_id: Any) -> None:
+        self._answering, self._request_id = answering, request_id
+        self._open = [request_id]  # emptied when the response is sent
 
     def __call__(self, result: Any) -> None:
         """Send the response; further calls are ignored."""
@@ -127,15 +127,15 @@ class Reply:
         except IndexError:
             return
         try:
-            self._answering.reply(self._number, result)
+            self._answering.reply(self._request_id, result)
         except BaseException:
             # the response cannot be encoded; the caller may send another response
-            self._open.append(self._number)
+            self._open.append(self._request_id)
             raise
 
     def began(self) -> None:
         """Count the call as unfinished until `ended`, although its response is sent earlier."""
-        self._answering.under_way.append(None)
+        self._answering.unfinished.append(None)
 
     def ended(self) -> None:
         """Count the call as finished."""
@@ -149,34 +149,34 @@ class _RequestServer:
         self.stream = connection.stream
         self.handle = handle
         # one element for each unfinished call: a counter that needs no lock
-        self.under_way: deque[None] = deque()
+        self.unfinished: deque[None] = deque()
 
     def one(self, message: Any) -> None:
         """Handle a received request."""
         if type(message) is MessageTooLargeError:
-            (number, _), call = message.message, message
+            (request_id, _), call = message.message, message
         else:
-            number, call = message
-        self.under_way.append(None)
-        self.handle(call, Reply(self, number))
+            request_id, call = message
+        self.unfinished.append(None)
+        self.handle(call, Reply(self, request_id))
 
-    def reply(self, number: Any, result: Any) -> None:
+    def reply(self, request_id: Any, result: Any) -> None:
         """Send a response, unless the client has disconnected."""
         with contextlib.suppress(ConnectionError):
-            self.stream.post([number, result], at_once=len(self.under_way) < 2)
-        self.under_way.pop()
+            self.stream.post([request_id, result], at_once=len(self.unfinished) < 2)
+        self.unfinished.pop()
         if self.stream.stopped and not self.stream.closed:
             self.stream.go_on()
 
     def over(self) -> None:
         """Count a call as finished that continued after its response."""
-        self.under_way.pop()
+        self.unfinished.pop()
         if self.stream.stopped and not self.stream.closed:
             self.stream.go_on()
 
     def is_full(self) -> bool:
         """Return True if reading must pause: too many unfinished calls, or too many unread responses."""
-        return len(self.under_way) >= MAX_PENDING_CALLS or self.stream.unsent >= MAX_UNSENT_RESPONSE_BYTES
+        return len(self.unfinished) >= MAX_PENDING_CALLS or self.stream.unsent >= MAX_UNSENT_RESPONSE_BYTES
 
 
 async def answer(connection: Connection, handle: Callable[[Any, Reply], None]) -> None:

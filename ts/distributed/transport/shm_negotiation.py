@@ -43,19 +43,19 @@ class SharedMemorySession(NamedTuple):
     borrower: SegmentReceiver | None = None
 
 
-Steps = Generator[tuple[bytes, int], bytes, SharedMemorySession]
+HandshakeSteps = Generator[tuple[bytes, int], bytes, SharedMemorySession]
 
 
 class _ShmHandshake:
     """State of one end during the negotiation: its key file and its nonce."""
 
-    def __init__(self, role: bytes, most: int) -> None:
+    def __init__(self, role: bytes, max_bytes: int) -> None:
         self._role = role
-        self._most = most
+        self._max_bytes = max_bytes
         self._key = secrets.token_bytes(_KEY_BYTES)
         self._nonce = secrets.token_bytes(_NONCE_BYTES)
         self._file: int | None = None
-        if most > 0 and hasattr(os, "memfd_create"):
+        if max_bytes > 0 and hasattr(os, "memfd_create"):
             with contextlib.suppress(OSError):  # too many files are open: use no shared memory
                 self._file = create_sealed_file(_KEY_BYTES)
                 os.pwrite(self._file, self._key, 0)
@@ -90,12 +90,12 @@ class _ShmHandshake:
 
     def sharing(self, borrower: SegmentReceiver | None, seen: bytes) -> SharedMemorySession:
         lends = self._file is not None and seen == _YES
-        return SharedMemorySession(SegmentSender(self._most, self._nonce) if lends else None, borrower)
+        return SharedMemorySession(SegmentSender(self._max_bytes, self._nonce) if lends else None, borrower)
 
 
-def listener(most: int) -> Steps:
+def listener(max_bytes: int) -> HandshakeSteps:
     """Run the listener's end of the negotiation; this process may share `most` bytes (0: none)."""
-    with _ShmHandshake(b"listener", most) as ours:
+    with _ShmHandshake(b"listener", max_bytes) as ours:
         answer = yield ours.data, _OFFER.size + _PROOF_BYTES
         theirs, proof = answer[: _OFFER.size], answer[_OFFER.size :]
         borrower = ours.borrower(theirs, b"connector", proof)
@@ -103,9 +103,9 @@ def listener(most: int) -> Steps:
         return ours.sharing(borrower, seen)
 
 
-def connector(most: int) -> Steps:
+def connector(max_bytes: int) -> HandshakeSteps:
     """Run the connector's end of the negotiation; this process may share `most` bytes (0: none)."""
-    with _ShmHandshake(b"connector", most) as ours:
+    with _ShmHandshake(b"connector", max_bytes) as ours:
         theirs = yield b"", _OFFER.size
         answer = yield ours.data + ours.proof(theirs), _PROOF_BYTES + 1
         borrower = ours.borrower(theirs, b"listener", answer[:_PROOF_BYTES])

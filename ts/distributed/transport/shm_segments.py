@@ -38,7 +38,7 @@ from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError, create_seal
 
 CONNECTION_ID_SLICE: Final = slice(16, 32)  # position of the connection id in the header of a segment
 MIN_SHARED_BYTES: Final = 1 << 18  # smaller parts are sent through the socket
-_MAX_PART_BYTES: Final = 1 << 40  # sizes of parts in references are smaller
+_MAX_BUFFER_BYTES: Final = 1 << 40  # sizes of parts in references are smaller
 SHARED_MEMORY_FLAG: Final = 1 << 63  # bit that distinguishes a reference from the size of a part
 _FILES: Final = 1 << 23
 
@@ -48,11 +48,11 @@ _MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4  # size of a segment divided by the size
 # bytes in segments that the receiver has not read, for each connection, at most
 _MAX_IN_FLIGHT_BYTES: Final = 1 << 25
 
-_FREE, _SENT, _TAKEN = range(3)
+_FREE, _SENT, _CONSUMED = range(3)
 # Seconds after which a segment in this state may be released to make room for another segment.
-_RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _TAKEN: 10.0}
+_RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _CONSUMED: 10.0}
 
-_made: dict[int, int] = {}  # size in bytes of each segment of this process, by file descriptor
+_created_bytes: dict[int, int] = {}  # size in bytes of each segment of this process, by file descriptor
 _lenders: set[weakref.ref[SegmentSender]] = set()
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 _forks = 0  # number of forks; segments made before a fork also belong to the parent process
@@ -60,7 +60,7 @@ _forks = 0  # number of forks; segments made before a fork also belong to the pa
 
 def size_of(reference: int) -> int:
     """Return the size in bytes of a part, from its size or its shared memory reference."""
-    return reference & (_MAX_PART_BYTES - 1) if reference >= SHARED_MEMORY_FLAG else reference
+    return reference & (_MAX_BUFFER_BYTES - 1) if reference >= SHARED_MEMORY_FLAG else reference
 
 
 class _Segment:
@@ -76,7 +76,7 @@ class _Segment:
         self.used = time.monotonic()
         self._written = 0  # bytes of the segment for which the system has allocated memory
         self._process = os.getpid()
-        _made[self.file] = capacity
+        _created_bytes[self.file] = capacity
 
     @property
     def state(self) -> int:
@@ -99,19 +99,19 @@ class _Segment:
         """
         if self._process == os.getpid():
             self.mapping[1] = 1
-        del _made[self.file]
+        del _created_bytes[self.file]
         os.close(self.file)
 
 
 class SegmentSender:
     """Segments into which a connection copies large parts; may be used from any thread."""
 
-    def __init__(self, most: int, mark: bytes) -> None:
+    def __init__(self, max_bytes: int, mark: bytes) -> None:
         """Create a sender; all segments of this process together have at most `most` bytes.
 
         `mark` is the nonce of this end of the connection.
         """
-        self._most, self._mark = most, mark
+        self._max_bytes, self._mark = max_bytes, mark
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
         self._sizes: set[int] = set()  # sizes of parts sent before
@@ -122,10 +122,10 @@ class SegmentSender:
     def lend(self, part: memoryview) -> int | None:
         """Copy a part to shared memory and return a reference; None if it must be sent through the socket."""
         size = len(part)
-        if not MIN_SHARED_BYTES <= size < _MAX_PART_BYTES:
+        if not MIN_SHARED_BYTES <= size < _MAX_BUFFER_BYTES:
             return None
         with self._lock:
-            if not self._close.alive or self._is_behind():
+            if not self._close.alive or self._is_over_limit():
                 return None
             try:
                 segment = self._free(size) or self._new(size)
@@ -145,12 +145,12 @@ class SegmentSender:
             self._close()
 
     @property
-    def on_its_way(self) -> bool:
+    def has_unconsumed_segments(self) -> bool:
         """Return True if the peer has not read all segments that were sent."""
         with self._lock:
             return any(each.state == _SENT for each in self._segments)
 
-    def _is_behind(self) -> bool:
+    def _is_over_limit(self) -> bool:
         """Return True if the unread segments exceed the limit.
 
         Then parts are sent through the socket, so that the sender waits for the receiver.
@@ -171,7 +171,10 @@ class SegmentSender:
         if capacity not in self._sizes:
             self._sizes.add(capacity)
             return None
-        while sum([*_made.values()]) + capacity > self._most or len(_made) >= _MAX_CACHED_SEGMENTS:
+        while (
+            sum([*_created_bytes.values()]) + capacity > self._max_bytes
+            or len(_created_bytes) >= _MAX_CACHED_SEGMENTS
+        ):
             if not (self._let_one_go() or any(each._may_let_one_go() for each in _others())):
                 return None
         segment = _Segment(capacity, self._mark)
@@ -249,9 +252,9 @@ class SegmentReceiver:
             self._mappings[number] = mapping
         if size > len(mapping) - PAGE_BYTES or mapping[0] != _SENT:
             raise NotSharedMemoryError(f"{size} bytes are announced in a segment that does not have them")
-        mapping[0] = _TAKEN
+        mapping[0] = _CONSUMED
         memory = np.frombuffer(mapping, np.uint8, size, PAGE_BYTES)
-        weakref.finalize(memory, _give_back, mapping, _forks).atexit = False
+        weakref.finalize(memory, _release, mapping, _forks).atexit = False
         return memory.data
 
     def close(self) -> None:
@@ -271,7 +274,7 @@ def _mapping(file: int) -> mmap.mmap | None:
     return mapping
 
 
-def _give_back(mapping: mmap.mmap, forks: int) -> None:
+def _release(mapping: mmap.mmap, forks: int) -> None:
     if forks == _forks:
         mapping[0] = _FREE
 

@@ -56,16 +56,16 @@ class Outgoing:
         self._buffers.clear()
         self.size = 0
 
-    def send(self, sock: socket.socket, turns: int | None = None) -> None:
+    def send(self, sock: socket.socket, max_calls: int | None = None) -> None:
         """Send all buffers.
 
-        If the socket would block, or after `turns` system calls, raise one of NOT_NOW.
+        If the socket would block, or after `max_calls` system calls, raise one of NOT_NOW.
         """
         buffers = self._buffers
-        for turn in count():
+        for calls in count():
             if not buffers:
                 return
-            if turn == turns:
+            if calls == max_calls:
                 raise BlockingIOError
             if len(buffers) == 1 or isinstance(sock, ssl.SSLSocket):
                 sent = sock.send(buffers[0])

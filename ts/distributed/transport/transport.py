@@ -68,7 +68,7 @@ class Connection:
             try:
                 await self.stream.flushed()
                 async with asyncio.timeout(HANDSHAKE_TIMEOUT_SECONDS):
-                    await self.stream.taken()
+                    await self.stream.wait_until_consumed()
             except (ConnectionError, TimeoutError):
                 log.debug("%s broke before it was closed", self)
         self.abort()
@@ -288,14 +288,16 @@ def max_connections(limits: TransportLimits) -> int:
 
 
 def _connection(
-    kind: type[ConnectionType], sock: socket.socket, scheme: str, ends: connection_setup.Ends
+    kind: type[ConnectionType], sock: socket.socket, scheme: str, ends: connection_setup.Codecs
 ) -> ConnectionType:
     names = sock.getsockname(), sock.getpeername()
     local, peer = (f"{scheme}://{join_host_port(*name[:2])}" for name in names)
     return kind(AsyncConnection(sock, *ends), local, peer)
 
 
-async def _run_greeting(sock: socket.socket, steps: connection_setup.Steps) -> connection_setup.Ends:
+async def _run_greeting(
+    sock: socket.socket, steps: connection_setup.HandshakeSteps
+) -> connection_setup.Codecs:
     """Run the TLS handshake, if any, and the connection setup on a socket."""
     if isinstance(sock, ssl.SSLSocket):
         await _call_when_ready(sock, sock.do_handshake)
@@ -313,7 +315,7 @@ async def _run_greeting(sock: socket.socket, steps: connection_setup.Steps) -> c
         try:
             data, want = steps.send(answer)
         except StopIteration as end:
-            ends: connection_setup.Ends = end.value
+            ends: connection_setup.Codecs = end.value
             return ends
 
 
