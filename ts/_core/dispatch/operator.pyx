@@ -235,7 +235,7 @@ cdef bint wants_gradient(Operator op, IValue *r, const int32_t *at) noexcept:
 
 
 cdef bint any_wants(list args) except -1:
-    """Return whether any tensor among Python arguments or their lists requires grad."""
+    """Return whether a tensor in `args`, or in a list in `args`, requires grad."""
     for x in args:
         if isinstance(x, Tensor):
             if concerns_tape(<Tensor>x):
@@ -301,7 +301,7 @@ cdef int invoke_limited(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int raise_limit(object error) except -1:
-    """Re-raise an error, or the limit error that it represents."""
+    """Raise the limit error that `error` stands for (a MemoryError of NumPy); otherwise raise `error`."""
     limit = as_limit(error)
     if limit is error:
         raise error
@@ -309,7 +309,7 @@ cdef int raise_limit(object error) except -1:
 
 
 cdef int first_tensor(str schema_text) except -2:
-    """Return the index of the first tensor or tensor-list parameter, or -1."""
+    """Return the index of the first parameter that is a tensor or tensor list; -1 if there is none."""
     cdef int i
     arguments = schema_text.partition("(")[2].replace("*, ", "")
     for i, parameter in enumerate(arguments.rpartition(") -> ")[0].split(", ")):
@@ -319,18 +319,19 @@ cdef int first_tensor(str schema_text) except -2:
     return -1
 
 
-cdef object made = WeakSet()           # operators with bound kernels
+cdef object made = WeakSet()           # operators whose kernels have been set
 
 
 def forget_kernels():
-    """Reset the kernels of all operators after a backend has changed its kernels."""
-    for op in [reference() for reference in list(made.data)]:  # a copy: other threads may create operators
+    """Reset the kernels of all operators; called after a backend has changed its kernels."""
+    # a copy, because other threads may create operators
+    for op in [reference() for reference in list(made.data)]:
         if op is not None:
             unbind(op)
 
 
 cdef int unbind(Operator op) except -1:
-    """Reset the operator's kernels, which are bound again on next use."""
+    """Reset the kernels of an operator; they are set again at the next call."""
     cdef int i
     for i in range(MAX_BACKENDS):
         op.kernels[i] = bind_and_run
@@ -339,7 +340,7 @@ cdef int unbind(Operator op) except -1:
 
 
 cdef int bind_and_run(Operator op, IValue *r, const int32_t *at) except -1:
-    """Bind the operator's kernel on first use, then run it."""
+    """Set the kernel of the operator at its first call, then run the kernel."""
     cdef int backend = backend_at(op, r, at)
     if backend == BACKEND_UNDEFINED:
         return call_python_kernel(op, r, at)
@@ -372,7 +373,7 @@ cdef bint has_kernel(Operator op, int backend) except -1:
 
 
 cdef int read_signature(Operator op) except -1:
-    """Parse the schema into the operator's fields, each assigned once for thread safety."""
+    """Parse the schema and set the fields of the operator; each field is assigned once, for thread safety."""
     cdef int i
     found = signature(op.schema_text)
     record = op.record
@@ -391,7 +392,7 @@ cdef int read_signature(Operator op) except -1:
 
 
 cdef tuple layouts_of(Operator op):
-    """Return the memory-layout rules of the results; empty for in-place and `out=` variants."""
+    """Return the layout rules for the operator's results; empty for in-place and `out=` variants."""
     if op.record is None or op.record.variant:
         return ()
     return op.record.layout
@@ -401,13 +402,16 @@ cdef object arranged = None
 
 
 def set_layouts(function):
-    """Register `function(xp, rules, results, arguments)`, which applies memory-layout rules to results."""
+    """Register `function(xp, rules, results, arguments)`, which applies layout rules to results."""
     global arranged
     arranged = function
 
 
 cdef object call_bound(Operator op, list args):
-    """Run on bound Python values, through registers for C kernels, watchers and gradients."""
+    """Run with one Python value per parameter.
+
+    The values are copied to registers if a C kernel, an observer or autograd needs this.
+    """
     cdef int backend = 0
     if symbolic and any_symbols(args):
         return run_at_once(op, args)
@@ -419,11 +423,11 @@ cdef object call_bound(Operator op, list args):
     return run_at_once(op, args)
 
 
-cdef bint symbolic = False             # symbolic sizes may occur as arguments
+cdef bint symbolic = False             # True if arguments can be symbolic sizes
 
 
 def expect_symbols():
-    """Allow symbolic arguments from now on, which registers cannot hold."""
+    """Allow symbolic sizes as arguments in the rest of this process; registers cannot hold them."""
     global symbolic
     symbolic = True
 
@@ -436,7 +440,7 @@ cdef bint any_symbols(list args):
 
 
 cdef enum:
-    MAX_REGISTERS = 32                # limit for calls from Python through registers
+    MAX_REGISTERS = 32                # maximal number of registers for calls from Python
 
 
 cdef object call_in_registers(Operator op, list args):
@@ -449,7 +453,7 @@ cdef object call_in_registers(Operator op, list args):
     try:
         try:
             unbox_arguments(op.name, op.parameters, tuple(args), r)
-        except TypeError:  # lists of mixed types, such as tensors and None
+        except TypeError:  # a list of mixed types, such as tensors and None
             if not (differentiating(context_flags()) and any_wants(args)):
                 return run_at_once(op, args)
             tensors = numbers_as_tensors(op, args)
@@ -468,7 +472,9 @@ cdef object call_in_registers(Operator op, list args):
 
 
 cdef list numbers_as_tensors(Operator op, list args):
-    """Return the arguments with numbers at tensor parameters as tensors; None without such numbers."""
+    """Return the arguments with numbers for tensor parameters converted to tensors; None if there are no such
+    numbers.
+    """
     cdef list tensors = [x for x in args if isinstance(x, Tensor)]
     cdef list places = [
         i for i, parameter in enumerate(op.parameters[:len(args)])
@@ -484,7 +490,7 @@ cdef list numbers_as_tensors(Operator op, list args):
 
 
 cdef object run_at_once(Operator op, list args):
-    """Run on Python values that registers cannot hold, with the observers of `invoke_watched`."""
+    """Run on Python values that registers cannot hold, with the same observers as `invoke_watched`."""
     return call_cast(op, args) if context_flags() & AUTOCAST and op.record is not None else call_uncast(op, args)
 
 
@@ -531,11 +537,11 @@ cdef list complete(Operator op, tuple args, dict kwargs):
 
 
 cdef object call_native(Operator op, tuple args, dict kwargs):
-    """Run a kernel written in C on Python arguments: check, unbox, run, box."""
+    """Call a C kernel with Python arguments: check, unbox, run the kernel, box."""
     cdef int n = op.nargs, total = n + op.nrets, i
     cdef IValue *r
     cdef int32_t *at
-    if "...) -> " in op.schema_text:           # variadic arguments are packed into one Tuple
+    if "...) -> " in op.schema_text:           # pack the variadic arguments into one Tuple
         rest = args[n - 1:]
         args = (*args[:n - 1], ivalue_module.to_core(rest, type_of.infer_spec(rest)))
     elif kwargs or len(args) < n:
@@ -559,10 +565,10 @@ cdef object call_native(Operator op, tuple args, dict kwargs):
         free(r)
 
 
-# ---------------------------------------------------------------- running a record
+# ---------------------------------------------------------------- Python kernels of records
 
 cdef object run(Operator op, list args):
-    """Run the record's kernel on Python values (tensors, numbers, lists) and return tensors."""
+    """Run the record's Python kernel on Python values (tensors, numbers, lists), and return tensors."""
     cdef Py_ssize_t i, n = len(args)
     cdef int backend = -1
     cdef int device = -1
@@ -575,7 +581,8 @@ cdef object run(Operator op, list args):
         x = args[i]
         if isinstance(x, Tensor):
             t = <Tensor>x
-            if t.backend == BACKEND_META and hides_elements(t):  # its level is closed or belongs to another thread
+            # the tensor's level is closed or belongs to another thread
+            if t.backend == BACKEND_META and hides_elements(t):
                 return call_layered(op, args)
             if backend < 0:
                 backend = t.backend
@@ -592,7 +599,8 @@ cdef object run(Operator op, list args):
         if backend == BACKEND_SPARSE and found.index == BACKEND_CPU:
             return run_on(op, args, backend, device)
         elsewhere = found.index != backend or (found.numbered and place.index is not None and place.index != device)
-        if elsewhere and backend >= 0:  # x.new_zeros(2, device="cuda"): move the tensors
+        # the device argument differs, such as in x.new_zeros(2, device="cuda"): move the tensors
+        if elsewhere and backend >= 0:
             args = [on_device(x, found, place) if isinstance(x, Tensor) else x for x in args]
         if found.index != backend:
             backend = found.index
@@ -607,7 +615,7 @@ cdef object run(Operator op, list args):
 
 
 cdef bint has_sparse_layout(Operator op, list args) except -1:
-    """Return whether the argument `layout=`, which precedes `device=`, requests a sparse layout."""
+    """Return whether the argument `layout=`, just before `device=`, requests a sparse layout."""
     cdef int i = op.device_at - 1
     return i >= 0 and op.parameters[i].kind == "Layout" and bool(args[i])
 
@@ -618,40 +626,44 @@ cdef object check_narrow = None, narrow_kernel = None
 def set_narrow(check, kernel):
     """Register the handlers of dtypes without native arithmetic (float8, complex32).
 
-    `check(record, dtype, arguments)` raises for operators that do not support such arguments or results;
-    `kernel(record, kernel, arguments)` returns the kernel for complex32 arguments.
+    `check(record, dtype, arguments)` raises an error for operators that do not support such arguments or
+    results; `kernel(record, kernel, arguments)` returns the kernel for complex32 arguments.
     """
     global check_narrow, narrow_kernel
     check_narrow, narrow_kernel = check, kernel
 
 
 cdef inline bint is_narrow(int scalar_type) noexcept:
-    """Return whether a dtype is float8 or complex32, for which few operators have kernels."""
+    """Return whether a dtype is float8 or complex32; few operators have kernels for them."""
     return 23 <= scalar_type <= 26 or scalar_type == 44 or scalar_type == 8
 
 
 cdef object kernel_of_narrow(Operator op, object kernel, list args):
-    """Return the kernel for arguments that may have narrow dtypes; raise for unsupported operators."""
+    """Return the kernel for arguments that may be float8 or complex32; raise an error if it is
+    unsupported.
+    """
     for x in args:
         for y in (<list>x if type(x) is list else (x,)):
             if isinstance(y, Tensor) and is_narrow((<Tensor>y).scalar_type):
                 check_narrow(op.record, y.dtype, args)
                 if (<Tensor>y).scalar_type == 8:
                     return narrow_kernel(op.record, kernel, args)
-            elif type(y) is complex:  # complex32 with float16 operands
+            elif type(y) is complex:  # a complex number with a float16 operand gives complex32
                 return narrow_kernel(op.record, kernel, args)
     return kernel
 
 
 cdef object on_device(Tensor x, object backend, object place):
-    """Move a tensor to another device; a meta tensor gets uninitialized elements."""
+    """Return a copy of a tensor on another device; the copy of a meta tensor has uninitialized elements."""
     if x.backend != BACKEND_META:
         return factories.moved(x, place)
     return wrap(backend.empty(x.array.shape, x.array.dtype, -1 if place.index is None else place.index))
 
 
 cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
-    """Return whether a list has tensors of different devices; store the first device in the outputs."""
+    """Return whether a list has tensors on different devices; `backend` and `device` receive the first
+    device.
+    """
     cdef Tensor t
     for x in xs:
         if isinstance(x, Tensor):
@@ -665,7 +677,9 @@ cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
 
 
 cdef object run_mixed(Operator op, list args):
-    """Run on tensors of several devices: move 0-dim CPU tensors to the common device, else raise."""
+    """Run on tensors of several devices: copy 0-dim CPU tensors to the common device, or raise
+    RuntimeError.
+    """
     cdef list tensors = []
     cdef Tensor t, chosen = None
     for x in args:
@@ -694,7 +708,7 @@ cdef object run_mixed(Operator op, list args):
 
 
 cdef object run_sparse(Operator op, list args, list tensors):
-    """Run the sparse kernel on a mix of sparse and dense tensors, all on the CPU."""
+    """Run the sparse kernel on sparse and dense tensors, which must all be on the CPU."""
     cdef Tensor t
     for t in tensors:
         if t.backend != BACKEND_SPARSE and t.backend != BACKEND_CPU:
@@ -705,7 +719,7 @@ cdef object run_sparse(Operator op, list args, list tensors):
 
 
 cdef tuple bound_kernel(Operator op, int backend):
-    """Return the backend, its array namespace and its kernel for the record, cached."""
+    """Return the backend, its array namespace and the record's kernel for it; the tuple is cached."""
     found = op.implementations[backend]
     if found is None:
         place = backend_registry().at(backend)
@@ -745,14 +759,14 @@ cdef object run_on(Operator op, list args, int backend, int device):
 
 
 cdef int check_written(Operator op, list values) except -1:
-    """Raise an error for written tensors with internal overlap, or overlap with an input."""
+    """Raise an error if a written tensor has overlapping elements, or overlaps an input."""
     cdef Py_ssize_t i
     for i in op.written:
         if type(values[i + 1]) is list:
             for x in values[i + 1]:
                 check_write(x, [], op.overlap)
             continue
-        if not hasattr(values[i + 1], "strides"):  # a generator
+        if not hasattr(values[i + 1], "strides"):  # a generator, which has no array
             continue
         read = [x for j, x in enumerate(values) if j and j != i + 1 and hasattr(x, "strides")] if op.reads else []
         if check_write(values[i + 1], read, op.overlap) and op.overlap == WARN:
@@ -766,7 +780,7 @@ cdef int check_written(Operator op, list values) except -1:
 
 
 cdef object wrapped(Operator op, object result, list args):
-    """Wrap the kernel's arrays in tensors, by the results of the schema."""
+    """Wrap the arrays that a kernel returned in tensors, as the results of the schema require."""
     cdef Py_ssize_t i
     cdef tuple returns = op.signature_.returns
     if op.nrets == 0:
@@ -793,7 +807,7 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
     if kind == "Tensor":
         if isinstance(result, Tensor):
             return result
-        for x in args:  # if a kernel returns an argument unchanged, return the argument's tensor
+        for x in args:  # a kernel may return the array of an argument; the result is then the argument
             if isinstance(x, Tensor) and (<Tensor>x).array is result:
                 return x
         made = wrap(result)
@@ -814,7 +828,7 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
 
 
 cpdef Tensor known_as_view(Tensor made, object source):
-    """Make `made` share the version counter and base of `source` if it is a view of it."""
+    """If `made` is a view of `source`, let it share the version counter and base of `source`."""
     if isinstance(source, Tensor) and made is not source and (
         memory_of(made) is memory_of(<Tensor>source) or made.array.size == 0
     ):
@@ -823,7 +837,7 @@ cpdef Tensor known_as_view(Tensor made, object source):
 
 
 cdef object settle(Tensor target, object result):
-    """Store the result of an in-place kernel in `target` and count the write."""
+    """Store the result of an in-place kernel in `target`, and increment its version counter."""
     if result is not None and result is not target.array and not isinstance(result, Tensor):
         rebind(target, result)
     if result is not None:
@@ -832,7 +846,7 @@ cdef object settle(Tensor target, object result):
 
 
 cdef int settle_all(object target, object result) except -1:
-    """Store the results of an operator without return value in the tensors that it wrote."""
+    """Store the results of an operator without return value in the tensors that the operator wrote."""
     if isinstance(target, Tensor):
         settle(<Tensor>target, result)
     elif type(target) is list:
@@ -841,10 +855,10 @@ cdef int settle_all(object target, object result) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- kernels in registers
+# ---------------------------------------------------------------- Python kernels on registers
 
 cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run an operator's Python kernel on registers."""
+    """Run the Python kernel of the operator's record on registers."""
     return run_in_python(op, run, r, at)
 
 

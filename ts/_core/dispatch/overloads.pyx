@@ -1,10 +1,11 @@
-"""Calling an operator by name from Python: overload resolution as PyTorch's.
+"""Calls of operators by name from Python, with PyTorch's overload resolution.
 
-In: Python arguments; out: the first overload, in the registry's order, that accepts them, run.
+In: Python arguments; out: the result of the first overload in the registry's order that accepts the
+arguments.
 
     add = OverloadSet("aten::add", registry.lookup)
     add(x, y);  add(x, 2, alpha=3);  add(input=x, other=y, out=z)
-    x.view(2, 3)                 positional integers are collected in the int[] parameter
+    x.view(2, 3)                 positional ints are collected for the int[] parameter
     add(x, "a")                  TypeError: add(): argument 'other' (position 2) must be Tensor, not str
 
 The same object is `ts.add` and, through the descriptor protocol, the method `x.add`.
@@ -54,10 +55,10 @@ cdef extern from "Python.h":
     void PyType_Modified(type t)
 
 
-# Alternative parameter names that PyTorch accepts.
+# Alternative parameter names that PyTorch accepts -> parameter names of schemas.
 _ALIASES = {
     "input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x2": "other", "x1": "self",
-    "tensor": "self", "split_size_or_sections": "split_size",  # for `split`, whose Python signature in PyTorch has this name
+    "tensor": "self", "split_size_or_sections": "split_size",  # the name in the Python signature of `split`
 }
 
 
@@ -69,8 +70,8 @@ cdef class OverloadSet:
     cdef object lookup
     cdef list binders
     cdef bint any_numbers
-    cdef set names                     # names of all parameters except `out`
-    cdef void *vectorcall              # address of `call_vector` (vectorcall protocol)
+    cdef set names                     # names of the parameters of all overloads, except `out`
+    cdef void *vectorcall              # address of `call_vector`, for the vectorcall protocol
 
     def __cinit__(self, str name not None, lookup):
         self.name = name
@@ -83,7 +84,7 @@ cdef class OverloadSet:
         return _documentation(self.name, self.operators())
 
     def operators(self):
-        """Return the overloads in resolution order."""
+        """Return the overloads in the order in which they are tried."""
         self.load()
         return [(<Binder>b).op for b in self.binders]
 
@@ -101,7 +102,7 @@ cdef class OverloadSet:
         return self.run(args, kwargs)
 
     cdef object run(self, tuple args, dict kwargs):
-        """Run the first overload that accepts the arguments, through Python values."""
+        """Run the first overload that accepts the arguments, with the arguments as Python values."""
         cdef Binder b
         cdef list values
         if watched():
@@ -109,7 +110,8 @@ cdef class OverloadSet:
         if self.binders is None:
             self.load()
         if kwargs:
-            if kwargs.get("requires_grad") is True and "requires_grad" not in self.names:  # an option of factories
+            # `requires_grad` is an option of factories, which is not in the schemas
+            if kwargs.get("requires_grad") is True and "requires_grad" not in self.names:
                 return self.run(args, {k: v for k, v in kwargs.items() if k != "requires_grad"})._marked(True)
             kwargs = self.renamed(kwargs)
             if "out" in kwargs and not self.names.isdisjoint(_OPTIONS):
@@ -132,7 +134,7 @@ cdef class OverloadSet:
         raise self.error(args, kwargs)
 
     def resolve(self, tuple args not None, dict kwargs not None):
-        """Return the overload for a call, its converted arguments and the original arguments."""
+        """Return the overload for a call, its converted arguments, and the original arguments."""
         cdef Binder b
         cdef list values
         self.load()
@@ -145,7 +147,7 @@ cdef class OverloadSet:
         raise self.error(args, kwargs)
 
     def for_python(self, Operator op not None, result):
-        """Convert an overload's result to its Python form."""
+        """Convert the result of an overload for Python."""
         cdef Binder b
         for b in self.binders:
             if b.op is op:
@@ -153,7 +155,7 @@ cdef class OverloadSet:
         return result
 
     cdef bint knows(self, PyObject *names):
-        """Return whether all keyword names occur in the schemas."""
+        """Return whether every keyword name in `names` is a parameter of some overload."""
         cdef Py_ssize_t i
         if names != NULL:
             for i in range(PyTuple_GET_SIZE(names)):
@@ -162,21 +164,24 @@ cdef class OverloadSet:
         return True
 
     def load(self):
-        """Look up the overloads; operators without a record are used only without alternatives."""
+        """Look up the overloads; overloads without a record are used only if no overload has a record."""
         if self.binders is not None:
             return
         found = self.lookup(self.name)
         if not found:
             raise AttributeError(f"there is no operator {self.name}")
         chosen = [op for op in found if op.record is not None] or list(found)
-        binders = sorted([binder_of(op) for op in chosen], key=count_of_scalars)  # stable
+        # a stable sort, which keeps the registry's order
+        binders = sorted([binder_of(op) for op in chosen], key=count_of_scalars)
         binders = [b for b in binders if not is_scripts_only(b)] or binders
         self.any_numbers = any([(<Binder>b).numbers for b in binders])
         self.names = {(<Slot>s).name for b in binders for s in (<Binder>b).slots} - {"out"}
         self.binders = binders
 
     def renamed(self, dict kwargs not None):
-        """Return keyword arguments with the schema's names: drops `out=None`, expands a tuple of outputs."""
+        """Return keyword arguments with the schema's names; `out=None` is removed, a tuple of outputs
+        expanded.
+        """
         cdef dict result = {}
         cdef Slot slot
         cdef Binder b
@@ -197,16 +202,16 @@ cdef class OverloadSet:
         return result
 
     cdef bint takes_list_of_outputs(self) except -1:
-        """Return whether `out=` is one argument with a list of tensors."""
+        """Return whether the parameter `out` of an overload is a list of tensors."""
         cdef Binder b
         return any([(<Slot>s).name == "out" and (<Slot>s).kind == TENSOR_LIST for b in self.binders for s in b.slots])
 
     def error(self, tuple args, dict kwargs):
-        """Return the TypeError for a call without a matching overload."""
+        """Return the TypeError for a call that no overload accepts."""
         cdef Binder b
         cdef list why
         shown = [b for b in self.binders if not any([(<Slot>s).written and (<Slot>s).keyword_only for s in b.slots])]
-        for b in shown:                        # report the first overload that accepts the first item of the list
+        for b in shown:  # report on the first overload whose parameter accepts the first list item
             why = []
             bind(b, args, kwargs, False, why)
             if why and "failed to unpack the object" in why[0]:
@@ -235,7 +240,7 @@ cdef class OverloadSet:
 
 
 cdef str of_others(tuple args, dict kwargs):
-    """Return an error hint for arguments that are arrays of other libraries, or an empty string."""
+    """Return a hint for the error message if an argument is an array of another library, else ""."""
     for x in (*args, *(kwargs or {}).values()):
         hint = conversion(x, "Tensor")
         if hint:
@@ -248,7 +253,7 @@ cdef frozenset _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 
 cdef dict suited_to_output(dict kwargs, list binders):
-    """Remove factory options (dtype, device, ...) that the `out=` overload lacks; `out` must match them."""
+    """Remove factory options (dtype, device, ...) that the `out=` overload lacks, if `out` matches them."""
     cdef Binder b
     out, dtype, device = kwargs["out"], kwargs.get("dtype"), kwargs.get("device")
     if not isinstance(out, Tensor):
@@ -268,9 +273,10 @@ cdef dict suited_to_output(dict kwargs, list binders):
 
 
 cdef tuple by_name(list binders, tuple args, dict kwargs):
-    """Convert deprecated positional factors to keyword arguments; None without such factors.
+    """Convert deprecated positional scale factors to keyword arguments; return None if there are none.
 
-    add(x, 2, y) is add(x, y, alpha=2), addmm(3, x, 2, a, b) and x.addmm(3, 2, a, b) are addmm(x, a, b, beta=3, alpha=2).
+    add(x, 2, y) is add(x, y, alpha=2), addmm(3, x, 2, a, b) and x.addmm(3, 2, a, b) are addmm(x, a, b,
+    beta=3, alpha=2).
     """
     cdef Binder b
     numbers = [x for x in args if isinstance(x, (int, float, complex))]
@@ -293,14 +299,14 @@ cdef int warn_of_deprecation(str name) except -1:
 
 
 cdef bint is_scripts_only(Binder b) except -1:
-    """Return whether an `out=` overload takes a number that Python treats as a tensor."""
+    """Return whether an `out=` overload has a number parameter for which Python passes a tensor."""
     if not b.numbers or b.op.record.variant != "out":
         return False
     return any([(<Slot>s).kind == SCALAR and not (<Slot>s).has_default for s in b.slots])
 
 
 cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, PyObject *names):
-    """Call by the vectorcall protocol, directly to a C kernel if possible."""
+    """Call the operator by the vectorcall protocol; a C kernel is called directly if possible."""
     cdef Py_ssize_t given = PyVectorcall_NARGS(count), i
     cdef Binder b
     cdef object result
@@ -330,7 +336,7 @@ cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, P
 
 
 def _install_vectorcall():
-    """Enable the vectorcall and method-descriptor protocols of OverloadSet."""
+    """Enable the vectorcall and method-descriptor protocols for OverloadSet."""
     cdef OverloadSet probe = OverloadSet("", None)
     cdef PyTypeObject *cls = <PyTypeObject *>OverloadSet
     cls.tp_vectorcall_offset = <char *>&probe.vectorcall - <char *><void *>probe
@@ -342,7 +348,7 @@ _install_vectorcall()
 
 
 def count_of_scalars(Binder b not None):
-    """Return the number of scalar parameters, a sort key that puts tensor overloads first."""
+    """Return the number of scalar parameters; sorting by it puts overloads with tensor parameters first."""
     cdef Slot slot
     count = 0
     for slot in b.slots:
@@ -356,7 +362,7 @@ cdef str shown_slot(Slot slot):
 
 
 cdef list as_given(Binder b, tuple args, dict kwargs, list values):
-    """Return the arguments before conversion, one per parameter; defaults as in `values`."""
+    """Return the arguments before conversion, one per parameter; defaults are taken from `values`."""
     cdef Py_ssize_t given = len(args)
     if given > b.positional or (b.int_list_at >= 0 and given == b.positional and is_int(args[given - 1])):
         args = args[:b.int_list_at] + (args[b.int_list_at:],)
@@ -367,7 +373,7 @@ cdef list as_given(Binder b, tuple args, dict kwargs, list values):
 
 
 cdef list settled(list values):
-    """Convert the first number to a tensor if there is no tensor among the values."""
+    """Convert the first number in `values` to a tensor if `values` has no tensor."""
     for x in values:
         if isinstance(x, Tensor):
             return values
@@ -378,24 +384,26 @@ cdef list settled(list values):
 # ---------------------------------------------------------------- overload sets by name
 
 cdef dict _sets = {}
-cdef object _lookup = None           # lookup(name) -> overloads in PyTorch's order
-cdef object _documentation = None    # documentation(name, overloads) -> docstring
+cdef object _lookup = None           # lookup(name) returns the overloads in PyTorch's order
+cdef object _documentation = None    # documentation(name, overloads) returns the docstring
 
 
 def set_lookup(function):
-    """Register `function(name)`, which returns the overloads of a name; called by the registry."""
+    """Register `function(name)`, which returns the overloads of an operator name; called by the registry."""
     global _lookup
     _lookup = function
 
 
 def set_documentation(function):
-    """Register `function(name, overloads)`, which returns the docstring; called by the registry."""
+    """Register `function(name, overloads)`, which returns a docstring; called by the registry."""
     global _documentation
     _documentation = function
 
 
 def overloads(str name not None):
-    """Return the callable of an operator name, with or without `aten::`; AttributeError if unknown."""
+    """Return the callable of an operator name, with or without `aten::`; raise AttributeError if it is
+    unknown.
+    """
     if "::" not in name:
         name = f"aten::{name}"
     found = _sets.get(name)

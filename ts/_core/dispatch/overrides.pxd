@@ -2,5 +2,6 @@
 
 from cpython.object cimport PyObject
 
-# Return whether an argument, or an item of list and tuple arguments, has a class that defines `__torch_function__`.
+# Return whether the class of an argument, or of an item of a list or tuple argument, defines
+# `__torch_function__`.
 cdef bint any_overrides(PyObject *const *args, Py_ssize_t count) except -1

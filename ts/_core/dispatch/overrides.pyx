@@ -1,4 +1,4 @@
-"""Function overrides by the classes of arguments, with PyTorch's `__torch_function__` protocol.
+"""Function overrides by argument classes, with PyTorch's `__torch_function__` protocol.
 
 In: a function and the arguments of a call.  Out: the first handler result that is not NotImplemented.
 
@@ -9,13 +9,15 @@ In: a function and the arguments of a call.  Out: the first handler result that 
             return super().__torch_function__(func, types, args, kwargs)
 
     x = ts.ones(2).as_subclass(Logged)
-    x + 1                                           prints "add"; the sum is a Logged, too
+    x + 1                                           prints "add"; the sum is also a Logged
 
-Without subclasses of `Tensor`, the check costs a load and a branch (`overriding`); other classes are only searched for
-after an argument mismatch.  Operators can be overridden, and functions and methods in an `Overridable`.  For
-`TorchFunctionMode` see `modes.py`.
+If no subclass of `Tensor` exists, the check costs a load and a branch (`overriding`).  Classes that do not
+derive from
+`Tensor` are searched for only if the arguments match no overload.  Operators can be overridden, as well as
+functions
+and methods wrapped in `Overridable`.  `TorchFunctionMode` is in `modes.py`.
 
-Source of the semantics: PyTorch's page "Extending torch", and its outputs.
+The semantics follow PyTorch's page "Extending torch" and PyTorch's observed behavior.
 """
 
 from cpython.object cimport PyObject
@@ -77,10 +79,11 @@ cdef bint any_overrides(PyObject *const *args, Py_ssize_t count) except -1:
 
 
 def overriding_arguments(list args not None):
-    """Return one argument per class with `__torch_function__`, in calling order.
+    """Return one argument per class that defines `__torch_function__`, in the order in which handlers are
+    called.
 
-    Items of lists and tuples count as arguments.  Classes are ordered from left to
-    right, subclasses before bases.
+    Items of list and tuple arguments count as arguments.  Classes are ordered from left to right, but
+    subclasses precede their bases.
     """
     cdef list found = []
     if context_flags() & AS_TENSORS:
@@ -101,7 +104,9 @@ def overriding_arguments(list args not None):
 # ---------------------------------------------------------------- calls of handlers
 
 def call_overridden(function, list overriding not None, args, kwargs):
-    """Call the `__torch_function__` handlers of `overriding` in order; TypeError if all decline."""
+    """Call the `__torch_function__` handlers of `overriding` in order; raise TypeError if all return
+    NotImplemented.
+    """
     cdef tuple types = tuple([type(x) for x in overriding])
     for x in overriding:
         result = x.__torch_function__(function, types, args, kwargs)
@@ -111,7 +116,7 @@ def call_overridden(function, list overriding not None, args, kwargs):
 
 
 cdef object refused(object function, tuple types):
-    """Return PyTorch's TypeError for a function declined by all classes."""
+    """Return PyTorch's TypeError for a function for which all handlers return NotImplemented."""
     name = name_of(function)
     if isinstance(function, (Overridable, FunctionType)):
         return TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}")
@@ -123,7 +128,7 @@ cdef object refused(object function, tuple types):
 
 
 def name_of(function):
-    """Return the public PyTorch name of a function."""
+    """Return the public name of a function in PyTorch."""
     name = getattr(function, "__name__", type(function).__name__)
     module = getattr(function, "__module__", None) or "torch"
     if is_own(module):
@@ -132,14 +137,14 @@ def name_of(function):
 
 
 cdef class Overridable:
-    """Callable around a Python function that argument classes and modes may override.
+    """Callable that wraps a Python function; classes of arguments and modes can override it.
 
     __wrapped__      the function
-    known_as         the function that handlers receive; None: this object
+    known_as         the function that handlers receive; None stands for this object
     """
     cdef readonly object __wrapped__
     cdef object known_as
-    cdef void *vectorcall              # address of `call_vector` (vectorcall protocol)
+    cdef void *vectorcall              # address of `call_vector`, for the vectorcall protocol
     cdef dict __dict__
     cdef object __weakref__
 
@@ -165,7 +170,7 @@ cdef class Overridable:
         return repr(self.__wrapped__)
 
     def __reduce__(self):
-        return self.__wrapped__.__qualname__  # pickled by name
+        return self.__wrapped__.__qualname__  # pickle stores this name
 
     def __get__(self, instance, owner):
         return self if instance is None else PyMethod_New(self, instance)
@@ -178,7 +183,7 @@ cdef class Overridable:
 
 
 cdef object call_vector(Overridable self, PyObject *const *args, size_t count, PyObject *names):
-    """Call by the vectorcall protocol, with `__torch_function__` overrides."""
+    """Call the function by the vectorcall protocol, or its override if an argument class or mode has one."""
     cdef Py_ssize_t i, given = PyVectorcall_NARGS(count), named = 0 if names == NULL else PyTuple_GET_SIZE(names)
     cdef bint by_mode = context_flags() & MODES != 0
     if not by_mode and not any_overrides(args, given + named):
@@ -191,7 +196,7 @@ cdef object call_vector(Overridable self, PyObject *const *args, size_t count, P
 
 
 def _install_vectorcall():
-    """Enable the vectorcall and method-descriptor protocols of Overridable."""
+    """Enable the vectorcall and method-descriptor protocols for Overridable."""
     cdef Overridable probe = Overridable(None)
     cdef Callable *cls = <Callable *>Overridable
     cls.tp_vectorcall_offset = <char *>&probe.vectorcall - <char *><void *>probe

@@ -1,4 +1,4 @@
-"""Result types of operators from argument types; see `proving.pyx`."""
+"""Inference of result types of operators from argument types (`proving.pyx`)."""
 
 from ts._core.dispatch.operator cimport Operator
 

@@ -1,13 +1,14 @@
-"""Result types of operators, inferred from argument types.
+"""Inference of result types of operators from argument types.
 
-In: an operator and the TypeSpecs of its arguments, as known to the bytecode verifier.  Out: the TypeSpecs of
+In: an operator, and the TypeSpecs that the bytecode verifier knows for its arguments.  Out: the TypeSpecs of
 its results:
 
     aten::sub.int(int a, int b) -> int               int, int              int
     aten::append.t(t[](a!) self, t(c -> *) el)       List[str], str        List[str]
                                                      List[str], int        TypeError
 
-The first argument that mentions a type variable (`t`) binds it; the others must conform.
+The first argument whose parameter type contains a type variable (`t`) binds the variable; later arguments
+must match the binding.
 """
 
 from ts._core.dispatch.arguments cimport solved, spec_of_text
@@ -27,9 +28,10 @@ from ts._core.value.spec cimport (
     TypeSpec,
 )
 
-# Parameter types that accept every enum, or every class; the kernels check such arguments of calls from Python.
+# Parameter types that accept every enum or every class object; kernels check such arguments if Python calls
+# them.
 cdef dict SORTS = {"AnyEnumType": TypeSpec(KIND_ENUM, (), "enum"), "AnyClassType": TypeSpec(KIND_CLASS, (), "object")}
-cdef TypeSpec REST = TypeSpec(KIND_OBJECT, (), "tuple")  # the tuple of variadic arguments
+cdef TypeSpec REST = TypeSpec(KIND_OBJECT, (), "tuple")  # type of the tuple of variadic arguments
 
 
 cdef tuple result_specs(Operator op, list found):
@@ -37,7 +39,8 @@ cdef tuple result_specs(Operator op, list found):
     cdef dict bound = {}
     if op.takes is None:
         op.takes = parameter_specs(op)
-    for i in range(min(len(found), len(op.takes))):  # `prim::tolist(...)` checks its variadic arguments itself
+    # `prim::tolist(...)` has more arguments, which its kernel checks
+    for i in range(min(len(found), len(op.takes))):
         if not matches(<TypeSpec>op.takes[i], <TypeSpec>found[i], bound):
             raise TypeError(
                 f"{op.key}: argument {i} is of type {(<TypeSpec>found[i]).text}, where "
@@ -61,8 +64,10 @@ cdef tuple parameter_specs(Operator op):
 
 
 cdef bint matches(TypeSpec wanted, TypeSpec found, dict bound) except -1:
-    """Match an argument type with `wanted` and bind type variables; items of read-only lists may be
-    narrower."""
+    """Match an argument type with the type `wanted`, binding type variables; return whether they match.
+
+    The items of read-only lists may have a narrower type.
+    """
     cdef Py_ssize_t i
     cdef int kind = wanted.kind
     if wanted is ANY_SPEC or wanted is found:

@@ -1,4 +1,4 @@
-"""Event recorder of the profiler: operators, functions, labels and compiler stages with times.
+"""Event recorder of the profiler: times of operators, functions, labels and compiler stages.
 
 In: operators, function calls and labels of recorded threads, stages of the compiler.  Out: a list of `Event`.
 
@@ -8,7 +8,8 @@ In: operators, function calls and labels of recorded threads, stages of the comp
     recorder.stop()
     recorder.events, recorder.most_bytes
 
-Without an active recorder, an operator only reads the thread's flag word, as for limits.  A process has at
+Without an active recorder, an operator call only reads the thread's flag word, which it does for limits
+anyway.  A process has at
 most one active recorder.  Compiler stages are recorded on every thread.
 """
 
@@ -53,7 +54,7 @@ cdef extern from *:
     """
     const char *library_at(const void *address) noexcept
 
-cdef Recorder active = None           # the active recorder
+cdef Recorder active = None           # the active recorder of this process, or None
 
 
 cdef class Event:
@@ -62,12 +63,13 @@ cdef class Event:
 
 
 cdef class Recorder:
-    cdef readonly list events         # ordered by start time
+    cdef readonly list events         # sorted by start time
     cdef bint shapes, stacks, memory
     cdef MemoryBudget *allowance
-    cdef dict labels                  # thread id -> stack of open label events
+    cdef dict labels                  # thread id -> stack of label events that have not ended
     cdef unsigned long thread
-    cdef readonly int64_t most_bytes  # peak memory of the starting thread, counted from `start`
+    # peak memory of the thread that called `start`, relative to its memory at that time
+    cdef readonly int64_t most_bytes
 
     def __cinit__(self, bint shapes=False, bint stacks=False, bint memory=False):
         self.shapes, self.stacks, self.memory = shapes, stacks, memory
@@ -91,7 +93,7 @@ cdef class Recorder:
         set_flag(PROFILING, True)
 
     def stop(self):
-        """Stop recording; RuntimeError unless it was started on this thread."""
+        """Stop recording; raise RuntimeError unless this thread started the recorder."""
         global active
         if active is not self:
             raise RuntimeError("Can't stop a profiler that is not at work")
@@ -105,7 +107,7 @@ cdef class Recorder:
 
     @property
     def at_work(self):
-        """True while this recorder is active."""
+        """Return whether this recorder is active."""
         return active is self
 
     cdef Event begin(self, str kind, what):
@@ -153,7 +155,7 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
     cdef Recorder recorder = active
     cdef Event event
     cdef int i, backend
-    if recorder is None:                # stopped meanwhile; the flag of this thread is still set
+    if recorder is None:                # the recorder was stopped, but the flag of this thread is still set
         return invoke_limited(op, r, at)
     event = recorder.begin("operator", op)
     if code != NULL:
@@ -161,7 +163,7 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
     if recorder.shapes:
         event.inputs = tuple([described(&r[at[i]]) for i in range(op.nargs)])
         event.start = nanoseconds()
-    backend = backend_at(op, r, at)     # before the call: results may overwrite arguments
+    backend = backend_at(op, r, at)     # read before the call, because results may overwrite arguments
     try:
         invoke_limited(op, r, at)
     finally:
@@ -188,11 +190,11 @@ cdef object record_call(Operator op, list args):
 
 
 cdef enum:
-    NEAR = 64                         # number of latest events searched for the current one of this thread
+    NEAR = 64  # number of latest events in which the current event of this thread is searched
 
 
 cdef int note_by_record(Operator op, int backend) except -1:
-    """Set the backend of the current operator's event, for arguments without a C kernel."""
+    """Set the backend in the event of the operator that is running, because it runs its Python kernel."""
     cdef Event event
     if active is None:
         return 0
@@ -201,17 +203,17 @@ cdef int note_by_record(Operator op, int backend) except -1:
         if event.end == 0 and event.thread == thread:
             if event.what is op:
                 event.backend = backend
-            break                     # otherwise `op` runs inside the kernel of the recorded operator
+            break                     # else `op` runs inside of the kernel of another, recorded operator
     return 0
 
 
 def library_of(size_t address):
-    """Return the library file that contains a kernel's address, or an empty string."""
+    """Return the path of the shared library that contains a kernel's address; "" if it is unknown."""
     return library_at(<const void *>address).decode("utf-8", "replace")
 
 
 cdef object described(IValue *x):
-    """Return (sizes, dtype) of a tensor, a list of such pairs for a list of tensors, else None."""
+    """Return (sizes, dtype) of a tensor, a list of such tuples for a list of tensors, or None."""
     cdef List items
     cdef IValue item
     cdef Py_ssize_t i
@@ -243,7 +245,7 @@ operator.note_record = note_by_record
 # ---------------------------------------------------------------- labels and stages
 
 def enter_label(str name, str args=None):
-    """Begin the event of a label and return its number, or -1 if this thread is not recorded."""
+    """Begin an event of a label and return its number; return -1 if this thread is not recorded."""
     cdef Event event = begin_event("label", name)
     if event is None:
         return -1
@@ -253,7 +255,7 @@ def enter_label(str name, str args=None):
 
 
 def leave_label(Py_ssize_t number):
-    """End the label with this number, and all labels nested in it that are still open."""
+    """End the label with number `number`, and all labels nested in it that have not ended."""
     cdef list open
     if active is None or number < 0:
         return
@@ -263,7 +265,11 @@ def leave_label(Py_ssize_t number):
 
 
 def take_label(Py_ssize_t number):
-    """Detach a label's event, which continues until `end_call`, and end nested labels; None for no label."""
+    """Remove the label with number `number` from the open labels, end labels nested in it, and return its
+    event.
+
+    The event continues until `end_call`. Return None if there is no such label.
+    """
     cdef list open
     cdef Event event
     if active is None or number < 0:
@@ -284,12 +290,12 @@ def is_watched():
 
 
 def begin_call(str name):
-    """Begin the event of a call to another process, which any thread may end; None if not recorded."""
+    """Begin the event of a call to another process; any thread may end it. Return None if not recorded."""
     return begin_event("call", name)
 
 
 def end_call(Event event not None, detail):
-    """End a call's event, with `detail` for its report."""
+    """End the event of a call; `detail` is shown in the report."""
     if detail is not None:
         event.detail = detail
     end_event(event)
@@ -318,7 +324,7 @@ cdef class Stage:
 # ---------------------------------------------------------------- stacks
 
 cdef enum:
-    MAX_STACK_FRAMES = 64                      # recorded frames per stack
+    MAX_STACK_FRAMES = 64                      # maximal number of recorded frames per stack
 
 
 cdef tuple python_stack():

@@ -1,9 +1,9 @@
-"""Work estimate of operators, checked under `ts.limits(seconds=...)`."""
+"""Estimated time of operators, checked under `ts.limits(seconds=...)`."""
 
 from libc.stdint cimport int32_t
 
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport IValue
 
-# Raise TimeExceeded if the operator's estimated time on these arguments exceeds the time left.
+# Raise TimeExceeded if the estimated time of the operator for these arguments exceeds the remaining time.
 cdef int before_operator(Operator op, IValue *r, const int32_t *at) except -1

@@ -1,11 +1,11 @@
-"""Time checks before operators under `ts.limits`: a running kernel cannot be interrupted.
+"""Time checks before operators under `ts.limits`, because a running kernel cannot be interrupted.
 
 In: an operator and its arguments.  Out: nothing, or TimeExceeded.
 
-    before_operator(op, r, at)     compares a lower bound of the operator's time with the time left
+    before_operator(op, r, at)     compares a lower bound of the operator's time with the remaining time
 
-The estimate of an operator with a record is that of `ts.ops.cost_model`, computed from sizes only; the estimate of an
-operator of the language is proportional to the lengths of its lists and strings.
+For an operator with a record, `ts.ops.cost_model` computes the estimate from the sizes of its arguments.  For
+an operator of the language, the estimate is proportional to the lengths of its lists and strings.
 """
 
 from libc.stdint cimport int32_t
@@ -18,14 +18,14 @@ from ts._core.tensor.tensor cimport BACKEND_META, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box_shallow
 from ts.errors import LimitExceeded
 
-cdef double ITEM_NS = 0.1   # per list item or character, at least
+cdef double ITEM_NS = 0.1   # minimal time per list item or character
 
 cdef object rule_of_record = None
-cdef dict rules = {}               # Operator -> time estimate rule; None: negligible time
+cdef dict rules = {}  # Operator -> function that estimates its time; None if the time is negligible
 
 
 def set_work_rules(function):
-    """Register `function(record)`, which returns a time estimate rule(*arguments) in nanoseconds, or None."""
+    """Register `function(record)`, which returns a function: arguments -> estimated time in ns; or None."""
     global rule_of_record
     rule_of_record = function
 
@@ -52,7 +52,9 @@ cdef int before_call(Operator op, list args) except -1:
 
 
 cdef double estimate(object rule, list args) except -1:
-    """Return a rule's estimate in nanoseconds; 0 for invalid arguments, which the kernel rejects."""
+    """Return the time in ns that `rule` estimates; 0 for invalid arguments, for which the kernel raises an
+    error.
+    """
     try:
         return max(rule(*args), 0)
     except LimitExceeded:
@@ -62,7 +64,7 @@ cdef double estimate(object rule, list args) except -1:
 
 
 cdef bint of_meta(args) except -1:
-    """Return whether any tensor among the arguments is on the meta backend, without elements."""
+    """Return whether a tensor in `args` is on the meta backend, which has no elements."""
     for x in args:
         if isinstance(x, Tensor):
             if (<Tensor>x).backend == BACKEND_META:

@@ -6,7 +6,7 @@ from ts.dtypes import strided
 
 
 cdef class Layer:
-    """Transform state of a tensor at one level, in addition to its array."""
+    """State that a function transform adds to a tensor at one level."""
 
     def __init__(self, int level, Tensor inner not None):
         if self.inner is not None:
@@ -14,7 +14,7 @@ cdef class Layer:
         self.level, self.inner, self.implementation = level, inner, "TensorWrapper"
 
     def check_elements(self):
-        """Raise RuntimeError if an element of the tensor cannot be read as a number."""
+        """Raise RuntimeError if no element of the tensor can be read as a number."""
 
     def check_copy_to_host(self):
         """Raise RuntimeError if the elements of the tensor cannot be read as an array or a list."""
@@ -23,13 +23,13 @@ cdef class Layer:
         """Raise RuntimeError if the tensor is a view that cannot be detached in place."""
 
     def check_condition(self):
-        """Raise RuntimeError if an element of the tensor cannot decide about control flow."""
+        """Raise RuntimeError if control flow must not depend on an element of the tensor."""
 
     def check_open(self):
-        """Raise RuntimeError if the tensor cannot be used after its level was closed."""
+        """Raise RuntimeError if the level of the tensor is closed, so that it can no longer be used."""
 
     def check_memory(self):
-        """Raise RuntimeError if the address of the elements cannot be taken."""
+        """Raise RuntimeError if the tensor has no address of its elements."""
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 
     def check_data(self):
@@ -37,14 +37,14 @@ cdef class Layer:
 
     @property
     def layout(self):
-        """Reported layout of the tensor."""
+        """Return the layout that the tensor reports."""
         return strided
 
     @property
     def device(self):
-        """Reported device of the tensor."""
+        """Return the device that the tensor reports."""
         return self.inner.device
 
     def element(self, Tensor x):
-        """Return the only element of `x` as a Python number; RuntimeError for meta tensors."""
+        """Return the only element of `x` as a Python number; raise RuntimeError for meta tensors."""
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")

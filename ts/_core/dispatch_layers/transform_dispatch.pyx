@@ -1,9 +1,9 @@
-"""Transform dispatch: operators on tensors with layers run at their level or go to autograd first.
+"""Transform dispatch: an operator on tensors with layers runs at their level, or the tape records it first.
 
 In: an operator and its registers; out: HAS_RUN, OF_TAPE (the tape must record it first), or NO_LAYERS.
 
-    x a leaf, y batched       x * y: batching first; the tape records the operator on the inner tensors
-    x a batched leaf          x * y: the tape first, which saves tensors with their layers
+    x a leaf, y batched       x * y: batching runs first; the tape records the operator on the inner tensors
+    x a batched leaf          x * y: the tape runs first and saves tensors with their layers
 
 The tape records an operator only if a tensor of the highest level among the arguments requires grad.
 """
@@ -21,33 +21,37 @@ from ts._core.thread.context cimport DISPATCH_MODES, LAYERED, context_flags, set
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 
-cdef object runner = None              # function(operator, arguments, level)
+cdef object runner = None              # function(operator, arguments, level) that runs operators
 
 
 cdef enum:
-    SUBCLASSES = 2                     # level of tensors whose classes define `__torch_dispatch__`; also in `level_stack.py`
+    # level of tensors whose class defines `__torch_dispatch__`; `level_stack.py` has the same constant
+    SUBCLASSES = 2
 
-cdef object is_composite = None        # is_composite(operator) -> True if its decomposition is dispatched instead
+# is_composite(operator) is True if the operators of its decomposition are dispatched instead
+cdef object is_composite = None
 
 
 def set_composites(function):
-    """Set the predicate of operators that `__torch_dispatch__` sees as the operators of their decompositions."""
+    """Set a predicate: for operators with True, `__torch_dispatch__` receives the operators of the
+    decomposition.
+    """
     global is_composite
     is_composite = function
 
 
 def set_dispatch_modes(bint on):
-    """Enable or disable this thread's dispatch modes for operators on levels up to SUBCLASSES."""
+    """Enable or disable the dispatch modes of this thread, for operators on levels up to SUBCLASSES."""
     set_flag(DISPATCH_MODES, on)
 
 
 def watch_all_threads():
-    """Enable transform dispatch in all threads, for tensors of the level SUBCLASSES."""
+    """Enable transform dispatch in all threads, because tensors of the level SUBCLASSES can occur in each."""
     set_process_flag(LAYERED)
 
 
 def set_runner(function):
-    """Register `function(operator, arguments, level)`, which runs operators; level 0: no layers."""
+    """Register `function(operator, arguments, level)`, which runs operators; level 0 means no layers."""
     global runner
     runner = function
 
@@ -58,19 +62,22 @@ def enable_transform_dispatch(bint on):
 
 
 cdef inline int level_of(Tensor t) noexcept:
-    """Return the level of a tensor's layer; for a view without layer, the level of its base."""
+    """Return the level of a tensor's layer; for a view without a layer, the level of its base."""
     if is_layered(t) and isinstance(t.history.layer, Layer):
         return (<Layer>t.history.layer).level
     if t.base is None:
         return 0
     cdef int level = level_of(t.base)
-    return 0 if level == SUBCLASSES else level  # a handler decides about the class of a view
+    # the handler of `__torch_dispatch__` determines the class of a view
+    return 0 if level == SUBCLASSES else level
 
 
 cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
-    """Return the highest level among the arguments; if `own` is that level, whether a tensor of it has a history.
+    """Return the highest level among the arguments; if `own` is this level, whether a tensor of the level has
+    a history.
 
-    Autograd is above `__torch_dispatch__`: at the level SUBCLASSES, the histories of all arguments count.
+    Autograd runs before `__torch_dispatch__`, so at the level SUBCLASSES the histories of all arguments
+    count.
     """
     cdef int i, found = 0
     cdef Py_ssize_t k
@@ -89,7 +96,9 @@ cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
 
 
 cdef bint highest_wanted(Operator op, IValue *r, const int32_t *at, int level) noexcept:
-    """Return whether autograd records an operator on tensors of `level`; 0: no tensor has a layer."""
+    """Return whether autograd records an operator on tensors of `level`; level 0 means no tensor has a
+    layer.
+    """
     return level == 0 or highest(op, r, at, level) != 0
 
 

@@ -2,7 +2,8 @@
 
     are_contiguous(result, args)      True for np.ones((2, 3)) and [np.ones((2, 3)), 1.5]; False if uncertain
 
-Unlike NumPy's flag, the test includes strides of dimensions of length 1, which layout rules depend on.
+Unlike NumPy's flag, the test checks the strides of dimensions of length 1, because layout rules depend on
+them.
 """
 
 cimport numpy as cnp
@@ -32,7 +33,9 @@ cdef bint has_one(PyArrayObject *a) noexcept:
 
 
 cdef bint fits(object x, PyArrayObject *result, bint alike) noexcept:
-    """Return False for an array that is not contiguous or, with `alike`, differs from the result in shape."""
+    """Return whether `x` is contiguous or not an array; if `alike`, it must also have the shape of
+    `result`.
+    """
     if type(x) is not cnp.ndarray:
         return not hasattr(x, "strides")
     return in_order(<PyArrayObject *>x) and (not alike or same_shape(<PyArrayObject *>x, result))
@@ -60,7 +63,8 @@ cdef bint one_lies_in_order(object result, object args):
 def are_contiguous(object result, object args):
     """Return whether the result (or each result of a tuple) and all arrays in `args` are contiguous.
 
-    Return False also if the broadcast of an argument to the result is uncertain."""
+    Also return False if it is uncertain whether an argument was broadcast.
+    """
     if type(result) is tuple:
         for x in result:
             if not one_lies_in_order(x, args):

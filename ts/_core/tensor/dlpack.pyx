@@ -1,9 +1,9 @@
 """DLPack exchange of host memory, including element types that NumPy does not support.
 
-In: arrays, or objects with the DLPack protocol; out: capsules, or arrays on the same memory.
+In: arrays, or objects with the DLPack protocol; out: capsules, or arrays that share memory with them.
 
-NumPy cannot exchange bfloat16.  Such an array is exported as unsigned 16-bit integers, and the element type in the
-capsule is then set to DLPack's bfloat16; imports reverse this.
+NumPy cannot exchange bfloat16.  Such an array is exported as unsigned 16-bit integers, and the element type
+in the capsule is then set to DLPack's bfloat16; imports reverse this.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from ts import dtypes
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-cdef struct TensorHead:                # leading fields of DLTensor
+cdef struct TensorHead:                # the first fields of DLTensor
     void *data
     int32_t device_type
     int32_t device_id
@@ -22,7 +22,7 @@ cdef struct TensorHead:                # leading fields of DLTensor
     uint8_t bits
     uint16_t lanes
 
-cdef struct VersionedHead:             # leading fields of DLManagedTensorVersioned
+cdef struct VersionedHead:             # the first fields of DLManagedTensorVersioned
     uint32_t major
     uint32_t minor
     void *context
@@ -45,7 +45,7 @@ cdef TensorHead *head_of(object capsule) except NULL:
 
 
 def exported(array not None, max_version, dl_device, copy):
-    """Return a DLPack capsule on the memory of a NumPy array."""
+    """Return a DLPack capsule that shares the memory of a NumPy array."""
     if not dtypes.is_bfloat16(array.dtype):
         return array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
     capsule = array.view(np.uint16).__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
@@ -67,13 +67,13 @@ class _Capsule:
 
 
 def imported(source, bint asked):
-    """Return a NumPy array sharing the memory of a DLPack capsule, or of a DLPack exporter if `asked`."""
+    """Return a NumPy array that shares memory with a DLPack capsule, or with a DLPack exporter if `asked`."""
     cdef TensorHead *head
     capsule = source
     if asked:
         try:
             capsule = source.__dlpack__(max_version=(1, 0))
-        except TypeError:  # exporters before DLPack 1.0 have no `max_version`
+        except TypeError:  # exporters for DLPack before 1.0 have no parameter `max_version`
             capsule = source.__dlpack__()
     head = head_of(capsule)
     if head.code == BFLOAT and head.bits == 16 and head.lanes == 1:

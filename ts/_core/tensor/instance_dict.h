@@ -1,8 +1,9 @@
-/* Attributes that users hang on objects of one class: a dictionary that is made when the first one is.
+/* Instance dictionary that is created when the first attribute is set.
 
-   In: the class, and where in its objects the pointer to that dictionary stands, NULL at first.  A `cdef dict __dict__` would be
-   made and freed with each object, which takes as long as the rest of a small tensor.  What Cython wrote for the
-   class's objects is called from here. */
+   In: the class, and the offset in its objects of the pointer to the dictionary, NULL at first.  A `cdef
+   dict __dict__` would be
+   created and freed with each object, which takes as long as all other work for a small tensor.  The
+   functions that Cython generated for the class are called from here. */
 
 #ifndef TS_ATTRIBUTES_H
 #define TS_ATTRIBUTES_H
@@ -21,7 +22,7 @@ static inline PyObject **attributes_of(PyObject *object) {
 static void dealloc_with_attributes(PyObject *object) {
     if (*attributes_of(object)) {
         PyObject_GC_UnTrack(object);
-        PyObject_ClearWeakRefs(object); /* what dies with the attributes does not find the object */
+        PyObject_ClearWeakRefs(object); /* code that runs when the attributes are released must not find the object */
         Py_CLEAR(*attributes_of(object));
     }
     dealloc_rest(object);
@@ -37,7 +38,7 @@ static int clear_with_attributes(PyObject *object) {
     return clear_rest(object);
 }
 
-/* Before the class has objects, or classes made of it. */
+/* Install the dictionary; called before the class has objects or subclasses. */
 static int hang_attributes(PyObject *cls, Py_ssize_t offset) {
     static PyGetSetDef dictionary = {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL};
     PyTypeObject *type = (PyTypeObject *)cls;

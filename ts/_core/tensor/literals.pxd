@@ -1,4 +1,5 @@
-"""Conversion of Python numbers to tensor elements; see `literals.pyx`."""
+"""Conversion of Python numbers to tensor elements (`literals.pyx`)."""
 
-# Write a number as an element of ScalarType `kind`; return False if its category or its value does not fit the dtype.
+# Write a number as an element of ScalarType `kind`; return False if the dtype has a lower category or cannot
+# represent the value.
 cdef bint store_value(object value, int kind, char *out) except -1

@@ -1,7 +1,7 @@
-"""Fast tensor construction from Python scalars and small nested lists of them.
+"""Fast construction of tensors from Python numbers and small nested lists of numbers.
 
-    from_scalars([[1, 2], [3, 4.5]], -1)     float32: the default dtype if one of them is a float
-    from_scalars(["a"], -1)                  None: left to `factories.tensor`, which also raises errors
+    from_scalars([[1, 2], [3, 4.5]], -1)     float32: the default dtype if a number is a float
+    from_scalars(["a"], -1)                  None: `factories.tensor` constructs the tensor or raises an error
 """
 
 cimport numpy as cnp
@@ -22,11 +22,13 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAX_DEPTH = 8
-    MAX_NUMBERS = 1 << 12             # larger data takes the general path, which checks the deadline
+    MAX_NUMBERS = 1 << 12  # for more numbers, the general function is used, which checks the deadline
 
 
 cdef bint store_value(object value, int kind, char *out) except -1:
-    """Store a Python number as an element of the dtype; return False if category or range differ."""
+    """Write a Python number as an element of the dtype; return False for another category or a value out of
+    range.
+    """
     cdef double number
     cdef int64_t whole = 0
     cdef int overflow = 0
@@ -61,7 +63,7 @@ cdef inline bint is_row(object data):
 
 
 cdef int category(object data, int depth, int nd, const npy_intp *dims) except -1:
-    """Return the largest of BOOL, INT64 and FLOAT among nested numbers; 0 if ragged or not numbers."""
+    """Return the largest of BOOL, INT64 and FLOAT that occurs in nested lists; 0 if ragged or not numbers."""
     cdef int found = 0, one
     if depth == nd:
         if type(data) is float:
@@ -79,9 +81,10 @@ cdef int category(object data, int depth, int nd, const npy_intp *dims) except -
 
 
 cdef char *fill(object data, int depth, int nd, int kind, npy_intp width, char *out, char *end) except? NULL:
-    """Write the numbers in row-major order; return NULL if one does not fit.
+    """Write nested numbers in row-major order; return NULL if one does not fit the dtype.
 
-    Shapes are rechecked, as lists may have changed."""
+    Shapes are checked again, because another thread may change the lists.
+    """
     if depth == nd:
         return out + width if out < end and store_value(data, kind, out) else NULL
     if not is_row(data):
@@ -94,9 +97,10 @@ cdef char *fill(object data, int depth, int nd, int kind, npy_intp width, char *
 
 
 def from_scalars(data, int wanted):
-    """Return a tensor of a number or nested lists of numbers; None if unsupported.
+    """Return a tensor made from a number or nested lists of numbers; None if they are unsupported.
 
-    `wanted` is a ScalarType, or -1 to infer the dtype."""
+    `wanted` is a ScalarType, or -1 to infer the dtype.
+    """
     cdef npy_intp dims[MAX_DEPTH]
     cdef npy_intp count = 1, width
     cdef int nd = 0, kind

@@ -1,4 +1,4 @@
-"""NumPy array fields as C functions without reference counting, and ScalarType constants, for C loops."""
+"""Access to fields of NumPy arrays without reference counting, and ScalarType constants, for C loops."""
 
 from numpy cimport npy_intp
 
@@ -15,7 +15,8 @@ cdef extern from "numpy/arrayobject.h":
     object new_array "PyArray_SimpleNew"(int, npy_intp *, int)
 
 cdef enum:
-    RELEASE_GIL_FROM = 65536           # minimum elements: for smaller arrays, waiting for the GIL afterwards costs more
+    # minimal number of elements; for smaller arrays, acquiring the GIL again costs more than it gains
+    RELEASE_GIL_FROM = 65536
     UINT8 = 0
     INT8 = 1
     INT16 = 2

@@ -10,11 +10,12 @@ from ts._core.tensor.ndarray cimport PyArrayObject
 cdef bint has_internal_overlap(PyArrayObject *a) noexcept nogil
 cdef bint has_partial_overlap(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 cdef bint share_memory(PyArrayObject *a, PyArrayObject *b) noexcept nogil
-# Raise RuntimeError if an overlap makes it unsafe to write `target` while reading the arrays in `read`.
+# Raise RuntimeError if it is unsafe to write `target` while the arrays in `read` are read, because memory
+# overlaps.
 cdef int check_write(object target, list read, int rule) except -1
 
 cpdef enum:
-    REFUSE = 0                         # raise if the target has internal overlap
+    REFUSE = 0                         # raise if elements of the target overlap
     WARN = 1
     ALLOW = 2
-    STRICT = 3                         # raise, also if the target is identical to an input
+    STRICT = 3                         # like REFUSE; also raise if the target is identical to an input

@@ -1,9 +1,11 @@
 """Memory overlap checks before writes, with PyTorch's errors.
 
-In: the array to write and the arrays to read; out: nothing, or a RuntimeError.
+In: the array to write, and the arrays to read; out: nothing, or a RuntimeError.
 
-    x[0].expand(2, 3).add_(1)      RuntimeError: unsupported operation: more than one element of the written-to tensor ...
-    y[1:].add_(y[:-1])             RuntimeError: unsupported operation: some elements of the input tensor and ...
+    x[0].expand(2, 3).add_(1)      RuntimeError: unsupported operation: more than one element of the
+    written-to tensor ...
+    y[1:].add_(y[:-1])             RuntimeError: unsupported operation: some elements of the input tensor and
+    ...
 """
 
 cimport numpy as cnp
@@ -14,7 +16,7 @@ from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, size_o
 cnp.import_array()
 
 cdef enum:
-    NUMPY_MAX_DIMS = 64                          # dimensions that NumPy can have
+    NUMPY_MAX_DIMS = 64                          # maximal number of dimensions of a NumPy array
     IN_ORDER = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_F_CONTIGUOUS
 
 cdef str SEVERAL = (
@@ -38,7 +40,7 @@ cdef bint has_internal_overlap(PyArrayObject *a) noexcept nogil:
 
 
 cdef bint dense(PyArrayObject *a) noexcept nogil:
-    """Return whether the elements fill a memory block, in any order of dimensions."""
+    """Return whether the elements fill a block of memory, for any order of dimensions."""
     cdef npy_intp step
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     cdef int i, n = ndim_of(a), left = 0
@@ -48,7 +50,7 @@ cdef bint dense(PyArrayObject *a) noexcept nogil:
     step = item
     for i in range(n):
         left += dims_of(a)[i] != 1
-    while left:  # find the dimension whose stride is the extent of the dimensions found so far
+    while left:  # find the dimension whose stride is the extent of the dimensions found before
         found = False
         for i in range(n):
             if dims_of(a)[i] != 1 and strides_of(a)[i] == step:
@@ -129,5 +131,7 @@ cdef int check_write(object target, list read, int rule) except -1:
 
 
 def check(target, list read not None, int rule=REFUSE):
-    """Raise RuntimeError if writing `target` while reading `read` is unsafe; return 1 if a warning is due."""
+    """Raise RuntimeError if it is unsafe to write `target` while reading `read`; return 1 if a warning is
+    due.
+    """
     return check_write(target, read, rule)

@@ -1,6 +1,6 @@
-"""Sparse tensors in the core: the index of their backend, and a check for strided tensors.
+"""Sparse tensors in the core: the number of their backend, and a check for strided tensors.
 
-Their array is a `ts.backends.sparse.SparseArray`, on the CPU; it has no strides.
+The array of a sparse tensor is a `ts.backends.sparse.SparseArray` on the CPU; it has no strides.
 """
 
 from ts._core.tensor.tensor cimport Tensor
@@ -10,7 +10,7 @@ cdef enum:
 
 
 cdef inline int check_strided(Tensor x, str message) except -1:
-    """Raise a RuntimeError with the message if the tensor is sparse."""
+    """Raise RuntimeError with the given message if the tensor is sparse."""
     if x.backend == BACKEND_SPARSE:
         raise RuntimeError(message)
     return 0

@@ -1,7 +1,8 @@
-"""Fast paths of indexing: views x[i], x[a:b], x[..., None] of CPU tensors, and `x[i] = 2` by one operator.
+"""Fast paths of indexing: x[i], x[a:b] and x[..., None] create views of CPU tensors, `x[i] = 2` runs one
+operator.
 
-In: a CPU tensor and an index; out: the view, or None for an index that is out of range or contains anything but
-integers, slices, None and `...`: `ts._core.tensor.indexing` handles these and raises the errors.
+In: a CPU tensor and an index; out: the view.  None if the index is out of range, or contains other values
+than integers, slices, None and `...`; `ts._core.tensor.indexing` then evaluates the index or raises an error.
 """
 
 cimport numpy as cnp
@@ -25,7 +26,7 @@ cdef extern from "numpy/arrayobject.h":
     )
     int set_base "PyArray_SetBaseObject"(PyArrayObject *array, PyObject *base) except -1
     PyTypeObject *array_type "&PyArray_Type"
-    npy_intp UNKNOWN "NPY_MIN_INTP"    # a stride to be computed
+    npy_intp UNKNOWN "NPY_MIN_INTP"    # marks a stride that is computed later
 
 cdef extern from "Python.h":
     void incref "Py_INCREF"(PyObject *) noexcept
@@ -33,14 +34,14 @@ cdef extern from "Python.h":
     bint PyLong_CheckExact(object)
 
 cdef enum:
-    NUMPY_MAX_DIMS = 64                          # dimensions that NumPy can have
+    NUMPY_MAX_DIMS = 64                          # maximal number of dimensions of a NumPy array
     LAYOUT_FLAGS = cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
 
 
 cdef inline PyObject *view_of(
     Tensor x, PyArrayObject *a, PyObject *descr, int kind, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset
 ) except NULL:
-    """Create a view of an array of `x` with elements of dtype `descr`, whose reference is stolen."""
+    """Create a view of an array of `x` with dtype `descr`; takes over the reference to `descr`."""
     cdef PyObject *base = <PyObject *>a
     cdef char *data = data_of(a) + offset
     cdef object array = new_view(
@@ -68,14 +69,14 @@ cdef PyObject *retyped_at(Tensor x, int kind, int nd, npy_intp *dims, npy_intp *
 
 
 cdef int counted(object index) except -2:
-    """Return the number of dimensions consumed by an index: 1, or 0 for None; -1 if not a basic index."""
+    """Return the number of dimensions to which an index applies: 1, or 0 for None; -1 for other indices."""
     if PyLong_CheckExact(index) or type(index) is slice:
         return 1
     return 0 if index is None else -1
 
 
 cdef bint bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1:
-    """Clamp a slice bound to the dimension; return False if it is not an int in range of npy_intp."""
+    """Clamp a slice bound to [0, n]; return False if it is not an int in the range of npy_intp."""
     cdef npy_intp i
     if x is None:
         out[0] = missing
@@ -93,7 +94,7 @@ cdef bint bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1
 
 
 def part(Tensor x not None, index):
-    """Return x[index] as a view, or None for an index without a fast path."""
+    """Return x[index] as a view; None if the index has no fast path."""
     cdef PyArrayObject *a
     cdef npy_intp dims[NUMPY_MAX_DIMS]
     cdef npy_intp strides[NUMPY_MAX_DIMS]
@@ -121,7 +122,7 @@ def part(Tensor x not None, index):
     for item in items:
         if item is None:
             dims[nd] = 1
-            strides[nd] = UNKNOWN  # computed below from the following dimension
+            strides[nd] = UNKNOWN  # computed below, from the next dimension
             nd += 1
         elif item is Ellipsis:
             skipped = ndim_of(a) - taken
@@ -161,7 +162,7 @@ def part(Tensor x not None, index):
         at += 1
     step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     for at in range(nd - 1, -1, -1):
-        if strides[at] == UNKNOWN:  # a new dimension: the extent of the following dimensions
+        if strides[at] == UNKNOWN:  # the stride of a new dimension is the extent of the dimensions after it
             strides[at] = step if at == nd - 1 else dims[at + 1] * strides[at + 1]
     made = view_at(x, a, nd, dims, strides, offset)
     result = <object>made
@@ -169,16 +170,16 @@ def part(Tensor x not None, index):
     return result
 
 
-# ---------------------------------------------------------------- x[index] = value
+# ---------------------------------------------------------------- assignment x[index] = value
 
 cdef Tensor number_like(Tensor x, object value):
-    """Convert a number to a 0-dim tensor with x's dtype; return None if out of range."""
+    """Convert a number to a 0-dim tensor with the dtype of `x`; return None if it is out of range."""
     array = new_array(0, NULL, number_of_scalar_type(x.scalar_type))
     return wrap_cpu(array, x.scalar_type) if store_value(value, x.scalar_type, data_of(<PyArrayObject *>array)) else None
 
 
 def put(Tensor x not None, index, value):
-    """Execute `x[index] = value` if a single CPU operator suffices; return False otherwise."""
+    """Execute `x[index] = value` if this needs only one operator on the CPU; otherwise return False."""
     cdef Tensor source, view
     cdef bint number = type(value) is not Tensor
     if x.backend != BACKEND_CPU or is_recorded(x):
@@ -192,7 +193,7 @@ def put(Tensor x not None, index, value):
             return False
         operator_function("copy_")(view, source)
         return True
-    if not number:                     # tensor values need checks of shape and overlap
+    if not number:                     # a tensor as the value needs checks of shape and overlap
         return False
     if type(index) is Tensor and selects_alone(x, <Tensor>index):
         indices = [index]

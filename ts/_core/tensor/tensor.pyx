@@ -1,14 +1,17 @@
-"""Tensor class: wrapping of arrays, and performance-critical methods without operators.
+"""The class Tensor: wrapping of arrays, and performance-critical methods that are not operators.
 
 In: arrays of any backend; out: tensors.
 
     x = from_numpy(numpy.ones((2, 3)))      shares memory; x.array is a view of it
-    x.t()                                   a method of an operator record, added by install_methods
+    x.t()                                   a method defined by an operator record and added by
+    install_methods
     x + 1                                   the operator aten::add, through operator_function("add")
 
-Python operators and indexing are type slots and therefore defined here; every other operator becomes a method when the
-registry calls `install_methods`.  Other methods are defined in `layout` (storages, strides, memory formats), `interop`
-(NumPy, DLPack, pickles, copies) and `tensor_conversion_methods` (dtypes, Python values, strings).
+Python operators and indexing are defined here, because they are type slots; every other operator becomes a
+method when
+the registry calls `install_methods`.  Other methods are defined in `layout` (storages, strides, memory
+formats), `interop` (NumPy, DLPack, pickles, copies) and `tensor_conversion_methods` (dtypes, Python values,
+strings).
 """
 
 import operator as python_operator
@@ -66,13 +69,13 @@ cdef extern from "instance_dict.h":
 
 cdef enum:
     CODES = 48                         # number of ScalarTypes
-    NUMBERS = 32                       # NumPy's own type numbers; registered types have larger ones
+    NUMBERS = 32  # NumPy's built-in type numbers are smaller; registered types have larger numbers
     BORROWED = 7                       # number of dtypes defined by `ml_dtypes`
-    LATER = -2                         # NumPy type number not determined yet
+    LATER = -2                         # the NumPy type number is not known yet
 
-cdef int SCALAR_TYPE[NUMBERS]        # by NumPy's type number
-cdef int NUMBER[CODES]               # by ScalarType
-cdef int borrowed[BORROWED]          # ScalarTypes
+cdef int SCALAR_TYPE[NUMBERS]        # NumPy type number -> ScalarType
+cdef int NUMBER[CODES]               # ScalarType -> NumPy type number
+cdef int borrowed[BORROWED]          # ScalarTypes of the dtypes of `ml_dtypes`
 cdef list _dtype_of_code = [None] * CODES
 
 
@@ -95,7 +98,8 @@ def _fill_tables():
         borrowed[i] = d.code
         NUMBER[<int>d.code] = LATER
     dtypes.with_borrowed(enter_borrowed)
-    SCALAR_TYPE[<int>np.dtype(np.longlong).num] = dtypes.int64.code  # a second 64-bit type, of the same layout
+    # a second 64-bit integer type with the same layout
+    SCALAR_TYPE[<int>np.dtype(np.longlong).num] = dtypes.int64.code
     SCALAR_TYPE[<int>np.dtype(np.ulonglong).num] = dtypes.uint64.code
 
 
@@ -123,18 +127,18 @@ cdef int number_of_scalar_type(int scalar_type) noexcept nogil:
 
 # ---------------------------------------------------------------- wrapping
 
-cdef object backends = None          # the package of backends
-cdef object overloads = None         # overloads(name): the callable for an operator
+cdef object backends = None          # the package ts.backends
+cdef object overloads = None         # overloads(name) returns the callable of an operator
 
 
 def connect(package, function):
-    """Register the backends package and the operator look-up by name, which are imported later."""
+    """Register the backends package and the function that looks up operators; both are imported later."""
     global backends, overloads
     backends, overloads = package, function
 
 
 cdef int connected() except -1:
-    """Import the operator registry, which calls `connect`, if a tensor is used before any operator."""
+    """Import the operator registry, which calls `connect`; needed if a tensor is used before any operator."""
     if backends is None:
         with import_turn():
             import ts.ops.registry  # noqa: F401
@@ -166,7 +170,7 @@ cdef Tensor wrap(object array):
     if isinstance(array, (np.generic, bool, int, float, complex)):
         return wrap(np.asarray(array))
     backend = backend_registry().of_array(array)
-    if backend.index == BACKEND_CPU:             # another ndarray class, or an array of no backend
+    if backend.index == BACKEND_CPU:             # another ndarray class, or an array that no backend supports
         return wrap(np.asarray(array))
     t = Tensor.__new__(Tensor)
     t.array = array
@@ -185,7 +189,7 @@ def wrap_array(array):
 cdef int rebind(Tensor t, object array) except -1:
     """Replace the array of `t`, for in-place changes of shape or dtype."""
     cdef Tensor fresh = wrap(array)
-    before = t.array  # keep alive until all fields of `t` are set: a release may let other threads run
+    before = t.array  # kept alive until all fields of `t` are set, because releasing it may run other threads
     t.array = fresh.array
     t.scalar_type = fresh.scalar_type
     t.backend = fresh.backend
@@ -194,16 +198,16 @@ cdef int rebind(Tensor t, object array) except -1:
 
 
 def backend_of(str device_type not None):
-    """Return the backend of a device type."""
+    """Return the backend of a device type such as "cpu"."""
     return backend_registry().get(device_type)
 
 
 def rebind_array(Tensor t not None, array):
-    """Replace the array of `t`."""
+    """Replace the array of `t`; used for in-place changes of shape or dtype."""
     rebind(t, array)
 
 
-# ---------------------------------------------------------------- memory exposed to foreign code
+# ---------------------------------------------------------------- memory exposed to other code
 
 cdef LetGo let_go = NULL
 
@@ -215,13 +219,13 @@ cdef int watch_memory(LetGo function) except -1:
 
 
 def give_away(array):
-    """Notify the memory watcher that the address of an array was exposed."""
+    """Tell the memory watcher that the address of an array was exposed."""
     if let_go != NULL:
         let_go(<PyObject *>array, True)
 
 
 cdef class ArrayAttribute:
-    """Descriptor of `Tensor.array`; notifies the memory watcher, as Python code may write to the array."""
+    """Descriptor of `Tensor.array`; tells the memory watcher that Python code may write to the array."""
 
     def __get__(self, Tensor x, cls):
         if x is None:
@@ -237,7 +241,7 @@ cdef class ArrayAttribute:
 # ---------------------------------------------------------------- operators of the registry
 
 cdef dict _functions = {}            # operator name -> callable
-cdef set _installed = set()          # methods added by install_methods, which may replace them
+cdef set _installed = set()          # names of methods added by install_methods, which may replace them
 
 
 cdef object operator_function(str name):
@@ -249,7 +253,7 @@ cdef object operator_function(str name):
 
 
 def install_methods(dict methods not None):
-    """Add `methods` (name -> function) to the type, except names that the type defines itself."""
+    """Add `methods` (name -> function) to the type; names that the type itself defines are skipped."""
     cdef dict type_dict = <dict>(<PyTypeObject *>Tensor).tp_dict
     for name, function in methods.items():
         if name not in type_dict or name in _installed:
@@ -259,14 +263,14 @@ def install_methods(dict methods not None):
 
 
 def define_methods(dict methods not None):
-    """Add methods defined in other modules to the type, replacing existing ones."""
+    """Add methods that are defined in other modules to the type; they replace existing methods."""
     cdef dict type_dict = <dict>(<PyTypeObject *>Tensor).tp_dict
     type_dict.update(methods)
     PyType_Modified(Tensor)
 
 
 def operator(str name not None):
-    """Return the callable of an operator name."""
+    """Return the callable of an operator name such as "add"."""
     return operator_function(name)
 
 
@@ -274,7 +278,7 @@ cdef bint _methods_loaded = False
 
 
 cdef bint load_methods() except -1:
-    """Install the methods of all operator records; return False if already done."""
+    """Install the methods of all operator records; return False if this was done before."""
     global _methods_loaded
     if _methods_loaded:
         return False
@@ -286,7 +290,7 @@ cdef bint load_methods() except -1:
 
 
 cdef object method(str name):
-    """Return the function of a Python operator, or the Tensor method if tracers or overrides are active."""
+    """Return the callable of a Python operator; the Tensor method if tracers or overrides are active."""
     if not overriding and not watched():
         return operator_function(name)
     load_methods()
@@ -302,17 +306,17 @@ cdef object binary(str name, object a, object b):
         return NotImplemented
     try:
         return method(name)(a, b)
-    except TypeError:  # the class does not support the function
+    except TypeError:  # the class of an operand does not support the function
         return NotImplemented
 
 
 cdef bint overrides(object x) except -1:
-    """Return whether the class of `x` defines `__torch_function__`; `x` need not be a tensor."""
+    """Return whether the class of `x`, a tensor or another object, defines `__torch_function__`."""
     return hasattr(type(x), "__torch_function__")
 
 
 cdef object numpy_number = np.generic
-cdef object bool_type = bool           # alias: methods of Tensor hide the name `bool`
+cdef object bool_type = bool           # alias, because methods of Tensor hide the name `bool`
 
 
 cdef inline bint is_operand(object x):
@@ -320,7 +324,7 @@ cdef inline bint is_operand(object x):
 
 
 cdef object as_operand(object x):
-    """Convert a number to a 0-dim tensor, for operators without a Scalar first argument."""
+    """Convert a number to a 0-dim tensor, for operators that need a tensor as the first argument."""
     return factories.tensor(x) if isinstance(x, (int, float, complex, np.generic)) else x
 
 
@@ -329,19 +333,21 @@ cdef object compared(Tensor x, object other, int op):
     if (op == Py_EQ or op == Py_NE) and isinstance(other, np.ndarray) and other.dtype.kind in "biufcV":
         try:
             other = factories.tensor(np.asarray(other))
-        except TypeError:  # unsupported dtype
+        except TypeError:  # the dtype of the array is unsupported
             return NotImplemented
     return binary(COMPARISONS[op], x, other)
 
 
 cdef object reflected(str name, str direct, object a, object b):
-    """Evaluate a reflected operator; `b` is a tensor only if `a` is of a subclass, which Python tries
-    first."""
+    """Evaluate a reflected operator.
+
+    `b` is a tensor only if the class of `a` is a subclass, whose method Python calls first.
+    """
     return binary(direct, b, a) if isinstance(b, Tensor) else binary(name, a, b)
 
 
 cdef object bitwise(str slot, str name, object a, object b):
-    """Run a bitwise operator; a trace records it by the name of the Python slot, as PyTorch does."""
+    """Run a bitwise operator; as in PyTorch, a trace records it under the name of the Python slot."""
     if tracing() and isinstance(b, (Tensor, int, float)) and getattr(tracer(), "records_slots", False):
         return operator_function(slot)(a, b)
     return inplace(name, a, b) if name.endswith("_") else binary(name, a, b)
@@ -358,30 +364,34 @@ cdef object inplace(str name, object a, object b):
         return NotImplemented
 
 
-# ---------------------------------------------------------------- classes derived from Tensor
+# ---------------------------------------------------------------- subclasses of Tensor
 
-cdef object derived = None             # derived(cls): called for a new subclass that overrides functions
+cdef object derived = None             # callback derived(cls) for a new subclass that overrides functions
 cdef object call_of_derived = None     # implementation of `Tensor.__torch_function__`
 
 
 def set_derived(function, call):
-    """Register a callback for new subclasses, and `call`, their inherited `__torch_function__`."""
+    """Register a callback for new subclasses, and `call`, the implementation of
+    `Tensor.__torch_function__`.
+    """
     global derived, call_of_derived
     derived, call_of_derived = function, call
 
 
-cdef object subclasses = None          # the module of layers of tensors whose classes define `__torch_dispatch__`
+cdef object subclasses = None          # module for tensors whose class defines `__torch_dispatch__`
 cdef object disabled_dispatch = None   # `Tensor.__torch_dispatch__`
 
 
 def set_subclasses(module):
-    """Set the module that attaches layers to tensors of classes that define `__torch_dispatch__`."""
+    """Set the module that attaches layers to tensors whose class defines `__torch_dispatch__`."""
     global subclasses
     subclasses = module
 
 
 def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
-    """Run an operator without `__torch_dispatch__` of classes and modes; the inherited default."""
+    """Run an operator without the `__torch_dispatch__` of classes and modes; the default that classes
+    inherit.
+    """
     load_dispatch()
     return subclasses.call_without_dispatch(func, args, kwargs)
 
@@ -400,7 +410,7 @@ cdef bint class_dispatches(object cls) except -1:
 
 
 cdef int attach(Tensor t) except -1:
-    """Attach the layer of a tensor of a derived class that defines `__torch_dispatch__`."""
+    """Attach a layer to a tensor if its class defines `__torch_dispatch__`."""
     if class_dispatches(type(t)) and not is_layered(t):
         load_dispatch()
         subclasses.attach_layer(t)
@@ -412,7 +422,7 @@ cdef inline bint is_dispatched_operand(object x) except -1:
 
 
 def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
-    """Call a function without overrides; its results are plain tensors."""
+    """Call a function with `__torch_function__` disabled; its results are plain tensors."""
     cdef bint before = set_flag(AS_TENSORS, True)
     try:
         return func(*args, **(kwargs or {}))
@@ -423,19 +433,19 @@ def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
 # ---------------------------------------------------------------- tracing
 
 def constructed(Tensor x not None, str function not None):
-    """Notify an active tracer that `function` constructed `x` from Python values."""
+    """Tell an active tracer that `function` constructed `x` from Python values."""
     if tracing():
         tracer().constructed(x, function)
 
 
 def stand_for(Tensor x not None, Tensor recorded not None):
-    """Make an active tracer treat `x` as the recorded tensor `recorded`."""
+    """Make an active tracer treat `x` as the tensor `recorded`, which is in its graph."""
     if tracing() and hasattr(tracer(), "stand_for"):
         tracer().stand_for(x, recorded)
 
 
 cdef object only_element(Tensor x):
-    """Return the only element as a Python number, without notifying tracers."""
+    """Return the only element as a Python number; tracers are not told."""
     if x.array.size != 1:
         raise RuntimeError(f"a Tensor with {x.array.size} elements cannot be converted to Scalar")
     if calls_handler(x):
@@ -450,22 +460,22 @@ cdef object only_element(Tensor x):
     if x.backend == BACKEND_SPARSE:
         return operator_function("to_dense")(x).item()
     value = x._host().item()
-    if NUMBER[x.scalar_type] >= NUMBERS:  # NumPy scalars without a Python class
+    if NUMBER[x.scalar_type] >= NUMBERS:  # a dtype whose NumPy scalars have no Python class
         return complex(value) if x.scalar_type == 8 else float(value)
     return value
 
 
-cdef object before_marking = None      # callback at the start of `requires_grad_`
+cdef object before_marking = None      # callback that `requires_grad_` calls first
 
 
 def set_before_marking(function):
-    """Register a function that `requires_grad_` calls first and that may raise."""
+    """Register a function that `requires_grad_` calls first; it may raise an error."""
     global before_marking
     before_marking = function
 
 
 cdef int check_elements(Tensor x) except -1:
-    """Raise if a dispatch layer forbids direct access to elements."""
+    """Raise an error if a dispatch layer forbids direct access to elements."""
     if is_layered(x):
         x.history.layer.check_elements()
     return 0
@@ -499,7 +509,7 @@ def to_copy(Tensor x not None, dtype=None, device=None, non_blocking=False, memo
 
 
 cdef object node_behind(Tensor x):
-    """Return the backward node of `x`, or None."""
+    """Return the backward node of `x`; None if it has none."""
     if x.base is not None and is_rebased(x.base):
         return node_of_view(x)
     return None if x.history is None else x.history.node
@@ -519,7 +529,7 @@ cdef bint retains(Tensor x) except -1:
 
 
 cdef int check_gradient(Tensor x, object value) except -1:
-    """Raise if `value` is not a valid gradient of `x`."""
+    """Raise an error if `value` is not a valid gradient of `x`."""
     if not isinstance(value, Tensor):
         raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value)}")
     if value is x:
@@ -558,12 +568,12 @@ cdef Tensor detached_from(Tensor x):
 
 
 def detached_array(Tensor x not None):
-    """Return a plain tensor without history on the array of `x`, even if the class of `x` defines `__torch_dispatch__`."""
+    """Return a plain tensor without history that shares the array of `x`, for any class of `x`."""
     return count_together(shared(x), x)
 
 
 cdef Tensor count_together(Tensor t, Tensor x):
-    """Make the new non-view tensor `t` share the version counter of `x`."""
+    """Make the new tensor `t`, which is not a view, share the version counter of `x`."""
     cdef Tensor counter = <Tensor>counter_of(<PyObject *>x)
     if is_layered(t):                  # the class of `t` has attached a layer
         follow(t, x)
@@ -582,21 +592,23 @@ cdef Tensor count_together(Tensor t, Tensor x):
 
 @cython.final
 cdef class VersionCounter(Tensor):
-    """Version counter of memory without an owning tensor; see `tensor.pxd`."""
+    """Version counter of memory that no tensor owns (see `tensor.pxd`)."""
 
 
 cdef Tensor counter_apart(Tensor t):
     cdef Tensor made, counter = <Tensor>counter_of(<PyObject *>t)
     if type(counter) is VersionCounter:
         return counter
-    made = VersionCounter.__new__(VersionCounter)  # without an array: no further reference to the memory
+    made = VersionCounter.__new__(VersionCounter)  # it has no array, so it does not keep the memory alive
     made.version = counter.version
     counter.owner = made
     return made
 
 
 cdef inline bint calls_handler(Tensor t) except -1:
-    """Return whether operators on `t` call the handler of its class: its class has one, and it is not disabled."""
+    """Return whether operators on `t` call `__torch_dispatch__`: its class defines it, and it is not
+    disabled.
+    """
     return is_layered(t) and context_flags() & LAYERED != 0 and is_dispatched(t)
 
 
@@ -609,23 +621,25 @@ cdef bint hides_elements(Tensor t) except -1:
 
 
 def has_hidden_elements(Tensor x not None):
-    """Return whether the array of `x` has no elements, because they are in the wrapped tensor."""
+    """Return whether the array of `x` has no elements because they are in the wrapped tensor."""
     return bool(hides_elements(x))
 
 
 def check_storage(Tensor x not None):
-    """Raise NotImplementedError if `x` has no storage, such as tensors of function transforms."""
+    """Raise NotImplementedError if `x` has no storage, like tensors of function transforms."""
     if hides_elements(x):
         raise NotImplementedError(f"Cannot access storage of {implementation_of(x)}")
 
 
 cdef str implementation_of(Tensor x):
-    """Return PyTorch's name of the tensor implementation; the outermost transform determines it."""
+    """Return PyTorch's name of the tensor implementation, which depends on the outermost transform."""
     return "TensorWrapper" if needs_grad(x) else x.history.layer.implementation
 
 
 def tensor_with_memory(Tensor x not None):
-    """Return `x`, or its wrapped tensor after the transform ended; RuntimeError if it has no storage."""
+    """Return `x`, or its wrapped tensor if the transform has ended; raise RuntimeError if `x` has no
+    storage.
+    """
     while hides_elements(x):
         x.history.layer.check_memory()
         x = x.history.layer.inner
@@ -636,7 +650,9 @@ cdef object meta_array = None          # array class of the meta backend
 
 
 cdef object array_without_elements(Tensor x, bint of_batch):
-    """Return a meta array with the shape, dtype and strides of `x`; `of_batch`: without the first dimension."""
+    """Return a meta array with the shape, dtype and strides of `x`; if `of_batch`, without the first
+    dimension.
+    """
     global meta_array
     cdef Py_ssize_t itemsize = x.array.dtype.itemsize
     if meta_array is None:
@@ -656,38 +672,41 @@ cdef object array_without_elements(Tensor x, bint of_batch):
 
 
 def hide_elements(Tensor x not None, Tensor inner not None, bint of_batch):
-    """Replace the array of `x` by a meta array with the shape of `inner`; `of_batch`: of one example of it."""
+    """Replace the array of `x` by a meta array with the shape of `inner`; if `of_batch`, without the first
+    dimension.
+    """
     array = array_without_elements(inner, of_batch)
-    before = x.array  # keep alive until all fields of `x` are updated
+    before = x.array  # kept alive until all fields of `x` are set
     x.array, x.scalar_type, x.backend, x.device_index = array, inner.scalar_type, BACKEND_META, inner.device_index
 
 
 def layer_of(Tensor x not None):
-    """Return the dispatch layer (`ts._core.dispatch_layers.layer.Layer`) of a tensor, or None."""
+    """Return the dispatch layer (`ts._core.dispatch_layers.layer.Layer`) of a tensor; None if it has none."""
     return None if x.history is None else x.history.layer
 
 
 def instance_of(cls, Tensor x not None):
-    """Return a tensor of the derived class `cls` with the array of the temporary `x`."""
+    """Return a tensor of the derived class `cls`; it takes over the array of the temporary tensor `x`."""
     check_derived(cls)
     return of_class(<type>cls, x)
 
 
 def follow_view(Tensor view not None, Tensor x not None):
-    """Make `view` a view of `x` for autograd and for the count of writes."""
+    """Make `view` a view of `x` for autograd, sharing its version counter."""
     follow(view, x)
 
 
 def share_version(Tensor t not None, Tensor x not None):
-    """Make the new non-view tensor `t` share the version counter of `x`."""
+    """Make the new tensor `t`, which is not a view, share the version counter of `x`."""
     if t.owner is None and t.history is not None and t.history.node is None:
         count_together(t, x)
 
 
 def swap_contents(Tensor t not None, Tensor other not None):
-    """Exchange class, attributes, array, history and layer of two tensors; references to either see the other's contents.
+    """Exchange class, attributes, array, history and layer of two tensors; the Python objects stay the same.
 
-    Raise RuntimeError if a graph of autograd holds one of them, or if objects of their classes differ in size.
+    Raise RuntimeError if an autograd graph refers to one of the tensors, or if the objects of their classes
+    differ in size.
     """
     cdef type cls = type(t), other_cls = type(other)
     cdef PyObject *attributes = t.attributes
@@ -707,7 +726,7 @@ def swap_contents(Tensor t not None, Tensor other not None):
     t.version, other.version = other.version, t.version
     t.owner, other.owner = other.owner, t.owner
     t.base, other.base = other.base, t.base
-    # An instance of a Python class owns a reference to its class, which is exchanged as well.
+    # An object of a Python class owns a reference to its class; these references are exchanged too.
     Py_SET_TYPE(<PyObject *>t, <PyTypeObject *>other_cls)
     Py_SET_TYPE(<PyObject *>other, <PyTypeObject *>cls)
 
@@ -718,7 +737,9 @@ def set_layer(Tensor x not None, layer):
 
 
 def sunk(Tensor x not None, Tensor base):
-    """Move the autograd history and layer of `x` to a new tensor, a view of `base`; return that tensor."""
+    """Move the autograd history and layer of `x` to a new tensor, which becomes a view of `base`, and return
+    it.
+    """
     cdef Tensor t = shared(x)
     follow(t, x)
     t.base, t.wants_grad, t.history = base, x.wants_grad, x.history
@@ -727,7 +748,7 @@ def sunk(Tensor x not None, Tensor base):
 
 
 def detached(Tensor x not None):
-    """Return a tensor on the same memory without grad, with a shared version counter."""
+    """Return a tensor on the same memory that does not require grad; it shares the version counter."""
     return detached_from(x)
 
 
@@ -738,7 +759,7 @@ cdef AutogradMeta history_of(Tensor t):
 
 
 cdef Tensor view_on(Tensor x, object array):
-    """Wrap `array`, a view of `x`'s memory, in a tensor."""
+    """Wrap `array`, a view of the memory of `x`, in a tensor."""
     cdef Tensor t = wrap(array)
     follow(t, x)
     return t
@@ -751,7 +772,8 @@ cdef object root_of(object array):
         if base == NULL:
             return array
         if not isinstance(<object>base, cnp.ndarray):
-            inner = getattr(<object>base, "base", None)  # intermediate object of NumPy's `as_strided`
+            # NumPy's `as_strided` has an intermediate object as the base
+            inner = getattr(<object>base, "base", None)
             if not isinstance(inner, cnp.ndarray):
                 return array
             array = inner
@@ -768,17 +790,17 @@ cdef object memory_of(Tensor t):
 
 
 def share_memory(Tensor x not None, Tensor y not None):
-    """Return whether two tensors are views of one array."""
+    """Return whether the memory of two tensors belongs to one array."""
     return memory_of(x) is memory_of(y)
 
 
 def view_of(Tensor x not None, array):
-    """Wrap `array`, a view of `x`'s memory, in a tensor with a shared version counter."""
+    """Wrap `array`, a view of the memory of `x`, in a tensor that shares the version counter."""
     return view_on(x, array)
 
 
 def written(Tensor x not None):
-    """Count a write to `x`'s memory."""
+    """Increment the version counter of the memory of `x`."""
     wrote(x)
 
 
@@ -798,12 +820,12 @@ cdef int leave_unrecorded(Tensor view) except -1:
 
 
 def is_inference(Tensor x not None):
-    """Return whether a tensor, or the base of its view, was created in inference mode."""
+    """Return whether a tensor, or the base of a view, was created in inference mode."""
     return bool(x.of_inference)
 
 
 def version(Tensor x not None):
-    """Return the version counter of `x`, the number of writes to its memory.
+    """Return the version counter of `x`, which is the number of writes to its memory.
 
     Raise RuntimeError for inference tensors.
     """
@@ -813,14 +835,16 @@ def version(Tensor x not None):
 
 
 cdef bint selects_alone(Tensor x, Tensor index):
-    """Return whether `x[index]` is a single operator: an int64 index or bool mask on the tensor's device."""
+    """Return whether one operator computes `x[index]`: an int64 index or bool mask on the tensor's device."""
     if index.backend != x.backend or index.device_index != x.device_index or rank_of(index) == 0:
         return False
     return rank_of(index) <= rank_of(x) if index.scalar_type == BOOL else index.scalar_type == INT64 and rank_of(x) > 0
 
 
 cdef bint select_together(Tensor x, tuple indices):
-    """Return whether `x[i, j, ...]` is a single operator: int64 indices of leading dimensions."""
+    """Return whether one operator computes `x[i, j, ...]`: all are int64 indices, of the leading
+    dimensions.
+    """
     for index in indices:
         if type(index) is not Tensor or (<Tensor>index).scalar_type != INT64 or not selects_alone(x, <Tensor>index):
             return False
@@ -831,12 +855,12 @@ cdef int rank_of(Tensor x) except -1:
     return ndim_of(<PyArrayObject *>x.array) if x.backend == BACKEND_CPU else x.array.ndim
 
 
-# Bypasses the checks of `Size`, unneeded for a shape.
+# Skips the checks of `Size`, which a shape does not need.
 cdef object size_of_shape = tuple.__new__
 
 
 cdef object shape_of(Tensor x):
-    """Return the shape as a `Size`, built directly from a NumPy array's dimensions."""
+    """Return the shape as a `Size`, created directly from the dimensions of a NumPy array."""
     cdef PyArrayObject *a = <PyArrayObject *>x.array
     cdef int i
     if x.backend != BACKEND_CPU:
@@ -849,7 +873,7 @@ cdef object shape_of(Tensor x):
     return made
 
 
-# ---------------------------------------------------------------- the class
+# ---------------------------------------------------------------- class Tensor
 
 
 @cython.freelist(128)
@@ -857,7 +881,7 @@ cdef class AutogradMeta:
     pass
 
 
-cdef tuple COMPARISONS = ("lt", "le", "eq", "ne", "gt", "ge")  # by Py_LT .. Py_GE
+cdef tuple COMPARISONS = ("lt", "le", "eq", "ne", "gt", "ge")  # indexed by Py_LT .. Py_GE
 
 @cython.freelist(128)
 cdef class Tensor:
@@ -870,22 +894,23 @@ cdef class Tensor:
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        """Call a function with tensors of a derived class and convert its results to that class."""
+        """Call a function with tensors of a derived class, and convert its results to this class."""
         connected()
         return call_of_derived(cls, func, types, args, kwargs)
 
     @staticmethod
     def _make_wrapper_subclass(*args, **kwargs):
-        """Return a tensor without elements, whose class defines `__torch_dispatch__`.
+        """Return a tensor without elements of a class that defines `__torch_dispatch__`.
 
-        _make_wrapper_subclass(cls, size, *, strides=None, storage_offset=None, memory_format=None, dtype=None,
+        _make_wrapper_subclass(cls, size, *, strides=None, storage_offset=None, memory_format=None,
+        dtype=None,
                                layout=strided, device=None, pin_memory=False, requires_grad=False, ...)
         """
         load_dispatch()
         return subclasses.make_wrapper(*args, **kwargs)
 
     def as_subclass(self, cls):
-        """Return a differentiable view of the tensor as an instance of a derived class."""
+        """Return a differentiable view of the tensor as an object of a derived class."""
         cdef bint before
         check_derived(cls)
         before = set_flag(AS_TENSORS, True)
@@ -896,7 +921,7 @@ cdef class Tensor:
 
     @staticmethod
     def _make_subclass(cls, Tensor data not None, require_grad=False):
-        """Return a leaf of a derived class on the memory of `data`."""
+        """Return a leaf tensor of a derived class that shares the memory of `data`."""
         check_derived(cls)
         if not isinstance(require_grad, bool_type):
             raise TypeError(
@@ -908,7 +933,9 @@ cdef class Tensor:
         return of_class(<type>cls, view)._marked(bool(require_grad))
 
     def __getattr__(self, name):
-        """Load the methods of operators on the first missing attribute, so that `import ts` need not load them."""
+        """Load the methods of operators at the first missing attribute; loading them in `import ts` would be
+        slow.
+        """
         if not name.startswith("__") and load_methods():
             return getattr(self, name)
         if name == "__cuda_array_interface__":
@@ -986,7 +1013,7 @@ cdef class Tensor:
 
     @property
     def is_leaf(self):
-        """True unless computed by a recorded operator."""
+        """True if no recorded operator computed the tensor."""
         return not needs_grad(self) or node_behind(self) is None
 
     @property
@@ -996,7 +1023,7 @@ cdef class Tensor:
 
     @property
     def grad(self):
-        """Accumulated gradient of a leaf or of a tensor with `retain_grad()`; None before backward."""
+        """Accumulated gradient of a leaf, or of a tensor with `retain_grad()`; None before backward."""
         cdef AutogradMeta history = self.history
         if history is None or history.grad is None:
             if not self.is_leaf and not retains(self):
@@ -1046,7 +1073,7 @@ cdef class Tensor:
         return self._marked(requires_grad)
 
     def _marked(self, requires_grad):
-        """Set `requires_grad`, also inside function transforms."""
+        """Set `requires_grad` on the tensor, even inside of function transforms."""
         if requires_grad is not True and requires_grad is not False:
             raise TypeError(
                 "requires_grad_(): argument 'requires_grad' (position 1) must be bool, "
@@ -1074,7 +1101,7 @@ cdef class Tensor:
     def data(self):
         if calls_handler(self):
             made = self.history.layer.detach(self)
-            (<Tensor>made).owner = None  # separate version counter
+            (<Tensor>made).owner = None  # it gets a separate version counter
             (<Tensor>made).version = 0
             return made
         if is_layered(self) and not needs_grad(self):
@@ -1098,7 +1125,8 @@ cdef class Tensor:
             raise RuntimeError("a tensor with elements cannot become one without: its elements would be lost")
         rebind(self, other.array)
         if fake:
-            history_of(self).layer = other.history.layer  # a fake tensor, like `other`
+            # `other` is a fake tensor, so this tensor becomes one
+            history_of(self).layer = other.history.layer
         elif is_dispatched(self):
             subclasses.replace_data(self, other)
 
@@ -1128,7 +1156,8 @@ cdef class Tensor:
         """Return the strides in elements, or the stride of dimension `dim`."""
         itemsize = self.array.dtype.itemsize
         steps = tuple([s // itemsize for s in self.array.strides])
-        if self.array.size == 0 and self.array.base is None and not any(steps):  # NumPy's zero strides of an empty array
+        # NumPy sets the strides of empty arrays to zero
+        if self.array.size == 0 and self.array.base is None and not any(steps):
             steps = strides.contiguous(self.array.shape)
         return steps if dim is None else steps[self._dimension(dim)]
 
@@ -1193,7 +1222,7 @@ cdef class Tensor:
         return value
 
     def _host(self):
-        """Return the elements as a NumPy array, which shares memory on the CPU."""
+        """Return the elements as a NumPy array; on the CPU, the array shares memory with the tensor."""
         if hides_elements(self):
             self.history.layer.check_copy_to_host()
             return self.history.layer.inner._host()
@@ -1360,7 +1389,8 @@ cdef class Tensor:
         if isinstance(other, Tensor):
             return binary("div", other, self)
         if isinstance(other, np.ndarray):
-            return operator_function("reciprocal")(self) * other  # NumPy multiplies
+            # reciprocal and multiplication, because NumPy multiplies here
+            return operator_function("reciprocal")(self) * other
         return binary("mul", operator_function("reciprocal")(self), other)
 
     def __floordiv__(self, other): return binary("floor_divide", self, other)
@@ -1408,10 +1438,11 @@ cdef class Tensor:
 
 
 def _derived(cls):
-    """Handle a new class derived from `Tensor`."""
+    """Prepare a new class derived from `Tensor`."""
     function = cls.__torch_function__
     definer = next(c for c in cls.__mro__ if "__torch_function__" in c.__dict__)
-    if definer is Tensor and class_dispatches(cls):  # as in PyTorch: operators use one of the two protocols
+    # as in PyTorch, operators use only one of the two protocols
+    if definer is Tensor and class_dispatches(cls):
         cls.__torch_function__ = function = _disabled_torch_function_impl
     if function is not _disabled_torch_function_impl:
         connected()
@@ -1430,7 +1461,7 @@ cdef New new_unfilled = (<PyTypeObject *>Tensor).tp_new
 
 
 cdef object new_tensor(type cls, object args, PyObject *kwargs):
-    """Implement `Tensor(...)` by `factories.legacy`, as an instance of the class."""
+    """Implement `Tensor(...)` with `factories.legacy`; the result is an object of class `cls`."""
     cdef Tensor t = new_unfilled(cls, (), NULL)
     options = {} if kwargs == NULL else dict(<object>kwargs)
     if not args and not options:
@@ -1455,7 +1486,7 @@ cdef int check_derived(object cls) except -1:
 
 
 cdef Tensor of_class(type cls, Tensor x):
-    """Convert a temporary tensor to a derived class, moving its contents."""
+    """Return a tensor of a derived class that takes over the contents of the temporary tensor `x`."""
     cdef Tensor t = new_unfilled(cls, (), NULL)
     become(t, x)
     attach(t)
@@ -1463,7 +1494,7 @@ cdef Tensor of_class(type cls, Tensor x):
 
 
 cdef int become(Tensor t, Tensor x) except -1:
-    """Move the array and the autograd history of the temporary `x` to the new tensor `t`."""
+    """Move the array and the autograd history of the temporary tensor `x` to the new tensor `t`."""
     t.array, t.scalar_type, t.backend, t.device_index = x.array, x.scalar_type, x.backend, x.device_index
     t.wants_grad, t.of_inference, t.history = x.wants_grad, x.of_inference, x.history
     t.version, t.owner, t.base = x.version, x.owner, x.base
@@ -1477,9 +1508,10 @@ cdef int hang_attributes_on_tensors() except -1:
 
 
 hang_attributes_on_tensors()
-# For `Tensor.__new__(Tensor)` in Python and derived classes; `wrap` calls Cython's C function directly.
+# Python's `Tensor.__new__(Tensor)` and derived classes call this slot; `wrap` calls Cython's C function
+# directly.
 (<PyTypeObject *>Tensor).tp_new = new_tensor
 PyType_Modified(Tensor)
 
-# These modules import the class above and add methods to it.
+# These modules add methods to the class above, so they are imported after it.
 from ts._core.tensor import factories, tensor_conversion_methods, interop, indexing, layout, subscripts

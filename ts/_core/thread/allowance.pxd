@@ -1,4 +1,4 @@
-"""Memory accounting of `ts.limits(bytes=...)`: allocations and releases of the running program."""
+"""Memory limits by `ts.limits(bytes=...)`: counting allocations and releases of the running program."""
 
 
 cdef extern from *:
@@ -28,35 +28,37 @@ cdef extern from *:
         long long resident
         long long texts
 
-# The number of threads with a memory budget; allocations skip accounting if it is 0.
+# The number of threads with a memory budget; if it is 0, allocations are not counted.
 cdef int limited
 
 # Return whether this thread has a memory budget.
 cdef bint has_allowance() noexcept
 
-# Charge memory before its allocation; raise MemoryExceeded if it exceeds this thread's budget.
+# Count memory before it is allocated; raise MemoryExceeded if it exceeds the budget of this thread.
 cdef int take_bytes(Py_ssize_t size) except -1 nogil
-# Credit released memory.
+# Subtract released memory from the counted memory.
 cdef void give_bytes(Py_ssize_t size) noexcept nogil
 cdef enum:
-    TEXT_BYTES = 56              # size of a string without its characters
+    TEXT_BYTES = 56              # bytes of a string without its characters
 
-# Charge a new string or other Python object of this size; its release is not reported.
+# Count a new string or other Python object of this size; its release cannot be observed.
 cdef int take_text(Py_ssize_t size) except -1
-# Convert NumPy's MemoryError for a refused array, or an error caused by it, to MemoryExceeded;
-# once per refusal.
+# Return MemoryExceeded if `error` is NumPy's MemoryError for an array that exceeded the budget, or was caused
+# by it; otherwise return `error`. Each such allocation is reported once.
 cdef object as_limit(error)
 
-# Charge a forked program, and credit it at its end.  After a refusal, no program starts until all have ended;
-# otherwise endless forks would reuse the memory of failed programs forever.
+# Count the memory of a forked program, and subtract it when the program ends.  After a program was refused,
+# no program starts until all have ended; otherwise endless forks would reuse the memory of failed programs
+# forever.
 cdef int take_program(Py_ssize_t size) except -1
 cdef void give_program(Py_ssize_t size) noexcept
 
-# Create a budget nested in this thread's; return a new reference.
+# Create a budget nested in the budget of this thread, and return a new reference.
 cdef MemoryBudget *new_allowance(long long size) except NULL
 cdef void hold_allowance(MemoryBudget *allowance) noexcept
 cdef void drop_allowance(MemoryBudget *allowance) noexcept
-# Set this thread's budget; NULL for none.  Borrows the reference.
+# Set the budget of this thread, or none if NULL.  Borrows the reference.
 cdef int set_allowance(MemoryBudget *allowance) except -1
-# Set a budget that only measures use: this thread's budget if it has none, else an outer one.
+# Set a budget that only measures memory: as the budget of this thread if it has none, else as an outer
+# budget.
 cdef int watch_allowance(MemoryBudget *allowance) except -1

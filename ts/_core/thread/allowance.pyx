@@ -1,20 +1,23 @@
-"""Memory limit of a program: accounting of allocations under `ts.limits(bytes=...)`.
+"""Memory limit of a program: counts allocations under `ts.limits(bytes=...)`.
 
     with ts.limits(bytes=1 << 20):     sets a memory budget of this thread
-    take_bytes(n)                      growth of lists, dicts, tuples and objects; MemoryExceeded beyond the budget
-    give_bytes(n)                      when they shrink or are freed
-    NumPy arrays                       by our memory handler, set on threads with a budget
-    take_text(n)                       strings, allocated by Python: see below
+    take_bytes(n)                      called when lists, dicts, tuples and objects grow; MemoryExceeded
+    beyond the budget
+    give_bytes(n)                      called when these shrink or are freed
+    NumPy arrays                       counted by a NumPy memory handler, set on threads with a budget
+    take_text(n)                       called for strings, which Python allocates: see below
 
-Budgets nest as limits do: an allocation is charged to all of them.  Memory allocated before the limit may be freed
-inside of it without having been charged, so `used` stops at zero.
+Budgets are nested like limits, and an allocation counts in all of them.  Memory that was allocated before a
+limit, and therefore not counted, may be freed inside of it, so `used` does not go below zero.
 
-Python does not report when a string is freed.  The sizes of new strings are added up; if the sum exceeds the budget,
-the growth of the process's resident memory (/proc on Linux) shows how much is still allocated.  Free memory is
-returned to the system before this measurement, as new strings would otherwise reuse resident free memory.  Without
+Python does not report when a string is freed.  The sizes of new strings are added up; if the sum exceeds the
+budget,
+the growth of the process's resident memory (/proc on Linux) shows how much is still allocated.  Before this
+measurement, free memory is
+returned to the system, because new strings would otherwise reuse resident free memory.  Without
 /proc, only the size of a single string is limited.
 
-Without a budget in any thread, the cost is one load of `limited`.
+If no thread has a budget, the cost is one load of `limited`.
 """
 
 import os
@@ -154,9 +157,9 @@ cdef int refuse() except -1:
 
 
 cdef object refused_memory():
-    """Return the error for the last refused allocation of this thread."""
+    """Return the error for the last allocation of this thread that exceeded a budget."""
     cdef MemoryBudget *a = allowance_here
-    if refusal.size < 0:        # the refusal was in another thread
+    if refusal.size < 0:        # an allocation of another thread exceeded the budget
         note_refusal(0 if a == NULL else a.size, 0 if a == NULL else a.used, 0)
     more = f" and {refusal.requested} more were requested" if refusal.requested > 0 else ""
     text = (
@@ -221,7 +224,7 @@ cdef object as_limit(error):
 
 
 cdef long long resident_bytes():
-    """Return the resident memory of the process, if the system reports it."""
+    """Return the resident memory of the process in bytes, or 0 if the system does not report it."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * PAGE
@@ -259,14 +262,17 @@ cdef void drop_allowance(MemoryBudget *a) noexcept:
 
 
 cdef int set_allowance(MemoryBudget *a) except -1:
-    """Set the memory handler of a budget; the allocation may collect garbage and so end programs with other budgets."""
+    """Set the budget of this thread and the memory handler of NumPy.
+
+    Allocating the handler may run the garbage collector, which may end programs with other budgets.
+    """
     global limited, allowance_here, handler_before
     cdef PyObject *found
     if a == NULL:
         a = watching
     if allowance_here == NULL and a != NULL:
         handler = PyDataMem_SetHandler(counting)
-        if allowance_here == NULL:  # unless a garbage collection has set it meanwhile
+        if allowance_here == NULL:  # unless the garbage collector has run code that set it
             limited += 1
             Py_INCREF(handler)
             handler_before = <PyObject *>handler

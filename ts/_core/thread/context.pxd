@@ -1,6 +1,6 @@
-"""Per-thread context of running code: mode flags, tracer and limits.
+"""Context of each thread: mode flags, tracer and limits.
 
-    flags       one word; 0 in almost all programs, so that a test costs one load and one branch
+    flags       one word; it is 0 in most programs, so a check costs one load and one branch
     tracer      the object that records the thread's operators, if TRACING is set
     limits      the limits of `ts.limits`, if LIMITED is set
 
@@ -13,12 +13,12 @@ from cpython.ref cimport PyObject
 
 cdef enum Flag:
     GRAD_DISABLED = 1             # autograd does not record operators
-    INFERENCE = 2                 # inside of `inference_mode`
+    INFERENCE = 2                 # inside of an `inference_mode` block
     AUTOCAST = 4
     TRACING = 8
     PROFILING = 16
     LIMITED = 32
-    LAYERED = 64                  # some tensors have layers (batched or dual tensors)
+    LAYERED = 64                  # tensors with layers (batched or dual tensors) may occur
     MODES = 128                   # a `TorchFunctionMode` intercepts function calls
     AS_TENSORS = 256              # `__torch_function__` of tensor classes is disabled
     DISPATCH_MODES = 512          # a `TorchDispatchMode` intercepts operators
@@ -38,8 +38,8 @@ cdef extern from *:
         void *limits
         unsigned int process_flags
 
-# Twice the number of threads with flags set, plus 1 once a tensor of this process requires grad.  At 0 no
-# checks are needed; up to 1 no thread needs to read its own flags.
+# Twice the number of threads with flags, plus 1 after a tensor of this process has required grad.  At 0, no
+# checks are needed; up to 1, no thread needs to read its flags.
 cdef int attention
 
 cdef enum:
@@ -47,17 +47,18 @@ cdef enum:
 
 cdef void want_gradients() noexcept nogil
 
-# The number of tensor classes with `__torch_function__` in this process; 0 skips override checks.
+# The number of tensor classes in this process that define `__torch_function__`; if 0, override checks are
+# skipped.
 cdef int overriding
 
-# Set a flag in all current and future threads; a thread may clear its own afterwards.
+# Set a flag in all current and future threads; afterwards, each thread may clear it for itself.
 cdef int set_process_flag(Flag flag) except -1
 
 # Return the context of this thread.
 cdef Context *context() noexcept nogil
 # Set or clear a flag of this thread; return its previous value.
 cdef bint set_flag(Flag flag, bint on) noexcept nogil
-# Set the flags of this thread except LIMITED; return the previous ones.
+# Set the flags of this thread except LIMITED; return the previous flags.
 cdef unsigned int exchange_flags(unsigned int flags) noexcept nogil
 
 
@@ -81,15 +82,15 @@ cdef inline bint watched() noexcept nogil:
     return (context_flags() & (TRACING | MODES)) != 0
 
 
-# Handler that calls the function modes of a thread, set by `ts._core.dispatch.modes`.
+# Handler that calls the function modes of a thread; `ts._core.dispatch.modes` sets it.
 cdef PyObject *modes
 
 
 cdef inline object watcher():
-    """Return the active function-mode handler, or else the active tracer."""
+    """Return the handler of function modes if one is active in this thread, else the active tracer."""
     return <object>modes if context_flags() & MODES else <object>context().tracer
 
 
 cdef inline object tracer():
-    """Return the active tracer; requires `tracing()`."""
+    """Return the active tracer of this thread; requires that `tracing()` is True."""
     return <object>context().tracer
