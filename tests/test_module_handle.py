@@ -51,6 +51,15 @@ def test_passes_on_modules():
     assert module(ts.ones(1)).item() == 3
 
 
+def test_pattern_rewriting_of_modules():
+    """The pattern is replaced in the graphs of all methods."""
+    module = ts.jit.script(ts.nn.Sequential(ts.nn.ReLU()))
+    relu = "graph(%x):\n  %y = aten::relu(%x)\n  return (%y)\n"
+    ts._C._jit_pass_inline(module._c)
+    ts._C._jit_pass_custom_pattern_based_rewrite(relu, relu.replace("relu", "neg"), module._c)
+    assert "aten::relu" not in str(module.graph) and module(ts.ones(1)).item() == -1
+
+
 def test_freeze_and_save():
     """`_freeze_module` returns a handle, which can be saved."""
     frozen = ts._C._freeze_module(ts.jit.script(Net().eval())._c, ["linear"])

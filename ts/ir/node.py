@@ -22,6 +22,7 @@ from ts.errors import InternalError, TsError
 from ts.ir.attributes import KINDS, kind_of_value
 from ts.ir.camel_case_aliases import add_camel_case_aliases
 from ts.ir.iterable_list import IterableList, ValueList
+from ts.ir.schema import parse_schema
 from ts.ir.source import SourceRange
 from ts.ir.types import TENSOR, NoneType, Type
 from ts.ir.value import Use, Value
@@ -204,6 +205,11 @@ class Node:
         """Return the schema of the operator; None for kinds without a record, such as `prim::If`."""
         operator = self.operator()
         return None if operator is None else operator.schema
+
+    def matches(self, schema: str) -> bool:
+        """Return whether the node calls the operator with a schema text: the same overload and arguments."""
+        own, wanted = self.schema(), parse_schema(schema)
+        return own is not None and own.key == wanted.key and str(own) == str(wanted)
 
     def named_input(self, name: str) -> Value:
         """Return the input for the schema's argument `name`."""

@@ -84,6 +84,14 @@ class Argument:
         """True for keyword-only arguments that the operator writes, such as `out`."""
         return self.kwarg_only and self.is_write
 
+    def accepts(self, old: Argument) -> bool:
+        """Return True if each value passed for `old` may be passed for this argument, in the same way."""
+        if self.name != old.name or (self.kwarg_only and not old.kwarg_only):
+            return False
+        if old.has_default and (not self.has_default or self.default != old.default):
+            return False
+        return old.type.is_subtype_of(self.type)
+
     def with_type(self, type: Type) -> Argument:
         """Return a copy of the argument with another type."""
         return Argument(
@@ -123,6 +131,12 @@ class Argument:
 
     def __hash__(self) -> int:
         return hash((self.name, self.real_type))
+
+
+def _split_outputs(schema: FunctionSchema) -> tuple[list[Argument], list[Argument]]:
+    """Return the arguments that are not outputs, and the `out=` arguments."""
+    outputs = [argument for argument in schema.arguments if argument.is_out]
+    return [argument for argument in schema.arguments if not argument.is_out], outputs
 
 
 def _writes(alias: AliasInfo) -> bool:
@@ -191,6 +205,24 @@ class FunctionSchema:
             if b.has_default and (not a.has_default or a.default != b.default):
                 return False
         return all(a.type.is_subtype_of(b.type) for a, b in zip(self.returns, other.returns, strict=True))
+
+    def is_backward_compatible_with(self, old: FunctionSchema) -> bool:
+        """Return True if each call of `old` is also a call of this schema.
+
+        New arguments need defaults; an old argument keeps its name, place and default, and may get a wider
+        type or become positional.
+        """
+        if self.key != old.key or (self.is_vararg, self.is_varret) != (old.is_vararg, old.is_varret):
+            return False
+        if len(self.returns) != len(old.returns):
+            return False
+        if not all(a.type.is_subtype_of(b.type) for a, b in zip(self.returns, old.returns, strict=True)):
+            return False
+        (mine, my_outputs), (theirs, their_outputs) = _split_outputs(self), _split_outputs(old)
+        if len(mine) < len(theirs) or len(my_outputs) != len(their_outputs):
+            return False
+        pairs = (*zip(mine, theirs, strict=False), *zip(my_outputs, their_outputs, strict=True))
+        return all(a.accepts(b) for a, b in pairs) and all(a.has_default for a in mine[len(theirs) :])
 
     def with_name(self, name: str) -> FunctionSchema:
         """Return a copy of the schema under another name, with the same overload name."""

@@ -505,6 +505,11 @@ def lookup(name: str) -> tuple[Any, ...]:
     return found
 
 
+def schemas(name: str) -> list[FunctionSchema]:
+    """Return the schemas of all overloads of an operator; an empty list for an unknown name."""
+    return [operator.schema for operator in lookup(name)]
+
+
 def operator(key: str) -> Operator | None:
     """Return the operator `name.overload` or None, without creating other overloads if a record exists."""
     record = find(key)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ts.ir.types import ModuleType
 from ts.nn.modules.module import Module
 from ts.passes.freezing import freeze_module
+from ts.passes.subgraph_rewrite import rewrite
 from ts.runtime.script_method import ScriptMethod
 
 if TYPE_CHECKING:
@@ -170,3 +171,8 @@ def remove_dropout(handle: ModuleHandle, run: Callable[[Any], Any]) -> None:
     if getattr(handle._module, "training", False):
         raise RuntimeError("Dropout removal module in training mode is not yet supported")
     run_on_methods(handle, run)
+
+
+def rewrite_methods(pattern: str, replacement: str, handle: ModuleHandle) -> None:
+    """Replace the occurrences of a graph pattern in all methods; see `ts.passes.subgraph_rewrite`."""
+    run_on_methods(handle, lambda graph: rewrite(pattern, replacement, graph))
