@@ -247,3 +247,15 @@ def kinds() -> Tuple[str, str]:
 """)
     assert unit.on_device().tolist() == [3, 3]
     assert unit.kinds() == ("int", "bool")
+
+
+def test_debug_state():
+    """The state of a function or module has one plan, whose code has no bailouts."""
+    scripted = ts.jit.script(ts.nn.ReLU())
+    for owner in (scripted, scripted.forward):
+        state = owner.get_debug_state()
+        (plan,) = state.execution_plans.values()
+        assert str(plan.graph) == str(state.graph) and "aten::relu" in str(plan.graph)
+        assert plan.code.num_bailouts() == 0
+        with pytest.raises(IndexError, match="no bailout 0"):
+            plan.code.request_bailout(0)

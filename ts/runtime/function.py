@@ -179,6 +179,12 @@ class ScriptFunction(Function):
 
         return graph_for(self, args, kwargs)
 
+    def get_debug_state(self) -> Any:
+        """Return the executed graph and the execution plans, as PyTorch's `GraphExecutorState`."""
+        from ts.runtime.debug_state import debug_state
+
+        return debug_state(self)
+
     @property
     def code(self) -> str:
         """Source text of the graph."""

@@ -328,8 +328,8 @@ class ScriptModule(Module):
             raise for_users(error) from error.__cause__
 
     def get_debug_state(self) -> Any:
-        """Return the debug state of `forward`'s executor."""
-        return self._forward().function
+        """Return the executed graph and the execution plans of `forward`."""
+        return self._forward().get_debug_state()
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Save the module to a path or a file, as `ts.jit.save` does."""

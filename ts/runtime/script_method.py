@@ -67,6 +67,10 @@ class ScriptMethod:
         """Run the method on its module."""
         return self.function(self.owner._object, *args, **kwargs)
 
+    def get_debug_state(self) -> Any:
+        """Return the executed graph and the execution plans of the method."""
+        return self.function.get_debug_state()
+
     def start(self, *args: Any, **kwargs: Any) -> ScriptCoroutine:
         """Return the call as an `ScriptCoroutine` that has not started."""
         return self.function.start(self.owner._object, *args, **kwargs)

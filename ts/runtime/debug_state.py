@@ -1,0 +1,61 @@
+"""Debug state of compiled functions, with the interface of PyTorch's `GraphExecutorState`.
+
+In: a scripted function.  Out: its executed graph and its execution plans:
+
+    state = scripted.get_debug_state()
+    state.graph                                   the graph of the last call, optimized
+    (plan,) = state.execution_plans.values()      one plan, after the first call
+    plan.graph, plan.code.num_bailouts()          0: specialized code is chosen before it runs, and never left
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ts.ir.graph import Graph
+from ts.runtime.executor import executed_graph
+
+if TYPE_CHECKING:
+    from ts.runtime.function import ScriptFunction
+
+
+@dataclass(frozen=True)
+class PlanCode:
+    """Code of an execution plan, which has no bailouts."""
+
+    def num_bailouts(self) -> int:
+        """Return the number of places at which execution may leave the specialized code: 0."""
+        return 0
+
+    def request_bailout(self, index: int) -> None:
+        """Raise IndexError, because there is no bailout."""
+        raise IndexError(f"no bailout {index}: the code has none")
+
+    def grad_executor_states(self) -> list[GraphExecutorState]:
+        """Return an empty list: backward passes have no graph executors of their own."""
+        return []
+
+
+@dataclass(frozen=True)
+class ExecutionPlan:
+    """Optimized graph with its code."""
+
+    graph: Graph
+    code: PlanCode = field(default_factory=PlanCode)
+
+
+@dataclass(frozen=True)
+class GraphExecutorState:
+    """Executed graph and execution plans of a function."""
+
+    graph: Graph
+    execution_plans: dict[str, ExecutionPlan]
+    fallback: ExecutionPlan
+
+
+def debug_state(function: ScriptFunction) -> GraphExecutorState:
+    """Return the debug state of a function."""
+    graph = executed_graph(function)
+    plan = ExecutionPlan(graph)
+    return GraphExecutorState(graph, {str(function.schema): plan}, plan)
