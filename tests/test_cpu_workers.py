@@ -53,11 +53,11 @@ def test_parts_without_a_worker_run_on_the_calling_thread(monkeypatch):
 def test_partition_errors_are_raised_after_all_partitions():
     ran = []
 
-    def part_of(part, parts):
+    def partition_of(part, parts):
         ran.append(part)
         if part == 1:
             raise ValueError("of part 1")
 
     with pytest.raises(ValueError, match="of part 1"):
-        thread_pool.run(part_of, 3)
+        thread_pool.run(partition_of, 3)
     assert sorted(ran) == [0, 1, 2]

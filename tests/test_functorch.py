@@ -126,4 +126,4 @@ def test_steps_are_not_used_unless_replaced():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert ts.vmap(ts.sin)(ts.zeros(2)).tolist() == [0.0, 0.0]
-    assert not steps._are_steps_replaced()
+    assert not steps._are_functions_replaced()

@@ -81,7 +81,7 @@ class Symbol:
             high = None if high is None or ends[1] is None else high + ends[1]
         return low, high
 
-    def known_equal(self, other):
+    def is_provably_equal(self, other):
         return Symbol.of(other).terms == self.terms
 
     def __eq__(self, other):
@@ -134,7 +134,7 @@ def test_the_symbol_decides_what_it_can():
 def test_questions():
     """Size predicates decide only comparisons valid for all symbol values; only `equal` requires a
     decision."""
-    assert size_guards.known_equal(N * 2, N + N) and not size_guards.known_equal(N, 3) and not size_guards.known_one(N)
+    assert size_guards.is_provably_equal(N * 2, N + N) and not size_guards.is_provably_equal(N, 3) and not size_guards.known_one(N)
     assert size_guards.equal(N * M, M * N) and not size_guards.equal(N, 1)
     assert size_guards.product((2, N, 1, M)) == 2 * N * M and size_guards.product((N, 0)) == 0
     assert size_guards.parts(N * 4, 4) == N and size_guards.parts(7, 2) == 4 and size_guards.larger(N, 1) is N

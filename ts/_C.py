@@ -152,13 +152,13 @@ class _OperatorModule(ModuleType):
     def __init__(self, name: str) -> None:
         super().__init__(f"ts._C.{name}", f"Operators of `{_OPERATORS[name]}`.")
         self._prefix = f"{name[1:]}_"
-        self._home = _OPERATORS[name]
+        self._module_path = _OPERATORS[name]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             return names_for(self.__name__)(name)
         known = "logsigmoid" if name == "log_sigmoid" else name.removeprefix(self._prefix)
-        operators = importlib.import_module(self._home)
+        operators = importlib.import_module(self._module_path)
         return getattr(operators, known) if hasattr(operators, known) else names_for(self.__name__)(name)
 
 

@@ -34,7 +34,7 @@ _PACKAGES = frozenset({
     "ts._C", "ts.accelerator", "ts.backends.cudnn", "ts.compiler", "ts.distributed.launcher",
     "ts.distributed.optim", "ts.mps", "ts.signal.windows", "ts.xpu",
 })  # fmt: skip
-_HOMES_IN_PYTORCH = {
+_PYTORCH_MODULES = {
     "ts._core.autograd.node.Node": "torch.autograd.graph",
     "ts._core.vm.future.Future": "torch.futures",
 }
@@ -95,7 +95,7 @@ def rename(module: ModuleType) -> None:
         own = isinstance(function, FunctionType | type) or "__module__" in getattr(function, "__dict__", ())
         if not own or function.__module__ not in (name, "ts"):
             continue
-        home = _home(name, each) if function.__module__ == name else "torch"
+        home = _find_pytorch_module(name, each) if function.__module__ == name else "torch"
         try:
             function.__module__ = home
         except TypeError:  # a C class has a read-only `__module__`
@@ -105,11 +105,11 @@ def rename(module: ModuleType) -> None:
     sys.modules.setdefault(module.__name__, module)
 
 
-def _home(module: str, name: str) -> str:
+def _find_pytorch_module(module: str, name: str) -> str:
     """Return the PyTorch module of an object: `torch` if it is a top-level name of `ts`."""
     if module.partition(".")[2].partition(".")[0] in _OWN:
         known = "torch" if name in sys.modules["ts"]._NAME_TO_MODULE else torch_name(module)
-        return _HOMES_IN_PYTORCH.get(f"{module}.{name}", known)
+        return _PYTORCH_MODULES.get(f"{module}.{name}", known)
     return torch_name(module)
 
 

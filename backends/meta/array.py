@@ -319,7 +319,7 @@ class MetaArray:
         old, new = self.dtype.itemsize, target.itemsize
         if old == new:
             return MetaArray(self.shape, target, self.strides, self.offset)
-        if not self.shape or not size_guards.known_equal(self.strides[-1], old):
+        if not self.shape or not size_guards.is_provably_equal(self.strides[-1], old):
             raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
         last = self.shape[-1] * old
         return MetaArray(
@@ -473,11 +473,11 @@ def _place(index: Any, n: Any, axis: int) -> Any:
 def _filled_in(wanted: Sequence[Any], shape: Shape) -> Shape:
     """Return the target shape of a reshape, with -1 replaced."""
     total = size_guards.product(shape)
-    known = [n for n in wanted if not size_guards.known_equal(n, -1)]
+    known = [n for n in wanted if not size_guards.is_provably_equal(n, -1)]
     if len(known) < len(wanted):
         rest = size_guards.product(known)
         missing = 0 if size_guards.known_zero(rest) else total // rest
-        wanted = [missing if size_guards.known_equal(n, -1) else n for n in wanted]
+        wanted = [missing if size_guards.is_provably_equal(n, -1) else n for n in wanted]
     if not size_guards.equal(size_guards.product(wanted), total):
         raise ValueError(f"cannot reshape array of size {total} into shape {tuple(wanted)}")
     return size_guards.shape(wanted)
@@ -497,16 +497,16 @@ def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shap
     while dims:
         length, step = dims.pop()
         base = step
-        while dims and size_guards.known_equal(dims[-1][1], length * base):
+        while dims and size_guards.is_provably_equal(dims[-1][1], length * base):
             length = length * dims.pop()[0]
         taken: Any = 1
         while at >= 0 and not (
-            size_guards.known_equal(taken, length) and not size_guards.known_one(wanted[at])
+            size_guards.is_provably_equal(taken, length) and not size_guards.known_one(wanted[at])
         ):
             steps[at] = taken * base
             taken = size_guards.product((taken, wanted[at]))
             at -= 1
-        if not size_guards.known_equal(taken, length):
+        if not size_guards.is_provably_equal(taken, length):
             return None
     return tuple(steps)
 

@@ -140,7 +140,7 @@ class Call:
     def _allows(self, symbol: Any, n: Any) -> bool:
         environment = self.environment
         ends = environment.ranges[symbol]
-        least = environment.least_in_calls.get(symbol, 0 if symbol in environment.small else ends.low)
+        least = environment.min_sizes_in_calls.get(symbol, 0 if symbol in environment.small else ends.low)
         return bool(n.is_Integer) and least <= n <= ends.high
 
     def _resized(self, x: Any, sizes: dict[Any, int], shapes: Iterator[tuple[Any, ...]]) -> Any:

@@ -76,11 +76,11 @@ def test_right_for_the_example_alone(saved):
 
 def test_explained(program):
     first, second, data, count = explain_symbols(program)
-    assert (first.name, first.found, first.range) == ("s0", ["x.size()[0]"], "5 to int_oo")
+    assert (first.name, first.sources, first.range) == ("s0", ["x.size()[0]"], "5 to int_oo")
     lines = {c.text: c.where.text for c in first.conditions if c.where}
     assert lines["x.size()[0] > 2 * y.size()[0]"] == "if x.shape[0] > 2 * y.shape[0]:"
     assert (second.name, data.name, count.name) == ("s1", "u0", "u1")
-    assert data.found == ["item (aten.item.default)"] and data.range == "2 to int_oo"
+    assert data.sources == ["item (aten.item.default)"] and data.range == "2 to int_oo"
     assert [(c.text, c.where.text) for c in data.conditions] == [
         ("u0 >= 2", "k = y.sum().to(ts.int64).item()")
     ]

@@ -26,7 +26,7 @@ from ts._functorch.predispatch import (
 )
 from ts.func import vmap
 from ts.func.vmap import name_of as _get_name
-from ts.func.vmap import set_replaced_steps
+from ts.func.vmap import set_replacement_finder
 from ts.unsupported import names_for
 from ts.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
@@ -127,19 +127,19 @@ def _unwrap_batched(
     return tree_unflatten(removed, spec)
 
 
-_OWN_STEPS = (
+_OWN_FUNCTIONS = (
     _process_batched_inputs, _create_batched_inputs, _unwrap_batched, _add_batch_dim, _remove_batch_dim,
 )  # fmt: skip
 
 
-def _are_steps_replaced() -> bool:
+def _are_functions_replaced() -> bool:
     steps = (
         _process_batched_inputs, _create_batched_inputs, _unwrap_batched, _add_batch_dim, _remove_batch_dim,
     )  # fmt: skip
-    return steps != _OWN_STEPS
+    return steps != _OWN_FUNCTIONS
 
 
-def _run_steps(
+def _run_functions(
     func: Callable[..., Any],
     in_dims: Any,
     out_dims: Any,
@@ -178,4 +178,4 @@ def _run_chunk(
         _vmap_decrement_nesting()
 
 
-set_replaced_steps(lambda: _run_steps if _are_steps_replaced() else None)
+set_replacement_finder(lambda: _run_functions if _are_functions_replaced() else None)

@@ -25,7 +25,7 @@ class Aliases:
 
     def __init__(self) -> None:
         self._roots: dict[int, int] = {}  # id of a tensor -> id of the owner of its memory
-        self._kept: list[Tensor] = []  # keeps tensors alive, so that ids stay unique
+        self._references: list[Tensor] = []  # keeps tensors alive, so that ids stay unique
         self.written: list[int] = []
 
     def root(self, x: Tensor) -> int:
@@ -35,10 +35,10 @@ class Aliases:
     def join(self, x: Tensor, other: Tensor) -> None:
         """Record that `x` shares the memory of `other`."""
         if x is not other:
-            self._kept += [x, other]
+            self._references += [x, other]
             self._roots[id(x)] = self.root(other)
 
-    def part(self, x: Tensor) -> None:
+    def mark_separate(self, x: Tensor) -> None:
         """Record that `x` has separate memory."""
         self._roots.pop(id(x), None)
 
@@ -50,7 +50,7 @@ class Aliases:
                 continue
             for x in _tensors(value):
                 if argument.is_write and self.root(x) not in self.written:
-                    self._kept.append(x)
+                    self._references.append(x)
                     self.written.append(self.root(x))
                 source = x if source is None else source
         if source is None:

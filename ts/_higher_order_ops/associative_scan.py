@@ -81,18 +81,18 @@ def scanned(combine: _Operator, xs: list[Tensor]) -> list[Tensor]:
     n = xs[0].shape[0]
     if n < 2:
         return xs
-    pairs = combine(*(_part(x, 0, -1, 2) for x in xs), *(_part(x, 1, None, 2) for x in xs))
+    pairs = combine(*(_slice(x, 0, -1, 2) for x in xs), *(_slice(x, 1, None, 2) for x in xs))
     odd = scanned(combine, pairs)
-    before = [_part(x, 0, -1) for x in odd] if n % 2 == 0 else odd
-    even = combine(*before, *(_part(x, 2, None, 2) for x in xs))
+    before = [_slice(x, 0, -1) for x in odd] if n % 2 == 0 else odd
+    even = combine(*before, *(_slice(x, 2, None, 2) for x in xs))
     even = [
-        ts.cat([_part(x, 0, 1), y], dim=0) if y.numel() > 0 else _part(x, 0, 1)
+        ts.cat([_slice(x, 0, 1), y], dim=0) if y.numel() > 0 else _slice(x, 0, 1)
         for x, y in zip(xs, even, strict=True)
     ]
     return [_interleaved(a, b) for a, b in zip(even, odd, strict=True)]
 
 
-def _part(x: Tensor, start: int, end: int | None, step: int = 1) -> Tensor:
+def _slice(x: Tensor, start: int, end: int | None, step: int = 1) -> Tensor:
     made: Tensor = ts.ops.aten.slice(x, 0, start, end, step)
     return made
 
@@ -103,7 +103,7 @@ def _interleaved(a: Tensor, b: Tensor) -> Tensor:
     if longer:
         b = functional.pad(b, [0] * ((b.ndim - 1) * 2 + 1) + [1])
     found = ts.flatten(ts.stack([a, b], dim=1), start_dim=0, end_dim=1)
-    return _part(found, 0, b.shape[0] + a.shape[0] - 1) if longer else found
+    return _slice(found, 0, b.shape[0] + a.shape[0] - 1) if longer else found
 
 
 class AssociativeScanOp(HigherOrderOperator):

@@ -93,21 +93,21 @@ def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, ope
             "torch.cond: differing branch outputs",
             "Expected branches to return the same pytree structure.",
         )
-    shown = (
-        f"{subgraph_checks.shown(pred)}, GraphModule(), GraphModule(), "
-        f"({', '.join(map(subgraph_checks.shown, operands))}"
+    format_meta = (
+        f"{subgraph_checks.format_meta(pred)}, GraphModule(), GraphModule(), "
+        f"({', '.join(map(subgraph_checks.format_meta, operands))}"
         f"{',' if len(operands) == 1 else ''})"
     )
     if len(first.leaves) != len(second.leaves):
         specs = [pytree.tree_structure(tuple(x.leaves)) for x in (first, second)]
-        raise subgraph_checks.failed("cond", shown, RuntimeError(
+        raise subgraph_checks.failed("cond", format_meta, RuntimeError(
             "Unmatched output spec from torch.cond branches: true branch tree_spec "
             f"{specs[0]} vs false branch tree_spec {specs[1]}."
         ))  # fmt: skip
     for a, b in zip(first.leaves, second.leaves, strict=True):
         error = _difference(a, b)
         if error is not None:
-            raise subgraph_checks.failed("cond", shown, error)
+            raise subgraph_checks.failed("cond", format_meta, error)
 
 
 def _difference(a: Any, b: Any) -> Exception | None:

@@ -89,7 +89,8 @@ class MetaEvaluator(MetaTracer):
     def __init__(self) -> None:
         self._metas: dict[int, tuple[Tensor, Tensor]] = {}  # id -> program tensor and its meta tensor
         self._own: dict[int, Tensor] = {}
-        self._made: set[int] = set()  # ids in `_metas` of tensors created by functions (numbers, `y.data`)
+        # ids in `_metas` of tensors created by functions (numbers, `y.data`)
+        self._created_ids: set[int] = set()
         self._aliases = Aliases()
 
     def outcome(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
@@ -101,7 +102,7 @@ class MetaEvaluator(MetaTracer):
             found = function(*given)
         leaves, spec = pytree.tree_flatten(found)
         leaves = [self.like(x) for x in leaves]
-        taken = [made for key, (_, made) in self._metas.items() if key not in before | self._made]
+        taken = [made for key, (_, made) in self._metas.items() if key not in before | self._created_ids]
         outside = [x for x in pytree.tree_leaves(given) if isinstance(x, Tensor)] + taken
         return SubgraphResult(leaves, spec, outside, self._aliases)
 
@@ -110,9 +111,9 @@ class MetaEvaluator(MetaTracer):
         if not isinstance(x, Tensor) or id(x) in self._own:
             return x
         known = self._metas.get(id(x))
-        if known is None and x.is_meta and (shown := self._same_memory(x)) is not None:
-            known = self._metas[id(x)] = x, shown
-            self._made.add(id(x))
+        if known is None and x.is_meta and (format_meta := self._same_memory(x)) is not None:
+            known = self._metas[id(x)] = x, format_meta
+            self._created_ids.add(id(x))
         if known is None:
             with TracingScope(None):
                 made = ts.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
@@ -167,15 +168,15 @@ class MetaEvaluator(MetaTracer):
     def constructed(self, x: Tensor, function: str) -> None:
         """Register a tensor created by the function from Python numbers."""
         self._metas[id(x)] = x, self.fresh(x)
-        self._made.add(id(x))
+        self._created_ids.add(id(x))
 
     def stand_for(self, x: Tensor, recorded: Tensor) -> None:
         """Treat `x` as the recorded tensor `recorded`."""
         known = self._metas.get(id(recorded))
         if known is not None:
             self._metas[id(x)] = x, known[1]
-        if id(recorded) in self._made:
-            self._made.add(id(x))
+        if id(recorded) in self._created_ids:
+            self._created_ids.add(id(x))
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
         """Raise DataDependentError for a conversion of a tensor to a Python value."""

@@ -126,8 +126,8 @@ def check_combine(found: SubgraphResult, own: list[Any], init: list[Any]) -> Non
     for x in found.leaves[len(init) :]:
         if not isinstance(x, Tensor):
             error = AttributeError(f"'{type(x).__name__}' object has no attribute 'unsqueeze'")
-            shown = ", ".join(map(subgraph_checks.shown, init))
-            raise subgraph_checks.failed("scan", f"GraphModule(), [{shown}]", error)
+            format_meta = ", ".join(map(subgraph_checks.format_meta, init))
+            raise subgraph_checks.failed("scan", f"GraphModule(), [{format_meta}]", error)
 
 
 def _previewed(preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any) -> Any:

@@ -33,11 +33,11 @@ def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | No
     seen[id(x)] = x
     yield name, x
     if not isinstance(x, Tensor | SymNumber):
-        for step, inside in _parts(x):
+        for step, inside in _children(x):
             yield from walk(join(name, step), inside, join, depth + 1, seen)
 
 
-def _parts(x: Any) -> Iterable[tuple[str, Any]]:
+def _children(x: Any) -> Iterable[tuple[str, Any]]:
     """Return the parts of an object with their path steps."""
     if isinstance(x, types.FunctionType):
         for i, cell in enumerate(x.__closure__ or ()):
@@ -78,27 +78,27 @@ class SideEffectSnapshot:
     """Snapshot of mutable state reachable from functions."""
 
     def __init__(self, functions: Iterable[Any]) -> None:
-        self._kept: list[tuple[Any, Any]] = []
+        self._snapshots: list[tuple[Any, Any]] = []
         seen: dict[int, Any] = {}
         for function in functions:
             for _, x in walk("", function, lambda name, step: "", 0, seen):
-                self._keep(x)
+                self._save(x)
 
-    def _keep(self, x: Any) -> None:
+    def _save(self, x: Any) -> None:
         if isinstance(x, list | dict):
             if len(x) <= _MAX_ITEMS:
-                self._kept.append((x, x.copy()))
+                self._snapshots.append((x, x.copy()))
         elif isinstance(x, types.CellType):
-            self._kept.append((x, [x.cell_contents] if is_filled(x) else []))
+            self._snapshots.append((x, [x.cell_contents] if is_filled(x) else []))
         elif isinstance(x, Module) or (
             hasattr(x, "__dict__") and not callable(x) and not isinstance(x, Tensor)
         ):
-            self._kept.append((x, dict(vars(x))))
+            self._snapshots.append((x, dict(vars(x))))
 
     def restore(self) -> bool:
         """Restore the snapshot; return True if anything had changed."""
         changed = False
-        for x, before in self._kept:
+        for x, before in self._snapshots:
             if isinstance(x, types.CellType):
                 now: Any = [x.cell_contents] if is_filled(x) else []
             else:
@@ -106,7 +106,7 @@ class SideEffectSnapshot:
             then = before if isinstance(x, list | dict | types.CellType) else _public(before)
             if not _same(now, then):
                 changed = True
-                _put_back(x, before)
+                _restore(x, before)
         return changed
 
 
@@ -125,7 +125,7 @@ def _same(now: Any, then: Any) -> bool:
     )
 
 
-def _put_back(x: Any, before: Any) -> None:
+def _restore(x: Any, before: Any) -> None:
     if isinstance(x, list):
         x[:] = before
     elif isinstance(x, types.CellType):

@@ -17,7 +17,7 @@ from ts._higher_order_ops.aliases import Aliases
 from ts._higher_order_ops.side_effect_detection import SideEffectSnapshot
 from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError
 
-SHOWN = {
+OPERATOR_TITLES = {
     "cond": "torch.cond",
     "while_loop": "torch.while_loop",
     "map_impl": "torch.ops.higher_order.map_impl",
@@ -47,7 +47,8 @@ class SubgraphResult(NamedTuple):
 
 def uncaptured(operator: str, title: str, explanation: str, hint: str = "") -> UncapturedHigherOrderOpError:
     """Return the error for unsupported behaviour of a subgraph function."""
-    told = f"{_UNCAPTURED}{title}\n  Higher Order Operator: {SHOWN[operator]}\n  Explanation: {explanation}"
+    name = OPERATOR_TITLES[operator]
+    told = f"{_UNCAPTURED}{title}\n  Higher Order Operator: {name}\n  Explanation: {explanation}"
     return UncapturedHigherOrderOpError(told + (f"\n  Hint: {hint}" if hint else ""))
 
 
@@ -60,7 +61,7 @@ def failed(operator: str, operands: str, error: Exception) -> TorchRuntimeError:
     )
 
 
-def shown(x: Any) -> str:
+def format_meta(x: Any) -> str:
     """Format a meta tensor for messages."""
     if not isinstance(x, Tensor):
         return str(x)
@@ -142,11 +143,11 @@ def check_same(
     operator: str, left: Sequence[Any], right: Sequence[Any], left_name: str, right_name: str
 ) -> None:
     """Raise UncapturedHigherOrderOpError if corresponding tensors have different metadata."""
-    end = f"\n  Higher Order Operator: {SHOWN[operator]}"
+    end = f"\n  Higher Order Operator: {OPERATOR_TITLES[operator]}"
     if len(left) != len(right):
         raise UncapturedHigherOrderOpError(
             f"Expected {left_name} and {right_name} to have same number of outputs but got "
-            f"lhs:[{', '.join(map(shown, left))}] and rhs:[{', '.join(map(shown, right))}]{end}"
+            f"lhs:[{', '.join(map(format_meta, left))}] and rhs:[{', '.join(map(format_meta, right))}]{end}"
         )
     told = []
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
@@ -159,12 +160,12 @@ def check_same(
             if found:
                 told.append((i, repr(", ".join(found)), a, b))
         elif isinstance(a, Tensor) or isinstance(b, Tensor):
-            told.append((i, repr(f"type: {shown(a)} vs {shown(b)}"), a, b))
+            told.append((i, repr(f"type: {format_meta(a)} vs {format_meta(b)}"), a, b))
     if told:
         raise UncapturedHigherOrderOpError(
             f"Expected {left_name} and {right_name} to have same metadata but found:\n"
             + "\n".join(
-                f"pair[{i}] differ in {what}, where lhs is {shown(a)} and rhs is {shown(b)}"
+                f"pair[{i}] differ in {what}, where lhs is {format_meta(a)} and rhs is {format_meta(b)}"
                 for i, what, a, b in told
             )
             + end
@@ -172,11 +173,11 @@ def check_same(
 
 
 def _same_sizes(a: Any, b: Any) -> bool:
-    return len(a) == len(b) and all(known_equal(n, m) for n, m in zip(a, b, strict=True))
+    return len(a) == len(b) and all(is_provably_equal(n, m) for n, m in zip(a, b, strict=True))
 
 
-def known_equal(n: Any, m: Any) -> bool:
+def is_provably_equal(n: Any, m: Any) -> bool:
     """Return True if two sizes are provably equal."""
     if isinstance(n, SymInt):
-        return bool(n.node.known_equal(m))
-    return bool(m.node.known_equal(n)) if isinstance(m, SymInt) else n == m
+        return bool(n.node.is_provably_equal(m))
+    return bool(m.node.is_provably_equal(n)) if isinstance(m, SymInt) else n == m

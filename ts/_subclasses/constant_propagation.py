@@ -39,7 +39,7 @@ def constant_of(x: Any) -> Constant | None:
     return found if found is not None and found.shared[0] else None
 
 
-def known(values: list[Any]) -> list[Any] | None:
+def resolve_constants(values: list[Any]) -> list[Any] | None:
     """Return arguments with tensors replaced by their known values, or None if any is unknown."""
     tensors = list(tensors_in(values))
     if not tensors or any(x.requires_grad or constant_of(x) is None for x in tensors):
@@ -57,7 +57,7 @@ def carry(op: Any, values: list[Any], result: Any) -> None:
     """Propagate constants: compute the known values of results from known arguments."""
     if not any(is_fake(x) and layer_of(x).constant is not None for x in tensors_in(values)):
         return
-    given = known(values)
+    given = resolve_constants(values)
     parameters = op.signature.parameters
     shared = [
         layer_of(x).constant.shared
@@ -85,7 +85,7 @@ def computed(op: Any, given: list[Any]) -> Any:
         return op.call_list(given)
 
 
-def number(x: Constant) -> Any:
+def to_python_scalar(x: Constant) -> Any:
     """Return the element of a one-element constant as a Python number."""
     with TracingScope(None), level_stack.no_transforms():
         return x.tensor.item()

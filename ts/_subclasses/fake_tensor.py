@@ -179,7 +179,7 @@ class FakeTensorMode(MetaTracer):
                              must not be written to
     """
 
-    refuses_traces = (
+    tracing_error = (
         "a trace runs its example, which has no elements within `ts.fake`: call ts.jit.trace outside"
     )
 
@@ -188,8 +188,8 @@ class FakeTensorMode(MetaTracer):
 
     def __enter__(self) -> FakeTensorMode:
         recorder = current_tracer()
-        if (refusal := getattr(recorder, "refuses_fakes", None)) is not None:
-            raise UserError(refusal)
+        if (error_text := getattr(recorder, "fake_mode_error", None)) is not None:
+            raise UserError(error_text)
         _FakeOfMode.entered += 1
         _FakeOfMode.look()
         _blocks().append(_Block(self, recorder))
@@ -272,7 +272,7 @@ class FakeTensorMode(MetaTracer):
                 return op.call_list(given)
         place, known = (
             _numbered(result_device(op, given, ignore_meta=True)),
-            constant_propagation.known(given),
+            constant_propagation.resolve_constants(given),
         )
         given = [
             devices.device("meta") if p.kind == "Device" and (x is not None or not has_tensors) else x
@@ -304,7 +304,7 @@ class FakeTensorMode(MetaTracer):
                 return op.call_list([self.like(x) for x in values])
         place, known = (
             _numbered(result_device(op, values, ignore_meta=True)),
-            constant_propagation.known(values),
+            constant_propagation.resolve_constants(values),
         )
         given = [
             devices.device("meta") if p.kind == "Device" and x is not None else x
@@ -394,7 +394,7 @@ class FakeTensorMode(MetaTracer):
         """Return the only element of a fake tensor, or raise DataDependentOutputException if unknown."""
         found = constant_propagation.constant_of(x)
         if found is not None:
-            return constant_propagation.number(found)
+            return constant_propagation.to_python_scalar(found)
         raise DataDependentOutputException("aten._local_scalar_dense.default")
 
     # ---- functions and control flow

@@ -36,7 +36,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import AliasInfo, FunctionSchema
 from ts.ir.types import Type
 
-_STEP_NS: Final = 500  # charged to `ts.limits` per node
+_NODE_NS: Final = 500  # charged to `ts.limits` per node
 
 # Types whose values may have any type. If one of them occurs, one location represents all memory from
 # outside.
@@ -61,7 +61,7 @@ _ACCESSORS: Final = frozenset(
 )
 
 
-class _AnyTypeFoundError(Exception):
+class _AnyTypeError(Exception):
     """Raised if the graph has values of any type, so that wildcards by type are invalid."""
 
 
@@ -75,7 +75,7 @@ class AliasDb:
         self._collect(graph.block())
         try:
             self._analyse()
-        except _AnyTypeFoundError:
+        except _AnyTypeError:
             self._one_wildcard = True
             self._analyse()
 
@@ -102,7 +102,7 @@ class AliasDb:
             self._changed = False
             for visit, node in self._steps:
                 # Bit sets are as long as the number of locations
-                deadline.charge(_STEP_NS + (len(self._contents) >> 4))
+                deadline.charge(_NODE_NS + (len(self._contents) >> 4))
                 visit(node)
         self._closures = {}
         self._returned = 0
@@ -324,7 +324,7 @@ class AliasDb:
         if self._one_wildcard:
             return 1
         if kind in _UNTYPED_KINDS:
-            raise _AnyTypeFoundError
+            raise _AnyTypeError
         key = "Tensor" if kind == "TensorType" else type  # refined tensor types share a location
         bit = self._wildcards.get(key)
         if bit is None:

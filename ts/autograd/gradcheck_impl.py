@@ -50,14 +50,14 @@ class RealFunction(NamedTuple):
 
     function: Function
     inputs: tuple[Any, ...]
-    found: tuple[Any, ...]  # results
+    outputs: tuple[Any, ...]  # results
     forward: bool
     prefix: dict[int, str]  # prefix of messages about complex results or arguments, by index
 
     @property
     def results(self) -> tuple[Tensor, ...]:
         """Results that require grad."""
-        return differentiable(self.results)
+        return differentiable(self.outputs)
 
 
 def first_pass(
@@ -103,13 +103,13 @@ def check(func: Function, arguments: Any, options: Options) -> None:
     _check_inputs(inputs)
     found = func(*inputs)
     if options.check_backward_ad:
-        for real_results in _real_results(func, inputs, as_tuple(found)):
-            _compare(real_results, options)
+        for real_function in _real_results(func, inputs, as_tuple(found)):
+            _compare(real_function, options)
     if options.check_forward_ad:
-        for real_results in _real_arguments(func, inputs, as_tuple(found)):
-            _compare(real_results, options)
+        for real_function in _real_arguments(func, inputs, as_tuple(found)):
+            _compare(real_function, options)
             if options.check_undefined_grad:
-                _check_absent_tangents(real_results)
+                _check_absent_tangents(real_function)
     if options.check_batched_forward_grad:
         _check_batched_tangents(func, inputs)
     if not options.check_backward_ad:
@@ -192,49 +192,51 @@ def _prefixes(name: str, what: str, places: list[int]) -> dict[int, str]:
     return dict.fromkeys(places, f"While considering the {word} part of complex {what} only, ")
 
 
-def _compare(real_results: RealFunction, options: Options) -> None:
-    if not real_results.results:
-        _check_flat(real_results, options)
+def _compare(real_function: RealFunction, options: Options) -> None:
+    if not real_function.results:
+        _check_flat(real_function, options)
     elif options.fast_mode:
-        _compare_fast(real_results, options)
+        _compare_fast(real_function, options)
     else:
-        _compare_all(real_results, options)
+        _compare_all(real_function, options)
 
 
-def _check_flat(real_results: RealFunction, options: Options) -> None:
-    for i in wanted(real_results.inputs):
+def _check_flat(real_function: RealFunction, options: Options) -> None:
+    for i in wanted(real_function.inputs):
         for matrix in by_differences(
-            real_results.function, real_results.inputs, i, options.eps, forward=real_results.forward
+            real_function.function, real_function.inputs, i, options.eps, forward=real_function.forward
         ):
             if (matrix != 0).any():
                 raise GradcheckError("Numerical gradient for function expected to be zero")
 
 
-def _compare_all(real_results: RealFunction, options: Options) -> None:
+def _compare_all(real_function: RealFunction, options: Options) -> None:
     numerical = [
         by_differences(
-            real_results.function, real_results.inputs, i, options.eps, forward=real_results.forward
+            real_function.function, real_function.inputs, i, options.eps, forward=real_function.forward
         )
-        for i in wanted(real_results.inputs)
+        for i in wanted(real_function.inputs)
     ]
     # indexed by results that require grad
-    by_result = [[of[k] for of in numerical] for k, y in enumerate(real_results.results) if y.requires_grad]
-    if real_results.forward:
-        tangents = _by_tangents(real_results, None, options)
+    by_result = [[of[k] for of in numerical] for k, y in enumerate(real_function.results) if y.requires_grad]
+    if real_function.forward:
+        tangents = _by_tangents(real_function, None, options)
         analytical = [list(column) for column in zip(*tangents, strict=True)]
     else:
-        analytical = [_by_tape(real_results, y, options, None) for y in real_results.results]
+        analytical = [_by_tape(real_function, y, options, None) for y in real_function.results]
     for k, (of_differences, of_rules) in enumerate(zip(by_result, analytical, strict=False)):
         for i, (n, a) in enumerate(zip(of_differences, of_rules, strict=True)):
             if not _close(a, n, options.rtol, options.atol):
-                raise GradcheckError(_mismatch(real_results, a, n, k, i))
+                raise GradcheckError(_mismatch(real_function, a, n, k, i))
 
 
 def _by_tangents(
-    real_results: RealFunction, directions: list[Any] | None, options: Options
+    real_function: RealFunction, directions: list[Any] | None, options: Options
 ) -> list[list[Tensor]]:
     try:
-        return by_tangents(real_results.function, real_results.inputs, directions, options.check_grad_dtypes)
+        return by_tangents(
+            real_function.function, real_function.inputs, directions, options.check_grad_dtypes
+        )
     except TypeError as error:
         if "Forward AD gradient" not in str(error):
             raise
@@ -242,9 +244,9 @@ def _by_tangents(
 
 
 def _by_tape(
-    real_results: RealFunction, y: Tensor, options: Options, direction: Tensor | None
+    real_function: RealFunction, y: Tensor, options: Options, direction: Tensor | None
 ) -> list[Tensor]:
-    rows, again = (by_tape(y, real_results.inputs, direction) for _ in range(2))
+    rows, again = (by_tape(y, real_function.inputs, direction) for _ in range(2))
     if not rows.dtypes_hold and options.check_grad_dtypes:
         raise GradcheckError("Gradient has dtype mismatch")
     if not rows.sizes_hold:
@@ -264,9 +266,9 @@ def _close(a: Tensor, b: Tensor, rtol: float, atol: float) -> bool:
     return bool(ts.allclose(a.to(dtype), b.to(dtype), rtol, atol))
 
 
-def _mismatch(real_results: RealFunction, a: Tensor, n: Tensor, result: int, argument: int) -> str:
-    prefix = real_results.prefix.get(argument if real_results.forward else result, "")
-    mode = "computed with forward mode " if real_results.forward else ""
+def _mismatch(real_function: RealFunction, a: Tensor, n: Tensor, result: int, argument: int) -> str:
+    prefix = real_function.prefix.get(argument if real_function.forward else result, "")
+    mode = "computed with forward mode " if real_function.forward else ""
     return (
         f"{prefix}Jacobian {mode}mismatch for output {result} with respect to input {argument},\n"
         f"numerical:{n}\nanalytical:{a}\n"
@@ -285,29 +287,29 @@ def _direction(x: Tensor, real: bool) -> Tensor:
     return drawn / drawn.norm()
 
 
-def _compare_fast(real_results: RealFunction, options: Options) -> None:
-    places = wanted(real_results.inputs)
-    xs = [real_results.inputs[i] for i in places]
+def _compare_fast(real_function: RealFunction, options: Options) -> None:
+    places = wanted(real_function.inputs)
+    xs = [real_function.inputs[i] for i in places]
     us: list[Any] = [
         (_direction(x, True), _direction(x, True)) if x.is_complex() else _direction(x, True) for x in xs
     ]
-    vs = None if real_results.forward else [_direction(y.detach(), False) for y in real_results.results]
+    vs = None if real_function.forward else [_direction(y.detach(), False) for y in real_function.results]
     numerical = [
         by_differences(
-            real_results.function, real_results.inputs, i, options.eps, u, forward=real_results.forward
+            real_function.function, real_function.inputs, i, options.eps, u, forward=real_function.forward
         )
         for i, u in zip(places, us, strict=True)
     ]
     kept = [
         k
-        for k, y in enumerate(real_results.results)
-        if (has_tangents(y) if real_results.forward else y.requires_grad)
+        for k, y in enumerate(real_function.results)
+        if (has_tangents(y) if real_function.forward else y.requires_grad)
     ]
     if vs is None:
-        analytical = _by_tangents(real_results, us, options)
+        analytical = _by_tangents(real_function, us, options)
     else:
         by_result = [
-            _by_tape(real_results, y, options, v) for y, v in zip(real_results.results, vs, strict=True)
+            _by_tape(real_function, y, options, v) for y, v in zip(real_function.results, vs, strict=True)
         ]
         analytical = [[_projected(of[i].reshape(-1), u) for of in by_result] for i, u in enumerate(us)]
     for i, (of_differences, of_rules) in enumerate(zip(numerical, analytical, strict=True)):
@@ -318,7 +320,7 @@ def _compare_fast(real_results: RealFunction, options: Options) -> None:
             atol = options.atol * _weight(us[i]) * (1.0 if vs is None else float(vs[k].sum()))
             if not _close(a, n, options.rtol, atol):
                 raise GradcheckError(
-                    _mismatch(real_results, a, n, k, i) + _in_detail(real_results, options, i, k, kept[k])
+                    _mismatch(real_function, a, n, k, i) + _in_detail(real_function, options, i, k, kept[k])
                 )
 
 
@@ -332,16 +334,16 @@ def _projected(g: Tensor, u: Tensor | tuple[Tensor, Tensor]) -> Tensor:
     return (g * u).sum()
 
 
-def _in_detail(real_results: RealFunction, options: Options, i: int, result: int, place: int) -> str:
+def _in_detail(real_function: RealFunction, options: Options, i: int, result: int, place: int) -> str:
     """Return an error text with both full matrices of the differing pair."""
-    argument = wanted(real_results.inputs)[i]
+    argument = wanted(real_function.inputs)[i]
     n = by_differences(
-        real_results.function, real_results.inputs, argument, options.eps, forward=real_results.forward
+        real_function.function, real_function.inputs, argument, options.eps, forward=real_function.forward
     )[place]
-    if real_results.forward:
-        a = by_tangents(real_results.function, real_results.inputs, None, False)[i][result]
+    if real_function.forward:
+        a = by_tangents(real_function.function, real_function.inputs, None, False)[i][result]
     else:
-        a = by_tape(real_results.results[result], real_results.inputs).matrices[i]
+        a = by_tape(real_function.results[result], real_function.inputs).matrices[i]
     text = (
         "\nThese were compared along one direction (fast mode). Element by element they are\n\n"
         f"Numerical:\n {n}\nAnalytical:\n{a}\n\n"
@@ -413,21 +415,21 @@ class _NoGradient:
         return same
 
 
-def _check_absent_tangents(real_results: RealFunction) -> None:
+def _check_absent_tangents(real_function: RealFunction) -> None:
     """Check that a missing tangent acts like a zero tangent."""
-    places = wanted(real_results.inputs)
-    us = [_direction(real_results.inputs[i], True).reshape(real_results.inputs[i].shape) for i in places]
+    places = wanted(real_function.inputs)
+    us = [_direction(real_function.inputs[i], True).reshape(real_function.inputs[i].shape) for i in places]
     with forward_ad.dual_level():
 
         def run(absent: int, zeros: bool) -> list[Tensor | None]:
-            given = list(real_results.inputs)
+            given = list(real_function.inputs)
             for i, u in zip(places, us, strict=True):
-                x = real_results.inputs[i].detach()
+                x = real_function.inputs[i].detach()
                 if i != absent:
                     given[i] = forward_ad.make_dual(x, u)
                 else:
                     given[i] = forward_ad.make_dual(x, ts.zeros_like(x)) if zeros else x
-            found = [y for y in as_tuple(real_results.function(*given)) if has_tangents(y)]
+            found = [y for y in as_tuple(real_function.function(*given)) if has_tangents(y)]
             return [forward_ad.unpack_dual(y).tangent for y in found]
 
         for i in places:
@@ -435,7 +437,7 @@ def _check_absent_tangents(real_results: RealFunction) -> None:
                 if a is not None and b is not None and not ts.allclose(a, b):
                     raise GradcheckError(
                         "Mismatch in tangent values for output with index: ", k, " when input: ",
-                        real_results.inputs[i], " has an undefined tangent value. ", " Got: ", a,
+                        real_function.inputs[i], " has an undefined tangent value. ", " Got: ", a,
                         " but expected: ", b,
                     )  # fmt: skip
 

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         except ShapeError as error:
             raise ProgramError(str(error)) from None
     for symbol in symbols:
-        print(f"{symbol.name}  {', '.join(symbol.found)}: {symbol.range}")
+        print(f"{symbol.name}  {', '.join(symbol.sources)}: {symbol.range}")
         for line in _lines(symbol.conditions):
             print(f"    {line}")
     return 0

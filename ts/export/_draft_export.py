@@ -150,7 +150,7 @@ def draft_export(
     try:
         made = _Draft(report, mod, *options, dynamic_shapes, preserve_module_call_signature).program()
     except (ConstraintViolationError, UserError):
-        freer = _found_out(dynamic_shapes)
+        freer = _with_auto_dims(dynamic_shapes)
         if freer == dynamic_shapes:
             raise
         report.failures.clear()
@@ -168,7 +168,7 @@ def draft_export(
     return made
 
 
-def _found_out(shapes: Any) -> Any:
+def _with_auto_dims(shapes: Any) -> Any:
     """Replace `Dim` specs and `Dim.DYNAMIC` in `shapes` by `Dim.AUTO`."""
     return pytree.tree_map(
         lambda x: Dim.AUTO if isinstance(x, Dim) or getattr(x, "kind", "") == "DYNAMIC" else x,
@@ -229,10 +229,10 @@ class _DraftRecorder(ExportTracer):
 
     def example(self, made: Tensor, real: Tensor) -> None:
         with self.paused(), ts.no_grad():
-            self._keep(made, real.detach().clone())
+            self._store_example(made, real.detach().clone())
 
-    def _keep(self, made: Tensor, real: Tensor) -> None:
-        self._examples[id(made)] = made, real
+    def _store_example(self, value: Tensor, real: Tensor) -> None:
+        self._examples[id(value)] = value, real
 
     def stand_for(self, real: Tensor, made: Tensor) -> None:
         super().stand_for(real, made)
@@ -310,22 +310,22 @@ class _DraftRecorder(ExportTracer):
         except KeyError:
             return made
         with self.paused(), ts.no_grad():
-            self._keep(made, real.to(*given, **kwargs))
+            self._store_example(made, real.to(*given, **kwargs))
         return made
 
     def _bind_example(self, made: Any, real: Any) -> None:
         """Record the real results and sizes as example values of the fake results and their symbols."""
         if isinstance(made, Tensor) and isinstance(real, Tensor):
-            self._keep(made, real)
+            self._store_example(made, real)
             for size, n in zip(made.array.shape, real.shape, strict=True):
-                self._bind_number(size, n)
+                self._bind_symbol(size, n)
         elif isinstance(made, list | tuple) and isinstance(real, list | tuple):
             for x, y in zip(made, real, strict=True):
                 self._bind_example(x, y)
         else:
-            self._bind_number(made, real)
+            self._bind_symbol(made, real)
 
-    def _bind_number(self, made: Any, real: Any) -> None:
+    def _bind_symbol(self, made: Any, real: Any) -> None:
         if not isinstance(made, SymNumber):
             return
         environment, expression = self.environment, made.node.expr

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
-from ts.export.dim import whole_end
+from ts.export.dim import to_int_bound
 from ts.export.program import ExportedProgram
 from ts.export.signature import InputKind
 from ts.utils import _pytree as pytree
@@ -23,12 +23,12 @@ def check_arguments(program: ExportedProgram, leaves: Sequence[Any]) -> None:
     example = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
     paths = [path for path, _ in pytree.tree_flatten_with_path(example)[0]]
     for x, node, path in zip(leaves, users, paths, strict=True):
-        _check_leaf(x, node.meta.get("val"), _place(path), program.range_constraints)
+        _check_leaf(x, node.meta.get("val"), _format_location(path), program.range_constraints)
     for guard in program._guards:
         guard(leaves)
 
 
-def _place(path: Sequence[Any]) -> str:
+def _format_location(path: Sequence[Any]) -> str:
     """Format the pytree path of an argument leaf.
 
     `*args[0]` or the name of a keyword argument, then the key path.
@@ -60,7 +60,7 @@ def _check_leaf(x: Any, value: Any, where: str, ranges: Any) -> None:
                 )
             continue
         range = ranges.get(size.node.expr)
-        low, high = (None, None) if range is None else (whole_end(range.lower), whole_end(range.upper))
+        low, high = (None, None) if range is None else (to_int_bound(range.lower), to_int_bound(range.upper))
         if low is not None and low > 2 and n < low:
             raise RuntimeError(f"Expected input at {where}.shape[{dim}] to be >= {low}, but got {n}")
         if high is not None and n > high:

@@ -24,7 +24,7 @@ def rule_of(op: Any, device: str) -> str:
     return said if isinstance(said, str) else said.get(device, "")
 
 
-def place_of_casts(values: list[Any]) -> int | None:
+def find_autocast_flag(values: list[Any]) -> int | None:
     """Return the index of the autocast setting for the device of the first tensor.
 
     None if autocast is disabled or unsupported there.
@@ -32,8 +32,8 @@ def place_of_casts(values: list[Any]) -> int | None:
     first = next(tensors_in(values), None)
     if first is None or (device := device_of(first).type) not in autocast.LOWER_DTYPES:
         return None
-    place = autocast.place_of(device)
-    return place if autocast.is_enabled(place) else None
+    flag_index = autocast.place_of(device)
+    return flag_index if autocast.is_enabled(flag_index) else None
 
 
 def cast_dtype(op: Any, values: list[Any]) -> Any:
@@ -41,22 +41,22 @@ def cast_dtype(op: Any, values: list[Any]) -> Any:
 
     Raise RuntimeError for operators that autocast refuses.
     """
-    place = place_of_casts(values)
-    if place is None:
+    flag_index = find_autocast_flag(values)
+    if flag_index is None:
         return None
     rule = rule_of(op, device_of(next(tensors_in(values))).type)
     if rule == "":
         return None
     if rule == "lower":
-        return autocast.lower_dtype(place)
+        return autocast.lower_dtype(flag_index)
     if rule == "float32":
         names = [p.name for p in op.signature.parameters]
         is_said = "dtype" in names and values[names.index("dtype")] is not None
         return None if is_said else dtypes.float32
     if rule == "widest":
         floats = [x.dtype for x in tensors_in(values) if is_cast(x, None)]
-        return dtypes.float32 if dtypes.float32 in floats else autocast.lower_dtype(place)
+        return dtypes.float32 if dtypes.float32 in floats else autocast.lower_dtype(flag_index)
     raise RuntimeError(rule)
 
 
-__all__ = ["cast_dtype", "is_cast", "place_of_casts", "rule_of"]
+__all__ = ["cast_dtype", "find_autocast_flag", "is_cast", "rule_of"]

@@ -59,7 +59,7 @@ class Dim:
     def _derived(self, factor: int, offset: int) -> Dim:
         made = object.__new__(Dim)
         made.root, made.factor, made.offset = self.root, factor, offset
-        made.__name__ = _text(self.root.__name__, factor, offset)
+        made.__name__ = _format(self.root.__name__, factor, offset)
         made.min = self.root.min * factor + offset
         made.max = self.root.max * factor + offset
         return made
@@ -106,7 +106,7 @@ class Dim:
         return f"Dim('{self.__name__}'{low}{high})"
 
 
-def _text(name: str, factor: int, offset: int) -> str:
+def _format(name: str, factor: int, offset: int) -> str:
     text = name if factor == 1 else f"{factor}*{name}"
     return text if offset == 0 else f"{text} {'+' if offset > 0 else '-'} {abs(offset)}"
 
@@ -116,7 +116,7 @@ def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[D
     return tuple(Dim(name, min=min, max=max) for name in names)
 
 
-def whole_end(x: Any) -> int | None:
+def to_int_bound(x: Any) -> int | None:
     """Convert the bound of a range to int; return None if it is infinite or not an integer."""
     try:
         n = int(x)

@@ -281,13 +281,13 @@ def _check_names(found: list[Any]) -> None:
             other = known.setdefault(root.__name__, root)
             if (other.min, other.max) != (root.min, root.max):
                 raise UserError(
-                    f"Found different definitions {_shown(other)} and {_shown(root)} for the same "
+                    f"Found different definitions {_format_dim(other)} and {_format_dim(root)} for the same "
                     "symbolic dimension "
-                    f"{_shown(root)}!"
+                    f"{_format_dim(root)}!"
                 )
 
 
-def _shown(dim: Dim) -> str:
+def _format_dim(dim: Dim) -> str:
     return repr(dim)
 
 
@@ -323,7 +323,7 @@ class _SuggestedFixParser:
     def __init__(self, fixes: Mapping[str, str]) -> None:
         self.fixes = fixes
         self.given: dict[str, Dim] = {}
-        self.known: dict[str, Any] = {}  # parsed value of a fix, by dimension name
+        self.resolved: dict[str, Any] = {}  # parsed value of a fix, by dimension name
         self.reading: list[str] = []
 
     def of(self, dim: Dim) -> Any:
@@ -333,20 +333,20 @@ class _SuggestedFixParser:
         return self._named(dim.root.__name__) * dim.factor + dim.offset
 
     def _named(self, name: str) -> Any:
-        if name not in self.known:
+        if name not in self.resolved:
             text = self.fixes.get(name)
             if name in self.reading:
                 raise UserError(f"the suggested fixes say {name} by itself")
             self.reading.append(name)
             if text is None:
-                self.known[name] = self.given.get(name) or Dim(name)
+                self.resolved[name] = self.given.get(name) or Dim(name)
             else:
                 try:
-                    self.known[name] = self._read(ast.parse(text, mode="eval").body)
+                    self.resolved[name] = self._read(ast.parse(text, mode="eval").body)
                 except SyntaxError:
-                    raise self._refused(text) from None
+                    raise self._parse_error(text) from None
             self.reading.pop()
-        return self.known[name]
+        return self.resolved[name]
 
     def _read(self, x: ast.expr) -> Any:
         """Parse an integer, a name, `Dim('n', min=2, max=oo)`, or sums and multiples of them."""
@@ -357,24 +357,26 @@ class _SuggestedFixParser:
                 return self._named(name)
             case ast.Call(func=ast.Name(id="Dim"), args=[ast.Constant(value=str(name))], keywords=keywords):
                 ends = {str(k.arg): k.value for k in keywords}
-                return Dim(name, min=self._end(ends.get("min")), max=self._end(ends.get("max")))
+                return Dim(
+                    name, min=self._parse_bound(ends.get("min")), max=self._parse_bound(ends.get("max"))
+                )
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return self._read(left) + self._read(right)
             case ast.BinOp(left=left, op=ast.Sub(), right=right):
                 return self._read(left) - self._read(right)
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
                 return self._read(left) * self._read(right)
-        raise self._refused(ast.unparse(x))
+        raise self._parse_error(ast.unparse(x))
 
-    def _end(self, x: ast.expr | None) -> int | None:
+    def _parse_bound(self, x: ast.expr | None) -> int | None:
         """Parse the bound of a range; return None if it is infinite."""
         if x is None or (isinstance(x, ast.Name) and x.id in ("oo", "int_oo")):
             return None
         if isinstance(x, ast.Constant) and type(x.value) is int:
             return x.value
-        raise self._refused(ast.unparse(x))
+        raise self._parse_error(ast.unparse(x))
 
-    def _refused(self, text: str) -> UserError:
+    def _parse_error(self, text: str) -> UserError:
         return UserError(f"cannot read {text!r} among the suggested fixes")
 
 

@@ -79,7 +79,7 @@ class Fake(Layer):
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise RuntimeError("a fake tensor has no elements to pickle")
 
-    def shown(self) -> str:
+    def format_fake(self) -> str:
         """Return the `repr` of a fake tensor."""
         x = self.inner
         parts = [f"size=({', '.join(map(str, x.array.shape))}{',' if x.ndim == 1 else ''})"]
@@ -96,16 +96,19 @@ def fake_array(shape: Iterable[Any], dtype: Any, strides: Sequence[Any] | None =
     return MetaArray(shape, dtype, None if strides is None else [s * item for s in strides])
 
 
-def with_known_sizes(array: MetaArray) -> MetaArray:
+def substitute_constants(array: MetaArray) -> MetaArray:
     """Return `array` with each symbolic size that is known to have one value replaced by this int."""
-    if not any(known_number(n) is not n for n in array.shape):
+    if not any(substitute_constant(n) is not n for n in array.shape):
         return array
     return MetaArray(
-        map(known_number, array.shape), array.dtype, map(known_number, array.strides), array.offset
+        map(substitute_constant, array.shape),
+        array.dtype,
+        map(substitute_constant, array.strides),
+        array.offset,
     )
 
 
-def known_number(n: Any) -> Any:
+def substitute_constant(n: Any) -> Any:
     """Return the int that a symbol is known to equal; other values unchanged."""
     found = n.node.maybe_as_int() if isinstance(n, SymInt) else None
     return n if found is None else found

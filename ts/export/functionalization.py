@@ -20,7 +20,7 @@ from ts._core.dispatch import autocast
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.auto_functionalize import auto_functionalized_op, described
-from ts.export.autocast_on_fakes import cast_dtype, is_cast, place_of_casts
+from ts.export.autocast_on_fakes import cast_dtype, find_autocast_flag, is_cast
 from ts.export.decompositions import decomposition_table, view_scatter
 from ts.export.fake import device_of, fake_for, plain
 from ts.export.node_arguments import origin_of, readable
@@ -99,9 +99,9 @@ class FunctionalizingTracer(ExportTracer):
         # conditions on sizes that hold in the example and are assumed to hold always
         self.noted: list[Any] = []
         self.reshaped: list[Tensor] = []  # tensors whose shape changed in place
-        self._decompositions_on_the_way = 0
+        self._decomposition_depth = 0
         # (tensor, its alias record), by id of the tensor
-        self._places: dict[int, tuple[Tensor, TensorAlias]] = {}
+        self._aliases: dict[int, tuple[Tensor, TensorAlias]] = {}
         self.open_batches = OpenVmapLevels(self)
         # (number, its new node), by id of the number in the exported graph
         self.number_nodes: dict[int, tuple[SymNumber, Node]] = {}
@@ -128,21 +128,21 @@ class FunctionalizingTracer(ExportTracer):
         return self.unrecorded(lambda: x.array.size)
 
     def _tensor_node(self, x: Tensor) -> Node:
-        place = self.place_of(x)
-        if place.seen != place.base.writes:
-            place.seen = place.base.writes
-            value = place.base.value
+        alias = self.alias_of(x)
+        if alias.seen != alias.base.writes:
+            alias.seen = alias.base.writes
+            value = alias.base.value
             with self.recording():
-                for view in place.views:
+                for view in alias.views:
                     value = view.of(value)
             self._stand(x, value)
         return super()._tensor_node(x)
 
-    def place_of(self, x: Tensor) -> TensorAlias:
+    def alias_of(self, x: Tensor) -> TensorAlias:
         """Return the alias record of a tensor; a tensor without record becomes the base of a new storage."""
-        found = self._places.get(id(x))
+        found = self._aliases.get(id(x))
         if found is None:
-            found = self._places[id(x)] = x, TensorAlias(StorageState(x))
+            found = self._aliases[id(x)] = x, TensorAlias(StorageState(x))
         return found[1]
 
     def _stand(self, x: Tensor, value: Tensor) -> None:
@@ -163,22 +163,22 @@ class FunctionalizingTracer(ExportTracer):
     def _write(self, x: Tensor, value: Tensor) -> None:
         if value.dtype is not x.dtype:
             value = ts.ops.aten._to_copy(value, dtype=x.dtype)
-        place = self.place_of(x)
-        befores = [place.base.value]
-        for view in place.views[:-1]:
+        alias = self.alias_of(x)
+        befores = [alias.base.value]
+        for view in alias.views[:-1]:
             befores.append(view.of(befores[-1]))
-        for view, before in zip(reversed(place.views), reversed(befores), strict=False):
+        for view, before in zip(reversed(alias.views), reversed(befores), strict=False):
             value = view_scatter.unview(view.op, before, value, view.arguments, view.index)
-        base = place.base
+        base = alias.base
         base.value = value
         base.writes += 1
-        if not place.views:
-            place.seen = base.writes
+        if not alias.views:
+            alias.seen = base.writes
             self._stand(x, value)
 
     def written(self, x: Tensor) -> bool:
         """Return True if the storage of `x` was written."""
-        return self.place_of(x).base.writes > 0
+        return self.alias_of(x).base.writes > 0
 
     # ---- operators
 
@@ -192,18 +192,18 @@ class FunctionalizingTracer(ExportTracer):
         Apply autocast, then a decomposition or the functional variant.
         """
         values = [self._with_fakes(x) for x in values]
-        place = place_of_casts(values)
-        if place is None or (op.record is not None and op.record.whole and cast_dtype(op, values) is None):
+        alias = find_autocast_flag(values)
+        if alias is None or (op.record is not None and op.record.whole and cast_dtype(op, values) is None):
             return self._run(op, values)
         dtype = cast_dtype(op, values)
-        autocast.set_enabled(place, False)  # the operator's decomposition must not cast again
+        autocast.set_enabled(alias, False)  # the operator's decomposition must not cast again
         try:
             if dtype is not None:
                 with self.recording():
                     values = [self._cast(x, dtype) for x in reversed(values)][::-1]
             return self._run(op, values)
         finally:
-            autocast.set_enabled(place, True)
+            autocast.set_enabled(alias, True)
 
     def _cast(self, x: Any, dtype: Any) -> Any:
         """Convert the tensors in an argument to the autocast dtype."""
@@ -223,12 +223,12 @@ class FunctionalizingTracer(ExportTracer):
         found = self.by_decomposition(op, values)
         if found is not NotImplemented:
             if op.name in _COPYING and found is not values[0]:
-                self._places[id(found)] = found, TensorAlias(StorageState(found))
+                self._aliases[id(found)] = found, TensorAlias(StorageState(found))
             return found
         try:
             result = super().run(op, values)
         except UndecidableError:
-            if self._decompositions_on_the_way or self.environment.places is None:
+            if self._decomposition_depth or self.environment.symbol_sources is None:
                 raise
             with self._noting():
                 result = super().run(op, values)
@@ -255,14 +255,14 @@ class FunctionalizingTracer(ExportTracer):
                 named[p.name] = readable(p.kind, x)
             else:
                 positional.append(readable(p.kind, x))
-        self._decompositions_on_the_way += 1
+        self._decomposition_depth += 1
         try:
             with self.recording():
                 return decomposition(*positional, **named)
         except UndecidableError:  # the decomposition depends on undecided sizes: keep the operator
             return NotImplemented
         finally:
-            self._decompositions_on_the_way -= 1
+            self._decomposition_depth -= 1
 
     def _reshaped(self, op: Any, values: list[Any]) -> Tensor:
         """Run an operator that changes the shape of its argument in place.
@@ -273,7 +273,7 @@ class FunctionalizingTracer(ExportTracer):
         view = self.run(_without_write(op), values)
         with self.recording():
             self._tensors[id(x)] = x, self._tensor_node(view)
-        self._places[id(x)] = x, self.place_of(view)
+        self._aliases[id(x)] = x, self.alias_of(view)
         with self.paused():
             plain(x).data = x.data = plain(view)
         self.reshaped.append(x)
@@ -302,7 +302,7 @@ class FunctionalizingTracer(ExportTracer):
         told: dict[str, Any] = {}
         for p, x in zip(parameters, values, strict=True):
             if p.written:
-                told |= self._told(f"_{p.name}", x, bases)
+                told |= self._mutated_arguments(f"_{p.name}", x, bases)
         pairs = zip(parameters, values, strict=True)
         given = {p.name: readable(p.kind, x) for p, x in pairs if not p.written}
         given |= told | {"_all_bases": [base.value for base in bases]}
@@ -318,7 +318,7 @@ class FunctionalizingTracer(ExportTracer):
             base.writes += 1
         return found
 
-    def _told(self, name: str, x: Any, bases: list[StorageState]) -> dict[str, Any]:
+    def _mutated_arguments(self, name: str, x: Any, bases: list[StorageState]) -> dict[str, Any]:
         """Return the `auto_functionalized_v2` arguments that describe a mutated argument.
 
         Append its new bases to `bases`.
@@ -326,16 +326,16 @@ class FunctionalizingTracer(ExportTracer):
         if isinstance(x, list):
             found = {f"{name}_length": len(x)}
             for k, y in enumerate(x):
-                found |= self._told(f"{name}_{k}", y, bases)
+                found |= self._mutated_arguments(f"{name}_{k}", y, bases)
             return found
         if x is None:
             return {f"{name}_base_index": None}
-        place = self.place_of(x)
-        base = place.base
+        alias = self.alias_of(x)
+        base = alias.base
         if not any(base is known for known in bases):
             bases.append(base)
         value = base.value
-        for view in place.views:
+        for view in alias.views:
             value = self.unrecorded(self.computed, view.op, [value, *view.arguments])
             value = value if view.index is None else value[view.index]
         index = next(i for i, known in enumerate(bases) if known is base)
@@ -343,7 +343,7 @@ class FunctionalizingTracer(ExportTracer):
 
     def _are_equal(self, n: Any, m: Any) -> bool:
         left, right = (x.node.expr if isinstance(x, SymNumber) else to_sympy(x) for x in (n, m))
-        return self.environment.known_equal(left, right)
+        return self.environment.is_provably_equal(left, right)
 
     def _note_views(self, op: Any, values: list[Any], result: Any) -> None:
         """Record each result that is a view of an argument as an alias of this argument's storage."""
@@ -352,14 +352,14 @@ class FunctionalizingTracer(ExportTracer):
         if source < 0:
             return
         x = values[source]
-        place = self.place_of(x)
+        alias = self.alias_of(x)
         arguments = tuple(
             readable(p.kind, v) for p, v in zip(op.signature.parameters[1:], values[1:], strict=True)
         )
         for index, item in enumerate(result) if isinstance(result, list | tuple) else ((None, result),):
             if item is not x:
-                views = (*place.views, View(op, arguments, index))
-                self._places[id(item)] = item, TensorAlias(place.base, views, place.seen)
+                views = (*alias.views, View(op, arguments, index))
+                self._aliases[id(item)] = item, TensorAlias(alias.base, views, alias.seen)
 
 
 def _without_write(op: Any) -> Any:

@@ -39,7 +39,7 @@ _WRITES: Final = (
 )
 
 
-class Step(NamedTuple):
+class TapeEntry(NamedTuple):
     """Recorded operator call."""
 
     op: Any
@@ -60,12 +60,12 @@ class ExportTape:
 
     def __init__(self, recorder: ExportTracer) -> None:
         self.recorder = recorder
-        self.steps: list[Step] = []
+        self.entries: list[TapeEntry] = []
         # nodes of backward passes; they are removed if their results are unused
         self.nodes: set[Node] = set()
         # (tensor with a gradient hook, description of the hook), by id
         self.watched: dict[int, tuple[Tensor, str]] = {}
-        self._going_back = False
+        self._in_backward = False
         self._memory = AliasTracker(recorder)
         # ids of tensors that the backward pass recomputed from tensors mutated after the call
         self._stale: set[int] = set()
@@ -74,8 +74,8 @@ class ExportTape:
         """Append an operator call to the tape."""
         several = len(op.signature.returns) > 1
         results = list(result) if several else [result]
-        self._memory.note(op, values, result, len(self.steps))
-        self.steps.append(Step(op, values, results, ts.is_grad_enabled(), len(self.steps)))
+        self._memory.note(op, values, result, len(self.entries))
+        self.entries.append(TapeEntry(op, values, results, ts.is_grad_enabled(), len(self.entries)))
 
     def separate(self, x: Tensor) -> None:
         """Treat `x` as having its own memory from now on.
@@ -88,7 +88,7 @@ class ExportTape:
         """Append the call of a custom autograd function to the tape."""
         fakes = [self.recorder.fake_of(x) for x in tensors_in(values)]
         given = list(tensors_in(results if isinstance(results, list | tuple) else [results]))
-        self.steps.append(Step(CustomFunctionNode(name), fakes, given, ts.is_grad_enabled()))
+        self.entries.append(TapeEntry(CustomFunctionNode(name), fakes, given, ts.is_grad_enabled()))
 
     def watch(self, x: Tensor, how: str) -> None:
         """Record that `x` has a gradient hook; `how` describes the hook in error messages."""
@@ -101,14 +101,14 @@ class ExportTape:
         If the first parameter is a tensor, its argument is a number and no argument is a tensor, the number
         in `values` is replaced by a 0-d tensor.
         """
-        if not self._going_back:
+        if not self._in_backward:
             return None
         x = values[0] if values else None
         if op.name in _CONJUGATES:
             return None if isinstance(x, Tensor) and x.dtype.is_complex else x
         is_number = isinstance(x, int | float) and op.signature.parameters[0].kind == "Tensor"
         if is_number and not any(True for _ in tensors_in(values)):
-            values[0] = _number(x)
+            values[0] = _to_tensor(x)
         return None
 
     # ---- backward pass
@@ -123,12 +123,12 @@ class ExportTape:
         recorder = self.recorder
         roots, given, wanted = ([recorder.fake_of(x) for x in part] for part in (roots, given, wanted))
         before = set(recorder.graph.nodes)
-        outside, self._going_back = self._going_back, True
+        outside, self._in_backward = self._in_backward, True
         try:
             with self.recorder.in_function(), GradMode(create):
-                return self._back(list(self.steps), roots, given, wanted)
+                return self._backward(list(self.entries), roots, given, wanted)
         finally:
-            self._going_back = outside
+            self._in_backward = outside
             self.nodes |= {node for node in recorder.graph.nodes if node not in before}
 
     def backward(
@@ -162,69 +162,77 @@ class ExportTape:
         """Return the leaf tensors that require grad and contribute to `roots`."""
         reached = {id(x): x for x in map(self.recorder.fake_of, roots)}
         made: set[int] = set()
-        for step in reversed(self.steps):
-            if any(id(x) in reached for x in tensors_in(step.results)) and _passes(step):
-                arguments = [x for x in tensors_in(step.values) if x.requires_grad]
+        for entry in reversed(self.entries):
+            if any(id(x) in reached for x in tensors_in(entry.results)) and _passes(entry):
+                arguments = [x for x in tensors_in(entry.values) if x.requires_grad]
                 if arguments:
-                    made |= {id(x) for x in tensors_in(step.results)}
+                    made |= {id(x) for x in tensors_in(entry.results)}
                 reached |= {id(x): x for x in arguments}
         return [x for i, x in reached.items() if i not in made and x.requires_grad]
 
-    def _back(
-        self, steps: list[Step], roots: Sequence[Tensor], given: Sequence[Tensor], wanted: Sequence[Tensor]
+    def _backward(
+        self,
+        entries: list[TapeEntry],
+        roots: Sequence[Tensor],
+        given: Sequence[Tensor],
+        wanted: Sequence[Tensor],
     ) -> list[Tensor | None]:
-        on_the_way = _on_the_way(steps, wanted)
-        self._check(steps, roots, wanted, on_the_way)
+        dependents = _find_dependents(entries, wanted)
+        self._check(entries, roots, wanted, dependents)
         sums: dict[int, Tensor] = {}
         for x, gradient in zip(roots, given, strict=True):
             _add(sums, x, gradient)
         asked = {id(x) for x in wanted}
         found: dict[int, Tensor] = {}
-        for step in reversed(steps):
-            results = [x for x in tensors_in(step.results) if id(x) in sums]
+        for entry in reversed(entries):
+            results = [x for x in tensors_in(entry.results) if id(x) in sums]
             if not results:
                 continue
             found |= {id(x): sums[id(x)] for x in results if id(x) in asked}
             gradients = []
-            if _passes(step) and any(id(x) in on_the_way for x in tensors_in(step.values)):
-                gradients = self._through(step, sums, on_the_way)
+            if _passes(entry) and any(id(x) in dependents for x in tensors_in(entry.values)):
+                gradients = self._through(entry, sums, dependents)
             for x in results:
                 sums.pop(id(x), None)
             for x, gradient in gradients:
-                if id(x) in on_the_way:
+                if id(x) in dependents:
                     _add(sums, x, gradient)
         return [found.get(id(x), sums.get(id(x))) for x in wanted]
 
     def _check(
-        self, steps: list[Step], roots: Sequence[Tensor], wanted: Sequence[Tensor], on_the_way: set[int]
+        self,
+        entries: list[TapeEntry],
+        roots: Sequence[Tensor],
+        wanted: Sequence[Tensor],
+        dependents: set[int],
     ) -> None:
         """Raise UserError if the backward pass reaches an operator through which gradients cannot pass."""
         reached = {id(x): x for x in roots}
-        memory = _memory(steps)
+        memory = _memory(entries)
         known = {id(x) for x in wanted}
         asked = set(known)
-        for step in reversed(steps):
-            written = _written(step) if step.differentiable else []
-            depends = any(id(x) in on_the_way for x in tensors_in(step.values))
+        for entry in reversed(entries):
+            written = _written(entry) if entry.differentiable else []
+            depends = any(id(x) in dependents for x in tensors_in(entry.values))
             if written and depends:  # the write may reach `roots` through another view of the written tensor
                 places = {memory.get(id(x), id(x)) for x in written}
                 if any(memory.get(i, i) in places for i in reached):
-                    raise UserError(_WRITES.format(step.op.key))
-            if any(id(x) in reached for x in tensors_in(step.results)):
-                known |= {id(x) for x in tensors_in(step.results)}
-                if not _passes(step):
+                    raise UserError(_WRITES.format(entry.op.key))
+            if any(id(x) in reached for x in tensors_in(entry.results)):
+                known |= {id(x) for x in tensors_in(entry.results)}
+                if not _passes(entry):
                     continue
                 if written and depends:
-                    raise UserError(_WRITES.format(step.op.key))
-                if isinstance(step.op, CustomFunctionNode) and depends:
+                    raise UserError(_WRITES.format(entry.op.key))
+                if isinstance(entry.op, CustomFunctionNode) and depends:
                     raise UserError(
                         "gradients that are computed inside of an exported program cannot pass "
-                        f"{step.op.key}, a function with a derivative of its own: write its derivative where "
-                        "the gradient is wanted"
+                        f"{entry.op.key}, a function with a derivative of its own: write its derivative "
+                        "where the gradient is wanted"
                     )
-                reached |= {id(x): x for x in tensors_in(step.values)}
+                reached |= {id(x): x for x in tensors_in(entry.values)}
         for i, (_, how) in self.watched.items():
-            if i in on_the_way and i in reached and not (how == "retain_grad" and i in asked):
+            if i in dependents and i in reached and not (how == "retain_grad" and i in asked):
                 raise UserError(
                     f"{how} of a tensor on the way of a gradient that is computed inside of an exported "
                     "program has no form there: ask for the gradient of that tensor by autograd.grad"
@@ -242,22 +250,22 @@ class ExportTape:
                 )
 
     def _through(
-        self, step: Step, sums: dict[int, Tensor], on_the_way: set[int]
+        self, entry: TapeEntry, sums: dict[int, Tensor], dependents: set[int]
     ) -> list[tuple[Tensor, Tensor]]:
         """Return (argument, gradient) pairs for the arguments of one recorded operator call."""
-        op = step.op
+        op = entry.op
         if op.name == "aten::to":
-            x = step.values[0]
-            return [(x, sums[id(step.results[0])].to(device=device_of(x), dtype=x.dtype))]
+            x = entry.values[0]
+            return [(x, sums[id(entry.results[0])].to(device=device_of(x), dtype=x.dtype))]
         row = derivative_of(op.record)
-        parts = None if row is not None and row.formulas else self._parts(op.record, row)
-        if parts is not None:
-            return self._through_parts(step, parts, sums, on_the_way)
+        decomposition = None if row is not None and row.formulas else self._decomposition(op.record, row)
+        if decomposition is not None:
+            return self._backward_of_decomposition(entry, decomposition, sums, dependents)
         if row is None or not row.formulas:
             raise NotImplementedError(f"derivative for {op.name} is not implemented")
-        return self._by_formula(step, row, sums, on_the_way)
+        return self._by_formula(entry, row, sums, dependents)
 
-    def _parts(self, record: Any, row: Derivative | None) -> Callable[[list[Any]], Any] | None:
+    def _decomposition(self, record: Any, row: Derivative | None) -> Callable[[list[Any]], Any] | None:
         """Return a function that computes an operator by other operators; None if it has no decomposition."""
         if row is not None:
             return self._script(formulas.decomposed(record)) if row.decomposition else None
@@ -267,51 +275,51 @@ class ExportTape:
         """Return a callable that records the operators of `function`, a derivative formula in TorchScript."""
         return lambda values: torchscript_capture.call(self.recorder, function, values, {})
 
-    def _through_parts(
-        self, step: Step, parts: Any, sums: dict[int, Tensor], on_the_way: set[int]
+    def _backward_of_decomposition(
+        self, entry: TapeEntry, decomposition: Any, sums: dict[int, Tensor], dependents: set[int]
     ) -> list[tuple[Tensor, Tensor]]:
         """Return the gradients of an operator by recording and differentiating its decomposition."""
-        first = len(self.steps)
+        first = len(self.entries)
         with GradMode(True):
-            again = parts(step.values)
-        steps = [each._replace(time=step.time) for each in self.steps[first:]]
-        written = {id(x) for x in tensors_in(step.values) if self._memory.writes_since(x, step.time)}
-        for each in steps:
+            again = decomposition(entry.values)
+        entries = [each._replace(time=entry.time) for each in self.entries[first:]]
+        written = {id(x) for x in tensors_in(entry.values) if self._memory.writes_since(x, entry.time)}
+        for each in entries:
             if any(id(x) in written or id(x) in self._stale for x in tensors_in(each.values)):
                 self._stale |= {id(x) for x in tensors_in(each.results)}
             writes = any(p.written for p in each.op.signature.parameters)
             if writes or (each.op.record.nondeterministic and draws(each.op.record, each.values)):
                 raise UserError(
-                    f"gradients that are computed inside of an exported program cannot pass {step.op.key}, "
+                    f"gradients that are computed inside of an exported program cannot pass {entry.op.key}, "
                     "which draws random numbers or writes: export what they are of, and compute them from "
                     "its results"
                 )
         results = again if isinstance(again, tuple | list) else [again]
         pairs = [
             (self.recorder.fake_of(new), sums[id(old)])
-            for new, old in zip(tensors_in(results), tensors_in(step.results), strict=True)
+            for new, old in zip(tensors_in(results), tensors_in(entry.results), strict=True)
             if id(old) in sums
         ]
-        arguments = list({id(x): x for x in tensors_in(step.values) if id(x) in on_the_way}.values())
-        found = self._back(steps, [x for x, _ in pairs], [g for _, g in pairs], arguments)
+        arguments = list({id(x): x for x in tensors_in(entry.values) if id(x) in dependents}.values())
+        found = self._backward(entries, [x for x, _ in pairs], [g for _, g in pairs], arguments)
         return [(x, g) for x, g in zip(arguments, found, strict=True) if g is not None]
 
     def _by_formula(
-        self, step: Step, row: Derivative, sums: dict[int, Tensor], on_the_way: set[int]
+        self, entry: TapeEntry, row: Derivative, sums: dict[int, Tensor], dependents: set[int]
     ) -> list[tuple[Tensor, Tensor]]:
-        inputs = formulas.inputs_of(step.op.record)
-        arguments = dict(zip(inputs.parameters, step.values, strict=True))
+        inputs = formulas.inputs_of(entry.op.record)
+        arguments = dict(zip(inputs.parameters, entry.values, strict=True))
         wanted = [
-            name for name in row.inputs if any(id(x) in on_the_way for x in tensors_in([arguments[name]]))
+            name for name in row.inputs if any(id(x) in dependents for x in tensors_in([arguments[name]]))
         ]
         if not wanted:
             return []
-        formula = formulas.gradient(step.op.record, wanted)
-        values = _Values(inputs, arguments, step, sums, row.absent, [n in wanted for n in formula.gives])
+        formula = formulas.gradient(entry.op.record, wanted)
+        values = _Values(inputs, arguments, entry, sums, row.absent, [n in wanted for n in formula.gives])
         reads = [values.of(read) for read in formula.reads]
         for read, x in zip(formula.reads, reads, strict=True):
             if not read.fact and not values.is_gradient(read):
-                self._check_unwritten(tensors_in([x]), step)
+                self._check_unwritten(tensors_in([x]), entry)
         found = self._script(formula.function())(reads)
         several = found if len(formula.gives) > 1 else (found,)
         pairs = []
@@ -322,10 +330,10 @@ class ExportTape:
                     pairs.append((x, _like(x, g)))
         return pairs
 
-    def _check_unwritten(self, needed: Iterable[Tensor], step: Step) -> None:
+    def _check_unwritten(self, needed: Iterable[Tensor], entry: TapeEntry) -> None:
         """Raise RuntimeError if a tensor in `needed` was mutated after the operator ran."""
         for x in needed:
-            count = self._memory.writes_since(x, step.time)
+            count = self._memory.writes_since(x, entry.time)
             if not count and id(x) not in self._stale:
                 continue
             with self.recorder.paused():
@@ -333,7 +341,7 @@ class ExportTape:
             now = len(self._memory.writes(x))
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been modified by an inplace "
-                f"operation: {what}, of {step.op.key}, is at version {now}; expected version {now - count} "
+                f"operation: {what}, of {entry.op.key}, is at version {now}; expected version {now - count} "
                 "instead. Hint: write to a clone of it."
             )
 
@@ -366,7 +374,7 @@ class AliasTracker:
 
     def separate(self, x: Tensor) -> None:
         """Treat `x` as having its own memory from now on."""
-        self._aliases.part(x)
+        self._aliases.mark_separate(x)
 
     def writes(self, x: Tensor) -> list[int]:
         """Return the write times of a tensor's memory."""
@@ -384,12 +392,12 @@ class _Values:
         self,
         inputs: formulas.Inputs,
         arguments: dict[str, Any],
-        step: Step,
+        entry: TapeEntry,
         sums: dict[int, Tensor],
         absent: bool,
         mask: list[bool],
     ) -> None:
-        self.inputs, self.arguments, self.step = inputs, arguments, step
+        self.inputs, self.arguments, self.entry = inputs, arguments, entry
         self.sums, self.absent, self.mask = sums, absent, mask
 
     def is_gradient(self, read: formulas.FormulaParameter) -> bool:
@@ -406,16 +414,16 @@ class _Values:
         if read.of == "output_mask":
             return self.mask
         if not read.fact and (i := self._result_of_gradient(read)) is not None:
-            return self._gradient(self.step.results[i])
+            return self._gradient(self.entry.results[i])
         x = self.arguments[read.of] if read.of in self.arguments else self._result(read.of)
         if read.fact:
             return _fact(x, read.fact)
         if isinstance(x, SymNumber) and self.inputs.parameters[read.of].kind == "Tensor":
-            return _number(x)
+            return _to_tensor(x)
         return x
 
     def _result(self, name: str) -> Any:
-        return self.step.results[[r.name for r in self.inputs.results].index(name)]
+        return self.entry.results[[r.name for r in self.inputs.results].index(name)]
 
     def _gradient(self, result: Any) -> Any:
         if isinstance(result, list | tuple):
@@ -438,54 +446,54 @@ def _fact(x: Any, fact: str) -> Any:
     return getattr(x, fact)()
 
 
-def _number(x: Any) -> Any:
+def _to_tensor(x: Any) -> Any:
     """Convert a number to a 0-d tensor."""
     return ts.ops.aten.scalar_tensor(x, dtype=ts.int64 if isinstance(x, int | SymInt) else None)
 
 
-def _passes(step: Step) -> bool:
+def _passes(entry: TapeEntry) -> bool:
     """Return True if gradients pass through the recorded call to its arguments."""
-    if not step.differentiable:
+    if not entry.differentiable:
         return False
-    if isinstance(step.op, CustomFunctionNode):
+    if isinstance(entry.op, CustomFunctionNode):
         return True
-    row = derivative_of(step.op.record)
+    row = derivative_of(entry.op.record)
     if row is not None and row.refused:
         raise RuntimeError(row.reason)
     return row is None or not row.reason
 
 
-def _written(step: Step) -> list[Tensor]:
+def _written(entry: TapeEntry) -> list[Tensor]:
     """Return the tensors that an operator mutates."""
-    if isinstance(step.op, CustomFunctionNode):
+    if isinstance(entry.op, CustomFunctionNode):
         return []
-    parameters = step.op.signature.parameters
-    return list(tensors_in([x for p, x in zip(parameters, step.values, strict=False) if p.written]))
+    parameters = entry.op.signature.parameters
+    return list(tensors_in([x for p, x in zip(parameters, entry.values, strict=False) if p.written]))
 
 
-def _memory(steps: list[Step]) -> dict[int, int]:
+def _memory(entries: list[TapeEntry]) -> dict[int, int]:
     """Return, by id of each differentiable view, the id of its base tensor."""
     found: dict[int, int] = {}
-    for step in steps:
-        row = None if isinstance(step.op, CustomFunctionNode) else derivative_of(step.op.record)
-        if isinstance(step.op, CustomFunctionNode) or (row is not None and row.reason):
+    for entry in entries:
+        row = None if isinstance(entry.op, CustomFunctionNode) else derivative_of(entry.op.record)
+        if isinstance(entry.op, CustomFunctionNode) or (row is not None and row.reason):
             continue
-        for returned, result in zip(step.op.signature.returns, step.results, strict=False):
-            if not 0 <= returned.view_of < len(step.values):
+        for returned, result in zip(entry.op.signature.returns, entry.results, strict=False):
+            if not 0 <= returned.view_of < len(entry.values):
                 continue
-            for base in tensors_in([step.values[returned.view_of]]):
+            for base in tensors_in([entry.values[returned.view_of]]):
                 for x in tensors_in([result]):
                     if x is not base:
                         found[id(x)] = found.get(id(base), id(base))
     return found
 
 
-def _on_the_way(steps: list[Step], wanted: Sequence[Tensor]) -> set[int]:
+def _find_dependents(entries: list[TapeEntry], wanted: Sequence[Tensor]) -> set[int]:
     """Return the ids of `wanted` and of all tensors that are computed from these."""
     found = {id(x) for x in wanted}
-    for step in steps:
-        if _passes(step) and any(id(x) in found for x in tensors_in(step.values)):
-            found |= {id(x) for x in tensors_in(step.results) if x.is_floating_point() or x.is_complex()}
+    for entry in entries:
+        if _passes(entry) and any(id(x) in found for x in tensors_in(entry.values)):
+            found |= {id(x) for x in tensors_in(entry.results) if x.is_floating_point() or x.is_complex()}
     return found
 
 

@@ -41,7 +41,7 @@ class FxGraphBuilder:
     """Graph under construction, with the nodes of tensors and symbolic numbers."""
 
     inside = False  # True for a tracer that records the subgraph of a control-flow operator
-    refuses_fakes = (
+    fake_mode_error = (
         "`with ts.fake()` (FakeTensorMode) inside of a program that is exported would make tensors without "
         "elements, which the program would need when it runs: leave the block out, or export within it"
     )
@@ -56,7 +56,7 @@ class FxGraphBuilder:
         self._fakes: dict[int, tuple[Tensor, Tensor]] = {}
         # layer of each tensor with a node at the time of its recording, by id: detects `x.data = y`
         self._layers: dict[int, Any] = {}
-        self._numbers: dict[Any, Node] = {}  # node that computes a symbolic number, by expression
+        self._size_nodes: dict[Any, Node] = {}  # node that computes a symbolic number, by expression
         self.constants: list[tuple[Node, Tensor]] = []
         self.submodules: dict[str, Any] = {}  # subgraphs of control-flow operators, by attribute name
         self.batches = 0  # number of open `vmap` levels
@@ -67,7 +67,8 @@ class FxGraphBuilder:
         self.notes_blocks = True
         self._gradients_around = ts.is_grad_enabled()
         self._gradients_of_call: bool | None = None  # grad mode around the running `torch.autograd` function
-        self._head: Node | None = None  # last placeholder; nodes of argument sizes are inserted after it
+        # last placeholder; nodes of argument sizes are inserted after it
+        self._last_placeholder: Node | None = None
         expect_symbols()
         environment.observer = self.arithmetic
 
@@ -112,8 +113,8 @@ class FxGraphBuilder:
             self._tensors[id(value)] = value, node
             self._layers[id(value)] = layer_of(value)
         elif isinstance(value, SymNumber):
-            self._numbers[value.node.expr] = node
-        self._head = node
+            self._size_nodes[value.node.expr] = node
+        self._last_placeholder = node
         return node
 
     def stand_for(self, real: Tensor, made: Tensor) -> None:
@@ -137,8 +138,8 @@ class FxGraphBuilder:
         if isinstance(x, SymNumber):
             if not self.environment.frozen and (known := x.node.expr).is_number:
                 return sympy_functions.number(known)
-            made = self._numbers.get(x.node.expression)
-            return self._number_node(x.node.expr) if made is None else made
+            made = self._size_nodes.get(x.node.expression)
+            return self._size_node(x.node.expr) if made is None else made
         if isinstance(x, list | tuple):
             parts = [self.node_of(y) for y in x]
             return parts if type(x) is not tuple else tuple(parts)
@@ -195,10 +196,10 @@ class FxGraphBuilder:
             raise RuntimeError("a fake tensor of another export is used in this one")
         return found[1]
 
-    def _number_node(self, expression: Any) -> Any:
+    def _size_node(self, expression: Any) -> Any:
         if sympy_functions.is_constant(expression):
             return sympy_functions.number(expression)
-        found = self._numbers.get(expression)
+        found = self._size_nodes.get(expression)
         if found is not None:
             return found
         if (size := self._size_of_input(expression)) is not None:
@@ -219,12 +220,16 @@ class FxGraphBuilder:
                 continue
             for dim, n in enumerate(x.array.shape):
                 if isinstance(n, SymInt) and n.node.expr == expression:
-                    first = expression.is_Symbol and self._head is not None and node.op == "placeholder"
-                    before = self._before_in_head(node, dim) if first else None
+                    first = (
+                        expression.is_Symbol
+                        and self._last_placeholder is not None
+                        and node.op == "placeholder"
+                    )
+                    before = self._find_size_node_position(node, dim) if first else None
                     at = nullcontext() if before is None else self.graph.inserting_after(before)
                     with at:
                         made = self._call(overload_named("aten::sym_size", "int"), (node, dim), n)
-                    self._numbers[expression] = made
+                    self._size_nodes[expression] = made
                     return made
         return None
 
@@ -246,13 +251,13 @@ class FxGraphBuilder:
                 if factor != 1:
                     by = (found, int(factor))
                     found = self._call(FUNCTIONS["floordiv"], by, symbol_of(symbol, self.environment))
-                self._numbers[symbol] = found
+                self._size_nodes[symbol] = found
                 return found
         return None
 
-    def _before_in_head(self, argument: Node, dim: int) -> Node:
+    def _find_size_node_position(self, argument: Node, dim: int) -> Node:
         """Return the node after which the `sym_size` node of `argument` and `dim` is inserted."""
-        node = self._head
+        node = self._last_placeholder
         assert node is not None  # an argument has this size, so a placeholder exists
         before, first = set(), argument.prev
         while first.op == "placeholder":
@@ -273,25 +278,25 @@ class FxGraphBuilder:
         function, _ = _CALLS.get(expression.func, (None, None))
         if function is None:
             raise RuntimeError(f"{expression} cannot be computed in a graph")
-        parts = [self._number_node(a) for a in expression.args]
+        parts = [self._size_node(a) for a in expression.args]
         found: Node = parts[0]
         for k, part in enumerate(parts[1:], 1):
             so_far = expression if k == len(parts) - 1 else expression.func(*expression.args[: k + 1])
             found = self._call(function, (found, part), symbol_of(so_far, self.environment))
         if len(parts) == 1:
             found = self._call(function, (found,), symbol_of(expression, self.environment))
-        self._numbers[expression] = found
+        self._size_nodes[expression] = found
         return found
 
     def _chosen(self, expression: Any) -> Node:
         """Create nested `sym_ite` nodes for a Piecewise expression."""
         *pairs, (last, _) = expression.args
-        found = self._number_node(last)
+        found = self._size_node(last)
         for value, condition in reversed(pairs):
-            parts = (self._number_node(condition), self._number_node(value), found)
+            parts = (self._size_node(condition), self._size_node(value), found)
             last = sympy.Piecewise((value, condition), (last, True))
             found = self._call(FUNCTIONS["sym_ite"], parts, symbol_of(last, self.environment))
-        self._numbers[expression] = found
+        self._size_nodes[expression] = found
         return found  # type: ignore[no-any-return]
 
     def arithmetic(self, function: Any, arguments: tuple[Any, ...], result: Any) -> None:
@@ -299,10 +304,10 @@ class FxGraphBuilder:
         if ts._core.thread.context.current_tracer() is not self:
             return
         expression = result.node.expr
-        if expression in self._numbers or self._size_of_input(expression) is not None:
+        if expression in self._size_nodes or self._size_of_input(expression) is not None:
             return
         node = self._call(function, tuple(map(self.node_of, self._as_one_kind(arguments))), result)
-        self._numbers[expression] = node
+        self._size_nodes[expression] = node
 
     def _as_one_kind(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         """Convert integers to floats if one of several arguments is a float, as Python's arithmetic does."""

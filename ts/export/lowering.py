@@ -68,7 +68,7 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (  # Python types of 
 _MAX_ITERATIONS: Final = (1 << 63) - 1
 _GROWING: Final = ("aten::add", "aten::sub", "aten::mul", "aten::neg")
 # error of compiled programs for integers above 64 bits; Python code has no such limit
-LONG_NUMBER: Final = "builtins.OverflowError"
+OVERFLOW_ERROR: Final = "builtins.OverflowError"
 # 62 bits instead of 63: the check computes in floats, which are inexact for large integers
 _INT64_LIMIT: Final = 2.0**62
 _ASSERTION: Final = overload_named("aten::_assert_scalar", "")
@@ -84,8 +84,8 @@ def lowered(
 ) -> Callable[..., Any]:
     """Return a scripted function of the graph's inputs that returns the outputs as a list.
 
-    If an integer exceeds 64 bits, the function raises ScriptRuntimeError: with LONG_NUMBER, the caller runs
-    the Python code instead; with RuntimeError, side effects have happened that forbid a second run. The
+    If an integer exceeds 64 bits, the function raises ScriptRuntimeError: with OVERFLOW_ERROR, the caller
+    runs the Python code instead; with RuntimeError, side effects have happened that forbid a second run. The
     `get_attr` nodes in `state` become the first inputs; nodes in `skipped` are not emitted.
     """
     from ts.runtime.function import create_function_from_graph
@@ -170,18 +170,18 @@ class _Lowering:
         if kind in _GROWING and all(x.type() in (INT, NUMBER) for x in given) and _may_be_long(value):
             if self.acts and not _is_of_sizes(value):
                 raise UnsupportedNodeError("effects beside numbers that may be long")
-            self._refuse_long(kind, given)
+            self._check_overflow(kind, given)
         found = self.graph.insert(kind, given)
         if find_operator(found.node()) is None:
             raise UnsupportedNodeError(f"{kind} on these numbers")
         return found
 
-    def _refuse_long(self, kind: str, given: list[Value]) -> None:
+    def _check_overflow(self, kind: str, given: list[Value]) -> None:
         """Emit code that raises an error if an integer result exceeds 64 bits; see `lowered`."""
         size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in given])
         is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _INT64_LIMIT])
-        error = "builtins.RuntimeError" if self.acts else LONG_NUMBER
-        self._refuse(is_long, "a whole number of the program has more than 64 bits", error)
+        error = "builtins.RuntimeError" if self.acts else OVERFLOW_ERROR
+        self._raise_if(is_long, "a whole number of the program has more than 64 bits", error)
 
     def _item(self, source: Any, index: Any) -> Any:
         found = self.values[source]
@@ -217,11 +217,11 @@ class _Lowering:
         (block,) = node.blocks()
         inside = list(block.inputs())[1:]
         with graph.inserting_at_end(block):
-            made = self._inside(body, [*inside, *more])
-            goes_on = self._truth(self._inside(condition, [*made, *more])[0])
-        for value in (goes_on, *made):
+            emit_iteration = self._inside(body, [*inside, *more])
+            goes_on = self._truth(self._inside(condition, [*emit_iteration, *more])[0])
+        for value in (goes_on, *emit_iteration):
             block.register_output(value)
-        if [v.type() for v in made] != [v.type() for v in start]:
+        if [v.type() for v in emit_iteration] != [v.type() for v in start]:
             raise UnsupportedNodeError("a loop that carries other types than it was given")
         return list(node.outputs())
 
@@ -234,14 +234,16 @@ class _Lowering:
         more = [self._value(x, None) for x in others]
         rows = [graph.insert("aten::unbind", [self._value(x, TENSOR), 0]) for x in xs]
         count, *lengths = [graph.insert("aten::len", [each]) for each in rows]
-        self._refuse(graph.insert("aten::eq", [count, 0]), EMPTY)
+        self._raise_if(graph.insert("aten::eq", [count, 0]), EMPTY)
         for length in lengths:
-            self._refuse(graph.insert("aten::ne", [length, count]), UNEQUAL)
+            self._raise_if(graph.insert("aten::ne", [length, count]), UNEQUAL)
 
-        def made(turn: Value) -> list[Value]:
-            return self._inside(body, [*(graph.insert("aten::__getitem__", [r, turn]) for r in rows), *more])
+        def emit_iteration(iteration: Value) -> list[Value]:
+            return self._inside(
+                body, [*(graph.insert("aten::__getitem__", [r, iteration]) for r in rows), *more]
+            )
 
-        return self._stacked(self._over(count, [], lambda turn, _: ([], made(turn)))[1])
+        return self._stacked(self._over(count, [], lambda iteration, _: ([], emit_iteration(iteration)))[1])
 
     def _scan(self, body: Any, init: Any, xs: Any, others: Any) -> list[Value]:
         """Lower `scan` to a Loop over the first dimension.
@@ -251,14 +253,14 @@ class _Lowering:
         graph = self.graph
         start, given, more = ([self._value(x, None) for x in part] for part in (init, xs, others))
         count = graph.insert("aten::size", [given[0], 0])
-        self._refuse(graph.insert("aten::eq", [count, 0]), TOO_SHORT)
+        self._raise_if(graph.insert("aten::eq", [count, 0]), TOO_SHORT)
 
-        def made(turn: Value, carried: list[Value]) -> tuple[list[Value], list[Value]]:
-            slices = [graph.insert("aten::select", [x, 0, turn]) for x in given]
+        def emit_iteration(iteration: Value, carried: list[Value]) -> tuple[list[Value], list[Value]]:
+            slices = [graph.insert("aten::select", [x, 0, iteration]) for x in given]
             found = self._inside(body, [*carried, *slices, *more])
             return found[: len(start)], found[len(start) :]
 
-        carried, columns = self._over(count, start, made)
+        carried, columns = self._over(count, start, emit_iteration)
         return [*carried, *self._stacked(columns)]
 
     def _over(
@@ -274,9 +276,9 @@ class _Lowering:
         graph = self.graph
         node = graph.insert_node(graph.create_loop(count, self._value(True, BOOL), start))
         (block,) = node.blocks()
-        turn, *inside = block.inputs()
+        iteration, *inside = block.inputs()
         with graph.inserting_at_end(block):
-            carried, given = step(turn, inside)
+            carried, given = step(iteration, inside)
             goes_on = self._value(True, BOOL)
         for value in (goes_on, *carried):
             block.register_output(value)
@@ -289,8 +291,8 @@ class _Lowering:
                 continue
             if value.type() is not TENSOR:
                 raise UnsupportedNodeError("a loop that gives other values than tensors")
-            made = graph.create("prim::ListConstruct").insert_before(node)
-            columns.append(made.output().set_type(ListType(TENSOR)))
+            emit_iteration = graph.create("prim::ListConstruct").insert_before(node)
+            columns.append(emit_iteration.output().set_type(ListType(TENSOR)))
             with graph.inserting_at_end(block):
                 graph.insert("aten::append", [columns[-1], value])
         return list(node.outputs()), columns
@@ -301,7 +303,7 @@ class _Lowering:
             x if x.type() is NONE else self.graph.insert("aten::stack", [x, 0], type=TENSOR) for x in columns
         ]
 
-    def _refuse(self, truth: Value, message: str, error: str = "builtins.RuntimeError") -> None:
+    def _raise_if(self, truth: Value, message: str, error: str = "builtins.RuntimeError") -> None:
         """Emit code that raises an exception at run time if `truth` is true."""
         node = self.graph.insert_node(self.graph.create_if(truth))
         with self.graph.inserting_at_end(node.blocks()[0]):
@@ -337,12 +339,12 @@ class _Lowering:
             else:
                 raise UnsupportedNodeError(f"{op.key} without {argument.name}")
             values.append(self._value(x, argument.type))
-        made = graph.insert_node(graph.create(op.name, values, len(op.schema.returns)))
-        found = find_operator(made)
+        emit_iteration = graph.insert_node(graph.create(op.name, values, len(op.schema.returns)))
+        found = find_operator(emit_iteration)
         schema = None if found is None else found.schema
         if schema is None or len(schema.returns) != len(op.schema.returns):
             raise UnsupportedNodeError(f"{op.key} with these arguments")
-        outputs = made.outputs()
+        outputs = emit_iteration.outputs()
         for value, returned in zip(outputs, schema.returns, strict=True):
             value.set_type(returned.type)
         return outputs[0] if len(outputs) == 1 else list(outputs)
@@ -371,10 +373,10 @@ class _Lowering:
             raise UnsupportedNodeError("a truth for a number")
         if type is FLOAT and isinstance(x, int):
             x = float(x)
-        made = graph.try_insert_constant(x, type=DEVICE if isinstance(x, ts.device) else None)
-        if made is None:
+        emit_iteration = graph.try_insert_constant(x, type=DEVICE if isinstance(x, ts.device) else None)
+        if emit_iteration is None:
             raise UnsupportedNodeError(f"a constant of {x.__class__}")
-        return made
+        return emit_iteration
 
 
 def _acts(module: GraphModule) -> bool:

@@ -165,7 +165,7 @@ class Frame:
         parent = self.parent
         assert parent is not None
         inside = set(self.nodes)
-        results = [n for n in self.nodes if self.work.is_taken(n, inside)]
+        results = [n for n in self.nodes if self.work.is_used_outside(n, inside)]
         parent.nodes += self.nodes
         if self.signature is not None:
             self._close_preserved(parent, self.signature, results)
@@ -242,7 +242,7 @@ class Unflattening:
         self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}
         self._nodes: dict[str, Node] = {n.name: n for n in program.graph.nodes}
 
-    def is_taken(self, node: Node, inside: set[Node]) -> bool:
+    def is_used_outside(self, node: Node, inside: set[Node]) -> bool:
         """Return True if a node outside of a frame uses `node`; `inside` is the set of the frame's nodes."""
         output = self.program.graph.output_node()
         return any(user not in inside if user is not output else node in self.given for user in node.users)
@@ -288,12 +288,12 @@ class Unflattening:
             calls = _calls(node)
             at_head = at_head and _is_number(node)
             wanted = [] if at_head else running if calls is None else [call for call, _ in calls]
-            frame = self._turn(frame, running, wanted, dict(calls or ()))
+            frame = self._switch_frame(frame, running, wanted, dict(calls or ()))
             running = wanted
             made = frame.run(node)
             for target in written.pop(node, ()):
                 frame.graph.call_function(_COPY, (frame.value(target), made))
-        self._turn(frame, running, [], {})
+        self._switch_frame(frame, running, [], {})
         for node, targets in late.items():
             for target in targets:
                 root.graph.call_function(_COPY, (root.value(target), root.value(node)))
@@ -342,7 +342,9 @@ class Unflattening:
             (late if is_late else found).setdefault(value, []).append(target)
         return found, late
 
-    def _turn(self, frame: Frame, running: list[str], wanted: list[str], paths: dict[str, str]) -> Frame:
+    def _switch_frame(
+        self, frame: Frame, running: list[str], wanted: list[str], paths: dict[str, str]
+    ) -> Frame:
         """Close the frames of calls that ended and open those of `wanted`; return the innermost frame."""
         common = 0
         while common < min(len(running), len(wanted)) and running[common] == wanted[common]:

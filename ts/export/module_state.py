@@ -34,17 +34,17 @@ class Snapshot:
         ]
         self.contents: dict[int, tuple[Any, Any]] = {}  # (container, copy of its contents), by id
         for _, _, attributes, _ in self.before:
-            self._keep(attributes.values())
+            self._save(attributes.values())
         self.tensors = self._tensors()
 
-    def _keep(self, values: Iterable[Any]) -> None:
+    def _save(self, values: Iterable[Any]) -> None:
         """Save the contents of the containers in `values`, recursively."""
         for x in values:
             if isinstance(x, _CONTAINERS) and id(x) not in self.contents:
                 self.contents[id(x)] = x, (items := _items(x))
-                self._keep(items.values() if isinstance(items, dict) else items)
+                self._save(items.values() if isinstance(items, dict) else items)
             elif isinstance(x, tuple):
-                self._keep(x)
+                self._save(x)
 
     def _tensors(self) -> dict[str, Tensor]:
         """Return all tensors in attributes, by the expression that reads them, such as self.layer.seen[0]."""

@@ -144,7 +144,7 @@ def _exported(case: _Case) -> None:
     places = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
     constants = [None if i in places else x for i, x in enumerate(leaves)]
 
-    class Call(ts.nn.Module):
+    class OperatorCall(ts.nn.Module):
         """Module that calls the operator on its tensor arguments."""
 
         def forward(self, *tensors: Tensor) -> Any:
@@ -158,9 +158,9 @@ def _exported(case: _Case) -> None:
         return tuple(_tensors(case.copied()))
 
     shapes = tuple(dict.fromkeys(range(x.ndim), Dim.AUTO) for x in fresh())
-    program = export(Call(), fresh(), dynamic_shapes=(shapes,) if shapes else None)
+    program = export(OperatorCall(), fresh(), dynamic_shapes=(shapes,) if shapes else None)
     want, got = fresh(), fresh()
-    expected, found = _tensors(Call()(*want)), _tensors(program.module()(*got))
+    expected, found = _tensors(OperatorCall()(*want)), _tensors(program.module()(*got))
     ts.testing.assert_close(found, expected, **case.closeness)
     ts.testing.assert_close(list(got), list(want), **case.closeness)
     for result, given in ((expected, want), (found, got)):

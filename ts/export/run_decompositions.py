@@ -19,7 +19,7 @@ from ts.amp.autocast_mode import autocast
 from ts.export import runtime_assertions
 from ts.export.decomp_utils import CustomDecompTable
 from ts.export.decompositions import decomposition_table
-from ts.export.fake import known_number
+from ts.export.fake import substitute_constant
 from ts.export.functionalization import FunctionalizingTracer
 from ts.export.module_calls import ModuleCallEntry
 from ts.export.node_arguments import values_of
@@ -36,7 +36,7 @@ from ts.export.signature import (
 from ts.export.size_order import move_sizes_to_tensors
 from ts.export.sympy_functions import is_of_data
 from ts.export.verifier import Verifier
-from ts.export.vmap_decomposition import STEPS
+from ts.export.vmap_decomposition import VMAP_OPERATORS
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node
 from ts.ops import registry
@@ -59,21 +59,24 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
     known = decomposition_table.core() if decompositions is None else _by_key(decompositions)
     environment = program.environment
     frozen, environment.frozen = environment.frozen, True
-    before, environment.least_in_calls = environment.least_in_calls, dict(environment.least_in_calls)
+    before, environment.min_sizes_in_calls = (
+        environment.min_sizes_in_calls,
+        dict(environment.min_sizes_in_calls),
+    )
     try:
         run = _Run(program.graph_module, environment, known)
         module, signature, calls = run.program(program.graph_signature, program.module_call_graph)
         if signature.lifted_tensor_constants:
             _order_state(module, signature)
         checks = list(program._guards)
-        if environment.places is not None:
-            checks += map(environment.places.check, dict.fromkeys(run.recorder.noted))
-            more = {s: n for s, n in environment.least_in_calls.items() if before.get(s) != n}
-            checks += environment.places.checks_of_small(more)
+        if environment.symbol_sources is not None:
+            checks += map(environment.symbol_sources.check, dict.fromkeys(run.recorder.noted))
+            more = {s: n for s, n in environment.min_sizes_in_calls.items() if before.get(s) != n}
+            checks += environment.symbol_sources.checks_of_small(more)
     finally:
         environment.frozen = frozen
         environment.observer = None
-        environment.least_in_calls = before
+        environment.min_sizes_in_calls = before
     return type(program)._create(
         module, signature, program.state_dict, program.range_constraints, calls,
         program.example_inputs, program.constants, checks, environment, Verifier.dialect,
@@ -153,9 +156,10 @@ class _Run:
         self.recorder = FunctionalizingTracer(environment, decompositions)
         self.submodules: dict[str, GraphModule | Tensor] = {}
         self.values: dict[Node, Any] = {}
-        self.numbers: dict[Node, Node] = {}  # new node of a symbolic number, by node of the old graph
+        self.symbol_nodes: dict[Node, Node] = {}  # new node of a symbolic number, by node of the old graph
         self.inputs: list[Any] = []
-        self.kept: set[Node] = set()  # inputs and outputs of preserved calls: not removed even if unused
+        # inputs and outputs of preserved calls: not removed even if unused
+        self.preserved_nodes: set[Node] = set()
 
     def program(
         self, signature: ExportGraphSignature, calls: list[ModuleCallEntry]
@@ -185,7 +189,7 @@ class _Run:
 
         def renamed(name: str) -> str:
             node = self.recorder.node_of(before[name])
-            self.kept.add(node)
+            self.preserved_nodes.add(node)
             return str(node.name)
 
         return ModuleCallEntry(entry.fqn, entry.signature.renamed(renamed))
@@ -234,7 +238,9 @@ class _Run:
         """Return the module of the finished graph, and the name of the replacement of each erased node."""
         graph = self.recorder.graph
         graph.output(result)
-        graph.eliminate_dead_code(lambda node: node in self.kept or node.is_impure(impure_random=False))
+        graph.eliminate_dead_code(
+            lambda node: node in self.preserved_nodes or node.is_impure(impure_random=False)
+        )
         self.recorder.look_at_squeezed()
         if is_program:
             used_sizes = count_used_sizes(graph)
@@ -276,22 +282,24 @@ class _Run:
             (results, index), found = args, args[0].values[args[1]]
             self.recorder._bind(self.recorder._call(target, (results.node, index), found), found)
             return found
-        if target is _ASSERT_SCALAR and isinstance(node.args[0], Node) and node.args[0] in self.numbers:
+        if target is _ASSERT_SCALAR and isinstance(node.args[0], Node) and node.args[0] in self.symbol_nodes:
             name = "_assert_scalar"
-            self.recorder._call(target, (self.numbers[node.args[0]], *args[1:]), None, dict(kwargs), name)
+            self.recorder._call(
+                target, (self.symbol_nodes[node.args[0]], *args[1:]), None, dict(kwargs), name
+            )
             return None
         if isinstance(value, SymNumber) and (not isinstance(target, OpOverload) or target.name() in _SIZES):
-            found = self._number(target, args, value)
+            found = self._replay_symbol(target, args, value)
             if not self.recorder.open_batches.has(args):
-                self.numbers[node] = self.recorder.number_nodes[id(value)][1]
+                self.symbol_nodes[node] = self.recorder.number_nodes[id(value)][1]
             return found
-        if target in STEPS:
+        if target in VMAP_OPERATORS:
             with self.recorder.recording():
-                return STEPS[target](self.recorder.open_batches, *args, **kwargs)
+                return VMAP_OPERATORS[target](self.recorder.open_batches, *args, **kwargs)
         if not isinstance(target, OpOverload):
             with self.recorder.recording():
                 return target(*args, **kwargs)  # type: ignore[operator]
-        args, kwargs = _with_known_numbers(args), {k: _with_known_numbers(x) for k, x in kwargs.items()}
+        args, kwargs = _with_constants(args), {k: _with_constants(x) for k, x in kwargs.items()}
         op, values, _ = target.resolve(args, kwargs)
         self.environment.recycled = deque(_data_symbols(value))
         return self.recorder.run(op, values)
@@ -312,7 +320,7 @@ class _Run:
             return value
         return made
 
-    def _number(self, target: Any, args: Any, value: SymNumber) -> SymNumber:
+    def _replay_symbol(self, target: Any, args: Any, value: SymNumber) -> SymNumber:
         """Create a node for a symbolic number; it keeps its symbol."""
         recorder, expression = self.recorder, value.node.expression
         if recorder.open_batches.has(args):
@@ -320,7 +328,7 @@ class _Run:
         else:
             made = recorder._call(target, tuple(map(recorder.node_of, args)), value)
             recorder.number_nodes[id(value)] = value, made
-            recorder._numbers.setdefault(expression, made)
+            recorder._size_nodes.setdefault(expression, made)
         return value
 
     def _outputs(
@@ -347,7 +355,7 @@ class _Run:
         for x, output in zip(leaves, signature.output_specs, strict=True):
             node = recorder.node_of(x)
             if isinstance(node, Node) and str(node.target) == "aten.sym_size.int":
-                node = known_number(x) if type(known_number(x)) is int else node
+                node = substitute_constant(x) if type(substitute_constant(x)) is int else node
             nodes.append(node)
             argument = output.arg
             if isinstance(node, Node):
@@ -358,11 +366,11 @@ class _Run:
         return nodes, specs
 
 
-def _with_known_numbers(x: Any) -> Any:
+def _with_constants(x: Any) -> Any:
     """Return arguments with each symbol that is known to have one value replaced by an int."""
     if isinstance(x, list | tuple):
-        return type(x)(map(_with_known_numbers, x))
-    return known_number(x)
+        return type(x)(map(_with_constants, x))
+    return substitute_constant(x)
 
 
 def _is_of_block(node: Node) -> bool:

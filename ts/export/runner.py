@@ -44,7 +44,7 @@ class Runner:
         self.leaves = [n for n in module.graph.nodes if n.op == "placeholder"]
         self.inputs = [Input(False, str(n.target)) for n in self.state]
         self.inputs += [Input(True, str(n.target)) for n in self.leaves]
-        self.places: _StateSlots | None = None
+        self.state_slots: _StateSlots | None = None
 
     def __call__(
         self,
@@ -69,9 +69,9 @@ class Runner:
             try:
                 return pytree.tree_unflatten(self.compiled(module, leaves), self.out_spec)
             except ScriptRuntimeError as error:
-                from ts.export.lowering import LONG_NUMBER
+                from ts.export.lowering import OVERFLOW_ERROR
 
-                if error.class_name != LONG_NUMBER:
+                if error.class_name != OVERFLOW_ERROR:
                     raise
         self._check_apart(module, leaves)
         with ended_by_errors():
@@ -84,9 +84,9 @@ class Runner:
             check_apart(dict(zip(self.inputs, values, strict=True)), module._written)
 
     def _state_of(self, module: UnliftedModule) -> list[Any]:
-        if self.places is None:
-            self.places = _StateSlots(module, [str(n.target) for n in self.state])
-        return self.places.values()
+        if self.state_slots is None:
+            self.state_slots = _StateSlots(module, [str(n.target) for n in self.state])
+        return self.state_slots.values()
 
     def _compiled(self, module: UnliftedModule) -> Callable[[UnliftedModule, list[Any]], list[Any]] | None:
         """Compile the graph to a function of the flattened arguments.
@@ -153,8 +153,8 @@ class _StateSlots:
                     around.append((owner._modules, part))
                 owner = found[at]
             getattr(owner, name)
-            places = (owner._parameters, owner._buffers, owner.__dict__)
-            tables.append((next(t for t in places if name in t), name))
+            state_slots = (owner._parameters, owner._buffers, owner.__dict__)
+            tables.append((next(t for t in state_slots if name in t), name))
         self.modules = list(found.values())[1:]
         self.around, self.tables = _columns(around), _columns(tables)
 

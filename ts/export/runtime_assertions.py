@@ -57,13 +57,14 @@ class _Insertion:
         self.defined: dict[Any, Node] = {}  # node that computes an expression
         self.asserted: set[Any] = set()  # conditions of assertions in the graph
         self.replaced: dict[str, Node] = {}  # replacement node, by the name of the erased node
-        self.numbers: dict[Any, Any] = {}  # expression that is 1 if a boolean symbol is true and otherwise 0
+        # expression that is 1 if a boolean symbol is true and otherwise 0
+        self.number_by_symbol: dict[Any, Any] = {}
         self.origin: Node | None = None  # node of the number that is asserted; new nodes copy its metadata
 
     def run(self) -> dict[str, str]:
         """Insert the assertions; return the name of the replacement node by the name of the erased one."""
         graph, recorder = self.recorder.graph, self.recorder
-        before, recorder._numbers = recorder._numbers, self.defined
+        before, recorder._size_nodes = recorder._size_nodes, self.defined
         notes, recorder.notes_blocks = recorder.notes_blocks, False
         on_sizes = False  # True after the assertions on argument sizes were inserted
         try:
@@ -79,7 +80,7 @@ class _Insertion:
                     on_sizes = True
                     self._insert_on_sizes(node)
         finally:
-            recorder._numbers = before | self.defined
+            recorder._size_nodes = before | self.defined
             recorder.notes_blocks = notes
         return {name: node.name for name, node in self.replaced.items()}
 
@@ -89,7 +90,7 @@ class _Insertion:
             r for r in self.left if not any(map(sympy_functions.is_of_data, r.condition.free_symbols))
         ]
         self.origin = node
-        with self.recorder.graph.inserting_before(_behind(node)):
+        with self.recorder.graph.inserting_before(_next_node(node)):
             for requirement in on_sizes:
                 self.left.remove(requirement)
                 if self.is_first:
@@ -134,7 +135,7 @@ class _Insertion:
         known, asserted = dict(self.defined), set(self.asserted)
         self.defined[symbol] = last
         graph = self.recorder.graph
-        with graph.inserting_before(_behind(last)):
+        with graph.inserting_before(_next_node(last)):
             ends = self.environment.ranges[symbol]
             if not math.isinf(ends.low):
                 self.insert_assertion(sympy.Ge(symbol, sympy_functions.to_sympy(ends.low), evaluate=False))
@@ -148,10 +149,10 @@ class _Insertion:
                         self.environment.asserted.append(requirement)
                     elif equal is not None and equal.is_number:
                         continue
-                    if not _is_end_of_symbol(condition):
+                    if not _is_range_bound(condition):
                         self.insert_assertion(condition, requirement.signed_remainders)
         if not is_new:  # PyTorch creates a new symbol here, so the previous assertions are kept
-            self.defined = self.recorder._numbers = known | {symbol: last}
+            self.defined = self.recorder._size_nodes = known | {symbol: last}
             self.asserted = asserted
 
     def _as_number(self, node: Node, symbol: Any) -> Node:
@@ -160,7 +161,7 @@ class _Insertion:
             number = symbol_of(_number_of_truth(symbol), self.environment)
             made = self.recorder._call(FUNCTIONS["sym_ite"], (node, 1, 0), number)
         made.meta |= origin_of(node)
-        self.numbers[symbol] = number.node.expression
+        self.number_by_symbol[symbol] = number.node.expression
         return made
 
     def _size(self, node: Node, dim: int, symbol: Any) -> Node:
@@ -182,7 +183,7 @@ class _Insertion:
         known = dict(self.defined)
         made = self._condition_node(condition)
         if signed_remainders:  # PyTorch uses `PythonMod` here, and `Mod` in later conditions
-            self.defined = recorder._numbers = known
+            self.defined = recorder._size_nodes = known
         self.asserted.add(condition)
         if isinstance(made, Node):
             shown = condition.xreplace({m: sympy.Function("PythonMod")(*m.args) for m in signed_remainders})
@@ -192,8 +193,8 @@ class _Insertion:
             )
             for each in (made, said):
                 each.meta |= origin_of(self.origin)
-            if any(s in self.numbers for s in condition.free_symbols):
-                value = condition.xreplace(self.numbers)
+            if any(s in self.number_by_symbol for s in condition.free_symbols):
+                value = condition.xreplace(self.number_by_symbol)
                 made.meta["val"] = SymBool(SymNode(value, self.environment))
 
     def _condition_node(self, condition: Any) -> Any:
@@ -211,7 +212,7 @@ class _Insertion:
             mirrored = sympy.Gt if isinstance(condition, sympy.Lt) else sympy.Ge
             return self._uncached_node(mirrored(condition.rhs, condition.lhs, evaluate=False))
         else:
-            return recorder._number_node(condition)
+            return recorder._size_node(condition)
         made = recorder._call(FUNCTIONS[function], parts, symbol_of(shown, self.environment))
         self.defined[condition] = made
         return made
@@ -219,14 +220,14 @@ class _Insertion:
     def _uncached_node(self, condition: Any) -> Any:
         """Return a new node for a condition; later equal conditions get nodes of their own."""
         known = self.defined.pop(condition, None)
-        made = self.recorder._number_node(condition)
+        made = self.recorder._size_node(condition)
         self.defined.pop(condition, None)
         if known is not None:
             self.defined[condition] = known
         return made
 
 
-def _is_end_of_symbol(condition: Any) -> bool:
+def _is_range_bound(condition: Any) -> bool:
     """Return True if a condition is only a bound of one symbol, which the range of the symbol implies."""
     if not isinstance(condition, sympy.Le):
         return False
@@ -235,7 +236,7 @@ def _is_end_of_symbol(condition: Any) -> bool:
     )
 
 
-def _behind(node: Node) -> Node:
+def _next_node(node: Node) -> Node:
     return node.next
 
 

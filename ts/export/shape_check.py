@@ -50,7 +50,7 @@ class Question(NamedTuple):
     node: Node
 
 
-class _QuestionRecorder(ShapeEnv):
+class _DecisionRecorder(ShapeEnv):
     """Shape environment that records conditions the ranges do not decide, and decides them by the example."""
 
     def __init__(self, known: ShapeEnv) -> None:
@@ -63,16 +63,16 @@ class _QuestionRecorder(ShapeEnv):
         self._answers: dict[Any, bool | None] = {}
         self._expanded: dict[Any, Any] = {}
 
-    def known(self, condition: Any) -> bool | None:
+    def evaluate_static(self, condition: Any) -> bool | None:
         if condition not in self._answers:
-            self._answers[condition] = super().known(condition)
+            self._answers[condition] = super().evaluate_static(condition)
         return self._answers[condition]
 
-    def known_equal(self, x: Any, y: Any) -> bool:
+    def is_provably_equal(self, x: Any, y: Any) -> bool:
         found = self._equal.get((x, y))
         if found is None:
             found = self.related("eq", x, y)
-            found = self._equal[x, y] = super().known_equal(x, y) if found is None else bool(found)
+            found = self._equal[x, y] = super().is_provably_equal(x, y) if found is None else bool(found)
         return found
 
     def result(self, name: str, operands: list[Any]) -> Any:
@@ -113,7 +113,7 @@ class _QuestionRecorder(ShapeEnv):
         return self.guess(condition)
 
     def guess(self, condition: Any) -> bool:
-        found = self.known(condition)
+        found = self.evaluate_static(condition)
         if found is not None:
             return found
         try:
@@ -142,7 +142,7 @@ class _QuestionRecorder(ShapeEnv):
         return holds
 
     def require(self, condition: Any, message: str = "") -> None:
-        if self.known(condition) is False:
+        if self.evaluate_static(condition) is False:
             raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
 
     def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
@@ -169,7 +169,7 @@ def check_shapes(program: ExportedProgram) -> list[Question]:
 class _Check:
     def __init__(self, program: ExportedProgram) -> None:
         self.program = program
-        self.environment = _QuestionRecorder(program.environment)
+        self.environment = _DecisionRecorder(program.environment)
         self.recorder = ExportTracer(self.environment)
         self.said: dict[Node, Any] = {}
         self.described: dict[Node, Any] = {}
@@ -184,12 +184,12 @@ class _Check:
                 if node.op != "call_function":
                     continue
                 if isinstance(node.meta.get("val"), SymNumber):
-                    self._look_at_number(node)
+                    self._check_symbol_node(node)
                 elif isinstance(node.target, OpOverload):
                     self._look_at(node, node.target)
         return self.environment.questions
 
-    def _look_at_number(self, node: Node) -> None:
+    def _check_symbol_node(self, node: Node) -> None:
         """Check the recorded value of a node that computes a number.
 
         An unbacked number may have any value.
@@ -282,7 +282,7 @@ class _Check:
             return value
         array = value.array
         shape = [self._again(n) for n in array.shape]
-        strides = [self._again(_step(s // array.itemsize)) for s in array.strides]
+        strides = [self._again(_simplify_stride(s // array.itemsize)) for s in array.strides]
         return fake_for(fake_array(shape, array.dtype, strides), device_of(value))
 
     # ---- comparison
@@ -319,7 +319,7 @@ class _Check:
             if mine.is_Symbol and mine not in fresh:
                 fresh[mine] = theirs
             return None
-        if mine == theirs or self.environment.known(sympy.Eq(mine, theirs)) is True:
+        if mine == theirs or self.environment.evaluate_static(sympy.Eq(mine, theirs)) is True:
             return None
         symbols = mine.free_symbols | theirs.free_symbols
         if not symbols:
@@ -430,7 +430,7 @@ _SIZES: Final[dict[str, Callable[..., Any]]] = {
 }
 
 
-def _step(n: Any) -> Any:
+def _simplify_stride(n: Any) -> Any:
     """Simplify `Max(1, size)` in a stride; PyTorch writes it for tensors that may be empty."""
     if not isinstance(n, SymNumber):
         return n

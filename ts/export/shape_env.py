@@ -2,7 +2,7 @@
 
     env = ShapeEnv()
     n = env.size("x", 0, hint=8)          a SymInt: s0, 8 in the example
-    env.known(expr)                       True, False or None; adds no guard
+    env.evaluate_static(expr)                       True, False or None; adds no guard
     env.decide(expr)                      a bool, by the example; adds a guard
     env.require(expr, message)            constraint, asserted at run time
 
@@ -93,9 +93,9 @@ class ShapeEnv:
         self.guards: list[Guard] = []
         self.requirements: list[Requirement] = []
         self.asserted: list[Requirement] = []  # requirements that the exported graph asserts
-        self._least: dict[Any, Any] = {}  # lower bounds, by expression without constant term
+        self._lower_bounds: dict[Any, Any] = {}  # lower bounds, by expression without constant term
         self._other: dict[Any, set[Any]] = {}  # excluded values, by expression without constant term
-        self._equal: dict[tuple[Any, Any], bool] = {}  # cache of `known_equal`, cleared by `learn`
+        self._equal: dict[tuple[Any, Any], bool] = {}  # cache of `is_provably_equal`, cleared by `learn`
         self._facts: dict[Any, bool] = {}  # truth values of other conditions
         # (divisor, quotient), by symbol that is a multiple of the divisor
         self._multiples: dict[Any, tuple[int, Any]] = {}
@@ -113,9 +113,10 @@ class ShapeEnv:
         self.computed: dict[Any, Any] | None = None
         self.size_symbols: set[Any] = set()  # unbacked symbols that are lengths of dimensions
         self.small: set[Any] = set()  # symbols whose range starts at 2, but to which calls may bind 0 or 1
-        self.places: Any = None  # locations of symbols in the arguments of calls (`guards.SymbolSources`)
+        # locations of symbols in the arguments of calls (`guards.SymbolSources`)
+        self.symbol_sources: Any = None
         # lower bound in calls, by symbol for which recorded decisions are wrong at 0 or 1
-        self.least_in_calls: dict[Any, int] = {}
+        self.min_sizes_in_calls: dict[Any, int] = {}
 
     # ---- symbols
 
@@ -180,8 +181,8 @@ class ShapeEnv:
         if expression.is_number or e.is_truth(expression):
             return found
         rest, constant = _without_constant(expression)
-        low = self._least.get(rest, -math.inf) + constant
-        high = constant - self._least.get(-rest, -math.inf)
+        low = self._lower_bounds.get(rest, -math.inf) + constant
+        high = constant - self._lower_bounds.get(-rest, -math.inf)
         return found.both(ValueRange(low, high))
 
     def _between_of_quotients(self, expression: Any) -> ValueRange:
@@ -213,42 +214,42 @@ class ShapeEnv:
                 return ValueRange(choose(x.low for x in each), choose(x.high for x in each))
         return ValueRange()
 
-    def known(self, condition: Any) -> bool | None:
+    def evaluate_static(self, condition: Any) -> bool | None:
         """Return True or False if known facts decide the condition, otherwise None."""
-        found = self._known_resolved(self.simplify(condition))
+        found = self._evaluate_resolved(self.simplify(condition))
         if found is None and self.implied:
-            found = self._known_resolved(self.resolve(condition))
+            found = self._evaluate_resolved(self.resolve(condition))
         return found
 
-    def _known_resolved(self, condition: Any) -> bool | None:
+    def _evaluate_resolved(self, condition: Any) -> bool | None:
         if condition in (sympy.true, sympy.false):
             return bool(condition)
         if isinstance(condition, sympy.Not):
-            found = self.known(condition.args[0])
+            found = self.evaluate_static(condition.args[0])
             return None if found is None else not found
         if isinstance(condition, sympy.And | sympy.Or):
             stop = isinstance(condition, sympy.Or)
-            each = [self.known(x) for x in condition.args]
+            each = [self.evaluate_static(x) for x in condition.args]
             return stop if stop in each else None if None in each else not stop
-        found = self._known_relation(condition)
+        found = self._evaluate_relation(condition)
         if found is None and (multiple := _as_multiple(condition)) != condition:
-            found = self._known_relation(multiple)
+            found = self._evaluate_relation(multiple)
         if found is None and (others := self._in_multiples(condition)) != condition:
-            found = self._known_relation(others)
+            found = self._evaluate_relation(others)
         return found
 
-    def known_equal(self, x: Any, y: Any) -> bool:
+    def is_provably_equal(self, x: Any, y: Any) -> bool:
         """Return True if two expressions are known to be equal; results are cached until facts are added."""
         found = self._equal.get((x, y))
         if found is None:
-            found = self._equal[x, y] = self.known(sympy.Eq(x, y)) is True
+            found = self._equal[x, y] = self.evaluate_static(sympy.Eq(x, y)) is True
         return found
 
     def result(self, name: str, operands: list[Any]) -> Any:
         """Return the expression of an operation on integers; None lets sympy compute it."""
         return None
 
-    def _known_relation(self, condition: Any) -> bool | None:
+    def _evaluate_relation(self, condition: Any) -> bool | None:
         if condition in (sympy.true, sympy.false):
             return bool(condition)
         if condition in self._facts:
@@ -256,25 +257,25 @@ class ShapeEnv:
         if not isinstance(condition, sympy.core.relational.Relational):
             return None
         difference = sympy.expand(condition.lhs - condition.rhs)
-        ends = self.between(difference)
+        bounds = self.between(difference)
         if isinstance(condition, sympy.Eq | sympy.Ne):
             equal = isinstance(condition, sympy.Eq)
-            if difference == 0 or ends == (0, 0):
+            if difference == 0 or bounds == (0, 0):
                 return equal
             rest, constant = _without_constant(difference)
             if (
-                not ends.low <= 0 <= ends.high
+                not bounds.low <= 0 <= bounds.high
                 or -constant in self._other.get(rest, ())
                 or constant in self._other.get(-rest, ())
             ):
                 return not equal
             return None
         if isinstance(condition, sympy.Lt | sympy.Le):
-            ends = ValueRange(-ends.high, -ends.low)
+            bounds = ValueRange(-bounds.high, -bounds.low)
         strict = isinstance(condition, sympy.Lt | sympy.Gt)
-        if ends.low > 0 or (ends.low == 0 and not strict):
+        if bounds.low > 0 or (bounds.low == 0 and not strict):
             return True
-        if ends.high < 0 or (ends.high == 0 and strict):
+        if bounds.high < 0 or (bounds.high == 0 and strict):
             return False
         return None
 
@@ -283,9 +284,9 @@ class ShapeEnv:
         found = {s: n * k for s, (n, k) in self._multiples.items() if s in expression.free_symbols}
         return expression.xreplace(found).doit() if found else expression
 
-    def is_known(self, condition: Any, answer: bool) -> bool:
+    def is_provable(self, condition: Any, answer: bool) -> bool:
         """Return True if a condition is known to be `answer`; this may exclude sizes 0 and 1 from calls."""
-        if self.known(condition) is not answer:
+        if self.evaluate_static(condition) is not answer:
             return False
         self._compare_at_small(condition, answer)
         return True
@@ -300,7 +301,7 @@ class ShapeEnv:
 
     def decide(self, condition: Any) -> bool:
         """Return the value of a condition in the example, and add a guard that it keeps this value."""
-        found = self.known(condition)
+        found = self.evaluate_static(condition)
         if found is not None:
             self._compare_at_small(condition, found)
             return found
@@ -322,7 +323,7 @@ class ShapeEnv:
 
         If it depends on elements, assert it at run time.
         """
-        if self.frozen or self.has_hint(condition) or self.known(condition) is not None:
+        if self.frozen or self.has_hint(condition) or self.evaluate_static(condition) is not None:
             self._require_unsigned_remainder(condition)
             return self.decide(condition)
         self.require(condition)
@@ -339,34 +340,34 @@ class ShapeEnv:
     def _small_in(self, expressions: Iterable[Any]) -> list[Any]:
         """Return the symbols of `expressions` to which calls may bind 0 or 1."""
         found = {s for x in expressions for s in x.free_symbols if s in self.small}
-        return [s for s in found if self.least_in_calls.get(s, 0) < 2 and self.ranges[s].low <= 2]
+        return [s for s in found if self.min_sizes_in_calls.get(s, 0) < 2 and self.ranges[s].low <= 2]
 
-    def _at_least(self, symbol: Any, least: int) -> None:
-        self.least_in_calls[symbol] = max(least, self.least_in_calls.get(symbol, 0))
+    def _raise_min_size(self, symbol: Any, lower_bound: int) -> None:
+        self.min_sizes_in_calls[symbol] = max(lower_bound, self.min_sizes_in_calls.get(symbol, 0))
 
     def _compare_at_small(self, condition: Any, answer: bool) -> None:
         """Exclude sizes 0 and 1 from calls if `condition`, which ranges decided, is different for them."""
         for symbol in self._small_in([self.simplify(condition)]):
-            ends = self.ranges[symbol]
+            bounds = self.ranges[symbol]
             try:
                 for low in (1, 0):
-                    self.ranges[symbol] = ends._replace(low=low)
-                    if self.known(condition) is not answer:
-                        self._at_least(symbol, low + 1)
+                    self.ranges[symbol] = bounds._replace(low=low)
+                    if self.evaluate_static(condition) is not answer:
+                        self._raise_min_size(symbol, low + 1)
                         break
             finally:
-                self.ranges[symbol] = ends
+                self.ranges[symbol] = bounds
 
     def compare_with_one(self, size: Any) -> None:
         """Exclude size 1 from calls if only the range shows that `size` is not 1."""
         condition = sympy.Eq(size, 1, evaluate=False)
-        if self.known(condition) is False:
+        if self.evaluate_static(condition) is False:
             self._compare_at_small(condition, False)
 
     def compare_at_small(self, name: str, arguments: list[Any], result: Any) -> None:
         """Exclude sizes 0 and 1 from calls if the value of an operation for them is not sympy's result."""
         for symbol, n in self.different_at_small(name, arguments, result):
-            self._at_least(symbol, n + 1)
+            self._raise_min_size(symbol, n + 1)
 
     def different_at_small(self, name: str, arguments: list[Any], result: Any) -> list[tuple[Any, int]]:
         """Return (symbol, 0 or 1) for each value at which an operation differs from sympy's result."""
@@ -400,7 +401,7 @@ class ShapeEnv:
 
     def guess(self, condition: Any) -> bool:
         """Return the value of a condition in the example, without a guard; unbacked symbols are large."""
-        found = self.known(condition)
+        found = self.evaluate_static(condition)
         if found is not None:
             return found
         condition = self.simplify(condition)
@@ -414,9 +415,9 @@ class ShapeEnv:
         expression = self.simplify(expression)
         if e.is_constant(expression):
             return e.number(expression)
-        ends = self.between(expression)
-        if ends.low == ends.high:
-            return ends.low
+        bounds = self.between(expression)
+        if bounds.low == bounds.high:
+            return bounds.low
         if self.frozen and self.noted is None:
             raise UndecidableError(str(expression))
         try:
@@ -471,7 +472,7 @@ class ShapeEnv:
 
     def require(self, condition: Any, message: str = "") -> None:
         """Require a condition; if it depends on elements, the graph asserts it at run time."""
-        found = self.known(condition)
+        found = self.evaluate_static(condition)
         if found:
             self._compare_at_small(condition, found)
             return
@@ -496,7 +497,7 @@ class ShapeEnv:
             if expression in self.replaced:
                 self.ranges[expression] = self.ranges[expression].both(ValueRange(0))
                 rest, constant = _without_constant(self.simplify(expression))
-                self._least[rest] = max(self._least.get(rest, -math.inf), -constant)
+                self._lower_bounds[rest] = max(self._lower_bounds.get(rest, -math.inf), -constant)
                 self._equal.clear()
                 return
         self.decide_or_require(sympy.Ge(self.simplify(expression), 0))
@@ -535,27 +536,29 @@ class ShapeEnv:
             if isinstance(condition, sympy.Lt | sympy.Le):
                 difference = -difference
             strict = isinstance(condition, sympy.Lt | sympy.Gt) and difference.is_integer
-            self._learn_least(sympy.expand(difference), 1 if strict else 0, strict)
+            self._learn_lower_bound(sympy.expand(difference), 1 if strict else 0, strict)
 
-    def _learn_least(self, difference: Any, least: int, strict: bool = False) -> None:
+    def _learn_lower_bound(self, difference: Any, lower_bound: int, strict: bool = False) -> None:
         """Record `difference >= least`; `strict` is True if it was written as `difference > least - 1`."""
         rest, constant = _without_constant(difference)
-        least = least - constant
-        self._least[rest] = max(self._least.get(rest, -math.inf), least)
+        lower_bound = lower_bound - constant
+        self._lower_bounds[rest] = max(self._lower_bounds.get(rest, -math.inf), lower_bound)
         factor, symbol = rest.as_coeff_Mul()
         if symbol.is_Symbol and factor.is_Integer and symbol.is_integer:
             factor = int(factor)
-            if symbol not in self.hints and (least - strict) % factor:
+            if symbol not in self.hints and (lower_bound - strict) % factor:
                 return  # bounds that are no integers are ignored, as in PyTorch
             before = self.ranges.get(symbol, ValueRange())
             limit = (
-                ValueRange(-(-least // factor)) if factor > 0 else ValueRange(-math.inf, (-least) // -factor)
+                ValueRange(-(-lower_bound // factor))
+                if factor > 0
+                else ValueRange(-math.inf, (-lower_bound) // -factor)
             )
             self._narrow(symbol, before.both(limit))
         elif isinstance(rest, sympy.Add):
-            self._learn_ends(rest, least)
+            self._learn_bounds(rest, lower_bound)
 
-    def _learn_ends(self, rest: Any, least: Any) -> None:
+    def _learn_bounds(self, rest: Any, lower_bound: Any) -> None:
         """Narrow the range of each symbol of `rest >= least` by the upper bounds of the other terms."""
         for term in rest.args:
             factor, symbol = term.as_coeff_Mul()
@@ -567,9 +570,9 @@ class ShapeEnv:
             ):
                 continue
             most = value_range(rest - term, self.ranges).high
-            if math.isinf(most) or math.isinf(least):
+            if math.isinf(most) or math.isinf(lower_bound):
                 continue
-            factor, short = int(factor), int(least - most)
+            factor, short = int(factor), int(lower_bound - most)
             limit = (
                 ValueRange(-(-short // factor)) if factor > 0 else ValueRange(-math.inf, (-short) // -factor)
             )
@@ -583,7 +586,7 @@ class ShapeEnv:
         if found.low == found.high:
             self._replace(symbol, sympy.Integer(found.low))
         elif symbol in self.implied:
-            self._learn_least_of_implied(symbol)
+            self._learn_implied_bound(symbol)
 
     def _learn_other(self, difference: Any) -> None:
         """Record `difference != 0`; if it excludes a bound of a symbol's range, narrow the range."""
@@ -592,13 +595,13 @@ class ShapeEnv:
         factor, symbol = rest.as_coeff_Mul()
         if symbol in self.hints and factor in (1, -1):
             n = -constant * int(factor)
-            ends = self.ranges.get(symbol, ValueRange())
-            self._narrow(symbol, ValueRange(ends.low + (n == ends.low), ends.high - (n == ends.high)))
+            bounds = self.ranges.get(symbol, ValueRange())
+            self._narrow(symbol, ValueRange(bounds.low + (n == bounds.low), bounds.high - (n == bounds.high)))
 
     def _learn_zero(self, difference: Any) -> None:
         """Record `difference == 0`; if it determines a symbol by other symbols, replace the symbol."""
-        self._least[_without_constant(difference)[0]] = -_without_constant(difference)[1]
-        self._least[-_without_constant(difference)[0]] = _without_constant(difference)[1]
+        self._lower_bounds[_without_constant(difference)[0]] = -_without_constant(difference)[1]
+        self._lower_bounds[-_without_constant(difference)[0]] = _without_constant(difference)[1]
         for symbol in sorted(difference.free_symbols, key=self._order, reverse=True):
             rest = (
                 difference.xreplace({symbol: sympy.Integer(0)}).doit()
@@ -642,36 +645,36 @@ class ShapeEnv:
         if symbol in self.implied or symbol in self.resolve(solution).free_symbols:
             return
         self.implied[symbol] = solution
-        self._learn_least_of_implied(symbol)
+        self._learn_implied_bound(symbol)
         difference = sympy.expand(symbol - solution)
         for other in sorted(filter(e.is_of_data, difference.free_symbols), key=self._order):
             factor = difference.coeff(other)
             if factor in (1, -1) and _is_linear(difference, other):
-                ends = value_range(sympy.expand(other - difference / factor), self.ranges)
-                self._narrow(other, self.ranges[other].both(ends))
+                bounds = value_range(sympy.expand(other - difference / factor), self.ranges)
+                self._narrow(other, self.ranges[other].both(bounds))
 
-    def _learn_least_of_implied(self, symbol: Any) -> None:
+    def _learn_implied_bound(self, symbol: Any) -> None:
         """Record that the expression which equals an unbacked symbol is in the range of the symbol."""
-        ends = self.ranges[symbol]
-        for sign, end in ((1, ends.low), (-1, -ends.high)):
+        bounds = self.ranges[symbol]
+        for sign, end in ((1, bounds.low), (-1, -bounds.high)):
             rest, constant = _without_constant(sympy.expand(sign * self.resolve(symbol)))
             if not math.isinf(end) and not rest.is_number:
-                self._least[rest] = max(self._least.get(rest, -math.inf), end - constant)
+                self._lower_bounds[rest] = max(self._lower_bounds.get(rest, -math.inf), end - constant)
 
     def _replace(self, symbol: Any, expression: Any) -> None:
         if symbol in self.replaced or symbol in expression.free_symbols:
             return
-        ends = self.ranges.get(symbol, ValueRange())
+        bounds = self.ranges.get(symbol, ValueRange())
         self._equal.clear()
         self.replaced[symbol] = expression
         if expression.is_Symbol:
-            self._narrow(expression, self.ranges[expression].both(ends))
+            self._narrow(expression, self.ranges[expression].both(bounds))
         elif expression.is_number:
             self.ranges[symbol] = ValueRange(e.number(expression), e.number(expression))
         elif symbol in self.hints:
-            for end, sign in ((ends.low, 1), (-ends.high, -1)):
+            for end, sign in ((bounds.low, 1), (-bounds.high, -1)):
                 if not math.isinf(end):
-                    self._learn_least(sympy.expand(sign * expression), end)
+                    self._learn_lower_bound(sympy.expand(sign * expression), end)
 
     def merge(self, conditions: Iterable[Any]) -> None:
         """Learn several conditions that hold."""

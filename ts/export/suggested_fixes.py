@@ -61,8 +61,8 @@ class Fixes:
         self.named = {n.symbol: n for n in named}
         self.violated: dict[str, None] = {}
         self.relations: list[str] = []  # fixes that express one size by another
-        self.numbers: list[str] = []  # fixes that replace a dimension by a constant
-        self.told: list[str] = []  # conditions for which there is no fix
+        self.specializations: list[str] = []  # fixes that replace a dimension by a constant
+        self.conditions: list[str] = []  # conditions for which there is no fix
         self.fixes: list[str] = []
 
     def raise_if_any(self) -> None:
@@ -72,7 +72,9 @@ class Fixes:
         if not self.violated:
             return
         names = ", ".join(sorted(self.violated))
-        lines = "\n".join(f"  - {line}" for line in (*self.relations, *self.numbers, *self.told))
+        lines = "\n".join(
+            f"  - {line}" for line in (*self.relations, *self.specializations, *self.conditions)
+        )
         said = (
             f'Constraints violated ({names})! For more information, run with TORCH_LOGS="+dynamic".\n{lines}'
         )
@@ -86,9 +88,9 @@ class Fixes:
         )
         raise UserError(said, UserErrorType.CONSTRAINT_VIOLATION)
 
-    def _violation(self, n: Named, among: list[str], told: str, *fixes: str) -> None:
+    def _violation(self, n: Named, among: list[str], conditions: str, *fixes: str) -> None:
         self.violated[n.name] = None
-        among.append(told)
+        among.append(conditions)
         if n.is_dim:
             self.fixes += fixes
 
@@ -100,7 +102,9 @@ class Fixes:
         environment = self.environment
         found = environment.simplify(n.symbol)
         if e.is_constant(found):
-            self._violation(n, self.numbers, _SPECIALIZED.format(n.name, found), f"{n.name} = {found}")
+            self._violation(
+                n, self.specializations, _SPECIALIZED.format(n.name, found), f"{n.name} = {found}"
+            )
             return
         if not n.is_dim:  # Dim.AUTO and other hints accept all conditions
             return
@@ -119,14 +123,14 @@ class Fixes:
             high = "IntInfinity()" if math.isinf(found.high) else found.high
             self._violation(
                 n,
-                self.told,
+                self.conditions,
                 n.not_all(f"{found.low} <= {n.size} and {n.size} <= {high}"),
                 _dim(n.name, found.low if found.low > 2 else None, found.high),
             )
         for guard in environment.guards:
             condition = guard.condition
             if condition.free_symbols == {n.symbol} and not self._in_range(condition, n.symbol):
-                self._violation(n, self.told, n.not_all(f"{_of(n, condition)}."))
+                self._violation(n, self.conditions, n.not_all(f"{_of(n, condition)}."))
 
     def _said(self, n: Named) -> ValueRange:
         """Return the intersection of the specified ranges of all dimensions that equal `n`."""
@@ -149,14 +153,14 @@ class Fixes:
         if found.is_Symbol:
             first = self.named.get(found)
             other = f"{self._name(found)} = {first.size}" if first else written
-            told = f"The values of {n.name} = {n.size} and {other} must always be equal."
+            conditions = f"The values of {n.name} = {n.size} and {other} must always be equal."
         else:
             names = ", ".join(map(str, others.values()))
-            told = (
+            conditions = (
                 f"The values of {n.name} = {n.size} must always be related to the values of {names} by "
                 f"{n.name} = {written}."
             )
-        self._violation(n, self.relations, told, f"{n.name} = {written}")
+        self._violation(n, self.relations, conditions, f"{n.name} = {written}")
 
     def _divisible(self, n: Named) -> bool:
         """Return True if a guard requires that the size plus an integer is divisible by a number."""
@@ -183,7 +187,7 @@ class Fixes:
             )
             self._violation(
                 n,
-                self.told,
+                self.conditions,
                 n.not_all(f"{_of(n, condition)}."),
                 f"_{n.name} = Dim('_{n.name}', {bounds})",
                 f"{n.name} = {by}*_{n.name}{less}",

@@ -85,11 +85,11 @@ class SymNode:
 
     def is_settled(self) -> bool:
         """Return True if known facts decide the condition."""
-        return self.environment.known(self._condition()) is not None
+        return self.environment.evaluate_static(self._condition()) is not None
 
-    def is_known(self, answer: bool) -> bool:
+    def is_provable(self, answer: bool) -> bool:
         """Return True if the condition is known to be `answer`; this may exclude sizes 0 and 1 from calls."""
-        return self.environment.is_known(self._condition(), answer)
+        return self.environment.is_provable(self._condition(), answer)
 
     def require(self, message: str) -> None:
         """Require the condition; see `ShapeEnv.require`."""
@@ -107,7 +107,7 @@ class SymNode:
         """Return the value in the example and add a guard that the number keeps this value."""
         return self.environment.specialize(self.expression)
 
-    def known_equal(self, other: Any) -> bool:
+    def is_provably_equal(self, other: Any) -> bool:
         """Return True if the number is known to equal `other`."""
         try:
             expression = expression_of(other)
@@ -117,7 +117,7 @@ class SymNode:
             return True
         if e.is_truth(expression) or e.is_truth(self.expression):
             return False
-        return self.environment.known_equal(self.expression, expression)
+        return self.environment.is_provably_equal(self.expression, expression)
 
     def operate(self, name: str, *arguments: Any) -> Any:
         """Return the result of a Python operator; NotImplemented if an argument is not a number."""
@@ -139,7 +139,7 @@ class SymNode:
         return made
 
     def _computed(self, name: str, operands: list[_Operand]) -> Any:
-        _check_parts([x.expression for x in operands])
+        _check_size([x.expression for x in operands])
         if not any(x.is_float for x in operands):
             found = self.environment.result(name, [x.expression for x in operands])
             if found is not None:
@@ -172,15 +172,15 @@ class SymNode:
 _SIZES = frozenset(("sym_max", "sym_min", "floordiv", "mod"))  # operations that shape rules use
 
 
-def _check_parts(expressions: list[Any]) -> None:
+def _check_size(expressions: list[Any]) -> None:
     """Raise UserError for an expression that repeats its parts so often that it grew exponentially."""
     for x in expressions:
         if e.recurs(x):
             symbols = ", ".join(sorted(map(str, x.free_symbols)))
             raise UserError(
                 f"a number that follows from {symbols} is an expression of {e.parts(x):,} parts, which recur "
-                f"in it: of at most {e.MAX_PARTS:,} can be exported; compute it with tensors, or let its "
-                "sizes be fixed"
+                f"in it: of at most {e.MAX_EXPRESSION_NODES:,} can be exported; compute it with tensors, or "
+                "let its sizes be fixed"
             )
 
 
@@ -198,7 +198,7 @@ class _Operand:
         x = self.expression
         if self.is_float:
             return x
-        return e.ToFloat(_number(x))
+        return e.ToFloat(_bool_to_int(x))
 
 
 def _either(condition: Any, a: Any, b: Any) -> Any:
@@ -206,7 +206,7 @@ def _either(condition: Any, a: Any, b: Any) -> Any:
     return sympy.Or(sympy.And(condition, a), sympy.And(sympy.Not(condition), b))
 
 
-def _number(x: Any) -> Any:
+def _bool_to_int(x: Any) -> Any:
     """Convert a boolean expression to one with the value 0 or 1; return other expressions unchanged."""
     return sympy.Piecewise((1, x), (0, True)) if e.is_truth(x) else x
 
@@ -232,7 +232,7 @@ def _arithmetic(function: Callable[..., Any]) -> Callable[..., Any]:
     def rule(*operands: _Operand) -> Any:
         if any(x.is_float for x in operands):
             return function(*(x.as_float for x in operands))
-        return function(*(_number(x.expression) for x in operands))
+        return function(*(_bool_to_int(x.expression) for x in operands))
 
     return rule
 
@@ -252,7 +252,7 @@ def _floor_division(a: _Operand, b: _Operand) -> Any:
 def _modulo(a: _Operand, b: _Operand) -> Any:
     if a.is_float or b.is_float:
         return e.FloatMod(a.as_float, b.as_float)
-    return e.Mod(_number(a.expression), _number(b.expression))
+    return e.Mod(_bool_to_int(a.expression), _bool_to_int(b.expression))
 
 
 def _power(a: _Operand, b: _Operand) -> Any:
@@ -268,14 +268,14 @@ def _rounding(function: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def _to_int(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda a, b: function(_number(a.expression), _number(b.expression))
+    return lambda a, b: function(_bool_to_int(a.expression), _bool_to_int(b.expression))
 
 
 def _logical(truths: Callable[..., Any], bits: Callable[..., Any]) -> Callable[..., Any]:
     def rule(a: _Operand, b: _Operand) -> Any:
         if e.is_truth(a.expression) and e.is_truth(b.expression):
             return truths(a.expression, b.expression)
-        return bits(_number(a.expression), _number(b.expression))
+        return bits(_bool_to_int(a.expression), _bool_to_int(b.expression))
 
     return rule
 

@@ -1,7 +1,7 @@
 """Report on the symbols of a program: where they occur, their ranges, conditions and source lines.
 
 for symbol in explain_symbols(program):
-    symbol.name, symbol.found, symbol.range, symbol.conditions      s0, ["x.size()[0]"], "5 to int_oo", ...
+    symbol.name, symbol.sources, symbol.range, symbol.conditions      s0, ["x.size()[0]"], "5 to int_oo", ...
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ExplainedSymbol(NamedTuple):
     """Symbol of a program: where it occurs, its range, and the conditions on it."""
 
     name: str
-    found: list[str]  # sizes of arguments that define it, or the node that does
+    sources: list[str]  # sizes of arguments that define it, or the node that does
     range: str
     conditions: list[Condition]
 
@@ -50,14 +50,14 @@ def explain_symbols(program: ExportedProgram) -> list[ExplainedSymbol]:
                 if expression == symbol or symbol not in symbols:
                     symbols.setdefault(symbol, []).append(place)
     lines = {str(question.condition): _line(question.node) for question in asked}
-    found = []
+    sources = []
     for symbol, places in symbols.items():
         range = program.range_constraints.get(symbol)
         said = "any" if range is None else f"{range.lower} to {range.upper}"
         arguments = [p for p in places if "size()" in p] or places[:1]
         about = list(_conditions(program, symbol, arguments, lines))
-        found.append(ExplainedSymbol(str(symbol), list(dict.fromkeys(arguments)), said, about))
-    return found
+        sources.append(ExplainedSymbol(str(symbol), list(dict.fromkeys(arguments)), said, about))
+    return sources
 
 
 def _values(program: ExportedProgram) -> Iterator[tuple[Node, Any]]:

@@ -25,8 +25,9 @@ Expression = sympy.Basic  # a number or a boolean
 
 _MAX_GENERATORS = 12  # symbols and functions in expressions that sympy divides as polynomials, at most
 _MAX_TERMS = 100
-_MAX_PARTS = 120  # nodes of expressions that sympy divides as polynomials, at most
-MAX_PARTS = 2_000  # nodes of an expression, at most: sympy visits each occurrence of a repeated part
+_MAX_POLYNOMIAL_NODES = 120  # nodes of expressions that sympy divides as polynomials, at most
+# nodes of an expression, at most: sympy visits each occurrence of a repeated part
+MAX_EXPRESSION_NODES = 2_000
 
 
 @lru_cache(maxsize=4096)
@@ -37,7 +38,7 @@ def parts(x: Any) -> int:
 
 def recurs(x: Any) -> bool:
     """Return True if an expression is large because its parts are repeated."""
-    if parts(x) <= MAX_PARTS:
+    if parts(x) <= MAX_EXPRESSION_NODES:
         return False
     different: set[Any] = set()
     waiting = [x]
@@ -63,7 +64,7 @@ def terms(x: Any) -> int:
 
 def _is_large(*polynomials: Any) -> bool:
     """Return True if sympy would need too long to divide these polynomials."""
-    if any(parts(x) > _MAX_PARTS for x in polynomials):
+    if any(parts(x) > _MAX_POLYNOMIAL_NODES for x in polynomials):
         return True
     generators = set().union(*(x.atoms(sympy.Symbol, sympy.Function) for x in polynomials))
     return len(generators) > _MAX_GENERATORS or any(terms(x) > _MAX_TERMS for x in polynomials)

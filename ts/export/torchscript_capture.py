@@ -75,7 +75,7 @@ class _Run:
         self.function = function
         self.values: dict[Value, Any] = {}
         self.node: Node | None = None
-        self.turns = 0
+        self.iterations = 0
         # (node, value) of assigned attributes, by object and slot
         self.set: dict[tuple[Any, int], tuple[Node, Any]] = {}
 
@@ -101,7 +101,7 @@ class _Run:
             if not (
                 isinstance(value, Tensor) and isinstance(before, Tensor) and self.recorder.is_state(before)
             ):
-                raise self._refused(f"it sets the attribute {node.get('name')}, which is no buffer")
+                raise self._unsupported(f"it sets the attribute {node.get('name')}, which is no buffer")
             if before is not value:
                 op, values, _ = overload_named("aten::copy_", "").resolve((before, value), {})
                 self.recorder.run(op, values)
@@ -152,7 +152,7 @@ class _Run:
             case "prim::Loop":
                 return self._loop(node, given)
             case "prim::RaiseException":
-                raise self._refused(f"the script raises: {given[0]}")
+                raise self._unsupported(f"the script raises: {given[0]}")
             case "prim::Uninitialized":
                 return [None]
             case "prim::unchecked_cast":
@@ -178,9 +178,9 @@ class _Run:
         (body,) = node.blocks()
         turn = 0
         while goes_on and turn < most:
-            self.turns += 1
-            if self.turns > _MAX_ITERATIONS:
-                raise self._refused("a loop has too many turns: each becomes nodes of the program")
+            self.iterations += 1
+            if self.iterations > _MAX_ITERATIONS:
+                raise self._unsupported("a loop has too many turns: each becomes nodes of the program")
             for value, x in zip(body.inputs(), [turn, *carried], strict=True):
                 self.values[value] = x
             goes_on, *carried = self._block(body)
@@ -214,7 +214,7 @@ class _Run:
             if found is not NOT_EVALUATED:
                 return found  # type: ignore[no-any-return]
         if op is None or not recorded:
-            raise self._refused(f"{kind} has no form in exported programs")
+            raise self._unsupported(f"{kind} has no form in exported programs")
         made = recorder.run(
             recorder.of_tensors(op),
             [
@@ -224,7 +224,7 @@ class _Run:
         )
         return list(made) if len(list(node.outputs())) > 1 else [made]
 
-    def _refused(self, why: str) -> UserError:
+    def _unsupported(self, why: str) -> UserError:
         assert self.node is not None  # only called while a node runs
         return UserError(f"{self.function.name} cannot be exported: {why}\n{self.node.range}")
 

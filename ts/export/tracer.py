@@ -30,7 +30,7 @@ from ts._functorch import predispatch
 from ts._higher_order_ops.subgraph_checks import no_side_effects
 from ts.export.autocast_on_fakes import cast_dtype, is_cast
 from ts.export.data_dependent_bools import TRUTHS
-from ts.export.fake import Fake, device_of, fake_for, is_fake, plain, tensors_in, with_known_sizes
+from ts.export.fake import Fake, device_of, fake_for, is_fake, plain, substitute_constants, tensors_in
 from ts.export.gradients import ExportTape
 from ts.export.graph_builder import FxGraphBuilder
 from ts.export.node_arguments import readable
@@ -53,7 +53,7 @@ from ts.tracing.types import arguments_of_to
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
 
-class _DataNumbers(NamedTuple):
+class _DataScalars(NamedTuple):
     """Numbers read from the elements of a tensor; they are discarded if the tensor is written."""
 
     tensor: Tensor
@@ -68,7 +68,7 @@ class ExportTracer(FxGraphBuilder):
     def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         super().__init__(environment, graph)
         self.tape = ExportTape(self)
-        self._data_numbers: dict[int, _DataNumbers] = {}  # by id of the tensor
+        self._data_scalars: dict[int, _DataScalars] = {}  # by id of the tensor
         # (squeeze node, shape of its input, squeezed dimensions)
         self._squeezed: list[tuple[Node, Any, Any]] = []
 
@@ -120,15 +120,15 @@ class ExportTracer(FxGraphBuilder):
 
     def _forget_elements(self, op: Any, values: list[Any]) -> None:
         """Discard the numbers read from tensors whose memory the operator writes."""
-        if not self._data_numbers or not any(p.written for p in op.signature.parameters):
+        if not self._data_scalars or not any(p.written for p in op.signature.parameters):
             return
         written = {
             self._base(x)
             for p, value in zip(op.signature.parameters, values, strict=True)
             for x in (tensors_in([value]) if p.written else ())
         }
-        known = self._data_numbers
-        self._data_numbers = {k: v for k, v in known.items() if v.base not in written}
+        known = self._data_scalars
+        self._data_scalars = {k: v for k, v in known.items() if v.base not in written}
 
     def _lies_so(self, x: Tensor, memory_format: Any) -> bool:
         """Return True if `x.contiguous(memory_format)` returns `x`, so no node is recorded."""
@@ -224,11 +224,11 @@ class ExportTracer(FxGraphBuilder):
             return None
 
         def count(least: int, most: Any) -> Any:
-            known = self._data_numbers.get(id(mask))
+            known = self._data_scalars.get(id(mask))
             if known is not None and known.tensor is mask and known.count is not None:
                 return known.count
             found = self._new_size(least, most)
-            self._data_numbers[id(mask)] = _DataNumbers(mask, self._base(mask), count=found)
+            self._data_scalars[id(mask)] = _DataScalars(mask, self._base(mask), count=found)
             return found
 
         return count
@@ -251,7 +251,7 @@ class ExportTracer(FxGraphBuilder):
             return [lowered(y) for y in x] if isinstance(x, list) else x
 
         arguments = [
-            _any_number(x) if _is_value(op, p.kind, x) else lowered(x)
+            _example_number(x) if _is_value(op, p.kind, x) else lowered(x)
             for p, x in zip(op.signature.parameters, values, strict=True)
         ]
         place = result_device(op, values)
@@ -271,7 +271,7 @@ class ExportTracer(FxGraphBuilder):
             return new_sizes[-1]
 
         try:
-            asked = FakeImplCtx(op.name, noted_size, self._new_number)
+            asked = FakeImplCtx(op.name, noted_size, self._new_unbacked)
             with ts.no_grad(), level_stack.no_transforms(), FakeContext(asked):
                 found = self._item(arguments[0]) if op.name == "aten::item" else op.call_list(arguments)
         finally:
@@ -282,11 +282,11 @@ class ExportTracer(FxGraphBuilder):
                 known = inner.get(id(x))
                 if known is not None and writes:
                     if known.array is not x.array:
-                        self._keep_shape(known)
+                        self._save_meta(known)
                         known.data = x
                     return known
                 differentiable = wanted and (x.is_floating_point() or x.is_complex())
-                array = x.array if new_sizes else with_known_sizes(x.array)
+                array = x.array if new_sizes else substitute_constants(x.array)
                 return fake_for(array, place, differentiable)
             if (isinstance(x, tuple) and hasattr(x, "_fields")) or type(x).__module__ == "torch.return_types":
                 return type(x)([raised(y) for y in x])
@@ -298,9 +298,9 @@ class ExportTracer(FxGraphBuilder):
         """Return the only element of a tensor as an unbacked symbol."""
         if x.ndim:
             x = x.reshape(())
-        return self._new_number(x.array.dtype.kind)
+        return self._new_unbacked(x.array.dtype.kind)
 
-    def _new_number(self, kind: str) -> Any:
+    def _new_unbacked(self, kind: str) -> Any:
         """Create an unbacked number for a shape rule; `kind` is the kind of its dtype."""
         environment = self.environment
         if kind == "f":
@@ -321,7 +321,7 @@ class ExportTracer(FxGraphBuilder):
             environment.ranges[symbol] = environment.ranges[symbol].both(ValueRange(least, most))
         return symbol_of(symbol, environment)
 
-    def _keep_shape(self, x: Tensor) -> None:
+    def _save_meta(self, x: Tensor) -> None:
         """Keep the metadata of a tensor's node; the tensor's shape is about to change in place."""
         found = self._tensors.get(id(x))
         if found is not None and found[1].meta.get("val") is x:
@@ -350,7 +350,7 @@ class ExportTracer(FxGraphBuilder):
             self._tensors[id(result)] = result, node
             self._layers[id(result)] = layer_of(result)
         elif isinstance(result, SymNumber):
-            self._numbers.setdefault(result.node.expression, node)
+            self._size_nodes.setdefault(result.node.expression, node)
         elif isinstance(result, list | tuple):
             for k, item in enumerate(result):
                 if isinstance(item, Tensor | SymNumber):
@@ -379,9 +379,9 @@ class ExportTracer(FxGraphBuilder):
         """Return `x.numel()` as a symbolic int."""
         with self.paused():
             count = x.array.size
-        if isinstance(count, SymNumber) and count.node.has_hint() and count.node.expr not in self._numbers:
+        if isinstance(count, SymNumber) and count.node.has_hint() and count.node.expr not in self._size_nodes:
             node = self._call(overload_named("aten::sym_numel", ""), (self.node_of(x),), count)
-            self._numbers[count.node.expr] = node
+            self._size_nodes[count.node.expr] = node
         return count
 
     def get(self, x: Tensor, index: Any) -> Any:
@@ -507,11 +507,11 @@ class ExportTracer(FxGraphBuilder):
 
     def element(self, x: Tensor) -> Any:
         """Return the symbol of the only element of a fake tensor; a second call returns the same symbol."""
-        known = self._data_numbers.get(id(x))
+        known = self._data_scalars.get(id(x))
         if known is not None and known.tensor is x and known.number is not None:
             return known.number
         found = self.run(overload_named("aten::item", "").operator, [x])
-        self._data_numbers[id(x)] = _DataNumbers(x, self._base(x), number=found)
+        self._data_scalars[id(x)] = _DataScalars(x, self._base(x), number=found)
         return found
 
     # ---- scripted functions, modules, control flow
@@ -585,7 +585,7 @@ def _settled(target: Any, values: list[Any]) -> list[Any]:
     return [number(x) if kind == "int" else x for kind, x in zip(declared, values, strict=True)]
 
 
-def _any_number(x: SymNumber) -> Any:
+def _example_number(x: SymNumber) -> Any:
     """Return any number of the symbol's type."""
     return 2 if isinstance(x, SymInt) else 0.5 if isinstance(x, SymFloat) else True
 

@@ -106,8 +106,8 @@ class Export:
         self.inputs: list[InputSpec] = []
         self.state_nodes: dict[int, Node] = {}  # input node, by id of the parameter or buffer
         self.checks: list[Check] = []
-        self.places = self.environment.places = SymbolSources(self.environment)
-        self.numbers: list[Any] = []  # symbols of arguments that are ints
+        self.symbol_sources = self.environment.symbol_sources = SymbolSources(self.environment)
+        self.int_symbols: list[Any] = []  # symbols of arguments that are ints
         # (expression, leaf index, sizes, sizes in the example) of each tensor argument
         self.tensors: list[tuple[str, int, list[Any], list[int]]] = []
         self.named: list[Named] = []
@@ -204,17 +204,17 @@ class Export:
         _, in_spec = pytree.tree_flatten((self.args, self.kwargs))
         paths, _ = pytree.tree_flatten_with_path(self.named_arguments)
         fakes: list[Any] = []
-        for place, ((path, x), shape) in enumerate(zip(paths, self.shapes, strict=True)):
+        for leaf_index, ((path, x), shape) in enumerate(zip(paths, self.shapes, strict=True)):
             source = str(path[0].key) + pytree.keystr(path[1:])  # type: ignore[attr-defined]
-            flat = "_".join(map(_word, path))
+            flat = "_".join(map(_format_entry, path))
             if isinstance(x, Tensor):
-                made = fake(x, self._sizes(x, shape, source, place))
+                made = fake(x, self._sizes(x, shape, source, leaf_index))
                 self.recorder.example(made, x)
                 node = self.recorder.placeholder(flat, made)
                 self.inputs.append(InputSpec(InputKind.USER_INPUT, TensorArgument(node.name), None))
                 fakes.append(made)
             elif type(x) is int and isinstance(shape, _Hint) and shape.kind != "STATIC":
-                number = self._number(x, shape, flat, source, place)
+                number = self._int_symbol(x, shape, flat, source, leaf_index)
                 fakes.append(number)
             else:
                 node = self.recorder.placeholder(flat, x)
@@ -229,31 +229,31 @@ class Export:
                         "torch.utils._pytree.register_pytree_node. To register a constant input, use "
                         "torch.utils._pytree.register_constant"
                     )
-                self.checks.append(_is(source, place, x))
+                self.checks.append(_is(source, leaf_index, x))
         return fakes, in_spec
 
-    def _number(self, n: int, hint: _Hint, flat: str, source: str, place: int) -> Any:
+    def _int_symbol(self, n: int, hint: _Hint, flat: str, source: str, leaf_index: int) -> Any:
         """Create the symbol of an int argument that may vary."""
         environment = self.environment
         low, high = max(hint.min or 0, 0), math.inf if hint.max is None else hint.max
         if not low <= n <= high:
             raise ConstraintViolationError(f"{source} = {n} not in range [{low}, {high}]")
-        self.places.leaves[source] = place
+        self.symbol_sources.leaves[source] = leaf_index
         symbol = environment.size(Source(source, None), n, low, high)
-        self.numbers.append(symbol)
+        self.int_symbols.append(symbol)
         made = symbol_of(symbol, environment)
         node = self.recorder.placeholder(flat, made)
         self.inputs.append(InputSpec(InputKind.USER_INPUT, SymIntArgument(node.name), None))
-        self.checks.append(IntegerGuard(source, place))
+        self.checks.append(IntegerGuard(source, leaf_index))
         return made
 
-    def _sizes(self, x: Tensor, shape: Any, source: str, place: int) -> list[Any]:
-        self.places.leaves[source] = place
+    def _sizes(self, x: Tensor, shape: Any, source: str, leaf_index: int) -> list[Any]:
+        self.symbol_sources.leaves[source] = leaf_index
         found: list[Any] = []
         for i, n in enumerate(x.shape):
             dim = shape.get(i) if isinstance(shape, dict) else None
             found.append(self._size(dim, n, Source(source, i)))
-        self.tensors.append((source, place, found, list(x.shape)))
+        self.tensors.append((source, leaf_index, found, list(x.shape)))
         return found
 
     def _size_checks(self) -> list[Check]:
@@ -264,12 +264,12 @@ class Export:
         seen: set[Any] = set()
         # guards on sizes whose symbol is defined by a later argument
         before: dict[Any, list[tuple[str, int, int, Any]]] = {}
-        found = {s: environment.simplify(s) for s in self.numbers}
+        found = {s: environment.simplify(s) for s in self.int_symbols}
         for symbol, expression in found.items():
             if expression == symbol:
                 seen.add(symbol)
-                made += self.places.checks_of_range(symbol)
-        for source, place, sizes, _ in self.tensors:
+                made += self.symbol_sources.checks_of_range(symbol)
+        for source, leaf_index, sizes, _ in self.tensors:
             for i, size in enumerate(sizes):
                 at = f"{source}.size()[{i}]"
                 expression = sympy_functions.to_sympy(size) if isinstance(size, int) else size.node.expr
@@ -278,24 +278,26 @@ class Export:
                     environment.sources[expression] = [Source(source, i)]
                     low, high = environment.ranges[expression]
                     if low > 2:
-                        made.append(self._check(at, place, i, ">=", sympy.Integer(low)))
+                        made.append(self._check(at, leaf_index, i, ">=", sympy.Integer(low)))
                     if not math.isinf(high):
-                        made.append(self._check(at, place, i, "<=", sympy.Integer(high)))
+                        made.append(self._check(at, leaf_index, i, "<=", sympy.Integer(high)))
                     for other, other_place, dim, size_there in before.pop(expression, ()):
                         made.append(self._check(other, other_place, dim, "==", size_there))
                 elif (derived := self._derived(expression, source, i)) is not None:
-                    made += self._ends_of_derived(at, place, i, derived, expression)
-                    divisible += self._divisible(at, place, i, derived)
+                    made += self._derived_range_checks(at, leaf_index, i, derived, expression)
+                    divisible += self._divisible(at, leaf_index, i, derived)
                     (symbol,) = expression.free_symbols
-                    before.setdefault(symbol, []).append((at, place, i, expression))
+                    before.setdefault(symbol, []).append((at, leaf_index, i, expression))
                 else:
                     least = environment.between(expression).low
                     if expression.free_symbols and not expression.is_Symbol and 2 < least < math.inf:
-                        made.append(self._check(at, place, i, ">=", sympy.Integer(least)))
-                    made.append(self._check(at, place, i, "==", expression))
+                        made.append(self._check(at, leaf_index, i, ">=", sympy.Integer(least)))
+                    made.append(self._check(at, leaf_index, i, "==", expression))
         made += divisible
-        made += [self.places.equal(s, expression) for s, expression in found.items() if expression != s]
-        made += self.places.checks_of_small(environment.least_in_calls)
+        made += [
+            self.symbol_sources.equal(s, expression) for s, expression in found.items() if expression != s
+        ]
+        made += self.symbol_sources.checks_of_small(environment.min_sizes_in_calls)
         for guard in environment.guards:
             condition = environment.simplify(guard.condition)
             if (
@@ -303,7 +305,7 @@ class Export:
                 and environment.has_hint(condition)
                 and not self.fixes._in_range(condition, next(iter(condition.free_symbols)))
             ):
-                made.append(self.places.check(condition, guard.where and guard.where.kept()))
+                made.append(self.symbol_sources.check(condition, guard.where and guard.where.to_line()))
         return made
 
     def _derived(self, expression: Any, name: str, dim: int) -> Source | None:
@@ -314,7 +316,7 @@ class Export:
                 return first
         return None
 
-    def _divisible(self, at: str, place: int, dim: int, source: Source) -> list[Check]:
+    def _divisible(self, at: str, leaf_index: int, dim: int, source: Source) -> list[Check]:
         """Return the guard that a derived size minus its offset is divisible by its factor."""
         if source.factor == 1:
             return []
@@ -323,38 +325,42 @@ class Export:
         )
 
         def holds(leaves: list[Any]) -> bool:
-            return bool((leaves[place].size()[dim] - source.offset) % source.factor == 0)
+            return bool((leaves[leaf_index].size()[dim] - source.offset) % source.factor == 0)
 
         return [Check(text(condition, str), holds)]
 
-    def _ends_of_derived(self, at: str, place: int, dim: int, source: Source, expression: Any) -> list[Check]:
+    def _derived_range_checks(
+        self, at: str, leaf_index: int, dim: int, source: Source, expression: Any
+    ) -> list[Check]:
         """Return the guards for the range of a derived size."""
         (symbol,) = expression.free_symbols
         ends = self.environment.ranges[symbol]
         return [
-            self._check(at, place, dim, relation, sympy.Integer(end * source.factor + source.offset))
+            self._check(at, leaf_index, dim, relation, sympy.Integer(end * source.factor + source.offset))
             for relation, end in ((">=", ends.low), ("<=", ends.high))
             if not math.isinf(end) and not (relation == ">=" and end <= 2)
         ]
 
-    def _check(self, at: str, place: int, dim: int, relation: str, expression: Any) -> Check:
+    def _check(self, at: str, leaf_index: int, dim: int, relation: str, expression: Any) -> Check:
         """Return a guard that compares x.size()[dim] with an expression of earlier sizes."""
-        places, environment = self.places, self.environment
+        places, environment = self.symbol_sources, self.environment
         compare = {">=": operator.ge, "<=": operator.le, "==": operator.eq}[relation]
         sources = {s: environment.sources[s][0] for s in expression.free_symbols}
         if not sources:
             limit = sympy_functions.number(expression)
 
-            def holds_of_number(leaves: list[Any]) -> bool:
-                shape = leaves[place].size()
+            def check_int(leaves: list[Any]) -> bool:
+                shape = leaves[leaf_index].size()
                 return dim < len(shape) and bool(compare(shape[dim], limit))
 
-            return Check(f"{at} {relation} {limit}", holds_of_number)
+            return Check(f"{at} {relation} {limit}", check_int)
 
         def holds(leaves: list[Any]) -> bool:
-            shape = leaves[place].size()
-            numbers = {s: places.read(source, leaves) for s, source in sources.items()}
-            return dim < len(shape) and bool(compare(shape[dim], sympy_functions.value(expression, numbers)))
+            shape = leaves[leaf_index].size()
+            int_symbols = {s: places.read(source, leaves) for s, source in sources.items()}
+            return dim < len(shape) and bool(
+                compare(shape[dim], sympy_functions.value(expression, int_symbols))
+            )
 
         return Check(f"{at} {relation} {text(expression, lambda s: str(sources[s]))}", holds)
 
@@ -405,7 +411,7 @@ class Export:
                 node = self.recorder.node_of(x)
                 # a symbol that is known to have one value
                 if isinstance(x, SymNumber) and not isinstance(node, Node):
-                    node = self.recorder._numbers.get(x.node.expression, node)
+                    node = self.recorder._size_nodes.get(x.node.expression, node)
             nodes.append(node)
             if not isinstance(x, Tensor | SymNumber | int | float | bool | str | None):
                 raise RuntimeError(f"{type(x)} cannot be a result of an exported program")
@@ -446,7 +452,7 @@ class Export:
         environment = self.environment
         said = {n.symbol: n.range for n in self.named if n.is_dim}
 
-        def ends_of(symbol: Any, of_dim: bool = True) -> ValueRange:
+        def range_of(symbol: Any, of_dim: bool = True) -> ValueRange:
             """Return the range of a symbol.
 
             Its lower bound is that of its `Dim` unless the program raised it.
@@ -461,7 +467,7 @@ class Export:
             for size in sizes:
                 expression = None if isinstance(size, int) else size.node.expr
                 if expression is not None and not expression.is_Symbol and expression.free_symbols:
-                    ranges = {s: ends_of(s) for s in expression.free_symbols}
+                    ranges = {s: range_of(s) for s in expression.free_symbols}
                     found[expression] = ValueRanges(*value_range(expression, ranges))
         for symbol in environment.ranges:
             if "_" in str(symbol):
@@ -473,7 +479,7 @@ class Export:
             else:
                 first = next(iter(environment.sources.get(symbol, ())), None)
                 is_size = first is None or (first.factor, first.offset) == (1, 0)
-                found[symbol] = ValueRanges(*ends_of(symbol, is_size), bool(symbol.is_integer))
+                found[symbol] = ValueRanges(*range_of(symbol, is_size), bool(symbol.is_integer))
         return found
 
 
@@ -490,27 +496,27 @@ def _stays(node: Node) -> bool:
             return False
         return isinstance(source.target, OpOverload) or getattr(source.target, "name", "") == "while_loop"
     value = node.meta.get("val")
-    numbers = all(isinstance(n.meta.get("val"), SymNumber) for n in node.all_input_nodes)
+    int_symbols = all(isinstance(n.meta.get("val"), SymNumber) for n in node.all_input_nodes)
     is_size = str(node.target).startswith("aten.sym_") or str(node.target) == "aten.item.default"
-    return not (is_size or (isinstance(value, SymNumber) and numbers))
+    return not (is_size or (isinstance(value, SymNumber) and int_symbols))
 
 
-def _is(source: str, place: int, value: Any) -> Check:
+def _is(source: str, leaf_index: int, value: Any) -> Check:
     """Return the guard that an argument equals its example value."""
     if value is None:
-        return Check(f"{source} is None", lambda leaves: leaves[place] is None)
+        return Check(f"{source} is None", lambda leaves: leaves[leaf_index] is None)
     if isinstance(value, float) and math.isnan(value):
         return Check(
             f"math.isnan({source})",
-            lambda leaves: isinstance(leaves[place], float) and math.isnan(leaves[place]),
+            lambda leaves: isinstance(leaves[leaf_index], float) and math.isnan(leaves[leaf_index]),
         )
     if isinstance(value, float) and math.isinf(value):
         told = f"{source} == {'-' if value < 0 else ''}math.inf"
-        return Check(told, lambda leaves: bool(leaves[place] == value))
-    return Check(f"{source} == {value!r}", lambda leaves: bool(leaves[place] == value))
+        return Check(told, lambda leaves: bool(leaves[leaf_index] == value))
+    return Check(f"{source} == {value!r}", lambda leaves: bool(leaves[leaf_index] == value))
 
 
-def _word(entry: Any) -> str:
+def _format_entry(entry: Any) -> str:
     """Return the text for one key of a pytree path in a generated name."""
     for attribute in ("key", "idx", "name"):
         if hasattr(entry, attribute):

@@ -24,7 +24,7 @@ class UserFrame(NamedTuple):
         """Text of the line."""
         return linecache.getline(self.file, self.line).strip()
 
-    def kept(self) -> Line:
+    def to_line(self) -> Line:
         """Return the source line with its text, as archives store it."""
         return Line(self.file, self.line, self.function, self.text)
 

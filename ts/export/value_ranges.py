@@ -58,8 +58,8 @@ class ValueRanges:
     """Range of a symbol in `range_constraints`, printed as `VR[2, int_oo]`."""
 
     def __init__(self, lower: Any, upper: Any, is_int: bool = True) -> None:
-        self.lower = _end(lower, is_int)
-        self.upper = _end(upper, is_int)
+        self.lower = _bound(lower, is_int)
+        self.upper = _bound(upper, is_int)
         self.is_int = is_int
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class ValueRanges:
         return bool(self.lower == self.upper)
 
 
-def _end(x: Any, is_int: bool) -> Any:
+def _bound(x: Any, is_int: bool) -> Any:
     if isinstance(x, float) and math.isinf(x):
         if is_int:
             return int_oo if x > 0 else -int_oo
@@ -113,16 +113,16 @@ def _sum(*terms: ValueRange) -> ValueRange:
 def _product(*factors: ValueRange) -> ValueRange:
     low, high = 1, 1
     for f in factors:
-        ends = [_times(x, y) for x in (low, high) for y in f]
-        low, high = min(ends), max(ends)
+        apply_to_bounds = [_times(x, y) for x in (low, high) for y in f]
+        low, high = min(apply_to_bounds), max(apply_to_bounds)
     return ValueRange(low, high)
 
 
 def _floor_div(a: ValueRange, b: ValueRange) -> ValueRange:
     if b.low <= 0 <= b.high:
         return EVERYTHING
-    ends = [_floored(x, y) for x in a for y in b]
-    return ValueRange(min(ends), max(ends))
+    apply_to_bounds = [_floored(x, y) for x in a for y in b]
+    return ValueRange(min(apply_to_bounds), max(apply_to_bounds))
 
 
 def _floored(x: Any, y: Any) -> Any:
@@ -142,8 +142,8 @@ def _mod(a: ValueRange, b: ValueRange) -> ValueRange:
 def _true_div(a: ValueRange, b: ValueRange) -> ValueRange:
     if b.low <= 0 <= b.high:
         return EVERYTHING
-    ends = [0.0 if math.isinf(y) else x / y for x in a for y in b]
-    return ValueRange(min(ends), max(ends))
+    apply_to_bounds = [0.0 if math.isinf(y) else x / y for x in a for y in b]
+    return ValueRange(min(apply_to_bounds), max(apply_to_bounds))
 
 
 def _power(a: ValueRange, b: ValueRange) -> ValueRange:
@@ -155,10 +155,10 @@ def _power(a: ValueRange, b: ValueRange) -> ValueRange:
 
 
 def _monotonous(compute: Callable[[Any], Any]) -> Callable[[ValueRange], ValueRange]:
-    def ends(a: ValueRange) -> ValueRange:
+    def apply_to_bounds(a: ValueRange) -> ValueRange:
         return ValueRange(*(x if math.isinf(x) else compute(x) for x in a))
 
-    return ends
+    return apply_to_bounds
 
 
 _BETWEEN: Mapping[Any, Callable[..., ValueRange]] = {

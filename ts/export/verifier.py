@@ -52,7 +52,7 @@ class Verifier:
             raise SpecViolationError(f"Node.meta {node.name} is missing val field.")
         if isinstance(target, OpOverload):
             self.check_operator(target)
-        elif not isinstance(target, HigherOrderOperator) and not _on_numbers(target):
+        elif not isinstance(target, HigherOrderOperator) and not _is_scalar_function(target):
             raise SpecViolationError(
                 f"Operator '{target}' is not an allowed operator type: ({OpOverload}, {HigherOrderOperator})"
             )
@@ -79,7 +79,7 @@ class _NoGraph:
 _NONE = _NoGraph()
 
 
-def _on_numbers(target: Any) -> bool:
+def _is_scalar_function(target: Any) -> bool:
     """Return True for a Python function on numbers, or a helper of `vmap`."""
     return (
         target in FUNCTIONS.values() or getattr(predispatch, getattr(target, "__name__", ""), None) is target

@@ -50,7 +50,7 @@ class OpenVmapLevels:
         level.size, level.random = size, randomness
         self.levels.append(level)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Close the innermost level."""
         self.levels.pop()
 
@@ -111,7 +111,7 @@ class OpenVmapLevels:
                         f"{op.key} works on one element of a batch after the other, and this one has any "
                         "number of them: a program with it cannot be decomposed"
                     )
-            call = _Recorded(self, level, op, values)
+            call = _RecordedOperator(self, level, op, values)
             some = any(call.is_whole(i) for i in range(len(values)))
             if record.nondeterministic:
                 outer = self.levels
@@ -134,7 +134,7 @@ class OpenVmapLevels:
             return values[returns[0].alias_of]
         return self._wrapped(level.number, found) if of_batch else found
 
-    def _written(self, call: _Recorded, values: list[Any]) -> Any:
+    def _written(self, call: _RecordedOperator, values: list[Any]) -> Any:
         """Run an operator that mutates its first argument.
 
         Its batched result becomes the argument's value.
@@ -168,7 +168,7 @@ class OpenVmapLevels:
         return self._standing(layer.level, layer.inner.to(*args, **kwargs))
 
 
-class _Recorded(Call):
+class _RecordedOperator(Call):
     """Operator call on batches; the batching rule's operators are recorded."""
 
     def __init__(self, batches: OpenVmapLevels, level: Level, op: Any, args: list[Any]) -> None:
@@ -189,10 +189,10 @@ def _nothing(batches: OpenVmapLevels) -> None:
     """Do nothing: the decompositions are already loaded."""
 
 
-STEPS: Final[dict[Any, Callable[..., Any]]] = {
+VMAP_OPERATORS: Final[dict[Any, Callable[..., Any]]] = {
     predispatch.lazy_load_decompositions: _nothing,
     predispatch._vmap_increment_nesting: OpenVmapLevels.begin,
-    predispatch._vmap_decrement_nesting: OpenVmapLevels.end,
+    predispatch._vmap_decrement_nesting: OpenVmapLevels.close,
     predispatch._add_batch_dim: OpenVmapLevels.add,
     predispatch._remove_batch_dim: OpenVmapLevels.remove,
 }

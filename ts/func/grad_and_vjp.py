@@ -29,9 +29,9 @@ Argnums = int | tuple[int, ...]
 class RecordedCall:
     """Recorded function call, with its leaves and results.
 
-    leaves   tensors whose gradients are computed
-    found    results with their autograd graph
-    results  results for the caller
+    leaves           tensors whose gradients are computed
+    tracked_results  results with their autograd graph
+    results          results for the caller
     """
 
     def __init__(self, func: Function, arguments: Any, call: Callable[[Any], Any]) -> None:
@@ -44,7 +44,7 @@ class RecordedCall:
         self.recorder = tracer if hasattr(tracer, "tracked") else None  # an export
         with GradMode(True), transforming():
             self.leaves = [tracked(x) if self.recorder is None else self.recorder.tracked(x) for x in given]
-            self.found = call(unflatten(self.leaves, self.shape))
+            self.tracked_results = call(unflatten(self.leaves, self.shape))
         self.attached = self.outer_grad and any(x.requires_grad for x in given)
 
     def goes_on(self, tensors: list[Any]) -> bool:
@@ -169,7 +169,7 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
         record = RecordedCall(
             func, chosen(args, numbers), lambda new: func(*replaced(args, numbers, new), **kwargs)
         )
-        output, aux = with_aux(record.found, has_aux, "grad_and_value(f)(*args)")
+        output, aux = with_aux(record.tracked_results, has_aux, "grad_and_value(f)(*args)")
         if not isinstance(output, Tensor):
             raise RuntimeError(
                 f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}"
@@ -221,12 +221,12 @@ def recorded_vjp(
 ) -> tuple[RecordedCall, Any, Function, Any]:
     """Return the recorded call, its results, the vjp function and the auxiliary value."""
     record = RecordedCall(func, primals, lambda new: func(*new))
-    found, aux = with_aux(record.found, has_aux, "vjp(f, *primals)")
+    found, aux = with_aux(record.tracked_results, has_aux, "vjp(f, *primals)")
     outputs, shape = flatten(found)
     _check_results(found, outputs)
     goes_on = record.goes_on(outputs)
 
-    def back(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+    def run_backward(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         given, given_shape = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
         if given_shape != shape:
             raise RuntimeError(
@@ -241,7 +241,7 @@ def recorded_vjp(
 
     results = map_leaves(lambda x: record.out(x, goes_on), found)
     aux = map_leaves(lambda x: record.out(x, record.goes_on([x])), aux) if has_aux else None
-    return record, results, back, aux
+    return record, results, run_backward, aux
 
 
 def _check_results(found: Any, outputs: list[Any]) -> None:

@@ -33,7 +33,7 @@ def units(tensors: list[Tensor]) -> list[Tensor]:
     return made
 
 
-def _refuse_complex(name: str, what: str, tensors: list[Any]) -> None:
+def _check_real(name: str, what: str, tensors: list[Any]) -> None:
     for x in tensors:
         if isinstance(x, Tensor) and x.is_complex():
             raise RuntimeError(
@@ -62,23 +62,23 @@ def jacrev(
     @functools.wraps(func)
     def differentiated(*args: Any) -> Any:
         numbers = checked_argnums(argnums, len(args))
-        _refuse_complex("jacrev", "inputs", flatten(args)[0])
+        _check_real("jacrev", "inputs", flatten(args)[0])
         primals = (chosen(args, numbers),)
         _, results, back, aux = recorded_vjp(
             lambda new: func(*replaced(args, numbers, new)), primals, has_aux
         )
         outputs, shape = flatten(results)
-        _refuse_complex("jacrev", "outputs", outputs)
+        _check_real("jacrev", "outputs", outputs)
         rows = units([detached(y) for y in outputs])
 
-        def row(*parts: Tensor) -> list[Tensor]:
+        def compute_row(*parts: Tensor) -> list[Tensor]:
             return flatten(back(unflatten(parts, shape)))[0]
 
         if chunk_size == 1:
-            each = [row(*parts) for parts in zip(*(r.unbind(0) for r in rows), strict=True)]
+            each = [compute_row(*parts) for parts in zip(*(r.unbind(0) for r in rows), strict=True)]
             columns = [ts.stack(list(column)) for column in zip(*each, strict=True)]
         else:
-            columns = vmap(row, chunk_size=chunk_size)(*rows)
+            columns = vmap(compute_row, chunk_size=chunk_size)(*rows)
         inputs, input_shape = flatten(primals[0])
         counts = [y.numel() for y in outputs]
         cut = [column.split(counts, 0) for column in columns]
@@ -106,7 +106,7 @@ def jacfwd(
     @functools.wraps(func)
     def differentiated(*args: Any) -> Any:
         numbers = checked_argnums(argnums, len(args))
-        _refuse_complex("jacfwd", "inputs", flatten(args)[0])
+        _check_real("jacfwd", "inputs", flatten(args)[0])
         primals = chosen(args, numbers)
         inputs, input_shape = flatten(primals)
         for x in inputs:
@@ -122,7 +122,7 @@ def jacfwd(
 
         columns, aux = vmap(along, randomness=randomness)(*units([detached(x) for x in inputs]))
         parts, shape = flatten(columns)
-        _refuse_complex("jacfwd", "outputs", parts)
+        _check_real("jacfwd", "outputs", parts)
         counts = [x.numel() for x in inputs]
         made = [
             unflatten(

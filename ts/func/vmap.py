@@ -20,13 +20,13 @@ from ts._core.thread.transform_state import transforming
 from ts.func.pytree import TreeSpec, broadcast, flatten, unflatten
 
 Function = Callable[..., Any]
-_replaced_steps: Callable[[], Function | None] = lambda: None  # noqa: E731
+_find_replacement: Callable[[], Function | None] = lambda: None  # noqa: E731
 
 
-def set_replaced_steps(find: Callable[[], Function | None]) -> None:
+def set_replacement_finder(find: Callable[[], Function | None]) -> None:
     """Set a callback that returns the replacement of `vmap` after a program replaced its steps, or None."""
-    global _replaced_steps
-    _replaced_steps = find
+    global _find_replacement
+    _find_replacement = find
 
 
 def vmap(
@@ -55,10 +55,10 @@ def vmap(
 
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        run = _replaced_steps()
+        run = _find_replacement()
         if run is not None:
             return run(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
-        call = _Call(func, in_dims, out_dims, randomness)
+        call = _BatchedFunction(func, in_dims, out_dims, randomness)
         return call.run(args, kwargs, chunk_size)
 
     return mapped
@@ -73,7 +73,7 @@ def name_of(func: Any) -> str:
     return repr(func)
 
 
-class _Call:
+class _BatchedFunction:
     def __init__(self, func: Function, in_dims: Any, out_dims: Any, randomness: str) -> None:
         self.func = func
         self.name = name_of(func)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ts.unsupported.placeholders import placeholder
 
-_HOMES: Final = {
+_NAMES_BY_MODULE: Final = {
     "_functorch.aot_autograd": (
         "aot_function aot_module aot_module_simplified compiled_function compiled_module "
         "get_aot_compilation_context get_aot_graph_name get_graph_being_compiled"
@@ -25,7 +25,9 @@ _HOMES: Final = {
     "_functorch.python_key": "pythonkey_decompose",
     "_functorch": "config",
 }
-_PATHS: Final = {name: f"{home}.{name}" for home, names in _HOMES.items() for name in names.split()}
+_PATHS: Final = {
+    name: f"{module_path}.{name}" for module_path, names in _NAMES_BY_MODULE.items() for name in names.split()
+}
 
 
 def nop(fx_g: Any, _: Any) -> Any:

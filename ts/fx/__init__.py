@@ -37,7 +37,7 @@ __all__ = [
 ]  # fmt: skip
 _absent = names_for(__name__)
 # Modules imported on first access to them or to one of their names.
-_PARTS = frozenset({
+_SUBMODULES = frozenset({
     "_symbolic_trace", "annotate", "experimental", "interpreter", "operator_schemas", "passes", "patcher",
     "proxy", "subgraph_rewriter", "traceback", "tracer",
 })  # fmt: skip
@@ -50,7 +50,7 @@ _NAME_TO_MODULE = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PARTS:
+    if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name not in _NAME_TO_MODULE:
         return _absent(name)

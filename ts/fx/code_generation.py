@@ -62,7 +62,7 @@ def _on_lines(texts: Sequence[str]) -> str:
     return "".join(lines)
 
 
-def _with_known(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def _call_with_accepted_options(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Call `function` with the options that it accepts; overriding programs may lack newer ones."""
     known = inspect.signature(function).parameters
     return function(*args, **{name: value for name, value in options.items() if name in known})
@@ -125,7 +125,7 @@ class CodeGen:
         writer = CodeWriter(root_module, namespace, options)
 
         def output(value: Any, **given: Any) -> str:
-            return str(_with_known(self.generate_output, value, **given))
+            return str(_call_with_accepted_options(self.generate_output, value, **given))
 
         writer.write(nodes, output)
         body = writer.body or ["pass\n"]
@@ -134,7 +134,7 @@ class CodeGen:
             body = self._body_transformer(body)
         for name, value in self.additional_globals():
             writer.add_global(name, value)
-        head = _with_known(
+        head = _call_with_accepted_options(
             self.gen_fn_def, writer.parameters, writer.returns, expanded_def=options.expanded_def
         )
         lines: list[str] = []

@@ -86,11 +86,11 @@ def dotted(base: str, path: str) -> str:
     """Return the expression for an attribute by its dotted name."""
     for name in path.split("."):
         quoted = f'"{name}"' if name.isprintable() and not set(name) & {'"', "\\"} else repr(name)
-        base = f"{base}.{name}" if _is_word(name) else f"getattr({base}, {quoted})"
+        base = f"{base}.{name}" if _is_identifier(name) else f"getattr({base}, {quoted})"
     return base
 
 
-def _is_word(name: str) -> bool:
+def _is_identifier(name: str) -> bool:
     """Return True if `name` is a non-keyword identifier in NFKC form, to which Python normalises names."""
     is_word = name.isidentifier() and not keyword.iskeyword(name)
     return is_word and unicodedata.is_normalized("NFKC", name)
@@ -99,7 +99,7 @@ def _is_word(name: str) -> bool:
 def check_parameters(nodes: Iterable[Node]) -> None:
     """Raise ValueError if a parameter name is not an identifier, to prevent code injection."""
     for node in nodes:
-        if node.op == "placeholder" and not _is_word(node.target.lstrip("*")):
+        if node.op == "placeholder" and not _is_identifier(node.target.lstrip("*")):
             raise ValueError(f"{node.target[:80]!r} is no name of a parameter")
 
 
@@ -174,8 +174,8 @@ class CodeWriter:
         return self._colored("blue", repr(value))
 
     def _arguments(self, args: Iterable[Any], kwargs: dict[str, Any]) -> str:
-        by_name = (f"{k} = {self.value_text(v)}" for k, v in kwargs.items() if _is_word(k))
-        others = ", ".join(f"{k!r}: {self.value_text(v)}" for k, v in kwargs.items() if not _is_word(k))
+        by_name = (f"{k} = {self.value_text(v)}" for k, v in kwargs.items() if _is_identifier(k))
+        others = ", ".join(f"{k!r}: {self.value_text(v)}" for k, v in kwargs.items() if not _is_identifier(k))
         rest = [f"**{{{others}}}"] if others else []
         return ", ".join([*(self.value_text(x) for x in args), *by_name, *rest])
 
@@ -213,7 +213,7 @@ class CodeWriter:
     def _write_node(self, node: Node, generate_output: Callable[..., str]) -> None:
         annotation = "" if node.type is None else f" : {self.type_text(node.type)}"
         if self.options.verbose:
-            annotation = self._known_type(node) or annotation
+            annotation = self._result_type(node) or annotation
         if self._meta and node.meta:
             pairs = (f"{k}: {pprint.pformat(str(v), width=80, compact=True)}\n" for k, v in node.meta.items())
             self.body += ['"""\n', *pairs, '"""\n']
@@ -288,7 +288,7 @@ class CodeWriter:
             self._last_comment = comment
             self.body.append(comment)
 
-    def _known_type(self, node: Node) -> str:
+    def _result_type(self, node: Node) -> str:
         """Return an annotation with dtype and shape of the result, if known from `meta`."""
         value = meta_value(node)
         if isinstance(value, Tensor):

@@ -413,13 +413,13 @@ class Graph:
         self._codegen._body_transformer = make_transformer(before)
 
         @contextlib.contextmanager
-        def until_the_end() -> Iterator[None]:
+        def until_exhausted() -> Iterator[None]:
             try:
                 yield
             finally:
                 self._codegen._body_transformer = before
 
-        return until_the_end()
+        return until_exhausted()
 
     def process_inputs(self, *args: Any) -> Any:
         """Convert call arguments to placeholder values."""

@@ -46,7 +46,7 @@ _format_import_block = import_block
 _forward_from_src = forward_from_src
 _method_from_src = method_from_src
 _USER_PRESERVED_ATTRIBUTES_KEY: Final = "_user_preserved_attributes"
-_KEPT_BY_COPIES: Final = (
+_COPIED_ATTRIBUTES: Final = (
     "_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_replace_hooks",
     "_create_node_hooks", "_erase_node_hooks", "_deepcopy_hooks",
 )  # fmt: skip
@@ -408,7 +408,7 @@ class GraphModule(Module):
         memo[id(self)] = copied
         root = _CodeOnlyModule(copy.deepcopy(self.__dict__, memo))
         self._deepcopy_init()(copied, root, root.__dict__["_graph"])
-        for name in _KEPT_BY_COPIES:
+        for name in _COPIED_ATTRIBUTES:
             if name in self.__dict__:
                 setattr(copied, name, copy.deepcopy(self.__dict__[name], memo))
         copied.meta = copy.deepcopy(getattr(self, "meta", {}), memo)

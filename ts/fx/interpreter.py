@@ -108,7 +108,7 @@ class Interpreter:
 
     def placeholder(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the next argument of `run`, or the default."""
-        _check_text(target)
+        _check_string(target)
         if str(target).startswith("*"):
             return list(self.args_iter)
         try:
@@ -122,7 +122,7 @@ class Interpreter:
 
     def get_attr(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return an attribute of the module."""
-        return self.fetch_attr(_check_text(target))
+        return self.fetch_attr(_check_string(target))
 
     def call_function(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the target function of a `call_function` node."""
@@ -133,11 +133,11 @@ class Interpreter:
     def call_method(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a method of the first argument."""
         owner, *rest = args
-        return getattr(owner, _check_text(target))(*rest, **kwargs)
+        return getattr(owner, _check_string(target))(*rest, **kwargs)
 
     def call_module(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the submodule named `target`."""
-        return self.fetch_attr(_check_text(target))(*args, **kwargs)
+        return self.fetch_attr(_check_string(target))(*args, **kwargs)
 
     def output(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the graph's result."""
@@ -177,7 +177,7 @@ class Interpreter:
         return map_arg(args, value)
 
 
-def _check_text(target: Target) -> str:
+def _check_string(target: Target) -> str:
     if not isinstance(target, str):
         raise AssertionError(f"Expected target to be str, got {type(target)}")
     return target
@@ -223,15 +223,15 @@ class Transformer(Interpreter):
     def placeholder(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Proxy:
         """Create a placeholder of the new graph."""
         default = args[0] if args else inspect.Signature.empty
-        return Proxy(self.new_graph.placeholder(_check_text(target), default_value=default), self.tracer)
+        return Proxy(self.new_graph.placeholder(_check_string(target), default_value=default), self.tracer)
 
     def get_attr(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Proxy:
         """Create a node of the new graph that reads an attribute."""
-        return self.tracer.create_proxy("get_attr", _check_text(target), args, kwargs)
+        return self.tracer.create_proxy("get_attr", _check_string(target), args, kwargs)
 
     def call_module(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Create a node of the new graph that calls a submodule."""
-        module = self.fetch_attr(_check_text(target))
+        module = self.fetch_attr(_check_string(target))
         return self.tracer.call_module(module, module.forward, args, kwargs)
 
     def call_function(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

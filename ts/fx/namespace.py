@@ -28,13 +28,16 @@ class CustomBuiltin(NamedTuple):
 
 
 CUSTOM_BUILTINS: Final[dict[str, CustomBuiltin]] = {}
-_taken: Final[dict[str, Any]] = {**{word: object() for word in keyword.kwlist}, **vars(builtins)}
+_reserved_names: Final[dict[str, Any]] = {
+    **{keyword_name: object() for keyword_name in keyword.kwlist},
+    **vars(builtins),
+}
 
 
 def register_custom_builtin(name: str, import_str: str, obj: Any) -> None:
     """Add a global name to all code generated from now on."""
     CUSTOM_BUILTINS[name] = CustomBuiltin(import_str, obj)
-    _taken[name] = obj
+    _reserved_names[name] = obj
 
 
 register_custom_builtin("inf", "from math import inf", math.inf)
@@ -45,7 +48,7 @@ register_custom_builtin("device", "from ts import device", ts.device)
 register_custom_builtin("fx_pytree", "import ts.fx._pytree as fx_pytree", fx_pytree)
 register_custom_builtin("pytree", "import ts.utils._pytree as pytree", pytree)
 
-_WORD: Final = re.compile(r"([a-zA-Z_][0-9a-zA-Z_]*?)(?:_(\d+))?")
+_IDENTIFIER: Final = re.compile(r"([a-zA-Z_][0-9a-zA-Z_]*?)(?:_(\d+))?")
 _ILLEGAL: Final = re.compile("[^0-9a-zA-Z_]+")
 _HUMP: Final = functools.partial(re.compile(r"(?<=[a-z])([A-Z])").sub, r"_\1")
 
@@ -72,12 +75,12 @@ class Namespace:
         """Return an unused name derived from `candidate`; the same `obj` gets the same name again."""
         if obj is not None and obj in self._obj_to_name:
             return self._obj_to_name[obj]
-        found = _WORD.fullmatch(candidate)
+        found = _IDENTIFIER.fullmatch(candidate)
         if found is None:
             candidate = _ILLEGAL.sub("_", candidate) or "_unnamed"
             if candidate[0].isdigit():
                 candidate = f"_{candidate}"
-            found = _WORD.fullmatch(candidate)
+            found = _IDENTIFIER.fullmatch(candidate)
             if found is None:
                 raise AssertionError(f"Name regex failed to match candidate: {candidate}")
         base, digits = found.groups()
@@ -85,7 +88,7 @@ class Namespace:
             number = int(digits)
         else:
             number = self._base_count.get(base, 0)
-            if _taken.get(candidate, obj) is not obj:
+            if _reserved_names.get(candidate, obj) is not obj:
                 number += 1
                 candidate = f"{base}_{number}"
         while candidate in self._used_names:

@@ -91,7 +91,7 @@ def _format_arg(arg: object, max_list_len: float = float("inf")) -> str:
     return f"%{arg}" if isinstance(arg, Node) else str(arg)
 
 
-def _place_between(before: tuple[int, ...], behind: tuple[int, ...]) -> tuple[int, ...]:
+def _key_between(before: tuple[int, ...], behind: tuple[int, ...]) -> tuple[int, ...]:
     """Return a sort key between two keys."""
     if len(before) > len(behind):
         return (*before[: len(behind)], before[len(behind)] + 1)
@@ -275,7 +275,7 @@ class Node:
         before.__dict__["_next"] = x
         x.__dict__.update(_prev=before, _next=self)
         self.__dict__["_prev"] = x
-        x.__dict__["_sort_key"] = _place_between(before._sort_key, self._sort_key)
+        x.__dict__["_sort_key"] = _key_between(before._sort_key, self._sort_key)
 
     _prepend = prepend
 

@@ -33,7 +33,7 @@ from ts.fx.node import Node, Target, map_aggregate, map_arg
 from ts.fx.op_locations import is_tensor_method
 from ts.fx.operator_formats import magic_methods, reflectable_magic_methods
 from ts.fx.operator_schemas import check_for_mutable_operation
-from ts.fx.torch_function_forwarding import is_method_inside, recorded
+from ts.fx.torch_function_forwarding import forwarded_call, is_method_inside
 from ts.fx.torch_names import simple_name
 from ts.nn.parameter import Parameter
 from ts.ops.namespace import OpOverload, Packet, overload_of_call
@@ -224,14 +224,14 @@ class TracerBase:
         raise NotImplementedError(f"argument of type: {type(a)}")
 
     def _key(self, key: Any) -> Any:
-        def refuse(node: Node) -> None:
+        def raise_error(node: Node) -> None:
             raise RuntimeError(
                 f"Keys for dictionaries used as an argument cannot contain a Node. Got key: {node}"
             )
 
         if not isinstance(key, str):
             key = self.create_arg(key)
-            map_arg(key, refuse)
+            map_arg(key, raise_error)
         return key
 
     def to_bool(self, obj: Proxy) -> bool:
@@ -371,7 +371,7 @@ class Proxy:
         if (overload := overload_of_call(orig_method)) is not orig_method:
             orig_method = overload
         else:
-            orig_method, args, kwargs = recorded(orig_method, args, kwargs)
+            orig_method, args, kwargs = forwarded_call(orig_method, args, kwargs)
         name = tracer.graph._target_to_str(simple_name(orig_method))
         return tracer.create_proxy("call_function", orig_method, args, kwargs, name=name)
 

@@ -120,7 +120,7 @@ def _replace(
     for i, found in enumerate(match.placeholder_nodes):
         match.placeholder_nodes[i] = changed.get(found, found) if isinstance(found, Node) else found
     values: dict[Node, Any] = dict(zip(placeholders, match.placeholder_nodes, strict=True))
-    with gm.graph.inserting_before(_place(gm.graph, match.returning_nodes)):
+    with gm.graph.inserting_before(_find_insertion_point(gm.graph, match.returning_nodes)):
         results = gm.graph.graph_copy(new, values)
     if isinstance(results, Node):
         results = (results,)
@@ -138,7 +138,7 @@ def _replace(
     return nodes
 
 
-def _place(graph: Graph, returning: list[Node]) -> Node:
+def _find_insertion_point(graph: Graph, returning: list[Node]) -> Node:
     """Return the node before which replacements go.
 
     It is the first user of the returned nodes, or the node after the last one.
@@ -158,9 +158,9 @@ def _replace_attributes(gm: GraphModule, replacement: Module) -> None:
     if isinstance(replacement, GraphModule):
         replacement.graph.lint()
     for node in gm.graph.nodes:
-        if node.op not in ("call_module", "get_attr") or _found(gm, node.target) is not None:
+        if node.op not in ("call_module", "get_attr") or _find_attribute(gm, node.target) is not None:
             continue
-        value = _found(replacement, node.target)
+        value = _find_attribute(replacement, node.target)
         if value is None:
             raise RuntimeError(
                 'Attempted to create a "',
@@ -176,7 +176,7 @@ def _replace_attributes(gm: GraphModule, replacement: Module) -> None:
     gm.graph.lint()
 
 
-def _found(module: Module, target: str) -> Any:
+def _find_attribute(module: Module, target: str) -> Any:
     path, _, name = target.rpartition(".")
     try:
         return getattr(module.get_submodule(path), name, None)

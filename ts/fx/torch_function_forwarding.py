@@ -2,7 +2,7 @@
 
 In: a function and the arguments of a call.  Out: the call in the form that PyTorch records.
 
-    recorded(ts.nn.functional.relu, (x,), {})      (x,), {"inplace": False}
+    forwarded_call(ts.nn.functional.relu, (x,), {})      (x,), {"inplace": False}
 
 Each row lists the arguments forwarded by position before the `/`, and those forwarded by name, with defaults,
 after it.  Functions in C forward the arguments unchanged.
@@ -153,7 +153,7 @@ _WITH_INDICES: Final = ["adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_
 
 
 @functools.cache
-def _row(text: str) -> tuple[int, list[str], dict[str, Any]]:
+def _parse_parameters(text: str) -> tuple[int, list[str], dict[str, Any]]:
     """Return the number of positional arguments, all names, and the defaults of a parameter list."""
     arguments = ast.parse(f"def f({text}): 0").body[0].args  # type: ignore[attr-defined]
     names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
@@ -165,18 +165,18 @@ def _row(text: str) -> tuple[int, list[str], dict[str, Any]]:
     )
 
 
-def recorded(
+def forwarded_call(
     func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
     """Return the function, positional and keyword arguments that PyTorch's function forwards."""
     name = getattr(func, "__name__", "")
-    text = _row_of(func, name)
+    text = _find_parameters(func, name)
     if func is ts.einsum and len(args) == 2 and isinstance(args[1], list | tuple):
         return func, (args[0], *args[1]), kwargs  # PyTorch unpacks the list
     if text is None:
         func = _asked(func)
         return (func, args, {"indexing": None, **kwargs}) if _is_meshgrid(func) else (func, args, kwargs)
-    count, names, defaults = _row(text)
+    count, names, defaults = _parse_parameters(text)
     given = {**dict(zip(names, args, strict=False)), **kwargs}
     if len(args) > len(names) or any(n not in given for n in names if n not in defaults):
         return func, args, kwargs
@@ -191,7 +191,7 @@ def is_method_inside(func: Callable[..., Any]) -> bool:
     return func in (ts.nn.functional.sigmoid, ts.nn.functional.tanh)
 
 
-def _row_of(func: Callable[..., Any], name: str) -> str | None:
+def _find_parameters(func: Callable[..., Any], name: str) -> str | None:
     if not isinstance(func, OverloadSet | Overridable):
         return None
     if name in _FUNCTIONAL and func is getattr(ts.nn.functional, name, None):
@@ -217,10 +217,10 @@ def _is_meshgrid(func: Callable[..., Any]) -> bool:
 def signature_of(func: Callable[..., Any]) -> Signature | None:
     """Return the signature of a function that PyTorch implements in Python, or None."""
     name = getattr(func, "__name__", "")
-    text = _row_of(func, name)
+    text = _find_parameters(func, name)
     if text is None:
         return None
-    _, names, defaults = _row(text)
+    _, names, defaults = _parse_parameters(text)
     return Signature(
         [
             Parameter(n, Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(n, Parameter.empty))

@@ -365,7 +365,7 @@ def diagonal_within(diagonal: int, rows: int, columns: int) -> int:
 def infer_size(size: Sequence[int], numel: int) -> Shape:
     """Return `size` with -1 replaced by the inferred length for `numel` elements."""
     shape = list(size_guards.shape(size))
-    unknown = [i for i, n in enumerate(shape) if size_guards.known_equal(n, -1)]
+    unknown = [i for i, n in enumerate(shape) if size_guards.is_provably_equal(n, -1)]
     if len(unknown) > 1:
         raise RuntimeError("only one dimension can be inferred")
     if any(n < -1 for n in shape):
@@ -397,7 +397,7 @@ def _require_multiple(numel: Any, known: Any) -> None:
 
     One of the two numbers is data-dependent, so the requirement is recorded as a constraint.
     """
-    if size_guards.known_one(known) or size_guards.known_equal(numel, known):
+    if size_guards.known_one(known) or size_guards.is_provably_equal(numel, known):
         return
     if size_guards.is_symbol(known):
         size_guards.require(known != 0)

@@ -157,7 +157,7 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
     _check_numel(size, self.dtype)
     if memory_format == 1:
         raise RuntimeError("Unsupported memory formatPreserve")
-    same = len(size) == self.ndim and all(map(size_guards.known_equal, size, self.shape))
+    same = len(size) == self.ndim and all(map(size_guards.is_provably_equal, size, self.shape))
     if same and not memory_format:
         return None  # no write
     item = self.dtype.itemsize

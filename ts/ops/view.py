@@ -125,7 +125,7 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     shape = []
     for i, n in enumerate(given):
         have = self.shape[i - extra] if i >= extra else 1
-        if size_guards.known_equal(n, -1):
+        if size_guards.is_provably_equal(n, -1):
             if i < extra:
                 raise RuntimeError(
                     f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing "

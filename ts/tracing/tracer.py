@@ -142,7 +142,7 @@ class Tracer:
         """Return a context manager in which the operations of this thread are recorded."""
         outer = current_tracer()
         if outer is not None:
-            raise RuntimeError(getattr(outer, "refuses_traces", "Tracing can't be nested"))
+            raise RuntimeError(getattr(outer, "tracing_error", "Tracing can't be nested"))
         return TracingScope(self)
 
     def paused(self) -> TracingScope:

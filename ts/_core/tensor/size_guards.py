@@ -6,10 +6,10 @@ Out: sizes, or bools.
     product((2, n, 1))      2*n, a symbol where n is one
     equal(n, 3)             an operator's precondition: a guard is added if it is not provable
     evaluate_guard(n == 3)  a condition for control flow: adds a guard, raises for a data-dependent symbol
-    known_equal(n, 3)       provable equality: never raises, never adds a guard
+    is_provably_equal(n, 3)       provable equality: never raises, never adds a guard
     known_one(n)            provably 1: such dimensions broadcast, with irrelevant strides
 
-`is_symbol` distinguishes symbols from numbers.  A symbol may define `known_equal(other) -> bool`;
+`is_symbol` distinguishes symbols from numbers.  A symbol may define `is_provably_equal(other) -> bool`;
 without it, a symbol provably equals only itself.
 """
 
@@ -39,7 +39,7 @@ def equal(a: SizeLike, b: SizeLike) -> bool:
     """Return whether two sizes are equal, a precondition of an operator (see `check`)."""
     if type(a) is type(b) is int:
         return a == b
-    return known_equal(a, b) or check(a == b)
+    return is_provably_equal(a, b) or check(a == b)
 
 
 def check(condition: Any) -> bool:
@@ -61,26 +61,26 @@ def evaluate_guard(condition: Any) -> bool:
     return condition.settled() if isinstance(condition, SymNumber) else bool(condition)
 
 
-def known_equal(a: SizeLike, b: SizeLike) -> bool:
+def is_provably_equal(a: SizeLike, b: SizeLike) -> bool:
     """Return whether two sizes are provably equal, without a guard."""
     if type(a) is type(b) is int:
         return a == b
     if a is b:
         return True
     if is_symbol(a):
-        asked = getattr(a, "known_equal", None)
+        asked = getattr(a, "is_provably_equal", None)
         return bool(asked is not None and asked(b))
-    return known_equal(b, a) if is_symbol(b) else bool(a == b)
+    return is_provably_equal(b, a) if is_symbol(b) else bool(a == b)
 
 
 def known_one(n: SizeLike) -> bool:
     """Return whether a size is provably 1 (dimension broadcasts, stride is irrelevant)."""
-    return known_equal(n, 1)
+    return is_provably_equal(n, 1)
 
 
 def known_zero(n: SizeLike) -> bool:
     """Return whether a size is provably 0."""
-    return known_equal(n, 0)
+    return is_provably_equal(n, 0)
 
 
 def known_empty(lengths: Sequence[SizeLike]) -> bool:
@@ -105,7 +105,7 @@ def product(lengths: Iterable[SizeLike]) -> SizeLike:
 
 def certain(*conditions: Any) -> bool:
     """Return whether all conditions on sizes provably hold."""
-    return all(c.node.is_known(True) if isinstance(c, SymNumber) else c for c in conditions)
+    return all(c.node.is_provable(True) if isinstance(c, SymNumber) else c for c in conditions)
 
 
 def hinted(n: SizeLike | None) -> bool:
@@ -136,18 +136,18 @@ def require_noted(condition: Any) -> None:
 
 def smaller(a: SizeLike, b: SizeLike) -> SizeLike:
     """Return the smaller of two sizes."""
-    return a if known_equal(a, b) or evaluate_guard(a <= b) else b
+    return a if is_provably_equal(a, b) or evaluate_guard(a <= b) else b
 
 
 def larger(a: SizeLike, b: SizeLike) -> SizeLike:
     """Return the larger of two sizes."""
-    return a if known_equal(a, b) or evaluate_guard(b <= a) else b
+    return a if is_provably_equal(a, b) or evaluate_guard(b <= a) else b
 
 
 def least(a: SizeLike, b: SizeLike) -> SizeLike:
     """Return the smaller of two sizes: for symbols a symbolic minimum, without a guard."""
     for x in (a, b):
-        if isinstance(x, SymNumber) and not known_equal(a, b):
+        if isinstance(x, SymNumber) and not is_provably_equal(a, b):
             return x.node.operate("sym_min", a, b)
     return smaller(a, b)
 
@@ -193,7 +193,7 @@ def in_order(lengths: Sequence[SizeLike], steps: Sequence[SizeLike], step: SizeL
         return True
     for n, given in zip(reversed(lengths), reversed(steps), strict=True):
         if n != 1 if type(n) is int else not known_one(n):
-            if not known_equal(given, step):
+            if not is_provably_equal(given, step):
                 return False
             step = step * n
     return True

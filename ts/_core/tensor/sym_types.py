@@ -49,9 +49,9 @@ class SymNumber:
         """Evaluate a condition that the program depends on, recording a guard."""
         return bool(self.node.decide(True))
 
-    def known_equal(self, other: Any) -> bool:
+    def is_provably_equal(self, other: Any) -> bool:
         """Return whether it provably equals `other`, without a guard."""
-        return bool(self.node.known_equal(other))
+        return bool(self.node.is_provably_equal(other))
 
 
 class _Number(SymNumber):

@@ -25,14 +25,14 @@ class Sources:
 
     def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
         self._tensors: dict[int, str] = {}  # path, by id of the tensor
-        self.numbers: dict[Any, str] = {}  # path, by sympy expression
+        self.names_by_expression: dict[Any, str] = {}  # path, by sympy expression
         self._seen: dict[int, Any] = {}
         for name, root in roots:
             for place, x in walk(name, root, _joined, 0, self._seen):
                 if isinstance(x, Tensor):
                     self._tensors[id(x)] = place
                 elif isinstance(x, SymNumber):
-                    self.numbers.setdefault(x.node.expr, place)
+                    self.names_by_expression.setdefault(x.node.expr, place)
 
     def tensor(self, *known: Tensor | None) -> str | None:
         """Return the path of the first tensor of `known` that has one; None if no tensor has a path."""

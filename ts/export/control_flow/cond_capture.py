@@ -13,7 +13,7 @@ import sympy
 from ts._core.tensor.sym_types import SymInt
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.cond import check_branches, check_calls, cond_op
-from ts._higher_order_ops.subgraph_checks import known_equal
+from ts._higher_order_ops.subgraph_checks import is_provably_equal
 from ts.backends.meta.array import MetaArray
 from ts.export.control_flow.captured_inputs import Sources
 from ts.export.control_flow.subgraph_capture import Branch
@@ -73,9 +73,11 @@ def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
     Sizes that differ become new symbols.
     """
     if not isinstance(a, Tensor):
-        return a if known_equal(a, b) else _between(environment, a, b)
+        return a if is_provably_equal(a, b) else _between(environment, a, b)
     sizes = [
-        n if known_equal(n, m) and not _follows_from_data(environment, n) else _between(environment, n, m)
+        n
+        if is_provably_equal(n, m) and not _follows_from_data(environment, n)
+        else _between(environment, n, m)
         for n, m in zip(a.array.shape, b.array.shape, strict=True)
     ]
     same = all(n is m for n, m in zip(sizes, a.array.shape, strict=True))
@@ -86,7 +88,7 @@ def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
 
 def _strides(sizes: Sequence[Any], like: MetaArray) -> list[Any]:
     """Return strides for `sizes` that keep the memory order of the dimensions of `like`."""
-    order = sorted(range(len(sizes)), key=lambda d: (_as_number(like.strides[d]), -d))
+    order = sorted(range(len(sizes)), key=lambda d: (_to_int(like.strides[d]), -d))
     strides: list[Any] = [0] * len(sizes)
     step: Any = like.itemsize
     for d in order:
@@ -97,7 +99,7 @@ def _strides(sizes: Sequence[Any], like: MetaArray) -> list[Any]:
     return strides
 
 
-def _as_number(stride: Any) -> int:
+def _to_int(stride: Any) -> int:
     hint = stride.node.hint if isinstance(stride, SymInt) else stride
     return 1 << 62 if hint is None else int(hint)
 
@@ -111,13 +113,13 @@ def _between(environment: ShapeEnv, n: Any, m: Any) -> Any:
     ends = [environment.between(expression_of(x)) for x in (n, m)]
     low, high = min(e.low for e in ends), max(e.high for e in ends)
     symbol = environment.unbacked()
-    for condition in (sympy.Ge(symbol, _end(low)), sympy.Le(symbol, _end(high))):
+    for condition in (sympy.Ge(symbol, _bound(low)), sympy.Le(symbol, _bound(high))):
         if condition != sympy.true:
             environment.require(condition)
     return symbol_of(symbol, environment)
 
 
-def _end(x: Any) -> Any:
+def _bound(x: Any) -> Any:
     if x in (float("inf"), float("-inf")):
         return sympy.oo if x > 0 else -sympy.oo
     return sympy.Integer(x)

@@ -80,8 +80,8 @@ class Branch(ExportTracer):
     def _input(self, name: str, x: Any) -> Node:
         """Insert an input node after the existing input nodes."""
         first = next(iter(self.graph.nodes), None)
-        if self._head is not None:
-            with self.graph.inserting_after(self._head):
+        if self._last_placeholder is not None:
+            with self.graph.inserting_after(self._last_placeholder):
                 return self.placeholder(name, x)
         if first is not None:
             with self.graph.inserting_before(first):
@@ -109,8 +109,8 @@ class Branch(ExportTracer):
         A tensor that is unknown here is looked up in the parent.
         """
         found = self._fakes.get(id(x))
-        if found is None and is_fake(x) and (shown := self._same_memory(x)) is not None:
-            found = self._fakes[id(x)] = x, shown
+        if found is None and is_fake(x) and (format_meta := self._same_memory(x)) is not None:
+            found = self._fakes[id(x)] = x, format_meta
         if found is None and (is_fake(x) or id(x) in self._tensors):
             return x
         if found is not None:
@@ -125,12 +125,12 @@ class Branch(ExportTracer):
             return found[1]
         return self._lift(x, self._sources.tensor(x, self._reals.get(id(x))))  # type: ignore[no-any-return]
 
-    def _number_node(self, expression: Any) -> Any:
+    def _size_node(self, expression: Any) -> Any:
         if sympy_functions.is_constant(expression):
             return sympy_functions.number(expression)
-        if expression in self._numbers:
-            return self._numbers[expression]
-        name = self._sources.numbers.get(expression)
+        if expression in self._size_nodes:
+            return self._size_nodes[expression]
+        name = self._sources.names_by_expression.get(expression)
         if expression in self._read:
             self.node_of(self._read[expression])  # makes the tensor an input, from which the size is read
         if name is None or expression in self._read:

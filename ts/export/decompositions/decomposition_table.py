@@ -21,7 +21,7 @@ from ts.ops.namespace import overload_named
 F = TypeVar("F", bound=Callable[..., Any])
 Table = dict[str, Callable[..., Any]]
 
-_known: Final[Table] = {}
+_decompositions: Final[Table] = {}
 _implicit: Final[set[str]] = set()
 _FAMILIES: Final = (
     "view_ops", "view_scatter", "factories", "arithmetic", "activations", "reductions", "matmul", "layers",
@@ -37,7 +37,7 @@ def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable
 
     def register(function: F) -> F:
         for key in keys:
-            _known[key] = function
+            _decompositions[key] = function
         seen = set(implicit if isinstance(implicit, Collection) else keys if implicit else ())
         _implicit.update(seen)
         operators = [key for key in keys if key not in seen]
@@ -67,7 +67,7 @@ def core() -> Table:
     """Return all decompositions by operator key, such as "aten::add.Tensor"."""
     for family in _FAMILIES:
         importlib.import_module(f"{__package__}.{family}")
-    return dict(_known)
+    return dict(_decompositions)
 
 
 @cache

@@ -119,14 +119,14 @@ def max_pool1d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """Max-pool over one dimension by 2-D pooling."""
-    kernel, steps = _as_rows(kernel_size, stride)
+    kernel, steps = _as_2d(kernel_size, stride)
     wide = aten.max_pool2d_with_indices(
         aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], [1, *_each(dilation, 1)], ceil_mode
     )
     return aten.squeeze.dim(wide[0], -2)
 
 
-def _as_rows(kernel_size: Any, stride: Any) -> tuple[list[Any], list[Any]]:
+def _as_2d(kernel_size: Any, stride: Any) -> tuple[list[Any], list[Any]]:
     """Return 1-D kernel and stride as 2-D values with leading size 1."""
     kernel = [1, *_each(kernel_size, 1)]
     return kernel, [1, *_each(stride, 1)] if stride not in ((), []) else kernel
@@ -142,7 +142,7 @@ def avg_pool1d(
     count_include_pad: bool = True,
 ) -> Tensor:
     """Average-pool over one dimension by 2-D pooling."""
-    kernel, steps = _as_rows(kernel_size, stride)
+    kernel, steps = _as_2d(kernel_size, stride)
     wide = aten.avg_pool2d(
         aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], ceil_mode, count_include_pad
     )
@@ -378,7 +378,7 @@ def pad(x: Tensor, pad: list[Any], mode: str = "constant", value: float | None =
 
 
 def _padded(x: Tensor, pad: list[Any], places: Any) -> Tensor:
-    """Pad trailing dimensions by gathering elements of `x` at the indices that `places` computes."""
+    """Pad trailing dimensions by gathering elements of `x` at the indices that `symbol_sources` computes."""
     n = len(pad) // 2
     for k in range(n):
         dim = x.dim() - 1 - k

@@ -41,14 +41,14 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
         return aten.squeeze.dim(aten.mm(aten.unsqueeze(x, 0), y), 0)
     if n == 2 and m == 2:
         return aten.mm(x, y)
-    if n >= 3 and m in (1, 2) and _are_rows(x, y):
-        return _rows(x, y)
-    if n == 1 and m >= 3 and _are_rows(y, x):
-        return _rows(swapped(y, -1, -2), x)
+    if n >= 3 and m in (1, 2) and _can_fold(x, y):
+        return _matmul_2d(x, y)
+    if n == 1 and m >= 3 and _can_fold(y, x):
+        return _matmul_2d(swapped(y, -1, -2), x)
     return _batches(x, y)
 
 
-def _are_rows(x: Tensor, y: Tensor) -> bool:
+def _can_fold(x: Tensor, y: Tensor) -> bool:
     """Return True if `matmul` may fold the batch dimensions of `x` into its rows.
 
     The rows are contiguous, or `y` requires grad.
@@ -69,7 +69,7 @@ def _lie_in_order(x: Tensor) -> bool:
     )
 
 
-def _rows(x: Tensor, y: Tensor) -> Tensor:
+def _matmul_2d(x: Tensor, y: Tensor) -> Tensor:
     """Multiply a batch of matrices by one matrix or vector.
 
     Fold the batch into the rows and compute one 2-D product.

@@ -16,10 +16,10 @@ aten = ts.ops.aten
 
 State = tuple[Tensor, ...]
 # (input part of the gates, state, w_hh, b_hh) -> next state, whose first tensor is the output
-Step = Callable[[Tensor, State, Tensor, Any], State]
+CellFunction = Callable[[Tensor, State, Tensor, Any], State]
 
 
-def _lstm_step(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
+def _lstm_cell(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
     hidden, cell = state
     gates = aten.add.Tensor(aten.linear(hidden, w_hh, b_hh), given)
     parts = aten.chunk(gates, 4, 2)
@@ -29,7 +29,7 @@ def _lstm_step(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
     return aten.mul.Tensor(out, aten.tanh(cell)), cell
 
 
-def _gru_step(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
+def _gru_cell(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
     hidden = state[0]
     of_input = aten.chunk(given, 3, 1)
     of_state = aten.chunk(aten.linear(hidden, w_hh, b_hh), 3, 2)
@@ -39,14 +39,16 @@ def _gru_step(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
     return (aten.add.Tensor(aten.mul.Tensor(aten.sub.Tensor(hidden, new), update), new),)
 
 
-def _rnn_step(activation: Any) -> Step:
+def _rnn_cell(activation: Any) -> CellFunction:
     def step(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
         return (activation(aten.add.Tensor(aten.linear(state[0], w_hh, b_hh), given)),)
 
     return step
 
 
-def _layer(x: Tensor, state: State, weights: list[Any], step: Step, reverse: bool) -> tuple[Tensor, State]:
+def _layer(
+    x: Tensor, state: State, weights: list[Any], step: CellFunction, reverse: bool
+) -> tuple[Tensor, State]:
     """Run one layer in one direction; return outputs of all time steps and the final state."""
     w_ih, w_hh, b_ih, b_hh, w_hr = weights
     cells = len(state) > 1
@@ -85,7 +87,7 @@ def _stack(
     x: Tensor,
     states: list[list[Tensor]],
     weights: list[list[Any]],
-    step: Step,
+    step: CellFunction,
     dropout: float,
     bidirectional: bool,
     batch_first: bool,
@@ -125,10 +127,10 @@ def lstm(
     projected = len(params) != per * num_layers * (2 if bidirectional else 1)
     states = [list(aten.unbind(s, 0)) for s in hx]
     weights = _weights(params, has_biases, projected)
-    return _stack(x, states, weights, _lstm_step, dropout if train else 0.0, bidirectional, batch_first)
+    return _stack(x, states, weights, _lstm_cell, dropout if train else 0.0, bidirectional, batch_first)
 
 
-def _of_one_state(key: str, step: Step) -> None:
+def _of_one_state(key: str, step: CellFunction) -> None:
     def layers(
         x: Tensor,
         hx: Tensor,
@@ -148,6 +150,6 @@ def _of_one_state(key: str, step: Step) -> None:
     decomposes(key, implicit=True)(layers)
 
 
-_of_one_state("aten::gru.input", _gru_step)
-_of_one_state("aten::rnn_tanh.input", _rnn_step(aten.tanh))
-_of_one_state("aten::rnn_relu.input", _rnn_step(aten.relu))
+_of_one_state("aten::gru.input", _gru_cell)
+_of_one_state("aten::rnn_tanh.input", _rnn_cell(aten.tanh))
+_of_one_state("aten::rnn_relu.input", _rnn_cell(aten.relu))

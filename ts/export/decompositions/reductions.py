@@ -209,16 +209,16 @@ def renorm(x: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
 @decomposes("aten::tril")
 def tril(x: Tensor, diagonal: int = 0) -> Tensor:
     """Return the elements on and below a diagonal; other elements are zero."""
-    return _kept(x, aten.le.Scalar(_distance(x), diagonal))
+    return _mask_out(x, aten.le.Scalar(_distance(x), diagonal))
 
 
 @decomposes("aten::triu")
 def triu(x: Tensor, diagonal: int = 0) -> Tensor:
     """Return the elements on and above a diagonal; other elements are zero."""
-    return _kept(x, aten.ge.Scalar(_distance(x), diagonal))
+    return _mask_out(x, aten.ge.Scalar(_distance(x), diagonal))
 
 
-def _kept(x: Tensor, mask: Tensor) -> Tensor:
+def _mask_out(x: Tensor, mask: Tensor) -> Tensor:
     """Set elements outside of a mask to 0."""
     return aten.logical_and(mask, x) if x.dtype is ts.bool else either(mask, x, 0, x)
 

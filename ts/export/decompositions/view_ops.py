@@ -7,7 +7,7 @@ from typing import Any
 
 import ts
 from ts._core.dispatch_layers import dispatch_modes
-from ts._core.tensor.size_guards import evaluate_guard, known_equal, known_one
+from ts._core.tensor.size_guards import evaluate_guard, is_provably_equal, known_one
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import TracingScope, current_tracer
 from ts.export.decompositions.decomposition_table import decomposes
@@ -183,7 +183,7 @@ def broadcast(shapes: list[list[Any]]) -> list[Any]:
     found: list[Any] = [1] * max(map(len, shapes))
     for shape in shapes:
         for d in range(1, len(shape) + 1):
-            same = known_equal(shape[-d], found[-d])
+            same = is_provably_equal(shape[-d], found[-d])
             if not same and (known_one(found[-d]) or not evaluate_guard(shape[-d] == 1)):
                 found[-d] = shape[-d]
     return found

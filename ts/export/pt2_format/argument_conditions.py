@@ -22,7 +22,15 @@ from ts.errors import ArchiveError
 from ts.export.bounded_pow import MAX_BITS, power
 from ts.export.input_guards import Check, IntegerGuard
 from ts.export.pt2_format import expr_parser, pytree_specs
-from ts.export.pt2_format.expr_parser import Attribute, Call, Constant, Formula, Name, Operation, Subscript
+from ts.export.pt2_format.expr_parser import (
+    Attribute,
+    Constant,
+    Formula,
+    FunctionCall,
+    Name,
+    Operation,
+    Subscript,
+)
 from ts.export.pt2_format.symbols import Symbols
 
 _Compute = Callable[[list[Any]], Any]
@@ -57,7 +65,7 @@ class Conditions:
         self.ranges = ranges
         self.paths = pytree_specs.argument_paths(in_spec, names)
         self.names = [name + "".join(map(str, path)) for name, path in self.paths]
-        self.places: dict[Any, _SymbolSource] = {}
+        self.sources: dict[Any, _SymbolSource] = {}
 
     def checks(self, values: list[Any], guards: list[str]) -> list[Check]:
         """Build all guards, from the arguments' metadata `values` and the file's guard expressions."""
@@ -69,7 +77,7 @@ class Conditions:
                 for dim, size in enumerate(value.array.shape):
                     found += self._of_size(leaf, dim, size, seen)
             elif isinstance(value, SymInt):
-                found += self._of_number(leaf, value.node.expr)
+                found += self._int_guards(leaf, value.node.expr)
             elif not isinstance(value, SymNumber):
                 found.append(self._of_constant(leaf, value))
         return found + [self._of_guard(text) for text in guards]
@@ -88,7 +96,7 @@ class Conditions:
         symbolic = [(leaf, dim, n.node.expr) for leaf, dim, n in sizes if isinstance(n, SymNumber)]
         for leaf, dim, expression in symbolic:
             if expression.is_Symbol:
-                self.places.setdefault(expression, _SymbolSource(leaf, dim, 1, 0, self._at(leaf, dim)))
+                self.sources.setdefault(expression, _SymbolSource(leaf, dim, 1, 0, self._at(leaf, dim)))
         for leaf, dim, expression in symbolic:
             if len(expression.free_symbols) != 1 or expression.is_Symbol:
                 continue
@@ -99,7 +107,7 @@ class Conditions:
                 at = self._at(leaf, dim)
                 name = f"({at} {'-' if offset > 0 else '+'} {abs(offset)})" if offset else at
                 name = name if factor == 1 else f"{name} // {factor}"
-                self.places.setdefault(symbol, _SymbolSource(leaf, dim, int(factor), int(offset), name))
+                self.sources.setdefault(symbol, _SymbolSource(leaf, dim, int(factor), int(offset), name))
 
     def _at(self, leaf: int, dim: int | None) -> str:
         return self.names[leaf] if dim is None else f"{self.names[leaf]}.size()[{dim}]"
@@ -111,11 +119,11 @@ class Conditions:
         if not isinstance(size, SymNumber):
             return [self._compared(leaf, dim, at, "==", size)]
         expression = size.node.expr
-        places = {s: self.places.get(s) for s in expression.free_symbols}
-        if None in places.values():
+        sources = {s: self.sources.get(s) for s in expression.free_symbols}
+        if None in sources.values():
             return []
-        if len(places) == 1:
-            (symbol, place) = next(iter(places.items()))
+        if len(sources) == 1:
+            (symbol, place) = next(iter(sources.items()))
             assert place is not None
             if (place.leaf, place.dim) == (leaf, dim):
                 if symbol in seen:
@@ -129,27 +137,29 @@ class Conditions:
         from ts.export import sympy_functions
         from ts.export.guards import text
 
-        places = {s: self.places[s] for s in expression.free_symbols}
+        sources = {s: self.sources[s] for s in expression.free_symbols}
 
         def holds(leaves: list[Any]) -> bool:
-            wanted = sympy_functions.value(expression, {s: place.read(leaves) for s, place in places.items()})
+            wanted = sympy_functions.value(
+                expression, {s: place.read(leaves) for s, place in sources.items()}
+            )
             if dim is None:
                 return bool(leaves[leaf] == wanted)
             shape = leaves[leaf].size()
             return dim < len(shape) and bool(shape[dim] == wanted)
 
-        return Check(f"{at} == {text(expression, lambda s: places[s].name)}", holds)
+        return Check(f"{at} == {text(expression, lambda s: sources[s].name)}", holds)
 
-    def _of_number(self, leaf: int, expression: Any) -> list[Check]:
+    def _int_guards(self, leaf: int, expression: Any) -> list[Check]:
         """Return the guards of an integer argument.
 
         Its type, its range, and equality with a known expression.
         """
         name = self.names[leaf]
         found: list[Check] = [IntegerGuard(name, leaf)]
-        place = self.places.get(expression)
+        place = self.sources.get(expression)
         if place is None or (place.leaf, place.dim) != (leaf, None):
-            if all(s in self.places for s in expression.free_symbols):
+            if all(s in self.sources for s in expression.free_symbols):
                 found.append(self._equal(leaf, None, name, expression))
         elif (ends := self.ranges.get(expression)) is not None:
             if type(ends.lower) is int and ends.lower > 0:
@@ -226,13 +236,14 @@ class Conditions:
                 parts = [self._computed(x, text) for x in operands]
                 function = _OPERATORS[name]
                 return lambda leaves: function(*(part(leaves) for part in parts))
-            case Call(function=function, arguments=arguments, options=()):
+            case FunctionCall(function=function, arguments=arguments, options=()):
                 called = _FUNCTIONS.get(_dotted(function))
                 if called is not None and (len(arguments) == 1 or (called in (max, min) and arguments)):
                     parts = [self._computed(x, text) for x in arguments]
                     return lambda leaves: called(*(part(leaves) for part in parts))
             case Subscript(
-                of=Call(function=Attribute(of=source, name="size"), arguments=()), key=Constant(value=int(d))
+                of=FunctionCall(function=Attribute(of=source, name="size"), arguments=()),
+                key=Constant(value=int(d)),
             ):
                 leaf = self._leaf(source, text)
                 return lambda leaves: leaves[leaf].size()[d]
@@ -263,17 +274,17 @@ class Conditions:
             (_, place), *rest = rest
             argument = f"{argument}_{place}"
         for leaf, (name, path) in enumerate(self.paths):
-            if name == argument and len(path) == len(rest) and all(map(_is_step, path, rest)):
+            if name == argument and len(path) == len(rest) and all(map(_is_path_entry, path, rest)):
                 return leaf
         raise ArchiveError(f"the condition {text[:120]!r} is of no argument")
 
 
-def _is_step(step: pytree_specs.Step, written: tuple[bool, Any]) -> bool:
+def _is_path_entry(step: pytree_specs.PathEntry, written: tuple[bool, Any]) -> bool:
     by_name, key = written
     if by_name:
         return step.is_attribute and step.key == key
     if step.key is None or step.is_attribute:
-        return bool(step.place == key)
+        return bool(step.position == key)
     return bool(step.key == key)
 
 
@@ -292,7 +303,7 @@ def _shift(a: Any, b: Any) -> Any:
     return a << b
 
 
-def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+def _numbers_only(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `function` to reject arguments other than numbers.
 
     A string times a large integer could exhaust memory.
@@ -319,7 +330,7 @@ _ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
 _OPERATORS: Final[Mapping[str, Callable[..., Any]]] = {
     **_RELATIONS,
     "not": operator.not_,
-    **{name: _of_numbers(function) for name, function in _ARITHMETIC.items()},
+    **{name: _numbers_only(function) for name, function in _ARITHMETIC.items()},
 }
 _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "max": max, "min": min, "abs": abs, "float": float, "int": int, "round": round, "bool": bool,

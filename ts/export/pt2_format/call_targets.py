@@ -21,7 +21,7 @@ from ts.ops.namespace import OpOverload, overload_named
 _PREFIX: Final = "torch.ops."
 _HIGHER: Final = "torch.ops.higher_order."
 _BATCHES: Final = "torch._functorch.predispatch."
-_STEPS: Final = (  # functions that `vmap` calls when it starts and ends
+_VMAP_OPERATORS: Final = (  # functions that `vmap` calls when it starts and ends
     "lazy_load_decompositions", "_vmap_increment_nesting", "_vmap_decrement_nesting", "_add_batch_dim",
     "_remove_batch_dim",
 )  # fmt: skip
@@ -36,7 +36,7 @@ def found(name: str) -> Any:
     if name.startswith(_HIGHER):
         return _of_functions(name.removeprefix(_HIGHER))
     if name.startswith(_BATCHES):
-        return _step_of_batch(name.removeprefix(_BATCHES))
+        return _find_vmap_operator(name.removeprefix(_BATCHES))
     if name.startswith(_PREFIX):
         return _overload(name.removeprefix(_PREFIX))
     raise ArchiveError(f"the program calls {name[:120]}, which ts does not have")
@@ -65,15 +65,15 @@ def _of_functions(name: str) -> Any:
     return function
 
 
-def _step_of_batch(name: str) -> Any:
+def _find_vmap_operator(name: str) -> Any:
     """Return the function of `vmap` that `name` denotes."""
-    home = _steps()
-    if name not in _STEPS or home is None:
+    home = _vmap_module()
+    if name not in _VMAP_OPERATORS or home is None:
         raise ArchiveError(f"the program calls {_BATCHES}{name[:80]}, which ts does not have")
     return getattr(home, name)
 
 
-def _steps() -> Any:
+def _vmap_module() -> Any:
     """Return the module that defines the functions of `vmap`; None if it is not installed."""
     try:
         return importlib.import_module("ts._functorch.predispatch")
@@ -107,6 +107,6 @@ def name_of(target: Any) -> str:
     if is_of_functions(target):
         return f"{_HIGHER}{target.__name__}"
     name = getattr(target, "__name__", "")
-    if name in _STEPS and getattr(_steps(), name, None) is target:
+    if name in _VMAP_OPERATORS and getattr(_vmap_module(), name, None) is target:
         return f"{_BATCHES}{name}"
     raise ArchiveError(f"a call of {target!r} cannot be saved")

@@ -1,6 +1,6 @@
 """Parser of `.pt2` formulas: sizes in sympy syntax, and argument conditions in Python syntax.
 
-    parse("Add(Symbol('s0', integer=True), Integer(1))")       a Call of Add with a Call and a Call
+    parse("Add(Symbol('s0', integer=True), Integer(1))")       a FunctionCall with two arguments
     parse("L['x'].size()[0] >= 2*L['y'].size()[1]")            an Operation >= ...
 
 The parser evaluates nothing. It returns a syntax tree of names, numbers, strings, calls and operators; length
@@ -41,8 +41,8 @@ class Name:
 
 
 @dataclass(slots=True, frozen=True)
-class Call:
-    """Call expression: callee, arguments, keyword arguments."""
+class FunctionCall:
+    """FunctionCall expression: callee, arguments, keyword arguments."""
 
     function: Formula
     arguments: tuple[Formula, ...]
@@ -73,14 +73,14 @@ class Operation:
     operands: tuple[Formula, ...]
 
 
-Formula = Constant | Name | Call | Subscript | Attribute | Operation
+Formula = Constant | Name | FunctionCall | Subscript | Attribute | Operation
 
 
-def _parts(formula: Formula) -> tuple[Formula, ...]:
+def _operands(formula: Formula) -> tuple[Formula, ...]:
     match formula:
         case Operation(operands=operands):
             return operands
-        case Call(function=function, arguments=arguments, options=options):
+        case FunctionCall(function=function, arguments=arguments, options=options):
             return (function, *arguments, *(value for _, value in options))
         case Subscript(of=of, key=key):
             return (of, key)
@@ -134,7 +134,7 @@ class _Parser:
             self.fail(f"{self.token!r} stands behind its end")
         level = [found]
         for _ in range(_MAX_TREE_HEIGHT):
-            level = [part for x in level for part in _parts(x)]
+            level = [part for x in level for part in _operands(x)]
             if not level:
                 return found
         self.fail("it is too large")
@@ -250,7 +250,7 @@ class _Parser:
                 arguments.append(found)
             if self.token != ")":
                 self.expect(",")
-        return Call(function, tuple(arguments), tuple(options))
+        return FunctionCall(function, tuple(arguments), tuple(options))
 
     def atom(self) -> Formula:
         kind = self.kind

@@ -29,7 +29,7 @@ _NANOSECONDS_EACH: Final = 20
 _MAX_NESTING_DEPTH: Final = 300  # nesting of objects and lists, at most
 _FLOATS: Final = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 # string literals; an unterminated one extends to the end
-_TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)
+_STRINGS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)
 _MARKS: Final = re.compile(r"[\[{\]}]")
 _Reads = Callable[[Any, str], Any]
 
@@ -55,7 +55,7 @@ def _depth(text: str) -> int:
     if text.count("[") + text.count("{") <= _MAX_NESTING_DEPTH:
         return 0
     deepest = depth = 0
-    for mark in _MARKS.findall(_TEXTS.sub("", text)):
+    for mark in _MARKS.findall(_STRINGS.sub("", text)):
         depth += 1 if mark in "[{" else -1
         deepest = max(deepest, depth)
     return deepest

@@ -1,7 +1,7 @@
 """Pytree specs of arguments and results in `.pt2` archives, and paths of their leaves.
 
     read('[1, {"type": "builtins.tuple", "context": "null", "children_spec": [...]}]')     a TreeSpec
-    paths(spec)                                     [(Step(place=0, key=None), ...), ...], one for each leaf
+    paths(spec)            [(PathEntry(position=0, key=None), ...), ...], one for each leaf
 
 Files contain the registered names of types; nothing is imported, and contexts are plain JSON.
 """
@@ -129,40 +129,40 @@ def named_tuples(*specs: Any) -> dict[str, list[str]]:
 # ---- leaves ------------------------------------------------------------------------------------------
 
 
-class Step(NamedTuple):
-    """Step of a path in a pytree: index of the child, and its key or attribute name."""
+class PathEntry(NamedTuple):
+    """PathEntry of a path in a pytree: index of the child, and its key or attribute name."""
 
-    place: int
+    position: int
     key: Any = None
     is_attribute: bool = False
 
     def __str__(self) -> str:
         if self.is_attribute:
             return f".{self.key}"
-        return f"[{self.place if self.key is None else self.key!r}]"
+        return f"[{self.position if self.key is None else self.key!r}]"
 
 
-def paths(spec: Any) -> Iterator[tuple[Step, ...]]:
+def paths(spec: Any) -> Iterator[tuple[PathEntry, ...]]:
     """Yield the path of each leaf, in order."""
     if spec.is_leaf():
         yield ()
         return
-    for step, child in zip(_steps(spec), spec.children(), strict=True):
+    for entry, child in zip(_path_entries(spec), spec.children(), strict=True):
         for path in paths(child):
-            yield (step, *path)
+            yield (entry, *path)
 
 
-def _steps(spec: Any) -> list[Step]:
+def _path_entries(spec: Any) -> list[PathEntry]:
     kind, context, count = spec.type, spec.context, spec.num_children
     if kind in _DICTIONARIES:
-        return [Step(i, key) for i, key in enumerate(context)]
+        return [PathEntry(i, key) for i, key in enumerate(context)]
     if kind is defaultdict:
-        return [Step(i, key) for i, key in enumerate(context[1])]
+        return [PathEntry(i, key) for i, key in enumerate(context[1])]
     if kind is namedtuple:
-        return [Step(i, name, True) for i, name in enumerate(context._fields)]
+        return [PathEntry(i, name, True) for i, name in enumerate(context._fields)]
     if kind not in (tuple, list, deque) and _is_of_fields(context, count):
-        return [Step(i, name, True) for i, name in enumerate(context[0])]
-    return [Step(i) for i in range(count)]
+        return [PathEntry(i, name, True) for i, name in enumerate(context[0])]
+    return [PathEntry(i) for i in range(count)]
 
 
 def _is_of_fields(context: Any, count: int) -> bool:
@@ -175,19 +175,19 @@ def _is_of_fields(context: Any, count: int) -> bool:
     )
 
 
-def argument_paths(spec: Any, names: list[str] | None) -> list[tuple[str, tuple[Step, ...]]]:
+def argument_paths(spec: Any, names: list[str] | None) -> list[tuple[str, tuple[PathEntry, ...]]]:
     """Return (argument name, path within the argument) for each leaf of (args, kwargs)."""
     found = []
     for path in paths(spec):
         if len(path) < 2:
             raise ArchiveError("the tree of arguments is none of positions and names")
         part, argument, *rest = path
-        if part.place == 1:
+        if part.position == 1:
             name = str(argument.key)
-        elif names is not None and argument.place < len(names):
-            name = names[argument.place]
+        elif names is not None and argument.position < len(names):
+            name = names[argument.position]
         else:
-            name = f"args_{argument.place}"
+            name = f"args_{argument.position}"
         found.append((name, tuple(rest)))
     return found
 
@@ -200,4 +200,4 @@ def check_arguments(spec: Any) -> None:
     raise ArchiveError("the tree of arguments is none of positions and names")
 
 
-__all__ = ["Step", "argument_paths", "check_arguments", "named_tuples", "paths", "read", "write"]
+__all__ = ["PathEntry", "argument_paths", "check_arguments", "named_tuples", "paths", "read", "write"]

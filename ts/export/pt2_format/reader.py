@@ -262,8 +262,8 @@ class _Reader:
         check_layout(meta.layout)
         if len(meta.sizes) != len(meta.strides) or len(meta.sizes) > 64:
             raise ArchiveError("a tensor has other strides than sizes")
-        sizes = list(map(self.symbols.number, meta.sizes))
-        strides = list(map(self.symbols.number, meta.strides))
+        sizes = list(map(self.symbols.decode_scalar, meta.sizes))
+        strides = list(map(self.symbols.decode_scalar, meta.strides))
         numbers = (*sizes, *strides)
         if not all(isinstance(n, SymInt) or (type(n) is int and 0 <= n < 1 << 62) for n in numbers):
             raise ArchiveError("a tensor has a size that no tensor has")
@@ -388,14 +388,14 @@ class _GraphReader:
         check_name(name)
         node = self.graph.placeholder(f"{name}_" if name in _OF_CODE else name)
         self.placeholders.append(node)
-        value = _plain(written) if written.kind in _NUMBERS else self.known(written)
+        value = _plain(written) if written.kind in _NUMBERS else self.decode_meta(written)
         self.named(name, node, value)
         if spec is not None:
             if getattr(spec.arg, "name", name) != name:
                 raise ArchiveError(f"the input {name} has another name in the signature")
             spec.arg.name = node.name
 
-    def known(self, written: schema.TaggedUnion) -> Any:
+    def decode_meta(self, written: schema.TaggedUnion) -> Any:
         """Return the metadata of a value: a fake tensor, a symbol, or a list of these."""
         kind, value = written.kind, written.value
         graph = self.written
@@ -405,12 +405,12 @@ class _GraphReader:
                 raise ArchiveError(f"nothing is known of the tensor {value.name[:80]}")
             return self.reader.fake(meta)
         if kind == "as_tensors":
-            return [self.known(schema.Argument("as_tensor", x)) for x in value]
+            return [self.decode_meta(schema.Argument("as_tensor", x)) for x in value]
         if kind in _SIZE_KINDS and value.kind == "as_name":
             found = getattr(graph, _SIZE_KINDS[kind][1]).get(value.value)
             if found is None:
                 raise ArchiveError(f"nothing is known of the number {value.value[:80]}")
-            number = self.reader.symbols.number(found)
+            number = self.reader.symbols.decode_scalar(found)
             if type(number) not in _SIZE_KINDS[kind][2]:
                 raise ArchiveError(f"the number {value.value[:80]} is of another type than the program says")
             return number
@@ -439,7 +439,7 @@ class _GraphReader:
         metadata = _metadata(written.metadata)
         node.meta.update(metadata)
         if direct is not None:
-            self.named(name, node, None if direct.kind == "as_none" else self.known(direct))
+            self.named(name, node, None if direct.kind == "as_none" else self.decode_meta(direct))
             return
         if node.name in self.nodes:
             raise ArchiveError(f"two values are called {node.name}")
@@ -485,7 +485,7 @@ class _GraphReader:
             if each.kind == "as_none":
                 found.append(None)
                 continue
-            value = self.known(each)
+            value = self.decode_meta(each)
             found.append(value)
             name = each.value.name if each.kind == "as_tensor" else getattr(each.value, "value", "")
             if not isinstance(name, str) or not name:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from ts._core.thread import deadline
 from ts.errors import ArchiveError
 from ts.export.pt2_format import expr_parser
-from ts.export.pt2_format.expr_parser import Call, Constant, Formula, Name, Operation
+from ts.export.pt2_format.expr_parser import Constant, Formula, FunctionCall, Name, Operation
 from ts.export.pt2_format.schema import Expression, Hint, Range, TaggedUnion
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Symbols:
         self._said = ranges
         self._environment: ShapeEnv | None = None
         self._symbols: dict[str, Any] = {}
-        self._known: dict[str, Any] = {}  # decoded expressions, by their text
+        self._expressions: dict[str, Any] = {}  # decoded expressions, by their text
 
     @property
     def any(self) -> bool:
@@ -70,7 +70,7 @@ class Symbols:
 
     # ---- reading
 
-    def number(self, choice: TaggedUnion) -> Any:
+    def decode_scalar(self, choice: TaggedUnion) -> Any:
         """Decode a number or symbolic expression."""
         if choice.kind != "as_expr":
             return choice.value
@@ -82,7 +82,7 @@ class Symbols:
     def expression(self, written: Expression) -> Any:
         """Decode an expression; equal texts are decoded once."""
         text = written.expr_str
-        found = self._known.get(text)
+        found = self._expressions.get(text)
         if found is None:
             _ = self.environment
             formula = expr_parser.parse(text)
@@ -94,7 +94,7 @@ class Symbols:
                 found = _checked(_Builder(self, text).build(formula), text)
             except (ValueError, TypeError, ArithmeticError, AttributeError, RecursionError) as error:
                 raise ArchiveError(f"the size {text[:80]!r} is none: {error}") from None
-            self._known[text] = found
+            self._expressions[text] = found
         hint = written.hint
         if hint is not None and found.is_Symbol and type(hint.value) is int:
             self.environment.hints.setdefault(found, hint.value)
@@ -190,7 +190,7 @@ class _Builder:
                 return self.symbols.symbol(name)
             case Operation(operator=operator, operands=operands):
                 return self.operation(operator, [self.build(x) for x in operands])
-            case Call(function=Name(name=name), arguments=arguments, options=options):
+            case FunctionCall(function=Name(name=name), arguments=arguments, options=options):
                 return self.call(name, arguments, dict(options))
         self.fail("it has what sizes do not have")
 
@@ -256,7 +256,9 @@ class _Builder:
 
     def pair(self, formula: Formula) -> Any:
         match formula:
-            case Call(function=Name(name="ExprCondPair" | "Tuple"), arguments=(value, condition), options=()):
+            case FunctionCall(
+                function=Name(name="ExprCondPair" | "Tuple"), arguments=(value, condition), options=()
+            ):
                 found = self.build(value), self.build(condition)
                 self.check_kinds("Add", [found[0]])
                 self.check_kinds("Not", [found[1]])
@@ -322,7 +324,9 @@ _PRODUCTS: Final = frozenset(
 def _terms(formula: Formula) -> int:
     """Return an upper bound for the number of terms that the expansion of a formula has."""
     match formula:
-        case Call(function=Name(name=name), arguments=parts) | Operation(operator=name, operands=parts):
+        case (
+            FunctionCall(function=Name(name=name), arguments=parts) | Operation(operator=name, operands=parts)
+        ):
             each = [min(_terms(x), _MAX_TERMS + 1) for x in parts]
         case _:
             return 1
@@ -330,7 +334,7 @@ def _terms(formula: Formula) -> int:
         return math.prod(each[:_MAX_NODES])
     if name in ("Pow", "PowByNatural", "**") and len(each) == 2:
         power = parts[1]
-        if isinstance(power, Call) and power.arguments:
+        if isinstance(power, FunctionCall) and power.arguments:
             power = power.arguments[0]
         n = power.value if isinstance(power, Constant) and type(power.value) is int else 1
         return int(each[0] ** min(n, _MAX_POWER))

@@ -22,20 +22,20 @@ from ts.export.pt2_format import json_codec, schema
 from ts.export.pt2_format.container import Container, ContainerWriter
 from ts.nn.parameter import Parameter
 
-_DTYPES: Final = {number: d for d, number in schema.DTYPES.items()}
+_DTYPES: Final = {code: d for d, code in schema.DTYPES.items()}
 _PREFIXES: Final = {"weights": "weight_", "constants": "tensor_"}
 _MAX_DIMENSIONS: Final = 64
 
 
-def dtype_of(number: int) -> dtypes.dtype:
-    """Return the dtype with the code `number`; raise ArchiveError if it is unsupported."""
-    found = _DTYPES.get(number)
+def dtype_of(code: int) -> dtypes.dtype:
+    """Return the dtype with the code `code`; raise ArchiveError if it is unsupported."""
+    found = _DTYPES.get(code)
     if found is None:
-        raise ArchiveError(f"the file has tensors of the dtype {number}, which ts does not have")
+        raise ArchiveError(f"the file has tensors of the dtype {code}, which ts does not have")
     return found
 
 
-def number_of(dtype: dtypes.dtype) -> int:
+def dtype_code(dtype: dtypes.dtype) -> int:
     """Return the code of a dtype in archives."""
     return schema.DTYPES[dtype]
 
@@ -45,10 +45,10 @@ def device_of(written: schema.Device) -> devices.device:
     return device_named(written.type if written.index is None else f"{written.type}:{written.index}")
 
 
-def check_layout(number: int) -> None:
+def check_layout(code: int) -> None:
     """Raise ArchiveError if the layout code is not that of strided tensors."""
-    if number != schema.STRIDED_LAYOUT_CODE:
-        raise ArchiveError(f"the file has tensors of the layout {number}, which ts does not have")
+    if code != schema.STRIDED_LAYOUT_CODE:
+        raise ArchiveError(f"the file has tensors of the layout {code}, which ts does not have")
 
 
 class TensorFolder:
@@ -144,6 +144,6 @@ def meta_of(
         return [chosen(schema.SymInt, n, "as_int") for n in values]
 
     return schema.TensorMeta(
-        number_of(dtype), numbers(sizes), bool(requires_grad), schema.Device(device.type, device.index),
+        dtype_code(dtype), numbers(sizes), bool(requires_grad), schema.Device(device.type, device.index),
         numbers(strides), chosen(schema.SymInt, offset, "as_int"),
     )  # fmt: skip

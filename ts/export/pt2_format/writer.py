@@ -20,7 +20,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.archive import torch_save
 from ts.errors import ArchiveError
 from ts.export import signature as kinds
-from ts.export.dim import whole_end
+from ts.export.dim import to_int_bound
 from ts.export.fake import device_of
 from ts.export.module_calls import ModuleCallSignature
 from ts.export.program import ExportedProgram
@@ -28,7 +28,7 @@ from ts.export.pt2_format import call_targets, json_codec, lift_constants, pytre
 from ts.export.pt2_format.container import ContainerWriter
 from ts.export.pt2_format.schema import Argument
 from ts.export.pt2_format.symbols import chosen
-from ts.export.pt2_format.tensors import WrittenFolder, meta_of, number_of
+from ts.export.pt2_format.tensors import WrittenFolder, dtype_code, meta_of
 from ts.export.signature import InputKind, InputSpec, OutputKind, OutputSpec
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node
@@ -84,7 +84,7 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
         fields,
     )
     ranges = {
-        str(s): schema.Range(whole_end(r.lower), whole_end(r.upper))
+        str(s): schema.Range(to_int_bound(r.lower), to_int_bound(r.upper))
         for s, r in program.range_constraints.items()
         # the graph contains the equal expression instead of the symbol
         if s not in program.environment.replaced
@@ -315,7 +315,7 @@ class _GraphWriter:
         if isinstance(x, complex):
             return Argument("as_complex", schema.Complex(x.real, x.imag))
         if isinstance(x, dtypes.dtype):
-            return Argument("as_scalar_type", number_of(x))
+            return Argument("as_scalar_type", dtype_code(x))
         if isinstance(x, dtypes.layout):
             return Argument("as_layout", schema.STRIDED_LAYOUT_CODE)
         if isinstance(x, dtypes.memory_format):

@@ -59,7 +59,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
                 result = decomposition(*args, **kwargs)
             if result is not NotImplemented:
                 return result
-        if func is aten._local_scalar_dense.default and self.known_node(args[0]) is not None:
+        if func is aten._local_scalar_dense.default and self.find_node(args[0]) is not None:
             raise RuntimeError(
                 f"It appears that you're trying to get value out of a tracing tensor with {func} - erroring "
                 "out! It's likely that this is caused by data-dependent control flow or similar.  It may be "
@@ -97,7 +97,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
     def _describe(self, node: Node, value: Tensor) -> None:
         node.meta["val"] = value
 
-    def known_node(self, x: Tensor) -> Node | None:
+    def find_node(self, x: Tensor) -> Node | None:
         """Return the node that computes a tensor; None for a constant of the graph."""
         found = self._nodes.get(id(x)) or self._bind_same_memory(x)
         return None if found is None else found[1]
@@ -106,7 +106,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         """Return the node of a tensor, a new `get_attr` node for a constant; other values unchanged."""
         if not isinstance(x, Tensor):
             return x
-        if (found := self.known_node(x)) is not None:
+        if (found := self.find_node(x)) is not None:
             return found
         known = self._constants.get(id(x))
         if known is None:

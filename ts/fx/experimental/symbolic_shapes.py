@@ -105,12 +105,12 @@ def expect_true(a: Any, skip: int = 0) -> bool:
 
 def statically_known_true(x: Any) -> bool:
     """Return True if a condition is provably true for all sizes."""
-    return x.node.is_known(True) if isinstance(x, SymBool) else bool(x)
+    return x.node.is_provable(True) if isinstance(x, SymBool) else bool(x)
 
 
 def statically_known_false(x: Any) -> bool:
     """Return True if a condition is provably false for all sizes."""
-    return x.node.is_known(False) if isinstance(x, SymBool) else not x
+    return x.node.is_provable(False) if isinstance(x, SymBool) else not x
 
 
 def sym_and(x: Any, *others: Any) -> Any:

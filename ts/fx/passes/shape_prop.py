@@ -64,14 +64,14 @@ class ShapeProp(Interpreter):
             raise RuntimeError(f"ShapeProp error for: node={n.format_node()} with meta={n.meta}") from error
         found = False
 
-        def known(x: Any) -> Any:
+        def record_meta(x: Any) -> Any:
             nonlocal found
             if not isinstance(x, Tensor):
                 return x
             found = True
             return _extract_tensor_metadata(x)
 
-        meta = map_aggregate(result, known)
+        meta = map_aggregate(result, record_meta)
         if found:
             n.meta["tensor_meta"] = meta
         n.meta["type"] = type(result)

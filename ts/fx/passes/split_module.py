@@ -58,8 +58,8 @@ class _Split:
     def __init__(self, module: GraphModule, keep_node_name: bool) -> None:
         self.module = module
         self.keep_node_name = keep_node_name
-        self.parts: dict[str, Partition] = {}
-        self.part_of: dict[Node, str] = {}
+        self.partitions: dict[str, Partition] = {}
+        self.partition_of: dict[Node, str] = {}
         self.nodes = {node.name: node for node in module.graph.nodes}
         self.graph = Graph()
         self.values: dict[str, Node] = {}  # nodes of the new graph by the names of the old ones
@@ -72,40 +72,40 @@ class _Split:
                 continue
             name = str(split_callback(node))
             name = name if affix is None else f"{affix}_{name}"
-            node._fx_partition = self.part_of[node] = name
-            self.parts.setdefault(name, Partition(name)).node_names.append(node.name)
+            node._fx_partition = self.partition_of[node] = name
+            self.partitions.setdefault(name, Partition(name)).node_names.append(node.name)
 
     def connect(self) -> None:
         """Determine the inputs and outputs of each partition."""
         for node in self.module.graph.nodes:
             if node.op not in ("placeholder", "get_attr"):
                 for value in node.all_input_nodes:
-                    self._use(value, self.part_of.get(node))
+                    self._use(value, self.partition_of.get(node))
 
     def _use(self, value: Node, used: str | None) -> None:
-        made = self.part_of.get(value)
+        made = self.partition_of.get(value)
         if made == used:
             return
         if made is not None:
-            self.parts[made].outputs.setdefault(value.name)
+            self.partitions[made].outputs.setdefault(value.name)
             if used is not None:
-                self.parts[made].dependents.setdefault(used)
-                self.parts[used].dependencies.setdefault(made)
+                self.partitions[made].dependents.setdefault(used)
+                self.partitions[used].dependencies.setdefault(made)
         if used is not None:
-            self.parts[used].inputs.setdefault(value.name)
+            self.partitions[used].inputs.setdefault(value.name)
 
     def order(self) -> list[str]:
         """Return the partition names in topological order."""
-        ready = [name for name, part in self.parts.items() if not part.dependencies]
+        ready = [name for name, part in self.partitions.items() if not part.dependencies]
         ordered = []
         while ready:
             name = ready.pop()
             ordered.append(name)
-            for other in self.parts[name].dependents:
-                self.parts[other].dependencies.pop(name)
-                if not self.parts[other].dependencies:
+            for other in self.partitions[name].dependents:
+                self.partitions[other].dependencies.pop(name)
+                if not self.partitions[other].dependencies:
                     ready.append(other)
-        if len(ordered) != len(self.parts):
+        if len(ordered) != len(self.partitions):
             raise RuntimeError("cycle exists between partitions!")
         return ordered
 
@@ -131,8 +131,8 @@ class _Split:
 
     def fill(self, qualname_map: dict[str, str] | None) -> None:
         """Copy the nodes into their parts."""
-        for node, name in self.part_of.items():
-            part = self.parts[name]
+        for node, name in self.partition_of.items():
+            part = self.partitions[name]
             target = node.target
             if node.op == "call_module":
                 target = node.target.replace(".", "_")
@@ -198,17 +198,17 @@ def split_module(
     split = _Split(m, bool(keep_original_node_name))
     split.assign(split_callback, partition_affix)
     split.connect()
-    as_they_begin = list(split.parts)
+    as_they_begin = list(split.partitions)
     order = split.order()
     for name in order:
-        split.add_inputs(split.parts[name], keep_original_input_name)
+        split.add_inputs(split.partitions[name], keep_original_input_name)
     split.fill(qualname_map)
     nodes = list(m.graph.nodes)
-    if not keep_original_order or not split.parts:
+    if not keep_original_order or not split.partitions:
         for node in nodes:
             split.outer(node)
     for name in as_they_begin if keep_original_order else order:
-        part = split.parts[name]
+        part = split.partitions[name]
         if keep_original_order:
             wanted = [*(n for n in nodes if n.op == "placeholder"), *(split.nodes[i] for i in part.inputs)]
             for node in wanted:
@@ -219,7 +219,7 @@ def split_module(
         if node.op == "output":
             split.graph.output(map_arg(node.args[0], lambda n: split.values[n.name]))
     result = GraphModule(split.attributes, split.graph)
-    result.meta["partition_names"] = {part.submod_name for part in split.parts.values()}
+    result.meta["partition_names"] = {part.submod_name for part in split.partitions.values()}
     return result
 
 

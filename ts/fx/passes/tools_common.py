@@ -68,14 +68,14 @@ def _with_order(gm: GraphModule, order: list[Node]) -> GraphModule:
     return gm
 
 
-def _waiting(gm: GraphModule) -> dict[Node, int]:
+def _count_inputs(gm: GraphModule) -> dict[Node, int]:
     """Return the number of input nodes for each node."""
     return {node: len(node.all_input_nodes) for node in gm.graph.nodes}
 
 
 def legalize_graph(gm: GraphModule) -> GraphModule:
     """Sort the graph topologically, with nodes without inputs first, and return the module."""
-    waiting = _waiting(gm)
+    waiting = _count_inputs(gm)
     ready = deque(node for node, count in waiting.items() if not count)
     order = []
     while ready:
@@ -98,7 +98,7 @@ def stable_topological_sort(gm: GraphModule) -> GraphModule:
     """Sort the graph topologically, otherwise preserving node order, and return the module."""
     nodes = list(gm.graph.nodes)
     place = {node: i for i, node in enumerate(nodes)}
-    waiting = _waiting(gm)
+    waiting = _count_inputs(gm)
     ready = [place[node] for node in nodes if not waiting[node]]
     order = []
     while ready:

@@ -56,7 +56,7 @@ class Partition:
         return len(self.nodes)
 
 
-class _Parts:
+class _PartitionTable:
     """Current partitions, indexed by id and by node."""
 
     def __init__(self) -> None:
@@ -136,32 +136,32 @@ class CapabilityBasedPartitioner:
 
     def propose_partitions(self) -> list[Partition]:
         """Return the partitions of supported nodes."""
-        parts = _Parts()
+        partitions = _PartitionTable()
         count = 0
         for place, node in enumerate(reversed(self.graph_module.graph.nodes)):
             mine = []
             if self._is_node_supported(node):
-                parts.put(node, count, place)
+                partitions.put(node, count, place)
                 mine = [count]
                 count += 1
             if self.skip_horizontal_fusion:
-                others = [parts.of[user] for user in node.users if mine and user in parts.of]
+                others = [partitions.of[user] for user in node.users if mine and user in partitions.of]
             else:
-                others = sorted(parts.order, key=lambda p: parts.order[p])
+                others = sorted(partitions.order, key=lambda p: partitions.order[p])
             candidates = list(dict.fromkeys([*mine, *others]))
             current = candidates[0] if candidates else -1
             for other in candidates[1:]:
-                if other in parts.by_id and other != current:
-                    current = parts.merge(current, other)
-        for part in parts.by_id.values():
+                if other in partitions.by_id and other != current:
+                    current = partitions.merge(current, other)
+        for part in partitions.by_id.values():
             part.nodes = dict(sorted(part.nodes.items(), key=lambda item: item[1] or 0, reverse=True))
-        self._keep_items(parts)
+        self._assign_items(partitions)
         if not self.allows_single_node_partition:
-            for id in [id for id, part in parts.by_id.items() if self._computes(part) <= 1]:
-                del parts.by_id[id]
-        return [part for part in parts.by_id.values() if part.size()]
+            for id in [id for id, part in partitions.by_id.items() if self._computes(part) <= 1]:
+                del partitions.by_id[id]
+        return [part for part in partitions.by_id.values() if part.size()]
 
-    def _keep_items(self, parts: _Parts) -> None:
+    def _assign_items(self, partitions: _PartitionTable) -> None:
         """Assign `getitem` nodes to the partition of their tuple."""
         moved = True
         while moved:
@@ -169,15 +169,15 @@ class CapabilityBasedPartitioner:
             for node in self.graph_module.graph.nodes:
                 if not all(self._is_function(user, {_GETITEM}) for user in node.users):
                     continue
-                home = parts.of.get(node)
+                home = partitions.of.get(node)
                 for user in node.users:
-                    if parts.of.get(user) == home:
+                    if partitions.of.get(user) == home:
                         continue
                     moved = True
                     if home is None:
-                        parts.take(user)
+                        partitions.take(user)
                     else:
-                        parts.put(user, home, None)
+                        partitions.put(user, home, None)
 
     @staticmethod
     def _is_function(node: Node, names: set[str]) -> bool:

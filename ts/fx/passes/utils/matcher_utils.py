@@ -24,7 +24,7 @@ from ts.unsupported import names_for
 
 __all__ = ["InternalMatch", "SubgraphMatcher"]
 
-_ENDS = ("placeholder", "output")
+_BOUNDARY_KINDS = ("placeholder", "output")
 
 
 @dataclass
@@ -94,7 +94,7 @@ class SubgraphMatcher:
             return True
         if pn.op != gn.op:
             return False
-        if pn.op in _ENDS:
+        if pn.op in _BOUNDARY_KINDS:
             return True
         return self._match_attributes(pn, gn) if pn.op == "get_attr" else bool(pn.target == gn.target)
 
@@ -216,7 +216,7 @@ class SubgraphMatcher:
 
 def _inner(match: InternalMatch) -> list[Node]:
     """Return the nodes of a match except placeholders and outputs."""
-    return [gn for pn, gn in match.nodes_map.items() if pn.op not in _ENDS]
+    return [gn for pn, gn in match.nodes_map.items() if pn.op not in _BOUNDARY_KINDS]
 
 
 def _with_defaults(node: Node, arguments: Any) -> list[Any]:
