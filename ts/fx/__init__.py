@@ -36,7 +36,7 @@ __all__ = [
     "wrap",
 ]  # fmt: skip
 _absent = names_for(__name__)
-# Modules imported on first access to them or to one of their names.
+# Submodules that are imported when they, or one of their names, are used first.
 _SUBMODULES = frozenset({
     "_symbolic_trace", "annotate", "experimental", "interpreter", "operator_schemas", "passes", "patcher",
     "proxy", "subgraph_rewriter", "traceback", "tracer",

@@ -1,4 +1,4 @@
-"""Backward-compatibility decorator with PyTorch's name; it has no effect."""
+"""PyTorch's decorator that marks backward-compatible functions; it has no effect."""
 
 from __future__ import annotations
 

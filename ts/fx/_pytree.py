@@ -1,10 +1,10 @@
-"""Flattening of trees by a recorded tree structure: `torch.fx._pytree`.
+"""Flattening of containers by a recorded tree spec: `torch.fx._pytree`.
 
     leaves, spec = tree_flatten({"a": 1, "b": [2, 3]})
     tree_flatten_spec({"b": [5, 6], "a": 4}, spec)              [4, 5, 6]
 
-Generated code uses it to flatten its arguments to placeholders.  Classes registered in `ts.utils._pytree`
-need not be registered here.
+Generated code flattens its arguments by `tree_flatten_spec`. Classes that are registered in
+`ts.utils._pytree` need no registration here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def register_pytree_flatten_spec(
     flatten_fn_spec: FlattenFuncSpec,
     flatten_fn_exact_match_spec: FlattenFuncExactMatchSpec | None = None,
 ) -> None:
-    """Register the flattening of a class by a recorded spec."""
+    """Register functions that flatten instances of `cls` by a recorded spec."""
     SUPPORTED_NODES[cls] = flatten_fn_spec
     SUPPORTED_NODES_EXACT_MATCH[cls] = flatten_fn_exact_match_spec
 
@@ -77,5 +77,5 @@ def _sequence_flatten_spec_exact_match(d: Any, spec: TreeSpec) -> bool:
 _list_flatten_spec = _tuple_flatten_spec = _namedtuple_flatten_spec = _sequence_flatten_spec
 
 register_pytree_flatten_spec(dict, _dict_flatten_spec, _dict_flatten_spec_exact_match)
-for _sequence in (list, tuple, namedtuple):  # specs of named tuples name the function that makes them
+for _sequence in (list, tuple, namedtuple):  # the spec of a named tuple has the type `namedtuple`
     register_pytree_flatten_spec(_sequence, _sequence_flatten_spec, _sequence_flatten_spec_exact_match)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ from ts.fx.tracer import (
     is_fx_symbolic_tracing,
     is_fx_tracing,
 )
-from ts.fx.tracer import _assert_is_none as _assert_is_none  # generated code looks for it here
+from ts.fx.tracer import _assert_is_none as _assert_is_none  # generated code imports it from this module
 from ts.nn.modules.module import Module
 from ts.unsupported import names_for
 
@@ -52,7 +52,7 @@ _wrapped_methods_to_patch = wrapped_methods
 def symbolic_trace(
     root: Module | Callable[..., Any], concrete_args: dict[str, Any] | tuple[Any, ...] | None = None
 ) -> GraphModule:
-    """Trace a module or function and return a GraphModule that computes the same.
+    """Trace a module or function; return a GraphModule that computes its result.
 
     concrete_args   fixed values of parameters: see `Tracer.trace`
     """

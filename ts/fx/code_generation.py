@@ -1,13 +1,14 @@
 """Code generation: Python source of a graph.
 
-In: a graph's nodes.  Out: `PythonCode`: the source text and its globals.
+Input: the nodes of a graph. Output: a `PythonCode` with the source text and its globals.
 
     def forward(self, x):
         relu = torch.relu(x);  x = None
         return relu
 
-A `CodeGen` generates the function header and the return statement; programs define subclasses and set them by
-`Graph.set_codegen`.  `_PyTreeCodeGen` flattens container arguments and unflattens the result.
+A `CodeGen` generates the function header and the return statement; programs can define subclasses and pass
+them to `Graph.set_codegen`. Code of `_PyTreeCodeGen` flattens arguments that are containers, and unflattens
+the result.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ class PythonCode:
     """Generated code.
 
     src               the text
-    globals           objects of global names in the source
-    _lineno_map       which node a line is of, by places
-    _prologue_start   the line of `def`
+    globals           objects of the global names in the source
+    _lineno_map       index of the node of each line, by line number
+    _prologue_start   line number of `def`
     """
 
     src: str
@@ -43,7 +44,7 @@ class PythonCode:
 
 
 class PyTreeInfo(NamedTuple):
-    """Original parameter names, and tree specs of arguments and result, of a function with containers."""
+    """Parameter names of a function with containers, and the tree specs of its arguments and result."""
 
     orig_args: list[str]
     in_spec: pytree.TreeSpec
@@ -54,7 +55,7 @@ _PyTreeInfo = PyTreeInfo
 
 
 def _on_lines(texts: Sequence[str]) -> str:
-    """Format arguments one per line, with comments after the comma."""
+    """Format arguments with one argument per line; comments follow the comma."""
     lines = []
     for text in texts:
         argument, hash_sign, comment = text.partition("#")
@@ -63,13 +64,16 @@ def _on_lines(texts: Sequence[str]) -> str:
 
 
 def _call_with_accepted_options(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Call `function` with the options that it accepts; overriding programs may lack newer ones."""
+    """Call `function` with the options that it accepts.
+
+    Overridden methods of programs may lack new options.
+    """
     known = inspect.signature(function).parameters
     return function(*args, **{name: value for name, value in options.items() if name in known})
 
 
 class CodeGen:
-    """Generator of the function header, argument handling and return statement of a graph's code."""
+    """Generator of the function header, the argument handling and the return statement of generated code."""
 
     def __init__(self) -> None:
         self._body_transformer: TransformCodeFunc | None = None
@@ -96,7 +100,7 @@ class CodeGen:
         descs: Sequence[str] | None = None,
         repr_fn: Callable[[object], str] | None = None,
     ) -> str:
-        """Return the statement that returns `output_args`; `descs` are comments on its parts."""
+        """Return the statement that returns `output_args`; `descs` are comments on its elements."""
         return "return " + self._container(output_args, descs, repr_fn or repr)
 
     def _container(self, value: Any, descs: Sequence[str] | None, repr_fn: Callable[[object], str]) -> str:
@@ -107,21 +111,21 @@ class CodeGen:
         return f"{opening}\n{''.join(lines)}{closing}"
 
     def process_inputs(self, *args: Any) -> Any:
-        """Convert call arguments to placeholder values."""
+        """Convert the arguments of a call to the values of the placeholders."""
         return args
 
     def process_outputs(self, outputs: Any) -> Any:
-        """Convert the graph's result to the call's return value."""
+        """Convert the result of the graph to the return value of the call."""
         return outputs
 
     def additional_globals(self) -> list[tuple[str, Any]]:
-        """Return additional globals of the generated code as (name, object) pairs."""
+        """Return additional globals of the generated code, as (name, object) pairs."""
         return []
 
     def _gen_python_code(
         self, nodes: Any, root_module: str, namespace: Namespace, options: Options
     ) -> PythonCode:
-        """Return the code of a graph."""
+        """Return the Python code of a graph with these nodes."""
         writer = CodeWriter(root_module, namespace, options)
 
         def output(value: Any, **given: Any) -> str:
@@ -161,11 +165,11 @@ class _PyTreeCodeGen(CodeGen):
         self.pytree_info = pytree_info
 
     def process_inputs(self, *inputs: Any) -> Any:
-        """Return the leaves of the arguments."""
+        """Return the leaves of the arguments (containers are flattened)."""
         return pytree.arg_tree_leaves(*inputs)
 
     def process_outputs(self, out: Any) -> Any:
-        """Return the graph's results, in the containers that the function returned."""
+        """Return the results of the graph in the containers that the function returned."""
         if self.pytree_info is None or self.pytree_info.out_spec is None:
             return out
         return pytree.tree_unflatten(
@@ -181,7 +185,7 @@ class _PyTreeCodeGen(CodeGen):
             and spec.num_children == 2
             and spec.child(0).type is tuple
             and spec.child(1).type is dict
-        ):  # positional and keyword arguments
+        ):  # the spec has positional and keyword arguments
             count = spec.child(0).num_children
             names = self.pytree_info.orig_args
             by_name = ", ".join(
@@ -228,7 +232,10 @@ class _PyTreeCodeGen(CodeGen):
 
 
 class _BoxedCodeGen(CodeGen):
-    """Code generator for functions of one list of arguments, which they clear to free the arguments early."""
+    """Generator of code with one parameter, a list of arguments.
+
+    The code clears the list to free memory early.
+    """
 
     def gen_fn_def(
         self, free_vars: list[str], maybe_return_annotation: str, *, expanded_def: bool = False

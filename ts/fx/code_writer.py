@@ -1,12 +1,12 @@
 """Source lines of generated code, one statement per node.
 
-In: the nodes of a graph, and a namespace.  Out: lines, parameters, global names.
+Input: the nodes of a graph, and a namespace. Output: lines, parameters and global names.
 
     %relu : call_function[target=torch.relu](args = (%x,))            relu = torch.relu(x);  x = None
     %linear : call_module[target=net.0](args = (%relu,))              linear = getattr(self.net, "0")(relu)
 
-Each value is released after its last use, so that a call keeps no tensor longer than needed.  `verbose` code
-has comments with source locations and known properties of results.
+Generated code releases each value after its last use. With `verbose`, it contains comments with source
+locations and with dtypes and shapes of results.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Options(NamedTuple):
 
 
 class ParsedStackTrace(NamedTuple):
-    """Innermost frame of a stack trace."""
+    """Source line and function of the innermost frame of a stack trace."""
 
     file: str
     lineno: str
@@ -66,14 +66,14 @@ class ParsedStackTrace(NamedTuple):
     code: str
 
     def get_summary_str(self) -> str:
-        """Return the frame in one line."""
+        """Return the frame as one line of text."""
         return f"File: {self.file}:{self.lineno} in {self.name}, code: {self.code}"
 
 
 def parse_stack_trace(
     stack_trace: str, filter_fn: Callable[[str, str, str], bool] | None = None
 ) -> ParsedStackTrace | None:
-    """Return the innermost frame that `filter_fn(file, name, code)` accepts, or None."""
+    """Return the innermost frame that `filter_fn(file, name, code)` accepts; None if there is none."""
     lines = [line.strip() for line in (stack_trace or "").strip().split("\n")]
     for line, code in zip(lines[-2::-1], lines[:0:-1], strict=False):
         found = _FRAME.match(line)
@@ -83,7 +83,7 @@ def parse_stack_trace(
 
 
 def dotted(base: str, path: str) -> str:
-    """Return the expression for an attribute by its dotted name."""
+    """Return the expression that reads the attribute with the dotted name `path` of `base`."""
     for name in path.split("."):
         quoted = f'"{name}"' if name.isprintable() and not set(name) & {'"', "\\"} else repr(name)
         base = f"{base}.{name}" if _is_identifier(name) else f"getattr({base}, {quoted})"
@@ -91,20 +91,23 @@ def dotted(base: str, path: str) -> str:
 
 
 def _is_identifier(name: str) -> bool:
-    """Return True if `name` is a non-keyword identifier in NFKC form, to which Python normalises names."""
+    """Return True if `name` is an identifier in NFKC form and no keyword.
+
+    Python converts other forms to NFKC, so the name would change.
+    """
     is_word = name.isidentifier() and not keyword.iskeyword(name)
     return is_word and unicodedata.is_normalized("NFKC", name)
 
 
 def check_parameters(nodes: Iterable[Node]) -> None:
-    """Raise ValueError if a parameter name is not an identifier, to prevent code injection."""
+    """Raise ValueError if a parameter name is not an identifier: generated code contains the name."""
     for node in nodes:
         if node.op == "placeholder" and not _is_identifier(node.target.lstrip("*")):
             raise ValueError(f"{node.target[:80]!r} is no name of a parameter")
 
 
 class CodeWriter:
-    """Writer of a graph's Python code: accumulates parameters, body lines and globals."""
+    """Writer of the Python code of a graph: collects parameters, lines and globals."""
 
     def __init__(self, root: str, names: Namespace, options: Options) -> None:
         self.root = root
@@ -125,7 +128,7 @@ class CodeWriter:
     # ---- names and values ----------------------------------------------------------------------------
 
     def add_global(self, name_hint: str, obj: Any) -> str:
-        """Register a global and return the name by which code refers to it."""
+        """Register an object as a global of the code; return the name by which the code refers to it."""
         if is_from_torch(obj) and obj is not ts.device:
             return dotted(*qualified_name(obj).split(".", 1)) if hasattr(obj, "__name__") else type_name(obj)
         name = self.names.create_name(name_hint, obj)
@@ -135,7 +138,7 @@ class CodeWriter:
         return name
 
     def type_text(self, of: Any) -> str:
-        """Return a type as an annotation."""
+        """Return a type as the text of an annotation."""
         if of == ():
             return "()"
         text = type_name(of)
@@ -151,7 +154,7 @@ class CodeWriter:
         return f"{name}[{','.join(self.type_text(each) for each in inner)}]" if inner else name
 
     def value_text(self, value: Any) -> str:
-        """Return an argument as an expression."""
+        """Return an argument of a node as an expression."""
         if isinstance(value, Node):
             return repr(value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -196,7 +199,7 @@ class CodeWriter:
         for place, node in enumerate(nodes):
             if self.options.verbose:
                 self._comment(node)
-            self.body.append(f"# COUNTER: {place}\n")  # removed by the code generator
+            self.body.append(f"# COUNTER: {place}\n")  # the code generator removes this line
             self._write_node(node, generate_output)
             self._let_go(node, last_uses.get(node, []))
 
@@ -271,7 +274,7 @@ class CodeWriter:
     # ---- comments of verbose code --------------------------------------------------------------------
 
     def _comment(self, node: Node) -> None:
-        """Write a comment with the source location of a node, unless it equals the previous comment."""
+        """Write a comment with the source location of a node, unless the previous comment was equal."""
         if node.op in ("placeholder", "output"):
             return
         wanted = [f"{k}: {node.meta[k]}" for k in self.options.additional_meta or () if k in node.meta]
@@ -289,7 +292,7 @@ class CodeWriter:
             self.body.append(comment)
 
     def _result_type(self, node: Node) -> str:
-        """Return an annotation with dtype and shape of the result, if known from `meta`."""
+        """Return an annotation with dtype and shape of the result; an empty string if `meta` has neither."""
         value = meta_value(node)
         if isinstance(value, Tensor):
             text = self._colored("red", dtype_abbreviation(value.dtype))

@@ -1,4 +1,4 @@
-"""Compilation of generated code with available source: for tracebacks, `inspect`, and scripts.
+"""Compilation of generated code whose source is available to tracebacks, `inspect` and scripts.
 
 forward = forward_from_src("def forward(self, x):\\n    return x + 1\\n", {})
 inspect.getsource(forward)                the text, though it is in no file
@@ -19,7 +19,7 @@ _numbers = itertools.count()
 
 
 def _remember(src: str, co_fields: dict[str, Any] | None) -> str:
-    """Register generated source in `linecache` and return its file name."""
+    """Store generated source in `linecache` under a new file name; return the name."""
     key = f"<eval_with_key>.{next(_numbers)}"
     if co_fields and {"co_filename", "co_firstlineno", "co_name"} <= set(co_fields):
         key += f" from {co_fields['co_filename']}:{co_fields['co_firstlineno']} in {co_fields['co_name']}"
@@ -30,14 +30,14 @@ def _remember(src: str, co_fields: dict[str, Any] | None) -> str:
 
 
 def exec_with_source(src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None) -> None:
-    """Execute generated code and register its source for tracebacks and `inspect`."""
+    """Execute generated code whose source tracebacks and `inspect` can show."""
     exec(compile(src, _remember(src, co_fields), "exec", dont_inherit=True), globals)
 
 
 def method_from_src(
     method_name: str, src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None
 ) -> Callable[..., Any]:
-    """Execute code and return the function that it defines under `method_name`."""
+    """Execute code and return the function `method_name` that it defines."""
     names = globals.copy()
     exec_with_source(src, names, co_fields)
     return names.pop(method_name)  # type: ignore[no-any-return]

@@ -9,7 +9,7 @@
                                     ...)
                                     return relu
 
-`GraphModule` makes a module of a graph; `Tracer` makes a graph of a module.
+A `GraphModule` is a module that runs a graph; a `Tracer` creates the graph of a module.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ts.fx.code_generation import (
     PythonCode,
     TransformCodeFunc,
 )
-from ts.fx.code_generation import _BoxedCodeGen as _BoxedCodeGen  # names of PyTorch's module
+from ts.fx.code_generation import _BoxedCodeGen as _BoxedCodeGen  # PyTorch's module has these names
 from ts.fx.code_generation import _PyTreeCodeGen as _PyTreeCodeGen
 from ts.fx.code_generation import _PyTreeInfo as _PyTreeInfo
 from ts.fx.code_writer import Options, ParsedStackTrace, dotted, parse_stack_trace
@@ -47,7 +47,7 @@ from ts.unsupported import names_for
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
-# PyTorch's names of objects defined in neighbouring files.
+# PyTorch's names of objects that other modules define.
 _Namespace = Namespace
 magic_methods = operator_formats.magic_methods
 inplace_methods = operator_formats.inplace_methods
@@ -66,7 +66,7 @@ _NONE: Final = inspect.Signature.empty
 
 
 class _InsertPoint:
-    """Context manager that restores a graph's insertion point at exit."""
+    """Context manager that restores the insertion point of a graph at its end."""
 
     def __init__(self, graph: Graph, new_insert: Callable[[Node], None]) -> None:
         self.graph = graph
@@ -81,7 +81,7 @@ class _InsertPoint:
 
 
 class _NodeList:
-    """Nodes of a graph in order; nodes may be erased and added during iteration."""
+    """Nodes of a graph in order; nodes may be added and erased during iteration."""
 
     def __init__(self, graph: Graph, backwards: bool = False) -> None:
         self.graph = graph
@@ -107,7 +107,7 @@ _node_list = _NodeList
 
 
 class _NodesByTarget:
-    """Index of nodes by kind, and for `call_function` nodes also by target."""
+    """Index of the nodes of a graph by kind, and of `call_function` nodes also by target."""
 
     def __init__(self) -> None:
         self.table: dict[Any, dict[Node, None]] = {}
@@ -133,11 +133,11 @@ class _NodesByTarget:
 
 
 class Graph:
-    """List of nodes; see the module.
+    """Graph of a function: a list of nodes; see the module docstring.
 
     owning_module     GraphModule that executes the graph
     tracer_cls        class of the tracer that recorded the graph, stored in pickles
-    tracer_extras     arguments of the tracer's `trace`
+    tracer_extras     arguments that `trace` was called with
     """
 
     def __init__(
@@ -170,18 +170,18 @@ class Graph:
 
     @property
     def nodes(self) -> _NodeList:
-        """Nodes in order; `reversed` iterates backwards."""
+        """Nodes in order; `reversed(graph.nodes)` iterates backwards."""
         return _NodeList(self)
 
     def output_node(self) -> Node:
-        """Return the last node, which returns."""
+        """Return the output node, which is the last node."""
         node = next(iter(reversed(self.nodes)))
         if node.op != "output":
             raise AssertionError(f"Expected output node, got op={node.op}")
         return node
 
     def find_nodes(self, *, op: str, target: Target | None = None, sort: bool = True) -> list[Node]:
-        """Return the nodes of a kind and target; for `call_function` the target must be given."""
+        """Return the nodes of kind `op` and target `target`, which is required for `call_function`."""
         found = self._find_nodes_lookup_table.find_nodes(op=op, target=target)
         return sorted(found) if sort else found
 
@@ -199,7 +199,7 @@ class Graph:
         """Create a node at the insertion point.
 
         op         one of the six kinds
-        name       candidate for its name; default: derived from the target
+        name       wanted name; default: derived from the target
         type_expr  the type of its result, for annotations
         """
         args = args or ()
@@ -224,7 +224,7 @@ class Graph:
         return self.create_node("placeholder", name, args, type_expr=type_expr)
 
     def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
-        """Append a node that reads a tensor or module of the root by dotted name."""
+        """Append a node that reads the tensor or module with a dotted name from the root module."""
         if self.owning_module is not None and not self._has_attribute(qualified_name):
             warnings.warn(
                 "Attempted to insert a get_attr Node with no underlying reference in the owning "
@@ -252,7 +252,7 @@ class Graph:
         kwargs: dict[str, Argument] | None = None,
         type_expr: Any = None,
     ) -> Node:
-        """Append a call of a module of the root by dotted name."""
+        """Append a call of the module with a dotted name in the root module."""
         if self.owning_module is not None and self.owning_module.get_submodule(module_name) is None:
             warnings.warn(
                 "Attempted to insert a call_module Node with no underlying reference in the owning "
@@ -299,7 +299,10 @@ class Graph:
     # ---- insertion point -----------------------------------------------------------------------------
 
     def inserting_before(self, n: Node | None = None) -> _InsertPoint:
-        """Insert new nodes before `n` or at the beginning, within a `with` block or from now on."""
+        """Insert new nodes before `n` (default: at the beginning).
+
+        In a `with` statement, the previous insertion point is restored at the end.
+        """
         if n is None:
             return self.inserting_after(self._root)
         if n.graph is not self:
@@ -307,7 +310,10 @@ class Graph:
         return _InsertPoint(self, n.prepend)
 
     def inserting_after(self, n: Node | None = None) -> _InsertPoint:
-        """Set the insertion point after `n` (default: end of graph); a `with` statement restores it."""
+        """Insert new nodes after `n` (default: at the end).
+
+        In a `with` statement, the previous insertion point is restored at the end.
+        """
         if n is None:
             return self.inserting_before(self._root)
         if n.graph is not self:
@@ -324,9 +330,9 @@ class Graph:
         return copied
 
     def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
-        """Copy the nodes of another graph except its output; return the node mapped to its result, or None.
+        """Copy the nodes of the graph `g`; return the node for its result, or None.
 
-        val_map              replacements of nodes of `g`, which are not copied; copies are added to it
+        val_map              nodes for nodes of `g` that are not copied; the copies are added
         return_output_node   also return the output node of `g`
         """
         for node in g.nodes:
@@ -349,7 +355,7 @@ class Graph:
         return copied
 
     def erase_node(self, to_erase: Node) -> None:
-        """Erase a node without users."""
+        """Erase a node; raise RuntimeError if it has users."""
         if to_erase.users:
             raise RuntimeError(
                 f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} "
@@ -364,7 +370,7 @@ class Graph:
             hook(to_erase)
         self._find_nodes_lookup_table.remove(to_erase)
         to_erase._remove_from_list()
-        to_erase.__dict__["_erased"] = True  # active iterators may point to this node
+        to_erase.__dict__["_erased"] = True  # an iterator may be at this node
         self._len -= 1
         to_erase._update_args_kwargs(
             map_arg(to_erase.args, lambda n: None), map_arg(to_erase.kwargs, lambda n: None)
@@ -376,7 +382,7 @@ class Graph:
             self.erase_node(node)
 
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-        """Erase pure nodes without users; return True if any was erased.
+        """Erase nodes that have neither users nor side effects; return True if there were any.
 
         is_impure_node   predicate for nodes to keep; default: `Node.is_impure`
         """
@@ -398,13 +404,13 @@ class Graph:
     # ---- code and text -------------------------------------------------------------------------------
 
     def set_codegen(self, codegen: CodeGen) -> None:
-        """Set the code generator of the function's header and return statement."""
+        """Set the generator of function header and return statement."""
         self._codegen = codegen
 
     def on_generate_code(
         self, make_transformer: Callable[[TransformCodeFunc | None], TransformCodeFunc]
     ) -> contextlib.AbstractContextManager[None]:
-        """Register a transformation of the generated code.
+        """Register a function that transforms the generated code.
 
         make_transformer   receives the current transformer or None; returns a function of the list of lines
         Used as a context manager, the result restores the previous transformer.
@@ -422,11 +428,11 @@ class Graph:
         return until_exhausted()
 
     def process_inputs(self, *args: Any) -> Any:
-        """Convert call arguments to placeholder values."""
+        """Convert the arguments of a call to the values of the placeholders."""
         return self._codegen.process_inputs(*args)
 
     def process_outputs(self, out: Any) -> Any:
-        """Convert the graph's result to the call's return value."""
+        """Convert the result of the graph to the return value of the call."""
         return self._codegen.process_outputs(out)
 
     def python_code(
@@ -443,7 +449,7 @@ class Graph:
     ) -> PythonCode:
         """Generate the Python function.
 
-        root_module       name of the root module in the code: "self"
+        root_module       name of the root module in the code, such as "self"
         verbose           add comments with source locations, and annotations of known results
         include_stride, include_device, colored, expanded_def, additional_meta    further options
         """
@@ -464,7 +470,7 @@ class Graph:
         return "\n    ".join(["graph():", *(node.format_node() or "" for node in self.nodes)])
 
     def print_tabular(self) -> None:
-        """Print the nodes as a table, by the package `tabulate`."""
+        """Print the nodes as a table; requires the package `tabulate`."""
         try:
             from tabulate import tabulate  # type: ignore[import-untyped]
         except ImportError:
@@ -480,7 +486,10 @@ class Graph:
     # ---- validation ----------------------------------------------------------------------------------
 
     def lint(self) -> None:
-        """Raise RuntimeError or ValueError for an invalid graph: order, owners, names, targets."""
+        """Raise RuntimeError or ValueError if the graph is invalid.
+
+        Order of nodes, owners, names, targets.
+        """
         names: set[str] = set()
         seen: set[Node] = set()
         for node in self.nodes:

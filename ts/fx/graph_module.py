@@ -5,8 +5,8 @@
     module.graph.call_function(...)       change the graph, then
     module.recompile()
 
-The module has the submodules, parameters and buffers of the root that the graph refers to.  Each instance has
-a separate class with its `forward`; scripting, copying and pickling use its code.
+The module has those submodules, parameters and buffers of the root that the graph uses. Each instance has its
+own class, with its `forward`. Scripting, copying and pickling use the generated code.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _COPIED_ATTRIBUTES: Final = (
 
 
 def _indented(text: str, count: int = 4) -> str:
-    """Indent all non-blank lines except the first."""
+    """Indent all lines except the first and blank ones."""
     first, *rest = text.split("\n")
     return "\n".join([first, *(" " * count + line if line.strip() else "" for line in rest)])
 
@@ -62,7 +62,7 @@ def _indented(text: str, count: int = 4) -> str:
 
 
 def _module_for(root: Module, path: list[str]) -> Module:
-    """Return the submodule at `path`, creating empty modules for missing parts."""
+    """Return the submodule at `path`; missing modules are created."""
     for name in path:
         found = getattr(root, name, None)
         if found is None:
@@ -73,7 +73,7 @@ def _module_for(root: Module, path: list[str]) -> Module:
 
 
 def _put(module: Module, name: str, value: Any) -> None:
-    """Set an attribute; tensors other than parameters become buffers."""
+    """Set an attribute; a tensor that is no parameter becomes a buffer."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         module.register_buffer(name, value)
     else:
@@ -81,18 +81,18 @@ def _put(module: Module, name: str, value: Any) -> None:
 
 
 def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
-    """Copy the attribute with dotted name `target` between modules."""
+    """Copy the attribute with the dotted name `target` from one module to another."""
     *path, name = target.split(".")
     for item in path:
         theirs, own = getattr(from_module, item), getattr(to_module, item, None)
-        if theirs is own:  # an enclosing module was copied completely
+        if theirs is own:  # an enclosing module is shared, so the attribute is there already
             return
         from_module, to_module = theirs, _module_for(to_module, [item])
     _put(to_module, name, getattr(from_module, name))
 
 
 def _assign_attr(from_obj: object, to_module: Module, target: str) -> None:
-    """Set an attribute of a module by dotted name."""
+    """Set the attribute of a module with the dotted name `target`."""
     *path, name = target.split(".")
     _put(_module_for(to_module, path), name, from_obj)
 
@@ -128,7 +128,7 @@ def _has_attr(model: Module, attr_name: str) -> bool:
 
 
 class _CodeOnlyModule(Module):
-    """Unpickled state of a GraphModule, whose class defines the code as `forward`."""
+    """State of an unpickled GraphModule; the class has the code as `forward`."""
 
     def __init__(self, body: dict[str, Any]) -> None:
         super().__init__()
@@ -136,7 +136,7 @@ class _CodeOnlyModule(Module):
 
 
 def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
-    """Reconstruct a module from a pickle: attributes, code, and the imports of the code."""
+    """Create a module from a pickle: attributes, code, and import statements for the code."""
     source = body.get("_code") or body["code"]
     return _deserialize_graph_module(forward_from_src(import_block + source, {}), body)
 
@@ -144,7 +144,7 @@ def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
 def _deserialize_graph_module(
     forward: Callable[..., Any], body: dict[str, Any], graph_module_cls: type[Any] | None = None
 ) -> Module:
-    """Reconstruct a module from its code by tracing it again."""
+    """Create a module from its code: the code is traced again."""
     _CodeOnlyModule.forward = forward  # type: ignore[method-assign]
     from ts.fx.tracer import Tracer
 
@@ -152,7 +152,8 @@ def _deserialize_graph_module(
 
     class KeepModules(tracer_cls):  # type: ignore[misc]
         def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-            return True  # the submodules are already inlined in the graph
+            # the graph contains the nodes of submodules already, so a call of a submodule is one node
+            return True
 
     root = _CodeOnlyModule(body)
     graph = KeepModules().trace(root, **body.get("_tracer_extras", {}))
@@ -173,7 +174,7 @@ def _deserialize_graph_module(
 
 
 class _WrappedCall:
-    """Callable that adds the generated source lines to errors, as no file contains them."""
+    """Wrapper of calls that adds the lines of the generated code to error messages."""
 
     def __init__(self, cls: type, cls_call: Callable[..., Any] | None) -> None:
         self.cls = cls
@@ -210,7 +211,7 @@ class _WrappedCall:
 class GraphModule(Module):
     """Module whose `forward` is generated from a graph; see the module docstring.
 
-    root         module with the targets of the graph, or a dictionary from dotted names to them
+    root         module that has the targets of the graph, or a dictionary of them by dotted name
     class_name   class name in `repr` and error messages
     """
 
@@ -218,7 +219,7 @@ class GraphModule(Module):
     _code: str
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Create the object in a new subclass, so that `forward` can be set for this object only."""
+        """Create the object in a new subclass, so that `forward` belongs to this object only."""
         base = next(c for c in cls.__mro__ if c.__qualname__.rpartition(".")[2] != "GraphModuleImpl")
 
         class GraphModuleImpl(base):  # type: ignore[misc, valid-type]
@@ -232,7 +233,8 @@ class GraphModule(Module):
         targets = [n.target for n in graph.nodes if n.op in ("get_attr", "call_module")]
         if isinstance(root, Module):
             self.training = getattr(root, "training", self.training)
-            if isinstance(root, _CodeOnlyModule):  # copy all members, even if the code does not use them
+            # copy all attributes, also those that the code does not use
+            if isinstance(root, _CodeOnlyModule):
                 members = (root.named_children(), root.named_buffers(), root.named_parameters())
                 targets = [*(name for name, _ in itertools.chain(*members)), *targets]
             for target in targets:
@@ -244,13 +246,14 @@ class GraphModule(Module):
                         f"Node {node} referenced target {node.target} but that target was not provided in "
                         "``root``!"
                     )
-            for target in sorted(targets, key=lambda t: t.count(".")):  # modules before their contents
+            for target in sorted(targets, key=lambda t: t.count(".")):  # a module before the attributes in it
                 _assign_attr(root[target], self, target)
         else:
             raise RuntimeError(f"Unsupported type {root} passed for root!")
         self.graph = graph
         tracer_cls = graph._tracer_cls
-        local = tracer_cls is None or "<locals>" in tracer_cls.__qualname__  # a pickle cannot name it
+        # pickle cannot find a class that a function defines
+        local = tracer_cls is None or "<locals>" in tracer_cls.__qualname__
         self._tracer_cls = None if local else tracer_cls
         self._tracer_extras = graph._tracer_extras or {}
         self.meta: dict[str, Any] = {}
@@ -287,7 +290,7 @@ class GraphModule(Module):
         return self._code
 
     def recompile(self) -> PythonCode:
-        """Regenerate `forward` from the graph and return the code."""
+        """Generate `forward` from the graph again; return the code."""
         if isinstance(self._graph._codegen, _PyTreeCodeGen):
             self._in_spec = self._graph._codegen.pytree_info.in_spec
             self._out_spec = self._graph._codegen.pytree_info.out_spec
@@ -322,9 +325,9 @@ class GraphModule(Module):
         expanded_def: bool = False,
         additional_meta: list[str] | None = None,
     ) -> str:
-        """Return the commented code of this module and of nested GraphModules, and print it if requested.
+        """Return the code of this module and of nested GraphModules with comments.
 
-        include_stride, include_device   show them in tensor annotations
+        include_stride, include_device   show strides and devices in annotations of tensors
         expanded_def                     write each parameter on its own line
         additional_meta                  keys of `meta` to show
         """
@@ -353,7 +356,10 @@ class GraphModule(Module):
     # ---- submodules ----------------------------------------------------------------------------------
 
     def add_submodule(self, target: str, m: Module) -> bool:
-        """Add a module under a dotted name, creating empty parents; return False if the path is occupied."""
+        """Add a module under a dotted name; return False if a name in the path is no module.
+
+        Missing parent modules are created.
+        """
         *path, name = target.split(".")
         module: Any = self
         for item in path:
@@ -368,7 +374,7 @@ class GraphModule(Module):
         return True
 
     def delete_submodule(self, target: str) -> bool:
-        """Delete the module of a dotted name; return False if it does not exist."""
+        """Delete the module with a dotted name; return False if there is none."""
         *path, name = target.split(".")
         module: Any = self
         for item in path:
@@ -381,7 +387,7 @@ class GraphModule(Module):
         return True
 
     def delete_all_unused_submodules(self) -> None:
-        """Delete the submodules that the graph does not refer to."""
+        """Delete the submodules that the graph does not use."""
         used: set[str] = set()
         for node in self.graph.nodes:
             if node.op not in ("call_module", "get_attr"):
@@ -397,7 +403,7 @@ class GraphModule(Module):
 
     def __reduce__(self) -> Any:
         body = self.__dict__.copy()
-        del body["_graph"]  # reconstructed from the code
+        del body["_graph"]  # created from the code again
         return reduce_graph_module, (body, import_block(self.recompile().globals))
 
     def _deepcopy_init(self) -> Callable[..., None]:
@@ -429,7 +435,7 @@ class GraphModule(Module):
         return replica
 
     def to_folder(self, folder: str | os.PathLike[str], module_name: str = "FxModule") -> None:
-        """Write the module as a package of Python: `from folder import module_name`."""
+        """Write the module as a Python package: `from folder import module_name`."""
         folder = Path(folder)
         folder.mkdir(exist_ok=True)
         ts.save(self.state_dict(), folder / "state_dict.pt")
@@ -481,7 +487,7 @@ class GraphModule(Module):
             self._unregister_replace_node_hook(f)
 
     def _register_replace_node_hook(self, f: Callable[..., object]) -> None:
-        """Call `f(old=, new=, user=)` when a node is replaced: old node, name of the new node, user."""
+        """Call `f(old=, new=, user=)` when a node is replaced; `new` is the name of the new node."""
         self._replace_hooks.append(_checked(f, "create_node"))
 
     def _unregister_replace_node_hook(self, f: Callable[..., object]) -> None:

@@ -2,7 +2,7 @@
 
     node.args[0].append(x)        TypeError: assign to `node.args` instead
 
-Users of nodes are derived from arguments; mutating a container in place would bypass that.
+A node updates the users of its arguments when `args` is assigned; a change of a container in place would not.
 """
 
 from __future__ import annotations

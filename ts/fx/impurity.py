@@ -1,6 +1,6 @@
-"""Detection of impure calls, which dead code elimination keeps even without users.
+"""Detection of calls with side effects, which dead code elimination keeps.
 
-In: the target of a `call_function` node.  Out: True if it has a side effect.
+Input: the target of a `call_function` node. Output: True if a call has a side effect.
 
     is_impure(ts.rand)                                 True: advances the generator
     is_impure(ts.ops.aten.add_.Tensor)                 True: it writes its argument
@@ -24,13 +24,13 @@ _DRAWING: Final = ("random", "sampling")  # families of operators that draw rand
 
 
 def has_side_effect(fn: F) -> F:
-    """Mark a function: calls of it are never removed as dead code."""
+    """Mark a function as having side effects: its calls are never removed as dead code."""
     _marked.add(fn)
     return fn
 
 
 def is_impure(target: Any, impure_random: bool = True) -> bool:
-    """Return True if a call has side effects; `impure_random` includes consuming random numbers."""
+    """Return True if a call has side effects; with `impure_random`, drawing random numbers is one."""
     if target in _marked:
         return True
     if isinstance(target, OpOverload):

@@ -1,4 +1,4 @@
-"""Interpreter: runs a graph node by node, with a method for each kind; Transformer makes another graph so.
+"""Interpreter: runs a graph node by node. Transformer: creates a new graph node by node.
 
 class Swapped(Interpreter):
     def call_function(self, target, args, kwargs):
@@ -27,10 +27,10 @@ __all__ = ["Interpreter", "Transformer"]
 
 
 class Interpreter:
-    """Runs a module's graph.
+    """Runs the graph of a module node by node; subclasses override the methods for kinds of nodes.
 
     garbage_collect_values   release each value after its last use; otherwise all values stay in `env`
-    graph                    another graph to run, with the module's attributes
+    graph                    graph to run instead of that of the module
     extra_traceback          add the failing node to errors
     """
 
@@ -57,8 +57,8 @@ class Interpreter:
     ) -> Any:
         """Run the graph on the arguments and return its result.
 
-        initial_env            known values of nodes, which are not run
-        enable_io_processing   convert arguments and result by the graph's code generator
+        initial_env            values of nodes that need not be run
+        enable_io_processing   let the graph's code generator convert arguments and result
         """
         self.env = {} if initial_env is None else initial_env
         if enable_io_processing:
@@ -72,7 +72,7 @@ class Interpreter:
             except Exception as error:
                 if self.extra_traceback:
                     _say_where(error, node)
-                    if isinstance(error, KeyError):  # KeyError would show the `repr` of the message
+                    if isinstance(error, KeyError):  # KeyError prints the `repr` of its message
                         raise RuntimeError(*error.args) from error
                 raise
             for unused in self.user_to_last_uses.get(node, ()) if self.garbage_collect_values else ():
@@ -83,7 +83,7 @@ class Interpreter:
         return None
 
     def boxed_run(self, args_list: list[Any]) -> Any:
-        """Run the graph on a list of arguments, clearing the list to release them early."""
+        """Run the graph on a list of arguments; the list is cleared, so that arguments are freed early."""
         placeholders = self.graph.find_nodes(op="placeholder")
         if len(args_list) != len(placeholders):
             kind = "extra" if len(args_list) > len(placeholders) else "missing"
@@ -99,7 +99,7 @@ class Interpreter:
         return fx_traceback.set_current_meta(node, f"Interpreter_{type(self).__name__}")
 
     def run_node(self, n: Node) -> Any:
-        """Run a node by the method for its kind and return its value."""
+        """Run a node by the method for its kind; return its value."""
         with self._set_current_node(n):
             args, kwargs = self.fetch_args_kwargs_from_env(n)
             return getattr(self, n.op)(n.target, args, kwargs)
@@ -107,7 +107,7 @@ class Interpreter:
     # ---- kinds of nodes ------------------------------------------------------------------------------
 
     def placeholder(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return the next argument of `run`, or the default."""
+        """Return the next argument of `run`, or the default value of the parameter."""
         _check_string(target)
         if str(target).startswith("*"):
             return list(self.args_iter)
@@ -121,32 +121,32 @@ class Interpreter:
             ) from stop
 
     def get_attr(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return an attribute of the module."""
+        """Return the attribute `target` of the module."""
         return self.fetch_attr(_check_string(target))
 
     def call_function(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the target function of a `call_function` node."""
+        """Call the function `target`."""
         if isinstance(target, str):
             raise AssertionError("target should not be a string for call_function")
         return target(*args, **kwargs)
 
     def call_method(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a method of the first argument."""
+        """Call the method `target` of the first argument."""
         owner, *rest = args
         return getattr(owner, _check_string(target))(*rest, **kwargs)
 
     def call_module(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the submodule named `target`."""
+        """Call the submodule with the dotted name `target`."""
         return self.fetch_attr(_check_string(target))(*args, **kwargs)
 
     def output(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return the graph's result."""
+        """Return the result of the graph."""
         return args[0]
 
     # ---- values --------------------------------------------------------------------------------------
 
     def fetch_attr(self, target: str) -> Any:
-        """Return the attribute of a dotted name."""
+        """Return the attribute with a dotted name of the module."""
         found: Any = self.module
         atoms = target.split(".")
         for i, atom in enumerate(atoms):
@@ -156,7 +156,7 @@ class Interpreter:
         return found
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return a node's arguments with nodes replaced by their values."""
+        """Return the arguments of a node, with nodes replaced by their values."""
         args, kwargs = self.map_nodes_to_values(n.args, n), self.map_nodes_to_values(n.kwargs, n)
         if not isinstance(args, tuple):
             raise AssertionError(f"Expected args to be tuple, got {type(args)}")
@@ -165,7 +165,7 @@ class Interpreter:
         return args, kwargs
 
     def map_nodes_to_values(self, args: Any, n: Node) -> Any:
-        """Replace nodes in `args` by their values; `n` names the using node in errors."""
+        """Replace the nodes in `args` by their values; errors name the node `n`."""
 
         def value(node: Node) -> Any:
             if node not in self.env:
@@ -184,7 +184,7 @@ def _check_string(target: Target) -> str:
 
 
 def _say_where(error: Exception, node: Node) -> None:
-    """Add the executed node to an error's message."""
+    """Add the node that was executed to the message of an error."""
     where = f"While executing {node.format_node()}"
     message = f"{error.args[0]}\n\n{where}" if error.args else where
     message += (
@@ -208,7 +208,7 @@ class _TransformerTracer(Tracer):
 
 
 class Transformer(Interpreter):
-    """Interpreter that runs a graph with proxies and records the results as a new graph.
+    """Interpreter that runs a graph on proxies and so records a new graph.
 
     class Swapped(Transformer): ...         overrides methods of Interpreter
     Swapped(module).transform()             a GraphModule
@@ -221,25 +221,25 @@ class Transformer(Interpreter):
         self.tracer = _TransformerTracer(self.new_graph, module)
 
     def placeholder(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Proxy:
-        """Create a placeholder of the new graph."""
+        """Create a placeholder in the new graph."""
         default = args[0] if args else inspect.Signature.empty
         return Proxy(self.new_graph.placeholder(_check_string(target), default_value=default), self.tracer)
 
     def get_attr(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Proxy:
-        """Create a node of the new graph that reads an attribute."""
+        """Create a node in the new graph that reads an attribute."""
         return self.tracer.create_proxy("get_attr", _check_string(target), args, kwargs)
 
     def call_module(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Create a node of the new graph that calls a submodule."""
+        """Create a node in the new graph that calls a submodule."""
         module = self.fetch_attr(_check_string(target))
         return self.tracer.call_module(module, module.forward, args, kwargs)
 
     def call_function(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Create a node of the new graph that calls a function."""
+        """Create a node in the new graph that calls a function."""
         return self.tracer.create_proxy("call_function", target, args, kwargs)
 
     def transform(self) -> GraphModule:
-        """Return the module of the new graph."""
+        """Return a module with the new graph."""
         with fx_traceback.preserve_node_meta():
             result = super().run(enable_io_processing=False)
         if result is not None:

@@ -1,4 +1,4 @@
-"""Unique names of values in a graph, which avoid names of Python and PyTorch.
+"""Unique names for the values of a graph; names of Python and PyTorch are not used.
 
 names = Namespace()
 names.create_name("add", None), names.create_name("add", None)      ("add", "add_1")
@@ -21,7 +21,7 @@ from ts.utils import _pytree as pytree
 
 
 class CustomBuiltin(NamedTuple):
-    """Built-in name of generated code: import statement and object."""
+    """Global name that all generated code may use: its import statement and its object."""
 
     import_str: str
     obj: Any
@@ -35,7 +35,7 @@ _reserved_names: Final[dict[str, Any]] = {
 
 
 def register_custom_builtin(name: str, import_str: str, obj: Any) -> None:
-    """Add a global name to all code generated from now on."""
+    """Let code generated from now on use the global name `name`."""
     CUSTOM_BUILTINS[name] = CustomBuiltin(import_str, obj)
     _reserved_names[name] = obj
 
@@ -64,15 +64,15 @@ def is_magic(name: str) -> bool:
 
 
 class Namespace:
-    """Set of used names and the objects that they belong to."""
+    """Set of used names, with the object of each name."""
 
     def __init__(self) -> None:
         self._obj_to_name: dict[Any, str] = {}
         self._used_names: set[str] = set()
-        self._base_count: dict[str, int] = {}  # last numeric suffix of each base name
+        self._base_count: dict[str, int] = {}  # last number that was appended to a base name
 
     def create_name(self, candidate: str, obj: Any) -> str:
-        """Return an unused name derived from `candidate`; the same `obj` gets the same name again."""
+        """Return an unused name derived from `candidate`; an object that has a name keeps it."""
         if obj is not None and obj in self._obj_to_name:
             return self._obj_to_name[obj]
         found = _IDENTIFIER.fullmatch(candidate)
@@ -101,7 +101,7 @@ class Namespace:
         return candidate
 
     def associate_name_with_obj(self, name: str, obj: Any) -> None:
-        """Associate an existing name with an object that has none."""
+        """Record that the existing name `name` belongs to `obj`."""
         if self._obj_to_name.setdefault(obj, name) is not name:
             raise AssertionError("obj is already associated")
 

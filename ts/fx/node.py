@@ -51,7 +51,7 @@ _type_repr = type_name
 
 
 def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
-    """Apply `fn` to all leaves of nested containers; return immutable lists and dictionaries."""
+    """Apply `fn` to all leaves of nested containers; the new lists and dictionaries are immutable."""
     kind = type(a)
     if kind is tuple:
         return tuple([map_aggregate(x, fn) for x in a])
@@ -68,14 +68,14 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
 
 
 def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
-    """Apply `fn` to all nodes in nested containers."""
+    """Apply `fn` to all nodes in nested containers; the new lists and dictionaries are immutable."""
     if not callable(fn):
         raise AssertionError("torch.fx.map_arg(a, fn): fn must be a callable")
     return map_aggregate(a, lambda x: fn(x) if isinstance(x, Node) else x)
 
 
 def _format_arg(arg: object, max_list_len: float = float("inf")) -> str:
-    """Return an argument in the text of a graph: nodes have a `%`."""
+    """Format an argument as in the text of a graph, where nodes have a `%`."""
     if hasattr(arg, "_custom_fx_repr_fn"):
         return str(arg._custom_fx_repr_fn())
     if isinstance(arg, list | tuple):
@@ -92,7 +92,7 @@ def _format_arg(arg: object, max_list_len: float = float("inf")) -> str:
 
 
 def _key_between(before: tuple[int, ...], behind: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a sort key between two keys."""
+    """Return a sort key between the keys `before` and `behind`."""
     if len(before) > len(behind):
         return (*before[: len(behind)], before[len(behind)] + 1)
     if len(before) < len(behind):
@@ -101,7 +101,7 @@ def _key_between(before: tuple[int, ...], behind: tuple[int, ...]) -> tuple[int,
 
 
 class Node:
-    """Operation of a graph; see the module."""
+    """Operation of a graph; see the module docstring."""
 
     graph: Graph
     name: str
@@ -117,8 +117,8 @@ class Node:
     _next: Node
     _erased: bool
     _repr_fn: Callable[[Node], str] | None
-    _sort_key: tuple[int, ...]  # nodes are sorted by their places
-    _fx_partition: Any  # the part that a pass has put it into
+    _sort_key: tuple[int, ...]  # position in the graph; `<` and `>` on nodes compare these tuples
+    _fx_partition: Any  # partition to which a pass has assigned the node
 
     def __init__(
         self,
@@ -175,11 +175,11 @@ class Node:
 
     @property
     def all_input_nodes(self) -> list[Node]:
-        """Nodes among the arguments without duplicates, in order."""
+        """Nodes in the arguments, without duplicates, in order."""
         return list(self._input_nodes)
 
     def _update_args_kwargs(self, args: Any, kwargs: Any) -> None:
-        """Set the arguments and update the users of their nodes."""
+        """Set the arguments, and update `users` of the nodes in the old and new arguments."""
         for old in self._input_nodes:
             old.users.pop(self, None)
         inputs: dict[Node, None] = {}
@@ -229,9 +229,9 @@ class Node:
         *,
         propagate_meta: bool = False,
     ) -> list[Node]:
-        """Replace this node by another one in its users; return the changed users.
+        """Replace this node by `replace_with` in the arguments of its users; return the changed users.
 
-        delete_user_cb   predicate of the users to change; default: all
+        delete_user_cb   return True for users to change; default: all users
         propagate_meta   copy `meta` to the other node, whose `meta` must be empty
         """
         if propagate_meta:
@@ -256,7 +256,7 @@ class Node:
 
     @property
     def next(self) -> Node:
-        """Successor of this node."""
+        """Next node in the graph."""
         return self._next
 
     @property
@@ -265,7 +265,7 @@ class Node:
         return self._prev
 
     def prepend(self, x: Node) -> None:
-        """Move node x before this one."""
+        """Move the node `x` before this node."""
         if self.graph is not x.graph:
             raise AssertionError("Attempting to move a Node into a different Graph")
         if self is x:
@@ -280,7 +280,7 @@ class Node:
     _prepend = prepend
 
     def append(self, x: Node) -> None:
-        """Move node x after this one."""
+        """Move the node `x` after this node."""
         self._next.prepend(x)
 
     def _remove_from_list(self) -> None:
@@ -316,7 +316,7 @@ class Node:
         table.insert(self)
 
     def _rename(self, candidate: str) -> None:
-        """Rename the node to `candidate`, or a unique variant of it."""
+        """Rename the node to `candidate`; if another node has this name, append a number."""
         if candidate == self.name:
             return
         self.name = self.graph._graph_namespace.create_name(candidate, None)
@@ -324,7 +324,7 @@ class Node:
 
     @property
     def stack_trace(self) -> str | None:
-        """Stack trace of the call in the program, if the tracer recorded it."""
+        """Stack trace of the program when it made this call; None if the tracer did not record it."""
         return self.meta.get("stack_trace")  # type: ignore[no-any-return]
 
     @stack_trace.setter
@@ -349,7 +349,7 @@ class Node:
         kwarg_types: dict[str, Any] | None = None,
         normalize_to_only_use_kwargs: bool = False,
     ) -> ArgsKwargsPair | None:
-        """Return the arguments normalized to the target's signature, or None if no signature matches.
+        """Return the arguments by the names of the target's signature; None if no signature fits.
 
         root         module that contains the target of `call_module`
         arg_types, kwarg_types    types of the arguments, to select an overload
@@ -379,7 +379,7 @@ class Node:
         """Return the node as a line of a graph's text.
 
         include_tensor_metadata   add the metadata of the result
-        placeholder_names         if not empty, receives the parameters instead of a line
+        placeholder_names         if this list is given, a placeholder is appended to it, and no line is returned
         maybe_return_typename     its first element is set to the return annotation
         """
         of_type = "" if self.type is None else f"{type_name(self.type)} "
@@ -415,12 +415,12 @@ class Node:
         self.__dict__.update(state)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Node:
-        """Return the node's copy registered in `memo`, or the node itself."""
+        """Return the copy of the node in `memo`; the node itself if there is none."""
         return memo.get(self, self)  # type: ignore[no-any-return]
 
 
 def meta_value(node: Node) -> Any:
-    """Return the example value of a node's result, or its tensor metadata, or None."""
+    """Return the example value of a node's result, or its tensor metadata; None without either."""
     return node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
 
 

@@ -1,8 +1,6 @@
 """Public locations of operator functions: the module, class or namespace that exports each function.
 
-place_of(ts.relu)                              the module ts
-place_of(ts.linalg.inv)                        the module ts.linalg
-is_one_overload(ts.ops.aten.add.Tensor)        True: a single overload has no public location
+    namespace_of(ts.relu)        the module ts
 """
 
 from __future__ import annotations
@@ -14,11 +12,12 @@ from ts._core.tensor.tensor import Tensor
 from ts.ops.namespace import OpOverload
 
 _SPACES: Final = ("linalg", "fft", "special")
-_RENAMED: Final = {"log_sigmoid": "logsigmoid"}  # operators that `nn.functional` has under another name
+# operators whose function in `nn.functional` has another name
+_RENAMED: Final = {"log_sigmoid": "logsigmoid"}
 
 
 def namespace_of(func: Any) -> Any:
-    """Return the module that exports an operator's function, or None."""
+    """Return the module that exports the function of an operator; None if there is none."""
     name = func.__name__
     for space in _SPACES:
         if name.startswith(f"{space}_"):
@@ -35,7 +34,7 @@ def namespace_of(func: Any) -> Any:
 
 
 def is_tensor_method(func: Any) -> bool:
-    """Return True for a tensor method or attribute accessor."""
+    """Return True for a tensor method, or a getter or setter of a tensor attribute."""
     name = getattr(func, "__name__", "")
     return name in ("__get__", "__set__", "__delete__") or (
         bool(name) and func is getattr(Tensor, name, None)

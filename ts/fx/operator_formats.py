@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-# Operators with a reflected method, called on the right operand.
+# Operators with a reflected method: if the left operand lacks the operator, Python calls `__radd__` of the
+# right one.
 reflectable_magic_methods: Final = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "floordiv": "{} // {}", "truediv": "{} / {}",
     "div": "{} / {}", "mod": "{} % {}", "pow": "{} ** {}", "lshift": "{} << {}", "rshift": "{} >> {}",

@@ -1,10 +1,10 @@
-"""Normalization of call arguments to the names and defaults of a signature.
+"""Normalization of the arguments of a call: names and default values of a signature are filled in.
 
     normalize_function(ts.nn.functional.relu, (x,), {}, normalize_to_only_use_kwargs=True)
                                                   ArgsKwargsPair((), {"input": x, "inplace": False})
     normalize_module(net, "conv", (x,))           ArgsKwargsPair((x,), {})
 
-Signatures are those of Python functions, of operators (from their schemas), and of layers.
+The signature is that of a Python function, of an operator (from its schema) or of a layer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ArgsKwargsPair(NamedTuple):
 
 
 class _Torch:
-    """Namespace for evaluating schema annotations that refer to `__torch__`."""
+    """Namespace for annotations in schemas that start with `__torch__`."""
 
     def __getattr__(self, name: str) -> Any:
         if name == "torch":
@@ -67,15 +67,16 @@ _TYPES: Final[dict[str, Any]] = {
 
 
 def _python_type(annotation: str) -> Any:
-    return eval(annotation, dict(_TYPES))  # text from an operator schema, not from a program
+    return eval(annotation, dict(_TYPES))  # the text is from an operator schema, not from a program
 
 
 def _signature(schema: FunctionSchema) -> Signature:
-    """Convert a schema to a Python signature, with `input` for `self`."""
+    """Convert a schema to a Python signature; the parameter `self` is named `input`."""
     parameters: list[Parameter] = []
     for argument in schema.arguments:
         kind: Any = Parameter.KEYWORD_ONLY if argument.kwarg_only else Parameter.POSITIONAL_OR_KEYWORD
-        if argument.name == "from":  # a Python keyword: positional-only, like all before it
+        # `from` is a keyword of Python, so this and all earlier parameters are positional-only
+        if argument.name == "from":
             kind = Parameter.POSITIONAL_ONLY
             parameters = [p.replace(kind=kind) for p in parameters]
         default = argument.default_value if argument.has_default else Parameter.empty
@@ -94,7 +95,7 @@ def _of_nonzero() -> list[Signature]:
 
 
 def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
-    """Return the signatures of an operator's overloads; None for any other object.
+    """Return the signatures of the overloads of an operator; None for other objects.
 
     With `return_schemas`, return the schemas as well.
     """
@@ -114,7 +115,7 @@ def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
 def check_for_mutable_operation(
     target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
-    """Raise RuntimeError for a call of an operator that modifies an argument."""
+    """Raise RuntimeError if a call of an operator modifies an argument."""
     signatures, schemas = get_signature_for_torch_op(target, return_schemas=True)
     if not signatures or not schemas:
         return
@@ -143,7 +144,7 @@ def _fits(signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def create_type_hint(x: object) -> object:
-    """Convert a list or tuple of types to a type: `[int, int]` to `list[int]`; return others unchanged."""
+    """Convert a list or tuple of types to a type, `[int, int]` to `list[int]`; return others unchanged."""
     try:
         if isinstance(x, list | tuple):
             base: Any = x[0] if x else Any
@@ -160,7 +161,7 @@ def create_type_hint(x: object) -> object:
 
 
 def type_matches(signature_type: Any, argument_type: Any) -> bool:
-    """Return True if an argument type is compatible with a signature's type."""
+    """Return True if an argument of type `argument_type` fits a parameter of type `signature_type`."""
     if signature_type is argument_type:
         return True
     origin = getattr(signature_type, "__origin__", signature_type)
@@ -203,9 +204,9 @@ def normalize_function(
     kwarg_types: dict[str, Any] | None = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair | None:
-    """Return the arguments of a function call normalized to its signature, or None if no signature matches.
+    """Return the arguments of a call of a function by the names of its signature; None if none fits.
 
-    RuntimeError if several overloads match and the arguments' types are not given.
+    Raise RuntimeError if several overloads fit and the types of the arguments are not given.
     """
     kwargs = kwargs or {}
     if not callable(target):
@@ -260,7 +261,7 @@ def normalize_module(
     kwargs: dict[str, Any] | None = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair | None:
-    """Return the arguments of a `ts.nn` layer call normalized to `forward`, or None for other modules."""
+    """Return the arguments of a call of a `ts.nn` layer by the names of `forward`; None for others."""
     try:
         module = root.get_submodule(target)
     except AttributeError as error:

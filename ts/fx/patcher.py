@@ -3,9 +3,9 @@
     with new_patcher() as patcher:
         patcher.patch_method(Module, "__call__", recording)
         patch_wrapped_functions(patcher)                        functions of `wrap` become nodes
-    ...                                                         everything is as it was
+    ...                                                         all patches are reverted
 
-Names of functions in modules, and methods of classes; for all threads, as in PyTorch.
+Patches replace functions in modules and methods of classes, in all threads as in PyTorch.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from ts.fx.node import map_aggregate
 from ts.fx.proxy import Proxy
 
 _MARK: Final = "__fx_already_patched"
-wrapped_functions: Final[dict[tuple[int, str], dict[str, Any]]] = {}  # by globals id and name
+# globals of a module, by their id and the name of the function
+wrapped_functions: Final[dict[tuple[int, str], dict[str, Any]]] = {}
 wrapped_methods: Final[list[tuple[type, str]]] = []
 _MISSING: Final = object()
 
 
 class Patcher:
-    """Temporary replacements of global names and methods, reverted in reverse order."""
+    """Replacements of global names and methods, which are reverted in reverse order."""
 
     def __init__(self) -> None:
         self.patches_made: list[
@@ -42,7 +43,7 @@ class Patcher:
     def patch(
         self, frame_dict: dict[str, Any], name: str, new_fn: Callable[..., Any], deduplicate: bool = True
     ) -> None:
-        """Replace a global name by another function, unless it is replaced already."""
+        """Replace the function under a global name, unless it is already replaced."""
         setattr(new_fn, _MARK, deduplicate)
         before = frame_dict.get(name, _MISSING)
         if before is _MISSING:
@@ -58,7 +59,7 @@ class Patcher:
     def patch_method(
         self, cls: type, name: str, new_fn: Callable[..., Any], deduplicate: bool = True
     ) -> None:
-        """Replace a method of a class, unless it is replaced already."""
+        """Replace a method of a class, unless it is already replaced."""
         setattr(new_fn, _MARK, deduplicate)
         before = getattr(cls, name)
         if not getattr(before, _MARK, False):
@@ -67,19 +68,19 @@ class Patcher:
             )
 
     def visit_once(self, thing: object) -> bool:
-        """Return True on the first call with this object."""
+        """Return True if this is the first call with this object."""
         if id(thing) in self.visited:
             return False
         self.visited.add(id(thing))
         return True
 
     def revert_all_patches(self) -> None:
-        """Revert all replacements in reverse order."""
+        """Revert all patches, last patch first."""
         for _, revert in reversed(self.patches_made):
             revert()
 
     def reapply_all_patches(self) -> None:
-        """Apply all replacements again."""
+        """Apply all patches again."""
         for do, _ in self.patches_made:
             do()
 
@@ -97,7 +98,7 @@ _current: list[Patcher] = []
 
 @contextlib.contextmanager
 def new_patcher() -> Iterator[Patcher]:
-    """Yield a patcher and revert its patches at the end."""
+    """Yield a patcher; its patches are reverted at the end of the block."""
     patcher = Patcher()
     _current.append(patcher)
     try:
@@ -109,7 +110,7 @@ def new_patcher() -> Iterator[Patcher]:
 
 @contextlib.contextmanager
 def without_patches() -> Iterator[None]:
-    """Context manager that suspends the patches of the current tracing."""
+    """Within this context, the patches of the current tracing are reverted."""
     patcher = _current[-1] if _current else None
     if patcher is None:
         yield
@@ -122,7 +123,7 @@ def without_patches() -> Iterator[None]:
 
 
 def find_proxy(*objects: Any) -> Proxy | None:
-    """Return a proxy contained in `objects`, or None."""
+    """Return a proxy in `objects` or in containers among them; None if there is none."""
     found: list[Proxy] = []
 
     def look(x: Any) -> None:
@@ -134,7 +135,7 @@ def find_proxy(*objects: Any) -> Proxy | None:
 
 
 def _recording(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a wrapper that records calls with proxies as nodes."""
+    """Return a wrapper of a function: a call with a proxy becomes a node."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -162,7 +163,7 @@ def _recording_method(cls: type, name: str) -> Callable[..., Any]:
 
 
 def patch_wrapped_functions(patcher: Patcher) -> None:
-    """Patch the functions registered by `wrap`, so that their calls become nodes."""
+    """Patch the functions registered by `wrap`: their calls become nodes."""
     for (_, name), names in wrapped_functions.copy().items():
         function = names[name] if name in names else getattr(builtins, name, None)
         if function is None:
@@ -173,7 +174,7 @@ def patch_wrapped_functions(patcher: Patcher) -> None:
 
 
 def autowrap(patcher: Patcher, names: dict[str, Any], functions: set[int]) -> None:
-    """Patch global names of functions with ids in `functions`, so that their calls become nodes."""
+    """Patch the global names of functions with ids in `functions`: their calls become nodes."""
     if patcher.visit_once(names):
         for name, value in list(names.items()):
             if not name.startswith("_") and callable(value) and id(value) in functions:
@@ -181,7 +182,7 @@ def autowrap(patcher: Patcher, names: dict[str, Any], functions: set[int]) -> No
 
 
 def wrap(fn_or_name: Any) -> Any:
-    """Register a global function whose calls become nodes, without tracing its body.
+    """Register a global function: its calls become nodes, and its body is not traced.
 
     Call it at module level with the name of a function of the module, or use it as a decorator.
     """

@@ -1,11 +1,12 @@
-"""Proxy: a stand-in for a value during tracing, which records operations on it as nodes.
+"""Proxy: stands for a value during tracing; operations on the proxy become nodes.
 
     x = Proxy(graph.placeholder("x"))
     y = ts.relu(x) + 1              adds two nodes to the graph; y is the proxy of the second
     y.shape[0], y.sum(dim=1)        add further nodes
 
-Python operators, tensor methods and functions with `__torch_function__` become nodes.  Operations that need
-the value itself (`if`, `for`, `len`) raise an error, unless the tracer overrides them: see `TracerBase`.
+Python operators, methods of tensors and functions with `__torch_function__` become nodes. Operations that
+need the value itself (`if`, `for`, `len`) raise an error, unless the tracer overrides them (see
+`TracerBase`).
 """
 
 from __future__ import annotations
@@ -58,11 +59,11 @@ base_types: Final = (
 
 
 class TraceError(ValueError):
-    """Error for an operation on a traced value that needs the value itself."""
+    """Error for an operation on a proxy that needs the value itself."""
 
 
 class Scope:
-    """Module whose code is being traced."""
+    """Module whose code is being traced: dotted name and class."""
 
     def __init__(self, module_path: str, module_type: Any) -> None:
         self.module_path = module_path
@@ -70,7 +71,7 @@ class Scope:
 
 
 class ScopeContextManager:
-    """Context manager that sets `scope` to `current_scope` and returns `scope`."""
+    """Context that sets `scope` to `current_scope`; yields `scope`."""
 
     def __init__(self, scope: Scope, current_scope: Scope) -> None:
         self._before = copy.copy(scope)
@@ -93,7 +94,7 @@ class TracerBase:
     check_mutable_operations    raise an error for calls that mutate arguments
     trace_asserts               record `assert proxy` as a node
     proxy_buffer_attributes     create proxies for buffers, as for parameters
-    traced_func_name            the method of a module that is traced
+    traced_func_name            name of the method that is traced
     """
 
     graph: Graph
@@ -132,7 +133,7 @@ class TracerBase:
         return node
 
     def _take_over(self, node: Node) -> None:
-        """Copy the current metadata to a node."""
+        """Copy the current metadata (`ts.fx.traceback`) to a node."""
         current = fx_traceback.get_current_meta()
         if current.get("stack_trace"):
             node.stack_trace = current["stack_trace"]
@@ -153,7 +154,10 @@ class TracerBase:
             node.meta["autograd_backward"] = True
 
     def _filter_traceback_frames(self, user_stack_summary: traceback.StackSummary) -> traceback.StackSummary:
-        """Return the frames for node metadata: from the first `forward`, without the tracer's."""
+        """Return the frames for the metadata of nodes: without frames of the tracer.
+
+        With `_record_forward_stack_traces_only`, start at the first `forward`.
+        """
         frames = list(user_stack_summary)
         if self._record_forward_stack_traces_only:
             frames = [f for f in frames if f.name == "forward"]
@@ -163,14 +167,14 @@ class TracerBase:
         return traceback.StackSummary.from_list([f for f in frames if not f.filename.startswith(_HERE)])
 
     def _find_user_frame(self) -> types.FrameType | None:
-        """Return the innermost frame of traced code."""
+        """Return the innermost frame of the code that is traced."""
         frame: types.FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(_HERE):
             frame = frame.f_back
         return frame
 
     def proxy(self, node: Node) -> Proxy:
-        """Return a proxy for a node's value."""
+        """Return a proxy for the value of `node`."""
         return Proxy(node, self)
 
     def create_proxy(
@@ -183,9 +187,9 @@ class TracerBase:
         type_expr: Any = None,
         proxy_factory_fn: Callable[[Node], Proxy] | None = None,
     ) -> Proxy:
-        """Create a node from arguments that may contain proxies, and return its proxy.
+        """Create a node whose arguments may contain proxies; return a proxy for its value.
 
-        proxy_factory_fn   makes the proxy, instead of `proxy`
+        proxy_factory_fn   creates the proxy, instead of the method `proxy`
         """
         new_args, new_kwargs = self.create_arg(args), self.create_arg(kwargs)
         if not isinstance(new_args, tuple):
@@ -196,7 +200,7 @@ class TracerBase:
         return proxy_factory_fn(node) if proxy_factory_fn else self.proxy(node)
 
     def create_arg(self, a: Any) -> Any:
-        """Convert a value to a node argument; raise NotImplementedError for unsupported values."""
+        """Convert a value to an argument of a node; raise NotImplementedError if nodes cannot have it."""
         if isinstance(a, Proxy):
             return a.node
         if hasattr(a, "__fx_create_arg__"):
@@ -235,11 +239,11 @@ class TracerBase:
         return key
 
     def to_bool(self, obj: Proxy) -> bool:
-        """Return the truth of a proxy; raise TraceError unless a tracer overrides it."""
+        """Return the truth value of a proxy; raise TraceError, unless overridden."""
         raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
 
     def iter(self, obj: Proxy) -> Iterator[Any]:
-        """Return an iterator over a proxy; raise TraceError unless a tracer overrides it."""
+        """Return an iterator over a proxy; raise TraceError, unless overridden."""
         raise TraceError(
             "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or"
             " as a *args or **kwargs function argument. See the torch.fx docs on pytorch.org for a "
@@ -248,12 +252,12 @@ class TracerBase:
         )
 
     def keys(self, obj: Proxy) -> Any:
-        """Return `obj.keys()`, which `**obj` calls."""
+        """Return `obj.keys()`; Python calls this for `**obj`."""
         return Attribute(obj, "keys")()
 
 
 class GraphAppendingTracer(TracerBase):
-    """Tracer for proxies of an existing graph."""
+    """Tracer that appends nodes to an existing graph."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__()
@@ -264,13 +268,13 @@ class GraphAppendingTracer(TracerBase):
 
 
 def assert_fn(x: object) -> None:
-    """Raise AssertionError if `x` is false; the target of traced `assert` statements."""
+    """Raise AssertionError if `x` is false; traced `assert` statements call this function."""
     if not x:
         raise AssertionError("Assertion failed")
 
 
 def _instruction(frame: types.FrameType) -> tuple[list[dis.Instruction], int]:
-    """Return the instructions of a frame's code and the index of the current one."""
+    """Return the instructions of a frame's code, and the index of the instruction that is executed."""
     every = [
         i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti or i.opname != "CACHE"
     ]
@@ -278,7 +282,7 @@ def _instruction(frame: types.FrameType) -> tuple[list[dis.Instruction], int]:
 
 
 class Proxy:
-    """Stand-in for a node's value; see the module docstring."""
+    """Stands for the value of a node; see the module docstring."""
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
@@ -288,7 +292,7 @@ class Proxy:
         return f"Proxy({self.node.name})"
 
     def __getattr__(self, k: str) -> Attribute:
-        return Attribute(self, k)  # a node is created only if the attribute is not called
+        return Attribute(self, k)  # a node is created only if the attribute is not called as a method
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__
@@ -318,7 +322,8 @@ class Proxy:
 
     def __iter__(self) -> Iterator[Any]:
         instructions, at = _instruction(sys._getframe(1))
-        if instructions[at].opname == "UNPACK_SEQUENCE":  # a, b = proxy: the number of targets is the length
+        # a, b = proxy: the instruction tells the number of elements
+        if instructions[at].opname == "UNPACK_SEQUENCE":
             return (self[i] for i in range(instructions[at].argval))  # type: ignore[index]
         return self.tracer.iter(self)
 
@@ -332,7 +337,7 @@ class Proxy:
         return self.tracer.to_bool(self)
 
     def keys(self) -> Any:
-        """Return the keys of the value, if the tracer supports it."""
+        """Return the keys of the value, if the tracer supports this."""
         return self.tracer.keys(self)
 
     def __len__(self) -> int:
@@ -394,7 +399,7 @@ def _is_asserted(frame: types.FrameType) -> bool:
 
 
 class Attribute(Proxy):
-    """Attribute of a proxy: becomes a method call if called, otherwise a `getattr` node."""
+    """Attribute of a proxy: a call becomes a `call_method` node, other uses a `getattr` node."""
 
     def __init__(self, root: Proxy, attr: str) -> None:
         self.root = root
@@ -404,7 +409,7 @@ class Attribute(Proxy):
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """Node that reads the attribute, created on first access."""
+        """Node that reads the attribute; it is created at the first access."""
         if self._node is None:
             self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node
         return self._node
@@ -415,7 +420,7 @@ class Attribute(Proxy):
 
 
 class ParameterProxy(Proxy):
-    """Proxy of a parameter, with the parameter's shape."""
+    """Proxy of a parameter; its shape is that of the parameter."""
 
     def __init__(self, tracer: TracerBase, node: Node, name: str, param: Any) -> None:
         super().__init__(node, tracer)
@@ -455,7 +460,7 @@ class ParameterProxy(Proxy):
 
 
 def _add_operator(name: str) -> None:
-    """Add a Python operator to `Proxy`, including its reflected method if it has one."""
+    """Define a Python operator on `Proxy`, and its reflected method if there is one."""
     target: Any = getattr(operator, name, None)
 
     def left(*args: Any, **kwargs: Any) -> Any:

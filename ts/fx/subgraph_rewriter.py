@@ -1,4 +1,4 @@
-"""Pattern replacement: replaces each occurrence of a pattern by another function.
+"""Pattern replacement: each occurrence of a pattern is replaced by another function.
 
 def pattern(x, y):
     return ts.cat([x, y]).sum()
@@ -30,7 +30,7 @@ MatchFilter = Callable[[InternalMatch, Graph, Graph], bool]
 
 
 class Match(NamedTuple):
-    """Match of a pattern: its last node, and the map from pattern nodes to graph nodes."""
+    """Occurrence of a pattern: its last node, and the node of the graph for each pattern node."""
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -38,7 +38,7 @@ class Match(NamedTuple):
 
 @dataclass
 class ReplacedPatterns:
-    """Replaced match of a pattern, with the replacement nodes."""
+    """Replaced occurrence of a pattern, and the nodes that replace it."""
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -50,7 +50,7 @@ def replace_pattern(
     pattern: Callable[..., Any] | Graph | GraphModule,
     replacement: Callable[..., Any] | Graph | GraphModule,
 ) -> list[Match]:
-    """Replace all non-overlapping matches of a pattern and return them."""
+    """Replace all occurrences of a pattern that do not overlap; return them."""
     return [Match(r.anchor, r.nodes_map) for r in replace_pattern_with_filters(gm, pattern, replacement)]
 
 
@@ -63,10 +63,10 @@ def replace_pattern_with_filters(
     replacement_callback: Callable[[InternalMatch, Graph, Graph], Graph] | None = None,
     node_name_match: str = "",
 ) -> list[ReplacedPatterns]:
-    """Replace a pattern like `replace_pattern`, with filters on matches and computed replacements.
+    """Replace a pattern as `replace_pattern` does, with filters for the matches.
 
     match_filters          predicates of match, graph and pattern graph; all must return True
-    ignore_literals        literals in the pattern match any number
+    ignore_literals        a literal in the pattern matches any literal
     replacement_callback   returns the replacement graph for each match, instead of `replacement`
     node_name_match        see `SubgraphMatcher.match`
     """
@@ -80,7 +80,7 @@ def replace_pattern_with_filters(
     common = _graph_of(replacement) if callable(replacement) or isinstance(replacement, Graph) else None
     if common is None and replacement_callback is None:
         raise AssertionError("Must provide either a replacement GraphModule or a replacement callback")
-    changed: dict[Node, Node] = {}  # replacements of nodes returned by previous matches
+    changed: dict[Node, Node] = {}  # replacements of nodes that previous matches returned
     replaced = []
     for match in matches:
         if replacement_callback is not None:
@@ -108,7 +108,7 @@ def _graph_of(function: Callable[..., Any] | Graph | GraphModule) -> Graph:
 def _replace(
     gm: GraphModule, match: InternalMatch, pattern: Graph, new: Graph, changed: dict[Node, Node]
 ) -> list[Node]:
-    """Insert a graph in place of a match and return the new nodes."""
+    """Insert the graph `new` instead of a match; return the new nodes."""
     placeholders = [n for n in new.nodes if n.op == "placeholder"]
     if len(match.placeholder_nodes) != len(placeholders):
         raise AssertionError(
@@ -139,7 +139,7 @@ def _replace(
 
 
 def _find_insertion_point(graph: Graph, returning: list[Node]) -> Node:
-    """Return the node before which replacements go.
+    """Return the node before which the replacement is inserted.
 
     It is the first user of the returned nodes, or the node after the last one.
     """
@@ -153,7 +153,7 @@ def _find_insertion_point(graph: Graph, returning: list[Node]) -> Node:
 
 
 def _replace_attributes(gm: GraphModule, replacement: Module) -> None:
-    """Copy the attributes used by inserted nodes from the replacement module."""
+    """Copy the attributes that inserted nodes use from the replacement module."""
     gm.delete_all_unused_submodules()
     if isinstance(replacement, GraphModule):
         replacement.graph.lint()

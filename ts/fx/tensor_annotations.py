@@ -1,4 +1,4 @@
-"""Tensor descriptions in comments of generated code: `f32[2, 3]`, optionally with strides and device.
+"""Descriptions of tensors in generated code: `f32[2, 3]`, optionally with strides and device.
 
 The abbreviations are PyTorch's (`torch.utils._dtype_abbrs`).
 """
@@ -26,12 +26,12 @@ def dtype_abbreviation(dtype: Any) -> str:
 
 
 def shape_text(shape: Iterable[Any]) -> str:
-    """Return a shape, or strides: `[2, 3]`."""
+    """Return the text of a shape or of strides: `[2, 3]`."""
     return f"[{', '.join(str(x) for x in shape)}]"
 
 
 def tensor_text(tensor: ts.Tensor, stride: bool = False, device: bool = False) -> str:
-    """Return a tensor: `f32[2, 3][3, 1]cpu`."""
+    """Return the description of a tensor: `f32[2, 3][3, 1]cpu`."""
     strides = shape_text(tensor.stride()) if stride else ""
     place = str(tensor.device) if device else ""
     return f"{dtype_abbreviation(tensor.dtype)}{shape_text(tensor.shape)}{strides}{place}"

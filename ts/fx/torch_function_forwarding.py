@@ -27,7 +27,7 @@ _REDUCED: Final = "size_average=None, reduce=None, reduction='mean'"
 _DROP: Final = "training=True, inplace=False"
 _SOFTMAX: Final = "_stacklevel=3, dtype=None"
 
-# The functions of `torch.nn.functional`.
+# Functions of `torch.nn.functional`.
 _FUNCTIONAL: Final = {
     "adaptive_avg_pool2d": "input, output_size, /",
     "adaptive_avg_pool3d": "input, output_size, /",
@@ -154,7 +154,7 @@ _WITH_INDICES: Final = ["adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_
 
 @functools.cache
 def _parse_parameters(text: str) -> tuple[int, list[str], dict[str, Any]]:
-    """Return the number of positional arguments, all names, and the defaults of a parameter list."""
+    """Return the number of positional arguments, the names of all arguments, and the default values."""
     arguments = ast.parse(f"def f({text}): 0").body[0].args  # type: ignore[attr-defined]
     names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
     defaults = [ast.literal_eval(d) for d in arguments.defaults]
@@ -168,11 +168,11 @@ def _parse_parameters(text: str) -> tuple[int, list[str], dict[str, Any]]:
 def forwarded_call(
     func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-    """Return the function, positional and keyword arguments that PyTorch's function forwards."""
+    """Return the function and the arguments that PyTorch passes to `__torch_function__`."""
     name = getattr(func, "__name__", "")
     text = _find_parameters(func, name)
     if func is ts.einsum and len(args) == 2 and isinstance(args[1], list | tuple):
-        return func, (args[0], *args[1]), kwargs  # PyTorch unpacks the list
+        return func, (args[0], *args[1]), kwargs  # PyTorch passes the elements of the list
     if text is None:
         func = _asked(func)
         return (func, args, {"indexing": None, **kwargs}) if _is_meshgrid(func) else (func, args, kwargs)
@@ -187,7 +187,7 @@ def forwarded_call(
 
 
 def is_method_inside(func: Callable[..., Any]) -> bool:
-    """Return True if PyTorch implements a function by a tensor method and checks no overrides."""
+    """Return True if PyTorch's function only calls a tensor method, without checking overrides."""
     return func in (ts.nn.functional.sigmoid, ts.nn.functional.tanh)
 
 
@@ -200,7 +200,7 @@ def _find_parameters(func: Callable[..., Any], name: str) -> str | None:
 
 
 def _asked(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the called operator packet (`ts.ops.aten.relu`) for its overload set, or `func` itself."""
+    """Return the operator packet (`ts.ops.aten.relu`) that was called; other functions unchanged."""
     if not isinstance(func, OverloadSet) or namespace_of(func) is not None or is_tensor_method(func):
         return func
     space, _, name = func.name.partition("::")
@@ -215,7 +215,7 @@ def _is_meshgrid(func: Callable[..., Any]) -> bool:
 
 
 def signature_of(func: Callable[..., Any]) -> Signature | None:
-    """Return the signature of a function that PyTorch implements in Python, or None."""
+    """Return the signature of a function that PyTorch implements in Python; None for others."""
     name = getattr(func, "__name__", "")
     text = _find_parameters(func, name)
     if text is None:

@@ -1,13 +1,13 @@
 """PyTorch's qualified names of functions, classes and types.
 
-In: an object referred to by a graph.  Out: its name in PyTorch's format.
+Input: an object that a graph contains. Output: its qualified name in PyTorch.
 
     qualified_name(ts.relu)                     "torch.relu"
     qualified_name(ts.nn.functional.linear)     "torch._C._nn.linear"
     qualified_name(math.sqrt)                   "math.sqrt"
     type_name(list[ts.Tensor])                  "list[torch.Tensor]"
 
-In generated code `torch` is this package, so that the names refer to its objects.
+In generated code, `torch` is the package `ts`, so the names refer to objects of `ts`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from ts.fx.torch_function_forwarding import CALLS, OF_TORCH_FUNCTIONAL
 from ts.module_names import is_own, own_name, torch_name
 from ts.ops.namespace import OpOverload, Packet
 
-# Functions that `torch.nn.functional` re-exports from its own C module.
+# Functions that `torch.nn.functional` imports from a C module.
 _OF_NN: Final = frozenset({
     "avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "logsigmoid",
     "log_sigmoid", "one_hot",
     "scaled_dot_product_attention", "softplus", "softshrink",
 })  # fmt: skip
-# Functions of `torch` that `nn.functional` re-exports, implemented in Python here.
+# Functions of `torch`, implemented in Python here, that `nn.functional` also exports.
 _OF_TORCH: Final = frozenset({"adaptive_avg_pool1d", "celu_", "relu_", "rrelu_", "selu_", "threshold_"})
-# Top-level functions of PyTorch whose `__module__` is another module.
+# Top-level functions whose `__module__` is another module in PyTorch.
 _MODULE_TO_PYTORCH_MODULE: Final = {
     "from_dlpack": "utils.dlpack", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random", "load": "serialization",
@@ -43,12 +43,12 @@ _MODULE_TO_PYTORCH_MODULE: Final = {
     "set_printoptions": "_tensor_str", "while_loop": "_higher_order_ops.while_loop",
     **dict.fromkeys(OF_TORCH_FUNCTIONAL, "functional"),
 }  # fmt: skip
-_OTHER_NAMES: Final = {"threshold": "_threshold"}  # `__name__` of PyTorch's functions
+_OTHER_NAMES: Final = {"threshold": "_threshold"}  # functions with another `__name__` in PyTorch
 _OWN: Final = re.compile(r"\bts\.(?=[A-Za-z_])")
 
 
 def is_from_torch(obj: object) -> bool:
-    """Return True if generated code refers to an object by its PyTorch name."""
+    """Return True if generated code refers to an object by its name in PyTorch."""
     if isinstance(obj, OverloadSet | OpOverload | Packet):
         return True
     module = getattr(obj, "__module__", None)
@@ -67,7 +67,7 @@ def simple_name(func: Any) -> str:
 
 
 def qualified_name(func: Callable[..., Any]) -> str:
-    """Return the full name of a function or class.
+    """Return the qualified name of a function or class.
 
     Raise RuntimeError for a lambda expression without available source.
     """
@@ -121,7 +121,7 @@ def _operator_name(func: Any) -> str:
 
 
 def type_name(obj: object) -> str:
-    """Return the text of a type in a graph's annotations; for other objects their `repr`."""
+    """Return the text of a type in annotations of a graph; for other objects, their `repr`."""
     if isinstance(obj, type) and not isinstance(obj, GenericAlias):
         if obj.__module__ == "builtins":
             return obj.__qualname__
@@ -137,7 +137,7 @@ def type_name(obj: object) -> str:
 
 
 def printed_target(target: Any) -> str:
-    """Return the target of a node, as graphs show it: `operator.add`, `builtins.getattr`, `torch.relu`."""
+    """Return the text of the target of a node: `operator.add`, `builtins.getattr`, `torch.relu`."""
     if isinstance(target, str):
         return target
     name = getattr(target, "__name__", None)

@@ -1,4 +1,4 @@
-"""Propagation of metadata from the executed node to new nodes: `torch.fx.traceback`.
+"""Copying of metadata from the node that is executed to new nodes: `torch.fx.traceback`.
 
 with preserve_node_meta(), set_current_meta(node):
     proxy + 1                       the new node's `meta` has the stack trace of `node`, and `from_node`
@@ -34,21 +34,21 @@ should_preserve_node_meta = False
 
 
 class NodeSourceAction(Enum):
-    """Action that produced a node from its original: creation or replacement."""
+    """How a node was made from its original node: created or replaced."""
 
     CREATE = "create"
     REPLACE = "replace"
 
 
 class NodeSource:
-    """Origin of a node: the original node, the pass, the actions, and the origin's own sources.
+    """Origin of a node: original node, pass, actions, and the origins of the original node.
 
     >>> NodeSource(None, "inline", NodeSourceAction.CREATE)
     (name=, pass_name=inline, action=create, graph_id=-1)
     """
 
     class NodeInfo:
-        """Description of a node that may be erased: name, target text and graph identity."""
+        """Description of a node that may be erased later: name, text of the target, id of the graph."""
 
         def __init__(self, name: str, target: str, graph_id: int) -> None:
             self.name = name
@@ -74,17 +74,17 @@ class NodeSource:
 
     @property
     def name(self) -> str:
-        """Name of the original node, or an empty string."""
+        """Name of the original node; an empty string if there is none."""
         return self.node_info.name if self.node_info else ""
 
     @property
     def target(self) -> str:
-        """Target of the node as text; empty without a node."""
+        """Target of the original node as text; an empty string if there is none."""
         return self.node_info.target if self.node_info else ""
 
     @property
     def graph_id(self) -> int:
-        """Identity of the original node's graph, or -1."""
+        """Id of the graph of the original node; -1 if there is none."""
         return self.node_info.graph_id if self.node_info else -1
 
     def _get_action_string(self) -> str:
@@ -94,7 +94,7 @@ class NodeSource:
         return self.print_readable()
 
     def print_readable(self, indent: int = 0) -> str:
-        """Return one line per node, latest first."""
+        """Return one line for each node, newest first."""
         if indent > 9:
             return ""
         line = (
@@ -104,7 +104,7 @@ class NodeSource:
         return line + "".join(each.print_readable(indent + 1) for each in self.from_node)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the data as nested dictionaries, lists, strings and numbers."""
+        """Return this origin as nested dictionaries, lists, strings and numbers."""
         return {
             "name": self.name,
             "target": self.target,
@@ -137,7 +137,7 @@ class NodeSource:
 
 
 def get_graph_provenance_json(graph: Any) -> dict[str, Any]:
-    """Return the origins (`meta["from_node"]`) of each call node as dictionaries."""
+    """Return the origins (`meta["from_node"]`) of each call node as dictionaries, by name of the node."""
     calls = ("call_function", "call_method", "call_module")
     return {
         node.name: [source.to_dict() for source in node.meta["from_node"]] if "from_node" in node.meta else []
@@ -151,7 +151,7 @@ def get_graph_provenance_json(graph: Any) -> dict[str, Any]:
 
 @contextmanager
 def preserve_node_meta(enable: bool = True) -> Iterator[None]:
-    """Context manager that enables copying the current metadata to new nodes."""
+    """Within this context, the current metadata is copied to new nodes, if `enable`."""
     global should_preserve_node_meta, current_meta
     before = should_preserve_node_meta, current_meta.copy()
     should_preserve_node_meta = enable
@@ -162,18 +162,18 @@ def preserve_node_meta(enable: bool = True) -> Iterator[None]:
 
 
 def has_preserved_node_meta() -> bool:
-    """Return True if new nodes inherit the current metadata."""
+    """Return True if the current metadata is copied to new nodes."""
     return should_preserve_node_meta
 
 
 def get_current_meta() -> dict[str, Any]:
-    """Return the metadata that new nodes inherit."""
+    """Return the current metadata."""
     return current_meta
 
 
 @contextmanager
 def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
-    """Context manager that sets the current metadata to that of `node`, if copying is enabled."""
+    """Within this context, the current metadata is that of `node`, if it is copied to new nodes."""
     global current_meta
     if not (should_preserve_node_meta and node.meta):
         yield
@@ -187,7 +187,7 @@ def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
 
 
 def set_stack_trace(stack: list[str]) -> None:
-    """Set the stack trace of new nodes; an empty list removes it."""
+    """Set the stack trace in the current metadata; an empty list removes it."""
     if not should_preserve_node_meta:
         return
     if stack:
@@ -197,7 +197,7 @@ def set_stack_trace(stack: list[str]) -> None:
 
 
 def format_stack() -> list[str]:
-    """Return the stack trace that new nodes get, or that of the caller."""
+    """Return the stack trace in the current metadata; if it is not copied, that of the caller."""
     if should_preserve_node_meta:
         return [current_meta.get("stack_trace", "")]
     return traceback.format_list(traceback.extract_stack()[:-1])
@@ -205,7 +205,7 @@ def format_stack() -> list[str]:
 
 @contextmanager
 def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
-    """Context manager that adds entries to `meta["custom"]` of new nodes that inherit metadata."""
+    """Within this context, add entries to `meta["custom"]` of new nodes."""
     before = copy.copy(current_meta["custom"]) if "custom" in current_meta else None
     try:
         current_meta.setdefault("custom", {}).update(annotation_dict)
@@ -218,7 +218,7 @@ def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
 
 
 def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[F], F]:
-    """Return a decorator that runs the function within `annotate`."""
+    """Return a decorator that calls the function within `annotate`."""
 
     def decorate(func: F) -> F:
         @functools.wraps(func)
@@ -232,14 +232,14 @@ def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[F], F]:
 
 
 def set_grad_fn_seq_nr(seq_nr: int) -> None:
-    """Mark new nodes as belonging to the backward of the operator with this sequence number."""
+    """Mark new nodes as part of the backward of the operator with the sequence number `seq_nr`."""
     if should_preserve_node_meta:
         current_meta["grad_fn_seq_nr"] = [*current_meta.get("grad_fn_seq_nr", []), seq_nr]
         current_meta["in_grad_fn"] = current_meta.get("in_grad_fn", 0) + 1
 
 
 def reset_grad_fn_seq_nr() -> None:
-    """Remove the last number of `set_grad_fn_seq_nr`."""
+    """Remove the last sequence number that `set_grad_fn_seq_nr` has set."""
     if not should_preserve_node_meta:
         return
     level = current_meta.get("in_grad_fn", 0)
@@ -254,7 +254,7 @@ def reset_grad_fn_seq_nr() -> None:
 
 @contextmanager
 def set_current_replay_node(node: Node | None) -> Iterator[None]:
-    """Context manager that sets the node being replayed."""
+    """Within this context, `node` is the node that is replayed."""
     global current_replay_node
     before, current_replay_node = current_replay_node, node
     try:
@@ -264,7 +264,7 @@ def set_current_replay_node(node: Node | None) -> Iterator[None]:
 
 
 def get_current_replay_node() -> Node | None:
-    """Return the node being replayed, or None."""
+    """Return the node that is replayed; None if there is none."""
     return current_replay_node
 
 

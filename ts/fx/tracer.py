@@ -1,12 +1,12 @@
 """Tracer: traces a function or module by calling it with proxies.
 
-In: a module, or a function.  Out: its Graph, and `tracer.root`, the module with its parameters.
+Input: a module or function. Output: its Graph, and `tracer.root`, the module with the parameters.
 
     graph = Tracer().trace(net)
     GraphModule(net, graph)                       equivalent to `net`
 
-Modules of `ts.nn` become one node (`is_leaf_module`); other modules are traced into.  Control flow may depend
-on constants of the program (numbers, lists, `concrete_args`), but not on proxies.
+A call of a module of `ts.nn` becomes one node (`is_leaf_module`); the code of other modules is traced.
+Control flow may depend on constants of the program (numbers, lists, `concrete_args`), but not on proxies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import ts
 
-# imported before tracing, as it refers to functions of `math` that a tracer replaces
+# imported before tracing: it refers to functions of `math`, which a tracer replaces
 import ts.frontend.sugared_values.python_objects
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
@@ -48,7 +48,7 @@ _proxyable_classes: Final[dict[type, None]] = {}
 
 
 class _Tracing:
-    """Number of active tracers."""
+    """Number of tracers that are tracing."""
 
     depth = 0
 
@@ -70,14 +70,14 @@ def is_fx_tracing() -> bool:
 
 
 class ProxyableClassMeta(type):
-    """Metaclass of classes whose construction from proxies becomes a node."""
+    """Metaclass: during tracing, the construction of an instance from proxies becomes a node."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
         _proxyable_classes.setdefault(cls)
         super().__init__(name, bases, attrs)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Create an instance, or a node if a proxy is among the arguments during tracing."""
+        """Create an instance; during tracing, create a node if an argument is a proxy."""
         instance = cls.__new__(cls)  # type: ignore[call-overload]
         if is_fx_symbolic_tracing():
             proxies: list[Proxy] = []
@@ -89,7 +89,7 @@ class ProxyableClassMeta(type):
 
 
 class PHBase:
-    """Marker in `concrete_args` for a leaf that becomes a placeholder."""
+    """Marks a leaf in `concrete_args` that becomes a placeholder."""
 
     def __repr__(self) -> str:
         return "PH"
@@ -99,7 +99,7 @@ PH: Final = PHBase()
 
 
 class PHWithMeta(PHBase):
-    """Placeholder marker whose attributes are copied to its node."""
+    """Marks a leaf in `concrete_args`; its attributes are copied to the placeholder node."""
 
     def __init__(self, ph_key: str | None = None) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ def _transfer_attrs(fr: object, to: Any) -> None:
 
 
 def _with_plain_parameters(function: FunctionType, count: int) -> FunctionType:
-    """Return a copy of the function with `count` positional parameters, including `*args`."""
+    """Return a copy of a function with `count` positional parameters; `*args` is one of these."""
     code = function.__code__
     code = code.replace(
         co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~_VARIABLE
@@ -125,17 +125,17 @@ def _with_plain_parameters(function: FunctionType, count: int) -> FunctionType:
 
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the annotations of a function; string annotations of this package are evaluated."""
+    """Return the annotations of a function; in modules of `ts`, strings are evaluated."""
     own = is_own(getattr(function, "__module__", None))
     return inspect.get_annotations(function, eval_str=own)
 
 
 class Tracer(TracerBase):
-    """Tracer of functions and modules; programs override its handling of modules, attributes and arguments.
+    """Tracer of functions and modules; subclasses may handle modules, attributes and arguments differently.
 
-    autowrap_modules        modules whose functions become nodes, also if imported elsewhere
-    autowrap_functions      further functions that become nodes
-    param_shapes_constant   treat shapes of parameters as numbers, not nodes
+    autowrap_modules        Python modules: calls of their functions become nodes
+    autowrap_functions      further functions whose calls become nodes
+    param_shapes_constant   shapes of parameters are numbers, not nodes
     """
 
     _qualname_counter: dict[str, int] = collections.defaultdict(int)
@@ -164,16 +164,16 @@ class Tracer(TracerBase):
     # ---- methods for programs to override -----------------------------------------------------------------
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-        """Return True if a call of a module becomes one node.
+        """Return True if a call of `m` becomes one node.
 
-        These are modules of `ts.nn` except `Sequential`, and impure modules.
+        This holds for modules of `ts.nn` except `Sequential`, and for impure modules.
         """
         home = type(m).__module__
         of_nn = any(home == nn or home.startswith(f"{nn}.") for nn in ("ts.nn", "torch.nn", "torch.ao.nn"))
         return (of_nn and not isinstance(m, Sequential)) or getattr(type(m), "_is_impure", False)
 
     def path_of_module(self, mod: Module) -> str:
-        """Return the dotted name of a module below the root; raise NameError for others."""
+        """Return the dotted name of a module in the root; raise NameError if the root does not contain it."""
         if self.submodule_paths:
             path = self.submodule_paths.get(mod)
         else:
@@ -185,7 +185,7 @@ class Tracer(TracerBase):
     def call_module(
         self, m: Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Record a module call as a node, or run `forward`."""
+        """Record a call of a module as a node, or run its `forward`."""
         path = self.path_of_module(m)
         with ScopeContextManager(self.scope, Scope(path, type(m))) as scope:
             count = self.num_calls.get(path, 0)
@@ -202,7 +202,7 @@ class Tracer(TracerBase):
         return result
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
-        """Return a proxy for a parameter (or buffer, if enabled), and other attributes unchanged."""
+        """Return a proxy for a parameter (or buffer, if enabled); return other attributes unchanged."""
         members: Iterable[tuple[str, Any]] = ()
         if isinstance(attr_val, Parameter):
             members = self.root.named_parameters()
@@ -225,7 +225,7 @@ class Tracer(TracerBase):
         return self.create_proxy("get_attr", name, (), {}, **options)
 
     def create_arg(self, a: Any) -> Any:
-        """Convert a value to a node argument; tensors and modules become attributes of the root."""
+        """Convert a value to an argument of a node; tensors and modules become attributes of the root."""
         if isinstance(a, Parameter):
             node = self._attribute_node(a, self.root.named_parameters())
             if node is None:
@@ -331,7 +331,7 @@ class Tracer(TracerBase):
         sig: inspect.Signature,
         fn_for_analysis: Callable[..., Any],
     ) -> Any:
-        """Create a placeholder for a parameter, or return its concrete value."""
+        """Create a placeholder for a parameter, or return its value in `concrete_args`."""
         default: tuple[Any, ...] = ()
         if name[0] != "*" and sig.parameters[name].default is not _NO_DEFAULT:
             default = (sig.parameters[name].default,)
@@ -354,7 +354,7 @@ class Tracer(TracerBase):
         return pytree.tree_map(placed, concrete_args[name])
 
     def _check_concrete(self, name: str, proxy: Proxy, value: Any) -> None:
-        """Add nodes that check an argument against its specialized value."""
+        """Add nodes that check that an argument has the value in `concrete_args`."""
         if value is None:
             message = f"{name} has been specialized to have value None but got another value"
             self.create_proxy("call_function", _assert_is_none, (proxy, message), {})
@@ -375,8 +375,7 @@ class Tracer(TracerBase):
     def trace(self, root: Module | Callable[..., Any], concrete_args: Any = None) -> Graph:
         """Trace a module or function and return the graph.
 
-        concrete_args   values that parameters always have, by name; in containers, `PH` is where values
-                        differ
+        concrete_args   fixed values of parameters, by name; in containers, `PH` marks leaves that vary
         """
         _Tracing.depth += 1
         try:
@@ -418,7 +417,7 @@ class Tracer(TracerBase):
         return self.graph
 
     def _find_tensors(self, module: Module, prefix: str) -> None:
-        """Record tensor attributes of modules that are neither parameters nor buffers."""
+        """Record the attributes of modules that are tensors but neither parameters nor buffers."""
         for name, value in module.__dict__.items():
             if isinstance(value, _constant_types):
                 self.tensor_attrs[value] = prefix + name
@@ -426,7 +425,7 @@ class Tracer(TracerBase):
             self._find_tensors(child, f"{prefix}{name}.")
 
     def _run(self, fn: Callable[..., Any], args: list[Any], names: dict[str, Any]) -> None:
-        """Call the function with proxies, while modules and wrapped functions are recorded."""
+        """Call the function with proxies; calls of modules and of wrapped functions are recorded."""
         proxies: dict[str, Proxy] = {}
 
         @functools.wraps(_get_attribute)
@@ -456,7 +455,7 @@ class Tracer(TracerBase):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
         copied = Tracer.__new__(Tracer)
-        for name, value in self.__dict__.items():  # Python modules cannot be deep-copied
+        for name, value in self.__dict__.items():  # modules of Python cannot be copied
             copied.__dict__[name] = (
                 copy.copy(value) if name == "_autowrap_search" else copy.deepcopy(value, memo)
             )
@@ -468,5 +467,5 @@ def _assert_is_none(value: object, msg: str) -> None:
         raise AssertionError(msg)
 
 
-_assert_is_none.__module__ = "ts.fx._symbolic_trace"  # generated code imports it from there
+_assert_is_none.__module__ = "ts.fx._symbolic_trace"  # generated code imports it from this module
 wrap("_assert_is_none")

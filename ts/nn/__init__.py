@@ -3,7 +3,7 @@
     net = ts.nn.Sequential(ts.nn.Linear(3, 4), ts.nn.ReLU())
     net(ts.ones(2, 3))
 
-Names are resolved on first use, as in `ts`.
+The module that defines a name is imported when the name is first used.
 """
 
 from __future__ import annotations

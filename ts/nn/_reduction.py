@@ -1,4 +1,4 @@
-"""Reductions of losses: their codes in operators, and two deprecated flags.
+"""Reductions of losses: conversion of names and of two deprecated flags to the codes of operators.
 
 get_enum("mean") == 1                       0 none, 1 mean, 2 sum
 legacy_get_string(False, None) == "sum"     size_average, reduce; with a warning
@@ -10,7 +10,7 @@ import warnings
 
 
 def get_enum(reduction: str) -> int:
-    """Return the operators' code of a reduction; ValueError for an unknown name."""
+    """Return the operators' code of a reduction; raise ValueError for an unknown name."""
     if reduction == "none":
         code = 0
     elif reduction == "mean":

@@ -2,7 +2,8 @@
 
     handle = module.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input))
 
-A node before the module and one after it receive the gradients of all arguments and results:
+An autograd node before the module receives the gradients of all arguments, and a node after it those of all
+results:
 
     arguments -> BackwardHookFunction -> forward -> BackwardHookFunction -> results
                  grad_input                         grad_output
@@ -25,7 +26,7 @@ Gradients = tuple[Any, ...]
 
 
 class BackwardHookFunction(Function):
-    """Identity function, also for gradients, with an autograd node."""
+    """Identity function with an autograd node; its backward is the identity, too."""
 
     @staticmethod
     def forward(ctx: Any, *args: Tensor) -> tuple[Tensor, ...]:
@@ -38,25 +39,27 @@ class BackwardHookFunction(Function):
 
 
 class BackwardHooks:
-    """Backward hooks of a module for one of its calls."""
+    """Backward hooks of one call of a module."""
 
     def __init__(self, module: Any, hooks: Iterable[Any], pre_hooks: Iterable[Any]) -> None:
         self._module = module
         self._hooks = tuple(hooks)
         self._pre_hooks = tuple(pre_hooks)
-        self._arguments = self._results = 0  # counts
-        self._argument_places: list[int] | None = None  # indices of tensors, if one requires grad
+        self._arguments = self._results = 0  # numbers of arguments and results
+        # indices of the tensor arguments; None if no argument requires grad
+        self._argument_places: list[int] | None = None
         self._result_places: list[int] | None = None
-        self._grad_outputs: Gradients | None = None  # between the two nodes
+        # gradients of the results, between the calls of the two nodes
+        self._grad_outputs: Gradients | None = None
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Pass the arguments through a node whose gradient hook calls the hooks."""
+        """Pass the arguments through a node; when it receives their gradients, the hooks are called."""
         self._arguments = len(args)
         args, self._argument_places = _through_node(args, self._call_hooks)
         return args
 
     def leave(self, result: Any) -> Any:
-        """Pass the result through a node that records its gradients and calls the pre-hooks."""
+        """Pass the result through a node; when it receives the gradients, the pre-hooks are called."""
         if not isinstance(result, (Tensor, tuple)):
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
@@ -70,7 +73,7 @@ class BackwardHooks:
         return changed[0] if isinstance(result, Tensor) else changed
 
     def _note(self, _: Gradients, gradients: Gradients) -> Gradients:
-        assert self._result_places is not None  # the node would not be there
+        assert self._result_places is not None  # the node exists only if the indices were set
         noted = _spread(self._result_places, gradients, self._results)
         for hook in self._pre_hooks:
             given = hook(self._module, noted)
@@ -88,7 +91,7 @@ class BackwardHooks:
         return tuple(noted[i] for i in self._result_places)
 
     def _call_hooks(self, gradients: Gradients, _: Gradients) -> Gradients | None:
-        if self._grad_outputs is None:  # no gradient has arrived at the results
+        if self._grad_outputs is None:  # no gradients were computed for the results
             return None
         assert self._argument_places is not None
         found = _spread(self._argument_places, gradients, self._arguments)
@@ -124,9 +127,9 @@ class BackwardHooks:
 def _through_node(
     values: tuple[Any, ...], hook: Callable[..., Any]
 ) -> tuple[tuple[Any, ...], list[int] | None]:
-    """Pass tensors through a node with a gradient hook.
+    """Pass the tensors in `values` through a node with a gradient hook.
 
-    Return the values, and the indices of the tensors, or None without gradients.
+    Return the values and the indices of the tensors; None instead of the indices if nothing requires grad.
     """
     places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
     if not is_grad_enabled() or not any(values[i].requires_grad for i in places):
@@ -141,7 +144,7 @@ def _through_node(
 
 
 def _spread(places: list[int], gradients: Gradients, n: int) -> Gradients:
-    """Place gradients at the given indices of a tuple of length `n`, with None elsewhere."""
+    """Return a tuple of length `n` with the gradients at the indices `places` and None elsewhere."""
     spread: list[Any] = [None] * n
     for i, gradient in zip(places, gradients, strict=True):
         spread[i] = gradient
@@ -149,7 +152,7 @@ def _spread(places: list[int], gradients: Gradients, n: int) -> Gradients:
 
 
 def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], result: Any) -> None:
-    """Register non-full backward hooks on the `grad_fn` of the result, or of its first tensor."""
+    """Register the non-full backward hooks on the `grad_fn` of the result, or of its first tensor."""
     first = result
     while not isinstance(first, Tensor):
         first = next(iter(first.values())) if isinstance(first, dict) else first[0]
@@ -165,5 +168,5 @@ def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], r
             )
         for hook in hooks:
             called = partial(hook, module)
-            update_wrapper(called, hook)  # errors name it
+            update_wrapper(called, hook)  # errors contain the name of the hook
             first.grad_fn.register_hook(called)

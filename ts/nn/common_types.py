@@ -1,4 +1,4 @@
-"""Annotations of hyperparameters: a number, or a number per dimension.
+"""Types of hyperparameters: one number for all dimensions, or a tuple with one number for each.
 
 def pad(self, by: _size_2_t) -> None: ...       an int, or a pair of ints
 """

@@ -1,6 +1,6 @@
 """Gradients of convolutions with respect to input and weight.
 
-In: the gradient of a convolution's result; out: the gradient of its input or weight.
+Input: the gradient of a convolution's result. Output: the gradient of its input or weight.
 
     conv2d_input(x.shape, w, grad)         gradient of the input, of shape x.shape
     conv2d_weight(x, w.shape, grad)        gradient of the weight, of shape w.shape
@@ -51,7 +51,7 @@ def conv1d_input(
     input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """Return the gradient of the input of `conv1d`, of shape `input_size`, from that of its result."""
+    """Return the gradient of the input of `conv1d` from the gradient of its result."""
     return _of_input(1, input_size, weight, grad_output, (stride, padding, dilation), groups)
 
 
@@ -59,7 +59,7 @@ def conv1d_weight(
     input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """Return the gradient of the weight of `conv1d`, of shape `weight_size`, from that of its result."""
+    """Return the gradient of the weight of `conv1d` from the gradient of its result."""
     return _of_weight(1, input, weight_size, grad_output, (stride, padding, dilation), groups)
 
 
@@ -67,7 +67,7 @@ def conv2d_input(
     input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """Return the gradient of the input of `conv2d`, of shape `input_size`, from that of its result."""
+    """Return the gradient of the input of `conv2d` from the gradient of its result."""
     return _of_input(2, input_size, weight, grad_output, (stride, padding, dilation), groups)
 
 
@@ -75,7 +75,7 @@ def conv2d_weight(
     input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """Return the gradient of the weight of `conv2d`, of shape `weight_size`, from that of its result."""
+    """Return the gradient of the weight of `conv2d` from the gradient of its result."""
     return _of_weight(2, input, weight_size, grad_output, (stride, padding, dilation), groups)
 
 
@@ -83,7 +83,7 @@ def conv3d_input(
     input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """Return the gradient of the input of `conv3d`, of shape `input_size`, from that of its result."""
+    """Return the gradient of the input of `conv3d` from the gradient of its result."""
     return _of_input(3, input_size, weight, grad_output, (stride, padding, dilation), groups)
 
 
@@ -91,5 +91,5 @@ def conv3d_weight(
     input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """Return the gradient of the weight of `conv3d`, of shape `weight_size`, from that of its result."""
+    """Return the gradient of the weight of `conv3d` from the gradient of its result."""
     return _of_weight(3, input, weight_size, grad_output, (stride, padding, dilation), groups)

@@ -1,6 +1,6 @@
 """Hooks: functions called around `forward`, `state_dict`, `load_state_dict` and backward.
 
-In: a function to call; out: a handle that removes it:
+Input: a function to call. Output: a handle that removes the hook:
 
     handle = module.register_forward_hook(lambda module, args, output: print(output.shape))
     handle.remove()
@@ -20,19 +20,19 @@ from ts.nn.backward_hooks import BackwardHooks, hook_result_node
 
 @dataclass(frozen=True)
 class ForwardHook:
-    """Hook of `forward` with its calling convention."""
+    """Hook of `forward`, and how it is called."""
 
     function: Callable[..., Any]
-    with_kwargs: bool = False  # the hook receives keyword arguments
-    always_call: bool = False  # called even if `forward` raises an error
+    with_kwargs: bool = False  # the hook also receives the keyword arguments
+    always_call: bool = False  # the hook is called even if `forward` raises an error
 
 
-# Global hooks, which run before the hooks of a module, and whether any exist.
+# Global hooks, which are called before the hooks of a module, and flags that are True if there are any.
 _all_pre_hooks: Hooks = OrderedDict()
 _all_hooks: Hooks = OrderedDict()
 _all_backward_pre_hooks: Hooks = OrderedDict()
 _all_backward_hooks: Hooks = OrderedDict()
-_all_are_full = True  # False if a global backward hook is non-full
+_all_are_full = True  # False after a non-full global backward hook was registered
 anywhere: tuple[Any, ...] = ()
 
 
@@ -69,17 +69,17 @@ def register_module_forward_hook(
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, grad_output)` when the gradients of any module's results are computed."""
+    """Call `hook(module, grad_output)` when the gradients of the results of any module are computed."""
     return _add_for_all(_all_backward_pre_hooks, hook)
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, grad_input, grad_output)` after the gradients of module arguments are known."""
+    """Call `hook(module, grad_input, grad_output)` when gradients of any module's arguments are computed."""
     return _add_backward_hook(hook, full=True)
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register a non-full backward hook for all modules, for gradients of a module's last operator."""
+    """Register a non-full backward hook for all modules: it receives the gradients of the last operator."""
     return _add_backward_hook(hook, full=False)
 
 
@@ -95,7 +95,7 @@ def _add_backward_hook(hook: Callable[..., Any], full: bool) -> RemovableHandle:
 
 
 def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call `forward`, with forward pre-hooks before and forward hooks after it."""
+    """Call the forward pre-hooks, `forward` and the forward hooks of a module."""
     for hook in (*_all_pre_hooks.values(), *module._forward_pre_hooks.values()):
         if hook.with_kwargs:
             changed = hook.function(module, args, kwargs)
@@ -146,7 +146,7 @@ def _call_after(
 
 
 def _of_gradients(module: Any) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return the full and the non-full backward hooks, and the backward pre-hooks."""
+    """Return the full backward hooks, the non-full backward hooks, and the backward pre-hooks."""
     full: list[Any] = []
     older: list[Any] = []
     (full if _all_are_full else older).extend(_all_backward_hooks.values())

@@ -3,7 +3,7 @@
     init.kaiming_uniform_(weight, a=math.sqrt(5))       default of Linear and convolutions
     init.normal_(weight, 0.0, 0.02)
 
-Random numbers are those of PyTorch: the same seed gives the same parameters. `uniform_`, `normal_`,
+The random numbers are those of PyTorch: equal seeds give equal parameters. `uniform_`, `normal_`,
 `constant_`, `ones_`, `zeros_` and the Xavier functions can be compiled in scripts.
 """
 
@@ -28,7 +28,7 @@ _LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_tra
 
 
 def calculate_gain(nonlinearity: _Nonlinearity, param: float | None = None) -> float:
-    """Return the gain that compensates a nonlinearity's effect on the standard deviation."""
+    """Return the factor that compensates the effect of a nonlinearity on the standard deviation."""
     if nonlinearity in (*_LINEAR, "sigmoid"):
         return 1.0
     if nonlinearity == "tanh":
@@ -46,7 +46,7 @@ def calculate_gain(nonlinearity: _Nonlinearity, param: float | None = None) -> f
 
 
 def calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
-    """Return fan-in and fan-out: inputs per output and outputs per input."""
+    """Return fan-in (number of inputs of each output) and fan-out (number of outputs of each input)."""
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     window = 1
@@ -59,7 +59,7 @@ _calculate_fan_in_and_fan_out = calculate_fan_in_and_fan_out
 
 
 def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
-    """Return the number that a mode, "fan_in" or "fan_out", names."""
+    """Return the fan-in or fan-out of a tensor; `mode` is "fan_in" or "fan_out"."""
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
         raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
@@ -67,7 +67,7 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill with uniform random numbers in [a, b)."""
+    """Fill a tensor with uniform random numbers in [a, b)."""
     with ts.no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
@@ -75,7 +75,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with normal random numbers."""
+    """Fill a tensor with normal random numbers."""
     with ts.no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -88,7 +88,7 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill with normal random numbers truncated to [a, b], by inversion or rejection as in PyTorch."""
+    """Fill a tensor with normal random numbers in [a, b], by inversion or rejection as in PyTorch."""
 
     def below(x: float) -> float:
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
@@ -124,7 +124,10 @@ def _redraw_outside(tensor: Tensor, mean: float, std: float, a: float, b: float,
 def _accept_under_density(
     tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any
 ) -> None:
-    """Fill with uniform numbers, accepted with probability density / maximum density."""
+    """Fill a tensor with truncated normal numbers by rejection sampling.
+
+    A uniform number is accepted with the probability density / maximum density.
+    """
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     pending = None
     while pending is None or pending.any():
@@ -136,24 +139,24 @@ def _accept_under_density(
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Fill with `val`."""
+    """Fill a tensor with `val`."""
     with ts.no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Fill with ones."""
+    """Fill a tensor with ones."""
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Fill with zeros."""
+    """Fill a tensor with zeros."""
     with ts.no_grad():
         return tensor.zero_()
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Fill with the identity matrix."""
+    """Fill a matrix with the identity matrix."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with ts.no_grad():
@@ -161,7 +164,7 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Fill a convolution weight with the Dirac delta function, which preserves input channels."""
+    """Fill the weight of a convolution so that it copies its input channels (Dirac delta function)."""
     dimensions = tensor.dim()
     if dimensions not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -178,14 +181,14 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill with uniform values of variance gain² * 2 / (fan_in + fan_out)."""
+    """Fill a tensor with uniform numbers of variance gain² * 2 / (fan_in + fan_out)."""
     inputs, outputs = calculate_fan_in_and_fan_out(tensor)
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(inputs + outputs))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill with normal values of variance gain² * 2 / (fan_in + fan_out)."""
+    """Fill a tensor with normal numbers of variance gain² * 2 / (fan_in + fan_out)."""
     inputs, outputs = calculate_fan_in_and_fan_out(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(inputs + outputs)), generator)
 
@@ -197,7 +200,7 @@ def kaiming_uniform_(
     nonlinearity: _Nonlinearity = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill with uniform numbers whose variance preserves that of activations (Kaiming initialization)."""
+    """Fill a tensor with uniform numbers whose variance keeps that of activations (Kaiming)."""
     if 0 in tensor.shape:
         return tensor
     bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
@@ -211,7 +214,7 @@ def kaiming_normal_(
     nonlinearity: _Nonlinearity = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill with normal numbers whose variance preserves that of activations (Kaiming initialization)."""
+    """Fill a tensor with normal numbers whose variance keeps that of activations (Kaiming)."""
     if 0 in tensor.shape:
         return tensor
     return normal_(
@@ -223,7 +226,7 @@ def kaiming_normal_(
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
-    """Fill with a (semi-)orthogonal matrix."""
+    """Fill a tensor with a matrix whose rows or columns are orthonormal."""
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
@@ -238,7 +241,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
-    """Fill with normal numbers, with a fraction `sparsity` of each column set to zero."""
+    """Fill a matrix with normal numbers; in each column, the fraction `sparsity` of elements is zero."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
@@ -251,7 +254,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
 
 
 def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return a deprecated alias of an initializer without its trailing underscore."""
+    """Return a deprecated alias of an initializer; its name has no underscore at the end."""
     new = function.__name__
     old = new[:-1]
 
@@ -266,7 +269,7 @@ def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return warned
 
 
-# The names under which programs call these without their defaults.
+# Names that some programs use for these functions.
 _make_deprecate = _older
 _no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
 _no_grad_fill_, _no_grad_zero_ = constant_, zeros_

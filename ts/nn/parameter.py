@@ -1,6 +1,6 @@
-"""Parameters and buffers: tensors registered by assignment to module attributes.
+"""Parameters and buffers: tensors that a module registers when they are assigned to attributes.
 
-In: any tensor.  Out: a parameter or buffer on the same memory:
+Input: a tensor. Output: a parameter or buffer with the same memory:
 
     self.weight = Parameter(ts.empty(3, 2))                requires grad
     self.mean = Buffer(ts.zeros(3), persistent=False)      excluded from `state_dict`
@@ -21,7 +21,7 @@ from ts._core.tensor.tensor import (
 
 
 class _ParameterMeta(type):
-    """Metaclass of Parameter: a tensor subclass keeps its class, and an attribute marks it as a parameter."""
+    """Metaclass of Parameter: instances are all tensors with a mark, also those of tensor subclasses."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         if type.__instancecheck__(cls, instance):
@@ -37,9 +37,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     _is_param = True
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
-        """Return `data` as a parameter, in the same memory; without data, an empty tensor.
+        """Return a parameter with the memory of `data`; without data, an empty parameter.
 
-        Data of another tensor class keeps its class; RuntimeError if its `detach` returns another class.
+        If `data` is of a tensor subclass, the result has this class; raise RuntimeError if its `detach`
+        returns another class.
         """
         given = ts.empty(0) if data is None else data
         if type(given) is Tensor or type(given) is Parameter:
@@ -69,7 +70,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
 
 def _parameter(data: Tensor, requires_grad: bool, attributes: dict[str, Any]) -> Parameter:
-    """Reconstruct a parameter from its pickled state."""
+    """Create a parameter from its pickled state."""
     made: Parameter = Parameter(data, requires_grad)
     made.__dict__.update(attributes)
     return made
@@ -79,7 +80,7 @@ register_class(Parameter)
 
 
 class _BufferMeta(type):
-    """Metaclass of Buffer, whose instances are tensors marked by an attribute."""
+    """Metaclass of Buffer: instances are all tensors that are marked as buffers."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         if cls is Buffer:
@@ -90,7 +91,7 @@ class _BufferMeta(type):
 class Buffer(Tensor, metaclass=_BufferMeta):
     """Tensor that modules register as buffer; `persistent=False` excludes it from `state_dict`.
 
-    The constructor returns a Tensor around the memory of `data`; only buffers of lazy layers keep this class.
+    The constructor returns a Tensor with the memory of `data`. Only buffers of lazy layers are of this class.
     """
 
     __torch_function__ = _disabled_torch_function_impl
@@ -99,7 +100,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     _is_buffer = True
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Self:
-        """Return `data` as a buffer, in the same memory; without data, an empty tensor."""
+        """Return a buffer with the memory of `data`; without data, an empty buffer."""
         given = ts.empty(0) if data is None else data
         made: Any = given.detach().requires_grad_(given.requires_grad)
         made.persistent = persistent
@@ -127,7 +128,7 @@ _KNOWN = frozenset(
 
 
 def _materialized(tensor: Any, shape: Any, device: Any, dtype: Any) -> None:
-    """Allocate uninitialized memory for a lazy tensor, defaulting to its current device and dtype."""
+    """Allocate a lazy tensor with uninitialized elements; device and dtype default to its own."""
     tensor.become(ts.empty(shape, device=device or tensor.device, dtype=dtype or tensor.dtype))
 
 
@@ -152,7 +153,7 @@ def _ask_uninitialized(tensor: Any, name: str) -> Any:
 
 
 def uninitialized(name: str) -> ValueError:
-    """Return the error for using a parameter or buffer of unknown shape."""
+    """Return the error for the use of a parameter or buffer that has no shape yet."""
     return ValueError(
         f"Attempted to use an uninitialized parameter in {name}. This error happens when you are using a "
         "`LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When "
@@ -162,19 +163,19 @@ def uninitialized(name: str) -> ValueError:
 
 
 class UninitializedTensorMixin:
-    """Base class of parameters and buffers of unknown shape."""
+    """Base class of parameters and buffers without a shape."""
 
 
 def is_lazy(param: Any) -> bool:
-    """Return whether the shape of a parameter or buffer is not known yet."""
+    """Return True if a parameter or buffer has no shape yet."""
     return isinstance(param, UninitializedTensorMixin)
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
-    """Parameter of unknown shape (`LazyLinear`)."""
+    """Parameter without a shape (`LazyLinear`)."""
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
-        """Return a parameter of unknown shape; `dtype` and `device` are the defaults of `materialize`."""
+        """Return a parameter without a shape; `dtype` and `device` are the defaults of `materialize`."""
         made = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
         return cast(Self, made)
 
@@ -182,7 +183,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         return _ask_uninitialized(self, name)
 
     def detach(self) -> Any:
-        """Return the tensor itself, for `state_dict`."""
+        """Return the tensor itself, as `state_dict` contains it."""
         return self
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
@@ -194,7 +195,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         _refuse_sharing()
 
     def become(self, tensor: Tensor) -> None:
-        """Use the memory of `tensor` and become an ordinary parameter."""
+        """Become an ordinary parameter with the memory of `tensor`."""
         rebind_array(self, tensor.array)
         self.__class__ = Parameter  # type: ignore[assignment]
 
@@ -213,12 +214,12 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
-    """Buffer of unknown shape."""
+    """Buffer without a shape."""
 
     __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> Self:
-        """Return a buffer of unknown shape; `dtype` and `device` are the defaults of `materialize`."""
+        """Return a buffer without a shape; `dtype` and `device` are the defaults of `materialize`."""
         made = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
         return cast(Self, made)
 
@@ -226,7 +227,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         return _ask_uninitialized(self, name)
 
     def detach(self) -> Any:
-        """Return the tensor itself, for `state_dict`."""
+        """Return the tensor itself, as `state_dict` contains it."""
         return self
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
@@ -238,7 +239,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         _refuse_sharing()
 
     def become(self, tensor: Tensor) -> None:
-        """Use the memory of `tensor` and become an ordinary buffer."""
+        """Become an ordinary buffer with the memory of `tensor`."""
         rebind_array(self, tensor.array)
         self.__class__ = Buffer  # type: ignore[assignment]
 
@@ -257,5 +258,5 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
 
 def is_uninitialized(tensor: Any) -> bool:
-    """Return True for a parameter or buffer of unknown shape."""
+    """Return True for a parameter or buffer that has no shape yet."""
     return isinstance(tensor, (UninitializedParameter, UninitializedBuffer))

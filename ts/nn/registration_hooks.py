@@ -37,7 +37,7 @@ def register_module_parameter_registration_hook(hook: RegistrationHook) -> Remov
 def call_hooks(hooks: OrderedDict[int, RegistrationHook], module: Any, name: str, value: Any) -> Any:
     """Call registration hooks in order and return the value to register.
 
-    Each non-None hook result replaces the value.
+    If a hook returns a value other than None, this value is registered instead.
     """
     for hook in list(hooks.values()):
         found = hook(module, name, value)

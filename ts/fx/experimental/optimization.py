@@ -45,7 +45,7 @@ def matches_module_pattern(pattern: Iterable[type], node: Node, modules: dict[st
 
 
 def replace_node_module(node: Node, modules: dict[str, Module], new_module: Module) -> None:
-    """Replace the module called by `node`."""
+    """Replace the module that `node` calls by `new_module`."""
     parent, _, name = node.target.rpartition(".")
     modules[node.target] = new_module
     setattr(modules[parent], name, new_module)
@@ -54,8 +54,8 @@ def replace_node_module(node: Node, modules: dict[str, Module], new_module: Modu
 def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> Module:
     """Fold batch normalizations into the weights of preceding layers and return the model.
 
-    inplace    modify the model's own layers
-    no_trace   use a GraphModule without tracing it
+    inplace    change the layers of `model` itself
+    no_trace   if `model` is a GraphModule, do not trace it again
     """
     if not inplace:
         model = copy.deepcopy(model)
@@ -93,7 +93,7 @@ def remove_dropout(model: Module) -> Module:
 def extract_subgraph(
     orig_module: Module, nodes: list[Node], inputs: list[Node], outputs: list[Node]
 ) -> GraphModule:
-    """Return a module of some nodes: it takes `inputs`, and returns a list of `outputs`."""
+    """Return a module that computes `outputs` from `inputs` by the nodes `nodes`."""
     graph = Graph()
     copies = {node: graph.placeholder(node.name) for node in inputs}
     for node in nodes:

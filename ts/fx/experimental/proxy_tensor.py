@@ -1,4 +1,4 @@
-"""`make_fx`: trace the operators that a function runs, below autograd and transforms, to an fx graph.
+"""`make_fx`: record the operators that a function runs as an fx graph, below autograd and transforms.
 
     graph_module = make_fx(lambda x: ts.func.grad(lambda a: a.sin().sum())(x))(ts.ones(3))
     graph_module.code           aten.sin, aten.sum ... aten.cos, aten.mul, as calls of `torch.ops.aten`
@@ -36,7 +36,7 @@ _MODES = ("real", "fake", "symbolic")
 
 
 class ProxyTorchDispatchMode(TorchDispatchMode):
-    """Dispatch mode that records operators as nodes of an fx graph."""
+    """Dispatch mode that records each operator as a node of an fx graph."""
 
     def __init__(self, decompositions: Mapping[Any, Callable[..., Any]]) -> None:
         super().__init__()
@@ -44,7 +44,8 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         self.root = Module()
         self.decompositions = decompositions
         self.enable_tracing = True
-        self._nodes: dict[int, tuple[Tensor, Node]] = {}  # by id(tensor); the entry keeps the tensor alive
+        # (tensor, its node), by id of the tensor; the tensor is stored so that its id stays valid
+        self._nodes: dict[int, tuple[Tensor, Node]] = {}
         self._constants: dict[int, tuple[Tensor, str]] = {}
 
     def __torch_dispatch__(
@@ -77,13 +78,13 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         return result
 
     def placeholder(self, name: str, value: Any) -> Node:
-        """Add a graph input for a value."""
+        """Add a graph input whose value is `value`."""
         node = self.graph.placeholder(name)
         self.bind(node, value)
         return node
 
     def bind(self, node: Node, value: Any) -> None:
-        """Bind a tensor to a node; bind each tensor of a list to a new `getitem` node."""
+        """Store `node` as the node of a tensor; for a list of tensors, add a `getitem` node for each."""
         if isinstance(value, Tensor):
             self._nodes[id(value)] = value, node
             self._describe(node, value)
@@ -98,12 +99,15 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         node.meta["val"] = value
 
     def find_node(self, x: Tensor) -> Node | None:
-        """Return the node that computes a tensor; None for a constant of the graph."""
+        """Return the node that computes a tensor; None if the tensor is a constant for the graph."""
         found = self._nodes.get(id(x)) or self._bind_same_memory(x)
         return None if found is None else found[1]
 
     def node_of(self, x: Any) -> Any:
-        """Return the node of a tensor, a new `get_attr` node for a constant; other values unchanged."""
+        """Return the node of a tensor; for a constant, add a `get_attr` node.
+
+        Return other values unchanged.
+        """
         if not isinstance(x, Tensor):
             return x
         if (found := self.find_node(x)) is not None:
@@ -119,7 +123,10 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         return node
 
     def _bind_same_memory(self, x: Tensor) -> tuple[Tensor, Node] | None:
-        """Bind `x` to the node of a known tensor with the same memory, as function transforms create them."""
+        """Find a known tensor with the memory of `x`, and use its node for `x`.
+
+        Function transforms create such tensors.
+        """
         memory = _memory_key(x)
         found = next((known for known in self._nodes.values() if _memory_key(known[0]) == memory), None)
         if found is not None:
@@ -135,7 +142,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
 
 
 def _memory_key(x: Tensor) -> Any:
-    """Return a key that is equal for tensors with the same memory, shape, strides and element type."""
+    """Return a key that is equal for tensors with equal memory, shape, strides and element type."""
     array = x.array
     found = getattr(array, "__array_interface__", None)
     if found is None or not found["shape"] or 0 in found["shape"]:
@@ -150,7 +157,7 @@ def get_proxy_mode() -> ProxyTorchDispatchMode | None:
 
 
 def _parameter_names(f: Callable[..., Any], count: int) -> list[str]:
-    """Return the names of a function's positional parameters; arg0, arg1 ... if they have no names."""
+    """Return the names of a function's positional parameters; arg0, arg1 ... if unknown."""
     try:
         parameters = list(inspect.signature(f).parameters.values())
     except (TypeError, ValueError):
@@ -173,12 +180,12 @@ def make_fx(
     record_stack_traces: bool = False,
     proxy_module_inputs: bool = False,
 ) -> Callable[..., GraphModule]:
-    """Return a function that runs `f` on its arguments and returns a GraphModule of the operators that ran.
+    """Return a function that runs `f` and returns a GraphModule of the operators that `f` called.
 
-    decomposition_table     functions to trace instead of operators, by overload
+    decomposition_table     by overload: functions that are recorded instead of the operator
     tracing_mode            "real", or "fake": on fake tensors
 
-    Raises AssertionError for unknown modes, NotImplementedError for "symbolic" and `pre_dispatch`.
+    Raise AssertionError for unknown modes, and NotImplementedError for "symbolic" and `pre_dispatch`.
     """
     if tracing_mode not in _MODES:
         raise AssertionError(f"tracing_mode must be one of {_MODES}, got {tracing_mode!r}")
@@ -221,7 +228,7 @@ def make_fx(
 
 
 def _leaf_names(names: list[str], args: tuple[Any, ...]) -> list[str]:
-    """Return the placeholder names of all pytree leaves: argument name and leaf number (x_1, x_2)."""
+    """Return names for placeholders of all pytree leaves: argument name and number of the leaf (x_1, x_2)."""
     found = []
     for name, x in zip(names, args, strict=True):
         found += [f"{name}_{k + 1}" for k in range(len(pytree.tree_leaves(x)))]

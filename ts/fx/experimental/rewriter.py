@@ -1,4 +1,4 @@
-"""RewritingTracer: traces `assert` and annotated assignments, which it makes calls of first.
+"""RewritingTracer: rewrites `assert` and annotated assignments to calls, which can be traced.
 
 assert x.dim() == 2, "a matrix"           becomes  torch._assert(x.dim() == 2, "a matrix")
 y: Tensor = x + 1                         becomes  y = annotate(x + 1, Tensor)
@@ -24,10 +24,10 @@ __all__ = ["AST_Rewriter", "RewritingTracer"]
 
 
 class AST_Rewriter(ast.NodeTransformer):
-    """Rewriter of statements that cannot be traced to function calls."""
+    """Rewriter of `assert` and annotated assignments to function calls."""
 
     def rewrite(self, fn: FunctionType) -> FunctionType:
-        """Rewrite a function's statements, keeping its globals."""
+        """Return a function with rewritten statements and with the globals of `fn`."""
         tree = ast.parse(text_of(inspect.unwrap(fn)).dedented)  # type: ignore[arg-type]
         code = compile(ast.fix_missing_locations(self.visit(tree)), "", "exec")
         names = copy.copy(fn.__globals__)
@@ -45,7 +45,7 @@ class AST_Rewriter(ast.NodeTransformer):
         return result
 
     def visit_Assert(self, node: ast.Assert) -> Any:
-        """Convert `assert` to a call `torch._assert(test, message)`."""
+        """Convert `assert` to the call `torch._assert(test, message)`."""
         call = ast.parse("torch._assert()", mode="eval").body
         assert isinstance(call, ast.Call)
         call.args = [node.test, node.msg or ast.Constant(value="")]
@@ -58,7 +58,7 @@ class AST_Rewriter(ast.NodeTransformer):
 
 
 class RewritingTracer(Tracer):
-    """Tracer that rewrites the source of modules and functions before tracing."""
+    """Tracer that rewrites the source of a function or module before it traces it."""
 
     def trace(self, root: Module | Callable[..., Any], concrete_args: Any = None) -> Graph:
         """Trace a module or function after rewriting its source."""

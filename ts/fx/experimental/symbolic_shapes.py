@@ -1,6 +1,6 @@
 """Queries on symbols of an export: `torch.fx.experimental.symbolic_shapes`.
 
-guard_or_false(n == 1)           the truth, recorded as a guard; False if data-dependent
+guard_or_false(n == 1)           the condition in the example, with a guard; False if data-dependent
 statically_known_true(n >= 2)    True if provable; records nothing
 sym_and(a, b), sym_eq(s, t)      conjunction; equality of shapes
 
@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True)
 class CallMethodKey:
-    """Path step in `meta["unbacked_bindings"]`: a call of a method without arguments."""
+    """Step of a path in `meta["unbacked_bindings"]`: call of a method without arguments."""
 
     name: str
 
@@ -41,7 +41,7 @@ class CallMethodKey:
         return f".{self.name}()"
 
     def get(self, o: Any) -> Any:
-        """Return the result of the method of `o`."""
+        """Return the result of the method, called on `o`."""
         return getattr(o, self.name)()
 
 
@@ -57,17 +57,17 @@ def _truth_or(a: Any, otherwise: bool) -> bool:
 
 
 def guard_or_false(a: Any) -> bool:
-    """Return the truth of a condition and record it; False for a data-dependent condition."""
+    """Return the condition in the example and add a guard; return False if it is data-dependent."""
     return _truth_or(a, False)
 
 
 def guard_or_true(a: Any) -> bool:
-    """Return the truth of a condition and record it; True for a data-dependent condition."""
+    """Return the condition in the example and add a guard; return True if it is data-dependent."""
     return _truth_or(a, True)
 
 
 def guard_bool(a: Any) -> bool:
-    """Return the truth of a condition and record it."""
+    """Return the condition in the example and add a guard."""
     return bool(a)
 
 
@@ -75,17 +75,17 @@ guard_size_oblivious = guard_bool
 
 
 def guard_int(a: Any) -> int:
-    """Specialize a symbolic int to its example value."""
+    """Return the example value of a symbolic int and add a guard that the int has this value."""
     return int(a) if isinstance(a, SymInt) else operator.index(a)
 
 
 def guard_float(a: Any) -> float:
-    """Specialize a symbolic float to its example value."""
+    """Return the example value of a symbolic float and add a guard that the float has this value."""
     return float(a)
 
 
 def guard_scalar(a: Any) -> Any:
-    """Specialize a symbolic number or bool to its example value."""
+    """Return the example value of a symbolic number and add a guard that it has this value."""
     if isinstance(a, bool | SymBool):
         return bool(a)
     if isinstance(a, int | SymInt):
@@ -96,7 +96,7 @@ def guard_scalar(a: Any) -> Any:
 
 
 def expect_true(a: Any, skip: int = 0) -> bool:
-    """Assume a condition; a data-dependent one is checked at run time."""
+    """Add a condition as a guard; if it is data-dependent, the program checks it at run time."""
     if isinstance(a, SymBool):
         a.node.require("")
         return True
@@ -104,27 +104,27 @@ def expect_true(a: Any, skip: int = 0) -> bool:
 
 
 def statically_known_true(x: Any) -> bool:
-    """Return True if a condition is provably true for all sizes."""
+    """Return True if the condition is known to be true for all sizes."""
     return x.node.is_provable(True) if isinstance(x, SymBool) else bool(x)
 
 
 def statically_known_false(x: Any) -> bool:
-    """Return True if a condition is provably false for all sizes."""
+    """Return True if the condition is known to be false for all sizes."""
     return x.node.is_provable(False) if isinstance(x, SymBool) else not x
 
 
 def sym_and(x: Any, *others: Any) -> Any:
-    """Return the conjunction of conditions."""
+    """Return the conjunction (and) of conditions."""
     return functools.reduce(operator.and_, others, x)
 
 
 def sym_or(x: Any, *others: Any) -> Any:
-    """Return the disjunction of conditions."""
+    """Return the disjunction (or) of conditions."""
     return functools.reduce(operator.or_, others, x)
 
 
 def sym_eq(x: Any, y: Any) -> Any:
-    """Return the equality of two sizes, or of two shapes element by element."""
+    """Return the condition that two sizes are equal, or two shapes element by element."""
     if isinstance(x, tuple | list) and isinstance(y, tuple | list):
         if len(x) != len(y):
             return False
@@ -159,7 +159,7 @@ def is_concrete_bool(a: Any) -> bool:
 
 
 def has_static_value(a: Any) -> bool:
-    """Return True if a number provably has only one value."""
+    """Return True if a number is known to have only one value."""
     if not isinstance(a, SymNumber):
         return True
     if isinstance(a, SymBool):
@@ -179,7 +179,7 @@ def is_nested_int(s: Any) -> bool:
 
 
 def optimization_hint(a: Any, fallback: int | None = None) -> Any:
-    """Return the example value of a number; `fallback`, if given, for a data-dependent one."""
+    """Return the example value of a number; if it is data-dependent, return `fallback` if given."""
     if not isinstance(a, SymNumber):
         return a
     if a.node.has_hint() or fallback is None:
@@ -188,7 +188,7 @@ def optimization_hint(a: Any, fallback: int | None = None) -> Any:
 
 
 def guarding_hint_or_throw(a: Any) -> Any:
-    """Return the example value of a number; raise GuardOnDataDependentSymNode for a data-dependent one."""
+    """Return the example value of a number; raise GuardOnDataDependentSymNode if it is data-dependent."""
     if not isinstance(a, SymNumber):
         return a
     if not a.node.has_hint():

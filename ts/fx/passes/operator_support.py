@@ -1,4 +1,4 @@
-"""Operator support predicates for partitioners.
+"""Operator support: objects that tell a partitioner which nodes are supported.
 
 OperatorSupport({"torch.relu": None})           calls of torch.relu
 chain(a, b), any_chain(a, b)                    intersection; union
@@ -24,7 +24,7 @@ SupportDict = Mapping[str, tuple[Sequence[Sequence[Any] | None], Mapping[str, Se
 
 
 class OperatorSupportBase(abc.ABC):
-    """Base class of predicates for supported nodes."""
+    """Base class of objects that tell which nodes are supported."""
 
     @abc.abstractmethod
     def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
@@ -33,13 +33,13 @@ class OperatorSupportBase(abc.ABC):
 
 
 class OperatorSupport(OperatorSupportBase):
-    """Support table: maps targets to None, or to dtypes of positional and keyword arguments."""
+    """Table of supported targets: None, or the supported dtypes of positional and keyword arguments."""
 
     def __init__(self, support_dict: SupportDict | None = None) -> None:
         self._support_dict = support_dict or {}
 
     def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
-        """Return True if the table has target and argument dtypes, or the node is not a call."""
+        """Return True if the table has the target and the argument dtypes, or the node is no call."""
         if node.op not in CALLABLE_NODE_OPS:
             return True
         target = get_node_target(submodules, node)
@@ -59,7 +59,7 @@ class OperatorSupport(OperatorSupportBase):
 
 
 class _CallableOperatorSupport(OperatorSupportBase):
-    """Operator support defined by a function."""
+    """Operator support that calls a function."""
 
     def __init__(self, says: Callable[[Submodules, Node], bool]) -> None:
         self.says = says
@@ -74,32 +74,32 @@ def create_op_support(is_node_supported: Callable[[Submodules, Node], bool]) -> 
 
 
 def chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
-    """Return the intersection of operator supports."""
+    """Return support for nodes that all given objects support."""
     return _CallableOperatorSupport(
         lambda submodules, node: all(x.is_node_supported(submodules, node) for x in op_support)
     )
 
 
 def any_chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
-    """Return the union of operator supports."""
+    """Return support for nodes that one of the given objects supports."""
     return _CallableOperatorSupport(
         lambda submodules, node: any(x.is_node_supported(submodules, node) for x in op_support)
     )
 
 
 class OpSupports:
-    """Reasons to decline nodes."""
+    """Constructors of operator support that declines nodes for one reason."""
 
     @classmethod
     def decline_if_input_dtype(cls, dtype: Any) -> OperatorSupportBase:
-        """Return an operator support that accepts nodes without inputs of this dtype."""
+        """Return support for nodes without inputs of the dtype `dtype`."""
         return _CallableOperatorSupport(
             lambda submodules, node: all(_get_arg_dtype(arg) != dtype for arg in node.all_input_nodes)
         )
 
     @classmethod
     def decline_if_node_in_names(cls, disallow_set: set[str]) -> OperatorSupportBase:
-        """Return an operator support that accepts nodes with names not in `disallow_set`."""
+        """Return support for nodes whose names are not in `disallow_set`."""
         return _CallableOperatorSupport(lambda submodules, node: node.name not in disallow_set)
 
 

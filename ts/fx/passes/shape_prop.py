@@ -1,4 +1,4 @@
-"""ShapeProp: runs a graph and records the metadata of result tensors in each node's `meta`.
+"""ShapeProp: runs a graph and records the metadata of each result tensor in `meta` of its node.
 
 ShapeProp(module).propagate(x)
 node.meta["tensor_meta"].shape              a TensorMetadata, or nested ones for containers
@@ -32,7 +32,7 @@ class TensorMetadata(NamedTuple):
 
 
 def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) -> TensorMetadata:
-    """Return tensor metadata, including the first memory format in which the tensor is contiguous."""
+    """Return the metadata of a tensor; the memory format is the first in which it is contiguous."""
     formats = (ts.contiguous_format, ts.channels_last, ts.channels_last_3d) if include_contiguity else ()
     found = next((f for f in formats if _is_contiguous(result, f)), None)
     return TensorMetadata(
@@ -46,7 +46,7 @@ def _is_contiguous(tensor: Tensor, memory_format: Any) -> bool:
 
 
 class ShapeProp(Interpreter):
-    """Interpreter that records the shapes of results in `meta`."""
+    """Interpreter that records the metadata of results in `meta`."""
 
     def __init__(self, gm: GraphModule, fake_mode: Any = None) -> None:
         if fake_mode is not None:

@@ -1,4 +1,4 @@
-"""Module splitting: a submodule per partition of the graph, and a module that calls them.
+"""Splitting of a module: a submodule for each partition of the graph, and a module that calls them.
 
 split = split_module(module, module, lambda node: 0 if node.op == "call_module" else 1)
 split.submod_0, split.submod_1                   GraphModules
@@ -21,7 +21,7 @@ __all__ = ["Partition", "split_module"]
 
 
 class Partition:
-    """Partition of a graph: node names, inputs, outputs and dependencies on other partitions."""
+    """Partition of a graph: names of its nodes, inputs, outputs, and partitions that it depends on."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -32,7 +32,7 @@ class Partition:
         self.dependencies: dict[str, None] = {}
         self.dependents: dict[str, None] = {}
         self.graph = Graph()
-        self.environment: dict[Node, Node] = {}  # node of the split module -> node of this partition
+        self.environment: dict[Node, Node] = {}  # node of this partition, by node of the module that is split
         self.targets: dict[str, Any] = {}
 
     def __repr__(self) -> str:
@@ -62,11 +62,11 @@ class _Split:
         self.partition_of: dict[Node, str] = {}
         self.nodes = {node.name: node for node in module.graph.nodes}
         self.graph = Graph()
-        self.values: dict[str, Node] = {}  # nodes of the new graph by the names of the old ones
+        self.values: dict[str, Node] = {}  # nodes of the new graph, by the name of the old node
         self.attributes: dict[str, Any] = {}
 
     def assign(self, split_callback: Callable[[Node], Any], affix: str | None) -> None:
-        """Assign each computing node to its partition."""
+        """Assign each node that computes something to its partition."""
         for node in self.module.graph.nodes:
             if node.op in ("placeholder", "get_attr", "output"):
                 continue
@@ -110,7 +110,7 @@ class _Split:
         return ordered
 
     def add_inputs(self, part: Partition, keep_names: bool) -> None:
-        """Add placeholders to a partition, and copy the modules that it uses."""
+        """Add placeholders to a partition, and register the modules that it uses."""
         modules = [name for name in part.inputs if self._is_module(self.nodes[name])]
         values = [name for name in part.inputs if name not in modules]
         part.inputs = {}
@@ -130,7 +130,7 @@ class _Split:
         return node.op == "get_attr" and isinstance(_attribute(self.module, node.target), Module)
 
     def fill(self, qualname_map: dict[str, str] | None) -> None:
-        """Copy the nodes into their parts."""
+        """Copy the nodes into their partitions."""
         for node, name in self.partition_of.items():
             part = self.partitions[name]
             target = node.target
@@ -147,7 +147,7 @@ class _Split:
             part.environment[node] = new
 
     def outer(self, node: Node) -> None:
-        """Copy a placeholder or an attribute into the graph that calls the parts."""
+        """Copy a placeholder or attribute into the graph that calls the partitions."""
         if node.op == "placeholder" and self.keep_node_name:
             self.values[node.name] = self.graph.create_node(
                 "placeholder", node.name, node.args[:1], type_expr=node.type
@@ -163,7 +163,7 @@ class _Split:
         self.values[node.name].meta = node.meta.copy()
 
     def call(self, part: Partition, tuple_return: bool) -> None:
-        """Add the outputs to a partition's graph and insert its call."""
+        """Add the output node to the graph of a partition, and a call of the partition to the new graph."""
         results = tuple(part.environment[self.nodes[name]] for name in part.outputs)
         several = len(results) != 1 or tuple_return
         part.graph.output(results if several else results[0])
@@ -187,11 +187,11 @@ def split_module(
 ) -> GraphModule:
     """Return a module that calls one submodule per partition of `m`.
 
-    split_callback             maps a node to its partition, a number or name
-    qualname_map               filled with a map from module names in the partitions to those in `m`
+    split_callback             function from a node to its partition, a number or name
+    qualname_map               dictionary that is filled: names in `m` by names of modules in the partitions
     keep_original_order        call partitions in the order of their first nodes
-    keep_original_node_name    preserve names of nodes in partitions
-    keep_original_input_name   name parameters of partitions after their inputs
+    keep_original_node_name    nodes in partitions keep their names
+    keep_original_input_name   parameters of partitions have the names of the inputs
     partition_affix            prefix of the partition's name in its module name
     tuple_return               return a tuple also for a single output
     """

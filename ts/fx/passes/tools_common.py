@@ -1,4 +1,4 @@
-"""Queries on nodes and topological sorting of graphs, shared by passes."""
+"""Functions that several passes use: names of targets, and topological sorting of graphs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def get_acc_ops_name(k: str | type) -> str:
 
 
 def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
-    """Return the name of a call's target: module class, qualified function name or method name."""
+    """Return the name of the target of a call: class of the module, name of the function or method."""
     if node.op not in CALLABLE_NODE_OPS:
         raise AssertionError("Expect op types of " + ", ".join(CALLABLE_NODE_OPS) + f", but found {node.op}")
     target: Any = node.target
@@ -53,7 +53,7 @@ def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
 
 
 def is_node_output_tensor(node: Node) -> bool:
-    """Return True if `meta["type"]` of a node is a tensor class."""
+    """Return True if `meta["type"]` of a node is a class of tensors."""
     of = node.meta.get("type")
     return of is not None and issubclass(of, Tensor)
 
@@ -69,12 +69,12 @@ def _with_order(gm: GraphModule, order: list[Node]) -> GraphModule:
 
 
 def _count_inputs(gm: GraphModule) -> dict[Node, int]:
-    """Return the number of input nodes for each node."""
+    """Return the number of input nodes of each node."""
     return {node: len(node.all_input_nodes) for node in gm.graph.nodes}
 
 
 def legalize_graph(gm: GraphModule) -> GraphModule:
-    """Sort the graph topologically, with nodes without inputs first, and return the module."""
+    """Sort the graph topologically, nodes without inputs first; return the module."""
     waiting = _count_inputs(gm)
     ready = deque(node for node, count in waiting.items() if not count)
     order = []
@@ -95,7 +95,7 @@ def legalize_graph(gm: GraphModule) -> GraphModule:
 
 
 def stable_topological_sort(gm: GraphModule) -> GraphModule:
-    """Sort the graph topologically, otherwise preserving node order, and return the module."""
+    """Sort the graph topologically and otherwise keep the order of nodes; return the module."""
     nodes = list(gm.graph.nodes)
     place = {node: i for i, node in enumerate(nodes)}
     waiting = _count_inputs(gm)

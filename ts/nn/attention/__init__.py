@@ -3,7 +3,7 @@
     with ts.nn.attention.sdpa_kernel(SDPBackend.MATH):
         F.scaled_dot_product_attention(q, k, v)
 
-`ts` selects the attention kernel itself; the selection has no effect.
+In `ts`, the selection has no effect: there is one attention kernel for each device.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SDPBackend(IntEnum):
 
 @contextmanager
 def sdpa_kernel(backends: SDPBackend | list[SDPBackend], set_priority: bool = False) -> Iterator[None]:
-    """Check the type of `backends`, which otherwise has no effect on attention within the block."""
+    """Check the type of `backends`; the block runs as without this context."""
     if not isinstance(backends, (list, SDPBackend)):
         raise AssertionError(
             "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "

@@ -1,4 +1,6 @@
-"""Causal masks of attention that are made when they are used: `causal_upper_left`, `causal_lower_right`.
+"""Causal attention masks that are created only when needed: `causal_upper_left`, `causal_lower_right`.
+
+`causal_upper_left`, `causal_lower_right`.
 
 mask = causal_lower_right(2, 3)
 scaled_dot_product_attention(q, k, v, mask)         row i attends up to column i + 1
@@ -21,17 +23,17 @@ __getattr__ = names_for(__name__)
 
 
 class CausalVariant(IntEnum):
-    """Corner of the scores at which the diagonal of a causal mask ends."""
+    """Corner of the score matrix at which the diagonal of a causal mask ends."""
 
     UPPER_LEFT = 1
     LOWER_RIGHT = 2
 
 
 class CausalBias(Tensor):
-    """Causal mask of `seq_len_q` rows and `seq_len_kv` columns, as an argument of attention only."""
+    """Causal mask of shape (seq_len_q, seq_len_kv); only attention accepts it."""
 
     def __new__(cls, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> CausalBias:
-        """Return a tensor of shape (2, seq_len_q, seq_len_kv) that occupies one element."""
+        """Return a tensor of shape (2, seq_len_q, seq_len_kv) whose memory is one element."""
         made: CausalBias = ts.zeros(1).expand(2, seq_len_q, seq_len_kv).as_subclass(cls)
         return made
 
@@ -55,7 +57,7 @@ class CausalBias(Tensor):
         return ts.ones(self.seq_len_q, self.seq_len_kv, device=device, dtype=ts.bool).tril(shift)
 
     def _materialize(self, device: Any = None) -> Tensor:
-        """Return the mask as bools, True where a row attends."""
+        """Return the mask as a bool tensor: element (i, j) is True if row i attends to column j."""
         place = "cpu" if device is None else device
         if self.variant == CausalVariant.UPPER_LEFT:
             return self._upper_left(place)
@@ -72,7 +74,7 @@ class CausalBias(Tensor):
         scale: float | None = None,
         enable_gqa: bool = False,
     ) -> Tensor:
-        """Return attention with the mask; ValueError with `is_causal`."""
+        """Return attention with the mask; raise ValueError for `is_causal`."""
         if is_causal:
             raise ValueError("CausalBias should not be used with causal=True")
         options: dict[str, Any] = {"dropout_p": dropout_p, "scale": scale, "enable_gqa": enable_gqa}
@@ -85,7 +87,7 @@ class CausalBias(Tensor):
     def __torch_function__(
         cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        """Run attention with the mask, and other functions as on any tensor."""
+        """Run attention with the mask; other functions treat the mask as an ordinary tensor."""
         if func is F.scaled_dot_product_attention:
             return cls._dispatch(*args, **(kwargs or {}))
         return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Activation functions: in-place variants, and softmax-like functions with an implicit dimension."""
+"""Activation functions with the option `inplace`, and softmax functions, whose dimension may be omitted."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Return x where it exceeds the threshold, `value` elsewhere."""
+    """Return x where x exceeds the threshold, and `value` elsewhere."""
     if inplace:
         result = ts.threshold_(input, threshold, value)
     else:
@@ -165,7 +165,7 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """Return LeakyReLU with random slopes in [lower, upper] during training, else with their mean."""
+    """Return LeakyReLU; in training, slopes are random in [lower, upper], otherwise their mean."""
     if inplace:
         result = ts.rrelu_(input, lower, upper, training)
     else:
@@ -194,7 +194,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 
 def _softmax_dim(ndim: int) -> int:
-    """Return the implicit softmax dimension for a tensor of rank `ndim`."""
+    """Return the dimension that softmax functions use if `dim` is omitted, for a tensor of rank `ndim`."""
     if ndim == 0 or ndim == 1 or ndim == 3:
         chosen = 0
     else:
@@ -211,7 +211,7 @@ def _warn_of_dim(name: str, level: int) -> None:
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: int | None = None) -> Tensor:
-    """Return exp(x) normalized along a dimension."""
+    """Return exp(x), normalized to sum 1 along a dimension."""
     if dim is None:
         if not ts.jit.is_scripting():
             _warn_of_dim("softmax", _stacklevel)

@@ -1,8 +1,8 @@
 """Multi-head attention: projections, masks, weighted means of the values.
 
-In: query (L, N, E), key (S, N, Ek), value (S, N, Ev), or without N, and the weights of a
-`MultiheadAttention`; out: (L, N, E), and optionally the attention weights (N, L, S).
-Masks exclude positions: bool masks where they are True, float masks by addition to the scores.
+Input: query (L, N, E), key (S, N, Ek), value (S, N, Ev), all of them possibly without N, and the weights of a
+`MultiheadAttention`. Output: (L, N, E), and optionally the attention weights (N, L, S). A bool mask excludes
+the positions at which it is True; a float mask is added to the scores.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ts._core.tensor.tensor import Tensor
 def additive_mask(
     mask: Tensor | None, name: str, other: Tensor | None, other_name: str, like: Tensor
 ) -> Tensor | None:
-    """Convert a bool mask to floats, -inf for True; warn if the mask `other` has another type."""
+    """Convert a bool mask to floats (-inf for True); warn if the mask `other` has another type."""
     if mask is None:
         return None
     if mask.dtype != ts.bool and not mask.is_floating_point():
@@ -42,7 +42,7 @@ def _mha_shape_check(
     attn_mask: Tensor | None,
     num_heads: int,
 ) -> bool:
-    """Return whether the inputs are batched; raise AssertionError for other numbers of dimensions."""
+    """Return True for batched inputs; raise AssertionError for wrong numbers of dimensions."""
     if query.dim() != 2 and query.dim() != 3:
         raise AssertionError(
             f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor"
@@ -79,14 +79,17 @@ def _mha_shape_check(
 
 
 def _apart(x: Tensor, count: int, width: int) -> Tensor:
-    """Split the last dimension into `count` contiguous tensors of `width` elements."""
+    """Split the last dimension into `count` contiguous tensors of `width` elements each."""
     return x.unflatten(-1, [count, width]).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
 
 
 def _projected(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Project query, key and value by the three parts of a packed weight; equal inputs share one product."""
+    """Project query, key and value by the three parts of a packed weight.
+
+    If query, key and value are the same tensor, one matrix product computes all three.
+    """
     width = query.size(-1)
     if key is value:
         if query is key:
@@ -138,12 +141,12 @@ def _projected_apart(
 
 
 def _by_head(x: Tensor, rows: int, head_dim: int) -> Tensor:
-    """Reshape (L, N, E) to (N * heads, L, E / heads)."""
+    """Reshape (L, N, E) to (N * heads, L, E / heads), where `rows` is N * heads."""
     return x.view(x.size(0), rows, head_dim).transpose(0, 1)
 
 
 def _fixed(given: Tensor, name: str, rows: int, head_dim: int) -> Tensor:
-    """Check and return a key or value given per head."""
+    """Return a key or value that the caller passed for each head, after checking its shape."""
     if given.size(0) != rows:
         raise AssertionError(f"expecting {name}.size(0) of {rows}, but got {given.size(0)}")
     if given.size(2) != head_dim:
@@ -152,7 +155,7 @@ def _fixed(given: Tensor, name: str, rows: int, head_dim: int) -> Tensor:
 
 
 def _widened(mask: Tensor | None) -> Tensor | None:
-    """Append a column of zeros to a mask, so that the added key is visible."""
+    """Append a column of zeros to a mask, for an additional key to which all rows attend."""
     if mask is None:
         return None
     return ts.constant_pad_nd(mask, [0, 1])
@@ -185,7 +188,7 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Return the multi-head attention, and its weights or None."""
+    """Return the result of multi-head attention, and the attention weights or None."""
     batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if is_causal and attn_mask is None:
         raise RuntimeError(
@@ -326,7 +329,7 @@ def multi_head_attention_forward(
 
 
 def _none_or_dtype(input: Tensor | None) -> ts.dtype | None:
-    """Return a mask's dtype, or None without a mask; raise RuntimeError for other objects."""
+    """Return the dtype of a mask, None for None; raise RuntimeError for other objects."""
     if input is None:
         return None
     if isinstance(input, Tensor):
@@ -342,7 +345,10 @@ def _canonical_mask(
     target_type: ts.dtype,
     check_other: bool = True,
 ) -> Tensor | None:
-    """Return a mask as floats to add, in a dtype; warn if another mask has another dtype."""
+    """Convert a mask to floats of dtype `target_type` to add to the scores.
+
+    Warn if the other mask's dtype differs.
+    """
     if mask is None:
         return None
     if mask.dtype != ts.bool and not mask.is_floating_point():

@@ -1,4 +1,4 @@
-"""Losses of scores against classes, and of sequences of them."""
+"""Losses of class scores against target classes, and the CTC loss of sequences."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Tensor:
-    """Return `cross_entropy` of a linear map of the input; the chunking `options` are ignored."""
+    """Return `cross_entropy` of a linear map of the input; `options`, PyTorch's chunking, has no effect."""
     _check_linear(input, linear_weight, linear_bias, ignore_index is not None, target.is_floating_point())
     bias = linear_bias
     if bias is not None:
@@ -109,7 +109,7 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the multi-class margin loss between target class and other classes."""
+    """Return the multi-class margin loss: the target class should exceed all other classes by a margin."""
     if p != 1 and p != 2:
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None:
@@ -126,7 +126,7 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the multi-label margin loss; target classes are listed before the first -1."""
+    """Return the multi-label margin loss; the target classes of a row are listed before its first -1."""
     return ts.multilabel_margin_loss(input, target, reduction_code(size_average, reduce, reduction))
 
 

@@ -14,7 +14,7 @@ def _check(p: float) -> None:
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Set elements to zero with probability `p`, and scale the rest by 1 / (1 - p)."""
+    """Set elements to zero with probability `p`; scale other elements by 1 / (1 - p)."""
     _check(p)
     if inplace:
         result = ts.dropout_(input, p, training)
@@ -24,7 +24,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Set elements to SELU's negative limit with probability `p`, keeping mean and variance."""
+    """Set elements to the negative limit of SELU with probability `p`, and keep mean and variance."""
     _check(p)
     if inplace:
         result = ts.alpha_dropout_(input, p, training)

@@ -1,4 +1,4 @@
-"""Rows of a table by index: one for each, or reduced over bags of indices."""
+"""Lookup of table rows by index: one row for each index, or a reduction of the rows in each bag."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """Return rows of `weight` by index; `max_norm` first rescales rows with larger norms in place."""
+    """Return the rows of `weight` at the indices.
+
+    Rows with a norm above `max_norm` are first scaled in place.
+    """
     if padding_idx is not None:
         if padding_idx > 0:
             assert padding_idx < weight.size(0), "Padding_idx must be within num_embeddings"
@@ -43,9 +46,12 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:
-    """Return the sum, mean or maximum of each bag of rows: a row of `input`, or a range of offsets."""
+    """Return the sum, mean or maximum of the rows in each bag.
+
+    A bag is a row of `input`; with `offsets`, it is the part of a 1-D `input` between two offsets.
+    """
     if weight.dtype == ts.int64 and input.is_floating_point():
-        input, weight = weight, input  # the order of the arguments that old programs use
+        input, weight = weight, input  # old programs pass the weight first
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.size()}) is not None, then it must "

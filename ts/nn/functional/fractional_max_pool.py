@@ -1,6 +1,7 @@
-"""Fractional max pooling: windows at steps that are drawn at random.
+"""Fractional max pooling: maxima of windows whose positions are random.
 
-Functions with a `return_indices` flag are pairs that `boolean_dispatch` joins.
+For each function with the flag `return_indices`, `boolean_dispatch` joins two functions: with and without
+indices.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ts.nn.functional.interpolation import scaled
 def _fractional_size(
     input: Tensor, output_size: list[int] | None, output_ratio: list[float] | None, n: int
 ) -> list[int]:
-    """Return the requested size, or the size for the requested ratio."""
+    """Return `output_size`, or the size of the input multiplied by `output_ratio`."""
     if output_size is not None:
         return output_size
     if output_ratio is None:
@@ -31,7 +32,7 @@ def _fractional_size(
 
 
 def _samples(input: Tensor, given: Tensor | None, n: int) -> Tensor:
-    """Return a sample per plane and dimension, drawn at random unless given."""
+    """Return a random number for each plane and dimension, or `given`."""
     if given is not None:
         return given
     batch = 1
@@ -41,7 +42,7 @@ def _samples(input: Tensor, given: Tensor | None, n: int) -> Tensor:
 
 
 def _each(value: Any, n: int) -> Any:
-    """Return a number as a list of n, as compiled code does implicitly."""
+    """Return a list of `n` numbers for one number, as compiled code does implicitly."""
     return [value] * n if isinstance(value, (int, float)) else value
 
 
@@ -53,7 +54,7 @@ def fractional_max_pool2d_with_indices(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return maxima of windows with pseudo-random steps, and their indices."""
+    """Return the maxima of windows at random positions, and their indices."""
     if not ts.jit.is_scripting():
         kernel_size, output_size = _each(kernel_size, 2), _each(output_size, 2)
         output_ratio = _each(output_ratio, 2)
@@ -93,7 +94,7 @@ def fractional_max_pool3d_with_indices(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return maxima of windows with pseudo-random steps, and their indices."""
+    """Return the maxima of windows at random positions, and their indices."""
     if not ts.jit.is_scripting():
         kernel_size, output_size = _each(kernel_size, 3), _each(output_size, 3)
         output_ratio = _each(output_ratio, 3)

@@ -1,6 +1,6 @@
 """Resampling of images and volumes: `interpolate` by size or scale factor, and `grid_sample`.
 
-Functions with a number or a list as argument have an overload for each combination.
+A function whose arguments may be a number or a list has one overload for each combination.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """Resample the input to `size`, or by `scale_factor`."""
+    """Resample the input to the size `size`, or by the factor `scale_factor`."""
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise ValueError(
@@ -127,7 +127,7 @@ def interpolate(
 
 
 def scaled(length: int, factor: float) -> int:
-    """Return floor(length * factor), recorded by a trace, where `length` is a tensor."""
+    """Return floor(length * factor); in a trace, `length` is a tensor and the operations are recorded."""
     if not ts.jit.is_scripting() and isinstance(length, Tensor):
         return (length.double() * factor).floor().long()
     return math.floor(float(length) * factor)
@@ -141,7 +141,7 @@ def _resampled(
     corners: bool,
     antialias: bool,
 ) -> Tensor:
-    """Call the operator for a mode and a number of dimensions."""
+    """Call the operator for the mode and the number of dimensions."""
     dim = input.dim()
     if mode == "nearest":
         if dim == 3:
@@ -266,7 +266,7 @@ def upsample_bilinear(input: Tensor, size=None, scale_factor=None) -> Tensor:
 
 
 def _corners(align_corners: bool | None) -> bool:
-    """Return `align_corners`; None gives False and a warning about the default since 1.3."""
+    """Return `align_corners`; for None, return False and warn that the default changed in PyTorch 1.3."""
     if align_corners is not None:
         return align_corners
     warnings.warn(
@@ -312,7 +312,7 @@ def grid_sample(
 
 
 def affine_grid(theta: Tensor, size: list[int], align_corners: bool | None = None) -> Tensor:
-    """Return the grid of an affine map (N, 2, 3) or (N, 3, 4), for `grid_sample`."""
+    """Return the sampling grid of affine maps (N, 2, 3) or (N, 3, 4), for `grid_sample`."""
     corners = _corners(align_corners)
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")

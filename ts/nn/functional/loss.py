@@ -1,4 +1,4 @@
-"""Losses: reductions by name, and the two older flags for them."""
+"""Losses of predictions against targets, with the argument `reduction` or two deprecated flags."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from ts.nn._reduction import get_enum, legacy_get_string
 
 
 def reduction_code(size_average: bool | None, reduce: bool | None, reduction: str) -> int:
-    """Return the operators' code of a reduction: 0 none, 1 mean, 2 sum."""
+    """Return the operators' code of a reduction (0 none, 1 mean, 2 sum); the deprecated flags win."""
     if size_average is not None or reduce is not None:
         reduction = legacy_get_string(size_average, reduce)
     return get_enum(reduction)
 
 
 def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str, by_weight: bool) -> Tensor:
-    """Return the weighted loss, reduced: its mean is by weight, or by number (`huber_loss`)."""
+    """Return the reduced weighted loss; `by_weight` divides the mean by the sum of weights.
+
+    Otherwise the mean is divided by the number of elements (`huber_loss`).
+    """
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
     loss = loss * weight
@@ -88,7 +91,7 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return log(1 + exp(-y x))."""
+    """Return log(1 + exp(-y x)) for targets y of 1 and -1."""
     return ts.soft_margin_loss(input, target, reduction_code(size_average, reduce, reduction))
 
 
@@ -200,7 +203,7 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return `triplet_margin_loss` with a user-defined distance, by default Euclidean."""
+    """Return `triplet_margin_loss` with the distance function of the caller, by default Euclidean."""
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     if margin <= 0:
@@ -298,7 +301,10 @@ def kl_div(
 
 
 def _check_variances(input: Tensor, var: Tensor) -> None:
-    """Raise ValueError unless `var` has the input's shape, with at most one dimension of size 1."""
+    """Raise ValueError if `var` has another shape than the input.
+
+    Only one dimension of `var` may have size 1 instead.
+    """
     if input.dim() != var.dim():
         raise ValueError("var is of incorrect size")
     for d in range(var.dim()):
@@ -317,9 +323,9 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the negative log likelihood of Gaussian targets; `var` has a variance per element or row.
+    """Return the negative log likelihood of Gaussian targets.
 
-    In Python, `var` may also be a number.
+    `var` contains one variance for each element or each row; outside of scripts, it may be a number.
     """
     if not ts.jit.is_scripting():
         if isinstance(var, float):
@@ -335,7 +341,7 @@ def gaussian_nll_loss(
     if bool(ts.lt(var, 0).any()):
         raise ValueError("var has negative entry/entries")
     var = var.clone()
-    with ts.no_grad():  # clamping does not affect the gradient
+    with ts.no_grad():  # the gradient is computed as if `var` were not clamped
         var.clamp_(min=eps)
     loss = 0.5 * (var.log() + (input - target).pow(2) / var)
     if full:

@@ -1,4 +1,4 @@
-"""Normalisation by moments and by norms."""
+"""Normalization by mean and variance, and by norms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalize each channel by the moments of the batch, or by the running moments."""
+    """Normalize each channel by mean and variance of the batch, or by the running ones."""
     if training:
         _verify_batch_size(input.size())
     return ts.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
@@ -46,7 +46,7 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalize each group of channels by its own moments."""
+    """Normalize each group of channels by its mean and variance."""
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     values = input.size(0) * input.size(1) // num_groups
@@ -64,7 +64,7 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalize each channel of each sample by its own moments."""
+    """Normalize each channel of each sample by its mean and variance."""
     if use_input_stats:
         _verify_spatial_size(input.size())
     return ts.instance_norm(
@@ -75,7 +75,7 @@ def instance_norm(
 def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:
-    """Return x divided by its p-norm along `dim`, at least `eps`."""
+    """Return x divided by max(p-norm of x along `dim`, eps)."""
     size = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
     if out is None:
         result = input / size
@@ -85,8 +85,8 @@ def normalize(
 
 
 def _has_no_elements(input: Tensor) -> bool:
-    """Return whether a tensor is empty; False while operators are recorded, as sizes may vary later."""
-    if not ts.jit.is_scripting():  # an `and` would compile both of its operands
+    """Return True if a tensor is empty; False during tracing, as the size may differ at run time."""
+    if not ts.jit.is_scripting():  # in scripts, `and` would compile both operands
         if current_tracer() is not None:
             return False
     return input.numel() == 0
@@ -95,7 +95,7 @@ def _has_no_elements(input: Tensor) -> bool:
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """Return x divided by a power of the mean square over `size` neighbouring channels."""
+    """Return x divided by a power of the mean square of `size` neighbouring channels."""
     if input.dim() < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
     if _has_no_elements(input):

@@ -1,6 +1,7 @@
-"""Pooling: maxima with or without their places, by p-norms, adaptive.
+"""Pooling of windows: maxima (with or without indices), p-norms, and adaptive windows.
 
-Functions with a `return_indices` flag are pairs that `boolean_dispatch` joins.
+For each function with the flag `return_indices`, `boolean_dispatch` joins two functions: with and without
+indices.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def lp_pool3d(
 
 
 def _filled(output_size: Any, input: Tensor, dims: int) -> Any:
-    """Return an output size for `dims` dimensions, with None replaced by the input's size."""
+    """Return an output size for `dims` dimensions; None in it becomes the input's size."""
     if not isinstance(output_size, list | tuple):
         return [output_size] * dims
     if input.dim() <= len(output_size):
@@ -145,7 +146,7 @@ adaptive_max_pool1d = boolean_dispatch(
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: BroadcastingList1[int]) -> Tensor:
-    """Return the means of adaptive windows, one per output element."""
+    """Return the means of adaptive windows; there is one window for each output element."""
     if not ts.jit.is_scripting():
         output_size = _filled(output_size, input, 1)
     return ts.adaptive_avg_pool1d(input, output_size)
@@ -212,7 +213,7 @@ adaptive_max_pool2d = boolean_dispatch(
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
-    """Return the means of adaptive windows, one per output element."""
+    """Return the means of adaptive windows; there is one window for each output element."""
     if not ts.jit.is_scripting():
         output_size = _filled(output_size, input, 2)
     return ts.adaptive_avg_pool2d(input, output_size)
@@ -279,7 +280,7 @@ adaptive_max_pool3d = boolean_dispatch(
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:
-    """Return the means of adaptive windows, one per output element."""
+    """Return the means of adaptive windows; there is one window for each output element."""
     if not ts.jit.is_scripting():
         output_size = _filled(output_size, input, 3)
     return ts.adaptive_avg_pool3d(input, output_size)

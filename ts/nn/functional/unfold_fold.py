@@ -1,4 +1,4 @@
-"""Sliding windows of images as columns, and back."""
+"""Conversion of the sliding windows of images to columns, and of columns to images."""
 
 from __future__ import annotations
 

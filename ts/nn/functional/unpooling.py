@@ -11,7 +11,7 @@ from ts.frontend.compile_directives import BroadcastingList1, BroadcastingList2,
 
 
 def _each(value: Any, n: int) -> Any:
-    """Return a number as a list of n, as compiled code does implicitly."""
+    """Return a list of `n` numbers for one number, as compiled code does implicitly."""
     return list(value) if isinstance(value, Iterable) else value if value is None else [value] * n
 
 
@@ -22,7 +22,7 @@ def _unpooled_size(
     padding: list[int],
     output_size: list[int] | None,
 ) -> list[int]:
-    """Return the unpooled size: `output_size` if given and within range, otherwise the default size."""
+    """Return the size before pooling: `output_size` if it is possible, otherwise the default."""
     steps = kernel_size
     if stride is not None and len(stride) > 0:
         steps = stride

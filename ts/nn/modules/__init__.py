@@ -1,4 +1,8 @@
-"""Modules by family; `NAME_TO_MODULE` maps class names to the modules imported on first use."""
+"""Module classes by family.
+
+`NAME_TO_MODULE` maps the name of a class to the Python module that defines it, which is imported at first
+use.
+"""
 
 from __future__ import annotations
 

@@ -13,11 +13,12 @@ from ts.autograd.function import Function, once_differentiable
 
 
 class CrossMapLRN2d(Function):
-    """Local response normalisation over channels as Lua's Torch defines it: `x * scale ** -beta`.
+    """Local response normalization over channels, as in Lua's Torch: `x * scale ** -beta`.
 
     `scale[c]` is `k + alpha / size` times the sum of squares of channels `c - r` to `c + r`, where `r` is
-    `(size - 1) // 2`, and of channel 0, which PyTorch does not remove from its moving sum. The gradient is
-    PyTorch's: its window has `size` channels and no such term, so it is not the derivative of this sum.
+    `(size - 1) // 2`, plus that of channel 0, which PyTorch never subtracts from its moving sum. The gradient
+    is that of PyTorch: its window has `size` channels and lacks the term of channel 0, so it is not the exact
+    derivative.
     """
 
     @staticmethod

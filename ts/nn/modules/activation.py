@@ -13,7 +13,7 @@ from ts.nn.parameter import Parameter
 
 
 class _InPlace(Module):
-    """Base class of activations with `inplace` as the only hyperparameter."""
+    """Base class of activations whose only hyperparameter is `inplace`."""
 
     __constants__ = ["inplace"]
     inplace: bool
@@ -68,7 +68,7 @@ class Hardswish(_InPlace):
         return F.hardswish(input, self.inplace)
 
     def extra_repr(self) -> str:
-        return ""  # PyTorch shows nothing
+        return ""  # PyTorch does not print `inplace` here
 
 
 class Sigmoid(Module):
@@ -167,7 +167,7 @@ class LeakyReLU(Module):
 
 
 class RReLU(Module):
-    """LeakyReLU with random slopes while training."""
+    """LeakyReLU; in training, with random slopes."""
 
     __constants__ = ["lower", "upper", "inplace"]
     lower: float
@@ -189,7 +189,7 @@ class RReLU(Module):
 
 
 class Threshold(Module):
-    """Threshold: x if it exceeds the threshold, otherwise `value`."""
+    """Returns x if x exceeds the threshold, otherwise `value`."""
 
     __constants__ = ["threshold", "value", "inplace"]
     threshold: float
@@ -211,7 +211,7 @@ class Threshold(Module):
 
 
 class GELU(Module):
-    """x times the normal distribution function."""
+    """Elementwise x * Φ(x), where Φ is the standard normal distribution function."""
 
     __constants__ = ["approximate"]
     approximate: str
@@ -245,7 +245,7 @@ class GLU(Module):
 
 
 class Hardshrink(Module):
-    """Hard shrinkage: x, or 0 if |x| is at most `lambd`."""
+    """Hard shrinkage: 0 if |x| is at most `lambd`, otherwise x."""
 
     __constants__ = ["lambd"]
     lambd: float
@@ -262,7 +262,7 @@ class Hardshrink(Module):
 
 
 class Softshrink(Module):
-    """x moved towards 0."""
+    """Soft shrinkage: moves x by `lambd` towards 0, at most to 0."""
 
     __constants__ = ["lambd"]
     lambd: float
@@ -298,7 +298,7 @@ class Softplus(Module):
 
 
 class Softmax(Module):
-    """exp(x), normalised over a dimension."""
+    """Elementwise exp(x), normalized to sum 1 along a dimension."""
 
     __constants__ = ["dim"]
     dim: int | None
@@ -358,7 +358,7 @@ class Softmax2d(Module):
 
 
 class Hardtanh(Module):
-    """Clamp to [min_val, max_val]."""
+    """Elementwise x, clamped to [min_val, max_val]."""
 
     __constants__ = ["min_val", "max_val", "inplace"]
     min_val: float
@@ -399,7 +399,7 @@ class ReLU6(Hardtanh):
 
 
 class PReLU(Module):
-    """LeakyReLU with learnt slopes."""
+    """LeakyReLU with learned slopes."""
 
     __constants__ = ["num_parameters"]
     num_parameters: int
@@ -414,7 +414,7 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Reset all slopes to the initial value."""
+        """Set all slopes to the initial value."""
         self.weight.detach().fill_(self.init)
 
     def forward(self, input: Tensor) -> Tensor:

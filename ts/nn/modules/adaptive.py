@@ -1,7 +1,8 @@
-"""Adaptive softmax: frequent classes in a head, rare ones in clusters of fewer dimensions.
+"""Adaptive softmax: frequent classes are in a head, rare classes in clusters with fewer dimensions.
 
-In: input (N, in_features) or (in_features) and target classes, numbered by frequency; out: the log
-probability of each target, and the mean of their negatives.
+Input: a tensor (N, in_features) or (in_features), and target classes, which are numbered by decreasing
+frequency. Output: the log probability of each target, and the loss, the mean of the negative log
+probabilities.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from ts.nn.modules.module import Module
 
 
 class _ASMoutput(NamedTuple):
-    """Result of `AdaptiveLogSoftmaxWithLoss`."""
+    """Result of `AdaptiveLogSoftmaxWithLoss`: log probabilities of the targets, and the loss."""
 
     output: Tensor
     loss: Tensor
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Adaptive softmax: efficient log likelihood for many classes, most of which are rare."""
+    """Adaptive softmax: log likelihood for many classes, most of which are rare."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Attention of several heads."""
+"""Multi-head attention."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from ts.nn.parameter import Parameter
 
 
 class MultiheadAttention(Module):
-    """Multi-head attention: means of the values weighted by the similarity of queries and keys."""
+    """Multi-head attention.
+
+    Each result is the mean of the values, weighted by similarity of query and keys.
+    """
 
     __constants__ = ["batch_first"]
     embed_dim: int

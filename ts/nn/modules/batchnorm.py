@@ -1,4 +1,4 @@
-"""Batch normalization and instance normalization, which share parameters and running moments."""
+"""Batch normalization and instance normalization, with common base classes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ts.nn.parameter import Parameter
 
 
 class _NormBase(Module):
-    """Base of normalizations with scale, shift and running moments per channel."""
+    """Base class of normalizations with scale, shift and running statistics for each channel."""
 
-    _version = 2  # version 2 adds the number of batches to the state
+    _version = 2  # since version 2, the state contains the number of batches
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
     num_features: int
     eps: float
@@ -55,7 +55,7 @@ class _NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Reset the running mean and variance."""
+        """Set the running mean to 0 and the running variance to 1."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
@@ -100,7 +100,7 @@ class _NormBase(Module):
 
 
 class _BatchNorm(_NormBase):
-    """Base of batch normalizations: by the moments of the batch, or by running moments."""
+    """Base class of batch normalizations, by the statistics of the batch or by running statistics."""
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
@@ -108,7 +108,7 @@ class _BatchNorm(_NormBase):
         if self.training and self.track_running_stats:
             if self.num_batches_tracked is not None:
                 self.num_batches_tracked.add_(1)
-                if self.momentum is None:  # a cumulative mean
+                if self.momentum is None:  # None: the running statistics are means over all batches
                     average = 1.0 / float(self.num_batches_tracked)
         by_batch = self.training or ((self.running_mean is None) and (self.running_var is None))
         return F.batch_norm(
@@ -124,7 +124,7 @@ class _BatchNorm(_NormBase):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization with the interface of `SyncBatchNorm`; statistics are per process."""
+    """Batch normalization with the interface of PyTorch's class; each process uses its own statistics."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """Convert batch normalizations, including nested ones, to this class, keeping their state."""
+        """Return a module with all batch normalizations in it replaced by this class, with their state."""
         converted = module
         if isinstance(module, _BatchNorm):
             converted = cls(

@@ -1,4 +1,4 @@
-"""ChannelShuffle: interleaving of the channels of several groups."""
+"""ChannelShuffle: interleaves the channels of several groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ts.nn.modules.ntuple import constructor_text
 
 
 class ChannelShuffle(Module):
-    """Interleaving of the channels of `groups` groups."""
+    """Interleaves the channels of `groups` groups."""
 
     __constants__ = ["groups"]
     groups: int

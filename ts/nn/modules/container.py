@@ -6,7 +6,7 @@ ModuleDict({"a": Linear(3, 3)})                         indexed and iterated lik
 ParameterList([ts.ones(2), Parameter(ts.ones(3))])      tensors become parameters
 ParameterDict({"a": Parameter(ts.ones(2))})
 
-Children are registered as submodules or parameters named "0", "1", ... or by their keys.
+The elements are registered as submodules or parameters; their names are "0", "1", ... or the keys.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from ts.nn.parameter import Parameter
 
 
 class _Indexed(Module):
-    """Children named by their positions."""
+    """Base class of containers whose elements are named by their index."""
 
     _ts_container = "list"
 
     def _key(self, index: int) -> str:
-        """Return the name of the child at `index`."""
+        """Return the name of the element at `index`."""
         position = operator.index(index)
         size = len(self)
         if not -size <= position < size:
@@ -36,7 +36,7 @@ class _Indexed(Module):
         return next(islice(self._modules, position % size, None))
 
     def _of(self, modules: Iterable[Module]) -> Self:
-        """Return a container of the same class with the given children."""
+        """Return a container of this class with the given modules."""
         return type(self)(modules)
 
     @overload
@@ -60,7 +60,7 @@ class _Indexed(Module):
         self._number(list(self._modules.values()))
 
     def _number(self, modules: list[Module]) -> None:
-        """Replace the children, named by their positions."""
+        """Replace all elements by `modules`, named by their index."""
         self._modules.clear()
         self._modules.update({str(i): module for i, module in enumerate(modules)})
 
@@ -109,7 +109,7 @@ class _Indexed(Module):
 
 
 class Sequential(_Indexed):
-    """Sequential container: calls modules in order; built from modules or an OrderedDict of named modules."""
+    """Calls modules in order; created from modules, or an OrderedDict of named modules."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ class Sequential(_Indexed):
 
 
 class ModuleList(_Indexed):
-    """List of modules."""
+    """List of modules, registered as submodules."""
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -178,7 +178,7 @@ class ModuleList(_Indexed):
         self._number(modules)
 
     def __repr__(self) -> str:
-        """Return the text, with equal neighbours merged: `(0-2): 3 x Linear(...)`."""
+        """Return the text of the list; equal neighbours are merged: `(0-2): 3 x Linear(...)`."""
         texts = [repr(module) for module in self]
         if not texts:
             return f"{self._get_name()}()"
@@ -198,7 +198,7 @@ class ModuleList(_Indexed):
 
 
 class ModuleDict(Module):
-    """Dictionary of modules in insertion order."""
+    """Dictionary of modules in insertion order, registered as submodules."""
 
     _ts_container = "dict"
 
@@ -230,15 +230,15 @@ class ModuleDict(Module):
         self._modules.clear()
 
     def pop(self, key: str) -> Module:
-        """Remove and return a module."""
+        """Remove `key` and return its module."""
         return self._modules.pop(key)  # type: ignore[no-any-return]
 
     def keys(self) -> Any:
-        """Return the names."""
+        """Return the keys."""
         return self._modules.keys()
 
     def items(self) -> Any:
-        """Return names and modules."""
+        """Return (key, module) pairs."""
         return self._modules.items()
 
     def values(self) -> Any:
@@ -246,7 +246,7 @@ class ModuleDict(Module):
         return self._modules.values()
 
     def update(self, modules: Any) -> None:
-        """Add or replace modules: a mapping, or pairs of a name and a module."""
+        """Add or replace modules, from a mapping or from (key, module) pairs."""
         if not isinstance(modules, Iterable):
             raise TypeError(
                 "ModuleDict.update should be called with an iterable of key/value pairs, but got "
@@ -276,7 +276,7 @@ def _as_parameter(value: Any) -> Any:
 
 
 def _line(name: str, value: Any, kind: str) -> str:
-    """Return the line of a value in its container's `repr`; `kind` replaces the dtype."""
+    """Return the line for a value in the `repr` of its container; `kind` replaces the dtype."""
     if not isinstance(value, Tensor):
         return f"({name}): Object of type: {type(value).__name__}"
     what = "Parameter" if isinstance(value, Parameter) else "Tensor"
@@ -286,7 +286,7 @@ def _line(name: str, value: Any, kind: str) -> str:
 
 
 class ParameterList(Module):
-    """List of parameters."""
+    """List of values; tensors are registered as parameters."""
 
     _ts_container = "parameter list"
 
@@ -349,7 +349,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Dictionary of parameters in insertion order."""
+    """Dictionary of values in insertion order; tensors are registered as parameters."""
 
     _ts_container = "parameter dict"
 
@@ -390,11 +390,11 @@ class ParameterDict(Module):
         return key in self._keys
 
     def keys(self) -> Iterable[str]:
-        """Return the names."""
+        """Return the keys."""
         return self._keys.keys()
 
     def items(self) -> Iterable[tuple[str, Any]]:
-        """Return names and values."""
+        """Return (key, value) pairs."""
         return ((key, self[key]) for key in self._keys)
 
     def values(self) -> Iterable[Any]:
@@ -406,13 +406,13 @@ class ParameterDict(Module):
         return getattr(self, key) if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """Return the value of `key`, inserting `default` if missing."""
+        """Return the value of `key`; if it is missing, insert and return `default`."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def pop(self, key: str) -> Any:
-        """Remove and return a value."""
+        """Remove `key` and return its value."""
         value = self[key]
         del self[key]
         return value
@@ -423,20 +423,20 @@ class ParameterDict(Module):
         return key, self.pop(key)
 
     def clear(self) -> None:
-        """Remove all values."""
+        """Remove all keys and values."""
         for key in list(self._keys):
             del self[key]
 
     def copy(self) -> ParameterDict:
-        """Return a dictionary of the same parameters."""
+        """Return a new ParameterDict with the same values."""
         return ParameterDict(dict(self.items()))
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """Return a dictionary with `default` for every key."""
+        """Return a new ParameterDict with `default` for every key."""
         return ParameterDict((key, default) for key in keys)
 
     def update(self, parameters: Any) -> None:
-        """Add or replace values: a mapping, or pairs of a name and a value."""
+        """Add or replace values, from a mapping or from (key, value) pairs."""
         if not isinstance(parameters, Iterable):
             raise TypeError(
                 "ParametersDict.update should be called with an iterable of key/value pairs, but got "

@@ -18,7 +18,7 @@ _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _ConvNd(Module):
-    """Base class of convolutions: hyperparameters, weight and initialization."""
+    """Base class of convolutions: hyperparameters, weights and their initialization."""
 
     __constants__ = [
         "stride", "padding", "dilation", "groups", "padding_mode", "output_padding", "in_channels",
@@ -88,7 +88,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def _padding_of_both_ends(self) -> list[int]:
-        """Return `F.pad` amounts for non-zero padding modes, last dimension first."""
+        """Return the padding amounts for `F.pad`, last dimension first, for modes other than "zeros"."""
         ends: list[int] = []
         if self.padding == "valid":
             return [0, 0] * self.ndim
@@ -175,7 +175,7 @@ class Conv3d(_ConvNd):
 
 
 class _ConvTransposeNd(_ConvNd):
-    """Base class of transposed convolutions: computes the output padding for a requested output size."""
+    """Base class of transposed convolutions; computes the output padding for a requested output size."""
 
     transposed = True
 
@@ -212,7 +212,7 @@ class _ConvTransposeNd(_ConvNd):
         num_spatial_dims: int,
         dilation: list[int],
     ) -> list[int]:
-        """Return the output padding that produces `output_size`."""
+        """Return the output padding with which the result has the size `output_size`."""
         if output_size is None:
             return self.output_padding
         first = 2 if input.dim() == num_spatial_dims + 2 else 1
@@ -304,7 +304,7 @@ class ConvTranspose3d(_ConvTransposeNd):
 
 
 class _ConvTransposeMixin(_ConvTransposeNd):
-    """Deprecated base class of transposed convolutions; to create an instance of a subclass warns."""
+    """Deprecated base class of transposed convolutions; creating an instance of a subclass warns."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(

@@ -1,4 +1,4 @@
-"""Distance and similarity of vectors, in pairs."""
+"""Distance and cosine similarity of pairs of vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ts.nn.modules.module import Module
 
 
 class PairwiseDistance(Module):
-    """p-norm of the difference of vectors."""
+    """p-norm of the difference of two vectors."""
 
     __constants__ = ["norm", "eps", "keepdim"]
     norm: float
@@ -26,7 +26,7 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """Cosine of the angle between vectors along `dim`."""
+    """Cosine of the angle between two vectors along `dim`."""
 
     __constants__ = ["dim", "eps"]
     dim: int

@@ -25,35 +25,35 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """Dropout of elements: each is set to zero with probability `p`."""
+    """Sets elements to zero with probability `p` in training."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_DropoutNd):
-    """Dropout of channels of (N, C, L)."""
+    """Sets channels of (N, C, L) to zero with probability `p` in training."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
-    """Dropout of channels of (N, C, H, W)."""
+    """Sets channels of (N, C, H, W) to zero with probability `p` in training."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
-    """Dropout of channels of (N, C, D, H, W)."""
+    """Sets channels of (N, C, D, H, W) to zero with probability `p` in training."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout of elements to SELU's negative limit, rescaled so that mean and variance are unchanged."""
+    """Sets elements to the negative limit of SELU in training, and keeps mean and variance."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.alpha_dropout(input, self.p, self.training)

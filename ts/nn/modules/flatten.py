@@ -1,4 +1,4 @@
-"""Flatten and Unflatten: dimensions joined and split."""
+"""Flatten and Unflatten: join several dimensions into one, and split one dimension into several."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ts.nn.modules.ntuple import constructor_text
 
 
 class Flatten(Module):
-    """Flatten dimensions `start_dim` to `end_dim` into one."""
+    """Joins the dimensions `start_dim` to `end_dim` into one."""
 
     __constants__ = ["start_dim", "end_dim"]
     start_dim: int
@@ -29,7 +29,7 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Split of dimension `dim` into dimensions of sizes `unflattened_size`."""
+    """Splits the dimension `dim` into dimensions of the sizes `unflattened_size`."""
 
     __constants__ = ["dim", "unflattened_size"]
     dim: int

@@ -1,4 +1,4 @@
-"""Sliding windows of images as columns, and back."""
+"""Conversion of the sliding windows of images to columns, and of columns to images."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ts.nn.modules.ntuple import constructor_text
 
 
 class Fold(Module):
-    """Combine columns of sliding windows into images, adding overlapping elements."""
+    """Combines columns of sliding windows into images; overlapping elements are added."""
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 
@@ -33,7 +33,7 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """Sliding windows of images as columns."""
+    """Converts the sliding windows of images to columns."""
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
 

@@ -1,4 +1,4 @@
-"""Fractional max pooling: windows at steps that are drawn at random."""
+"""Fractional max pooling: maxima of windows whose positions are random."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ts.nn.modules.ntuple import spread
 
 
 class _FractionalMaxPool(Module):
-    """Base class of fractional max pooling: output size or ratio, and optional random samples."""
+    """Base class of fractional max pooling: output size or ratio, and optional random numbers."""
 
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
     kernel_size: tuple[int, ...]

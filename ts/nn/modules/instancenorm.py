@@ -1,4 +1,4 @@
-"""Instance normalization: every channel of every sample is normalized by its moments."""
+"""Instance normalization: normalizes each channel of each sample by its mean and variance."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Lazy layers, which infer their input width at the first call.
+"""Lazy layers: the number of input features is inferred from the first input.
 
     layer = LazyLinear(3)          LazyLinear(in_features=0, out_features=3, bias=True)
     layer(ts.ones(2, 4))           becomes Linear(in_features=4, out_features=3, bias=True)
 
-Until then their parameters are uninitialized and have only a device and a dtype.  The first call, or loading
-a state, materializes them as in the ordinary class; the call also changes the class.
+Before the first call, parameters are uninitialized: they have a device and a dtype, but no shape. The first
+call, or loading a state dict, creates them as in the ordinary class; the call also changes the class of the
+module.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ from ts.nn.parameter import UninitializedBuffer, UninitializedParameter, is_unin
 
 
 class LazyModuleMixin(Module):
-    """Mixin for lazy modules of users, which register uninitialized parameters.
+    """Mixin for lazy modules of users: their constructors register uninitialized parameters.
 
-    `initialize_parameters` is called with the first input and materializes the uninitialized parameters; then
-    the module's class becomes `cls_to_become`, if set.
+    `initialize_parameters` is called with the arguments of the first call and creates the parameters. Then
+    the class of the module becomes `cls_to_become`, if this is set.
     """
 
     cls_to_become: ClassVar[type[Module] | None] = None
 
     def has_uninitialized_params(self) -> bool:
-        """Return True if a parameter or buffer has unknown shape."""
+        """Return True if a parameter or buffer has no shape yet."""
         held = (*self._parameters.values(), *self._buffers.values())
         return any(is_uninitialized(tensor) for tensor in held)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
-        """Materialize the parameters for inputs like these."""
+        """Create the uninitialized parameters for the arguments of the first call."""
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -58,14 +59,14 @@ class LazyModuleMixin(Module):
 
 
 class _LazyLayer(LazyModuleMixin):
-    """Lazy layer with parameters determined by the width of its input."""
+    """Base class of lazy layers whose parameters depend on the number of input features."""
 
     cls_to_become: ClassVar[type[Module]]
-    _width_name: ClassVar[str]  # attribute that is 0 until the width is known
+    _width_name: ClassVar[str]  # name of the attribute that is 0 until the first call
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(0, *args, **kwargs)  # constructor of the ordinary class
+        super().__init__(0, *args, **kwargs)  # 0 stands for the unknown number of input features
         self._made_with = args, kwargs
         for name, parameter in self._parameters.items():
             if parameter is not None:
@@ -73,21 +74,22 @@ class _LazyLayer(LazyModuleMixin):
                     parameter.requires_grad, parameter.device, parameter.dtype
                 )
         for name, buffer in self._buffers.items():
-            if buffer is not None and buffer.dim():  # the 0-dimensional batch count stays materialized
+            # the batch count, a 0-d tensor, does not depend on the number of features
+            if buffer is not None and buffer.dim():
                 self._buffers[name] = UninitializedBuffer(False, buffer.device, buffer.dtype)
 
     def reset_parameters(self) -> None:
-        """Reinitialize the parameters, if materialized."""
+        """Initialize the parameters with random numbers, if they exist."""
         if getattr(self, self._width_name) != 0:
             super().reset_parameters()  # type: ignore[misc]
 
     def reset_running_stats(self) -> None:
-        """Reset the running statistics, if initialized."""
+        """Reset the running statistics, if they exist."""
         if getattr(self, self._width_name) != 0:
             super().reset_running_stats()  # type: ignore[misc]
 
     def initialize_parameters(self, input: Tensor) -> None:
-        """Materialize the parameters for the width of an input."""
+        """Create the parameters for the number of features of `input`."""
         if getattr(self, self._width_name) == 0:
             self._widen(self._width_of(input))
 
@@ -98,7 +100,7 @@ class _LazyLayer(LazyModuleMixin):
         return int(weight.shape[-1])
 
     def _widen(self, width: int) -> None:
-        """Copy the parameters of an ordinary layer of this width, in the requested dtypes."""
+        """Create the parameters that an ordinary layer with `width` input features has."""
         args, kwargs = self._made_with
         made = self.cls_to_become(width, *args, **kwargs)
         for mine, theirs in ((self._parameters, made._parameters), (self._buffers, made._buffers)):

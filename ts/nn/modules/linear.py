@@ -14,7 +14,7 @@ from ts.nn.parameter import Parameter
 
 
 class Identity(Module):
-    """Identity function of its input; constructor arguments are ignored."""
+    """Returns its input; the arguments of the constructor are ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Linear(Module):
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """Output projection of attention."""
+    """Linear layer under the class name that PyTorch uses for the output projection of attention."""
 
 
 class Bilinear(Module):

@@ -1,4 +1,4 @@
-"""Linear map with cross entropy: last layer and loss of a classifier in a single module."""
+"""Linear layer and cross entropy in one module: the last layer and the loss of a classifier."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _POLICIES = ("accurate", "balanced", "compact", "auto")
 
 @dataclass
 class LinearCrossEntropyOptions:
-    """Chunking options of PyTorch's `linear_cross_entropy`, which are validated but unused.
+    """Options of PyTorch's `linear_cross_entropy` for chunks; they are validated and have no effect.
 
-    The logits are computed by one matrix product, without chunks.
+    One matrix product computes all logits, without chunks.
     """
 
     allow_retain_graph: bool = False

@@ -54,14 +54,14 @@ class MSELoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """Logistic loss log(1 + exp(-y x)) of targets 1 and -1, averaged by default."""
+    """Logistic loss log(1 + exp(-y x)) for targets y of 1 and -1, averaged by default."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Multi-label margin loss between target classes and other classes."""
+    """Multi-label margin loss: target classes should exceed all other classes by a margin."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
@@ -91,7 +91,7 @@ class NLLLoss(_WeightedLoss):
 
 
 class NLLLoss2d(NLLLoss):
-    """NLLLoss, under its older name for images."""
+    """NLLLoss under its old name for images."""
 
 
 class CrossEntropyLoss(_WeightedLoss):
@@ -238,7 +238,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """x, or the margin it stays below."""
+    """Loss of x for target 1, and of max(0, margin - x) for target -1."""
 
     __constants__ = ["margin", "reduction"]
     margin: float
@@ -258,7 +258,7 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Quadratic up to `beta`, linear beyond."""
+    """Absolute error; quadratic below `beta`."""
 
     __constants__ = ["beta", "reduction"]
     beta: float
@@ -336,7 +336,7 @@ class MarginRankingLoss(_Loss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """Multi-class margin loss between target class and other classes."""
+    """Multi-class margin loss: the target class should exceed all other classes by a margin."""
 
     __constants__ = ["p", "margin", "reduction"]
     p: int

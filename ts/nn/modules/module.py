@@ -1,4 +1,4 @@
-"""Module: an object with parameters, buffers and submodules, and the function `forward` over them.
+"""Module: an object with parameters, buffers, submodules and the method `forward`.
 
 In: assignments to attributes.  Out: the tree of modules with its tensors by dotted name.
 
@@ -73,7 +73,7 @@ _TABLES: Final = ("_parameters", "_buffers", "_modules")
 
 
 def type_name(value: object) -> str:
-    """Return the type name of a value for messages: qualified by module, except for builtins."""
+    """Return the name of a value's type for messages; for builtin types without the module."""
     if isinstance(value, Tensor) and type(value) is Tensor:
         return str(value.type())
     cls = type(value)
@@ -81,7 +81,7 @@ def type_name(value: object) -> str:
 
 
 class Module:
-    """Base of all modules."""
+    """Base class of all modules."""
 
     training: bool
     _parameters: dict[str, Any]
@@ -90,7 +90,8 @@ class Module:
     _version: int = 1
     dump_patches: bool = False
     call_super_init: bool = False
-    _is_full_backward_hook: bool | None = None  # False: non-full backward hooks; None: none registered yet
+    # False after a non-full backward hook was registered; None before any backward hook
+    _is_full_backward_hook: bool | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init and (args or kwargs):
@@ -113,12 +114,12 @@ class Module:
             super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the module's result; overridden by every subclass."""
+        """Compute the result of the module; each subclass overrides this method."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
 
-    if TYPE_CHECKING:  # calls have the signature of the class's `forward`
+    if TYPE_CHECKING:  # for type checkers, a call has the signature of `forward`
 
         def __call__(self: _HasForward[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
     else:
@@ -138,7 +139,7 @@ class Module:
     # ---- registration --------------------------------------------------------------------------------
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Register a parameter; None registers the name without a tensor."""
+        """Register a parameter; if `param` is None, only the name is registered."""
         self._check_new("parameter", "_parameters", name)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
@@ -150,7 +151,7 @@ class Module:
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Add a tensor that is state but no parameter; `persistent` ones are part of `state_dict`."""
+        """Register a tensor that is no parameter; `state_dict` includes it if `persistent`."""
         self._check_new("buffer", "_buffers", name)
         if tensor is not None and not _stands_for_tensor(tensor):
             raise TypeError(
@@ -243,7 +244,7 @@ class Module:
             super().__setattr__(name, value)
 
     def _forget(self, name: str, kept: str) -> None:
-        """Remove `name` from all tables except `kept`, as an attribute has a single kind."""
+        """Remove `name` from all tables except `kept`: an attribute is of one kind only."""
         self.__dict__.pop(name, None)
         for table in _TABLES:
             if table != kept:
@@ -273,11 +274,11 @@ class Module:
     # ---- module tree ---------------------------------------------------------------------------------
 
     def children(self) -> Iterator[Module]:
-        """Return the submodules, each once."""
+        """Return an iterator over the direct submodules, without duplicates."""
         return (module for _, module in self.named_children())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """Yield submodules with their names, without duplicates."""
+        """Yield (name, module) for each direct submodule, without duplicates."""
         seen: set[Module] = set()
         for name, module in self._modules.items():
             if module is not None and module not in seen:
@@ -285,13 +286,13 @@ class Module:
                 yield name, module
 
     def modules(self) -> Iterator[Module]:
-        """Return an iterator over this module and all descendants, without duplicates."""
+        """Return an iterator over this module and all its descendants, without duplicates."""
         return (module for _, module in self.named_modules())
 
     def named_modules(
         self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """Yield this module, named `prefix`, and all its descendants with dotted names."""
+        """Yield this module with the name `prefix`, and all its descendants with dotted names."""
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -303,23 +304,23 @@ class Module:
                 yield from module.named_modules(memo, _joined(prefix, name), remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """Return the parameters, each once."""
+        """Return an iterator over the parameters, without duplicates."""
         return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """Return the parameters with their dotted names."""
+        """Yield (dotted name, parameter) pairs."""
         return self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """Return the buffers, each once."""
+        """Return an iterator over the buffers, without duplicates."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """Return the buffers with their dotted names."""
+        """Yield (dotted name, buffer) pairs."""
         return self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
 
     def _named_members(
@@ -344,7 +345,7 @@ class Module:
                 yield _joined(owner, name), value
 
     def get_submodule(self, target: str) -> Module:
-        """Return the module of a dotted name."""
+        """Return the submodule with the dotted name `target`."""
         module: Any = self
         for name in target.split(".") if target else ():
             if not hasattr(module, name):
@@ -355,7 +356,7 @@ class Module:
         return module  # type: ignore[no-any-return]
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Set the submodule of a dotted name; with `strict` it must exist already."""
+        """Replace the submodule with the dotted name `target`; with `strict`, it must exist."""
         if not target:
             raise ValueError("Cannot set the submodule without a target name!")
         path, _, name = target.rpartition(".")
@@ -369,12 +370,12 @@ class Module:
         setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
-        """Return the parameter of a dotted name."""
+        """Return the parameter with the dotted name `target`."""
         found: Parameter = self._member(target, "_parameters", "an nn.Parameter")
         return found
 
     def get_buffer(self, target: str) -> Tensor:
-        """Return the buffer of a dotted name."""
+        """Return the buffer with the dotted name `target`."""
         found: Tensor = self._member(target, "_buffers", "a buffer")
         return found
 
@@ -390,14 +391,14 @@ class Module:
     # ---- conversions of the whole tree ---------------------------------------------------------------
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Call `fn` with every descendant, and then with this module."""
+        """Call `fn` with every descendant, then with this module; return this module."""
         for module in self.children():
             module.apply(fn)
         fn(self)
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Apply `fn` to parameters, their gradients and buffers; parameters keep their identity."""
+        """Apply `fn` to parameters, their gradients and buffers; parameters remain the same objects."""
         if recurse:
             for module in self.children():
                 module._apply(fn)
@@ -421,7 +422,10 @@ class Module:
         return self
 
     def _convert(self, name: str, parameter: Any, fn: Callable[[Tensor], Tensor]) -> Any:
-        """Convert a parameter by `fn` in place and return it, or return a new one of another class."""
+        """Convert a parameter by `fn` in place and return it.
+
+        If its class changes, return a new parameter.
+        """
         swaps = __future__.get_swap_module_params_on_conversion()
         overwrites = __future__.get_overwrite_module_params_on_conversion()
         if not swaps and not overwrites and not is_dispatched(parameter):
@@ -445,7 +449,7 @@ class Module:
         return parameter
 
     def train(self, mode: bool = True) -> Self:
-        """Set `training` here and below."""
+        """Set `training` of this module and all its descendants."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode
@@ -454,17 +458,17 @@ class Module:
         return self
 
     def eval(self) -> Self:
-        """Set `training` to False here and below."""
+        """Set `training` of this module and all its descendants to False."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set `requires_grad` of every parameter."""
+        """Set `requires_grad` of all parameters."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Set the parameters' gradients to None, or to zeros."""
+        """Set the gradients of all parameters to None, or to zeros."""
         parameter: Any
         for parameter in self.parameters():
             gradient = parameter.grad
@@ -477,11 +481,11 @@ class Module:
                 gradient.zero_()
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Move to another device, and real numbers to another dtype."""
+        """Move all tensors to another device, and convert floating-point tensors to another dtype."""
         return self._apply(module_to.to(args, kwargs))
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
-        """Move to another device, without the elements."""
+        """Move all tensors to another device without copying their elements."""
         return self._apply(lambda t: t.new_empty(t.shape, device=device), recurse)
 
     def share_memory(self) -> Self:
@@ -489,20 +493,20 @@ class Module:
         tensors = [*self.parameters(), *self.buffers()]
         for tensor in tensors:
             if is_uninitialized(tensor):
-                tensor.share_memory_()  # refused
+                tensor.share_memory_()  # raises the error for an uninitialized tensor
         share_memory(tensors)
         return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Call `ts.compile`, which leaves the module uncompiled; use `ts.jit.script` to compile."""
+        """Call `ts.compile`, which does not compile the module; use `ts.jit.script` for this."""
         compiler.compile(self, *args, **kwargs)
 
     def cpu(self) -> Self:
-        """Move to the CPU."""
+        """Move all tensors to the CPU."""
         return self._apply(lambda t: t.cpu())
 
     def cuda(self, device: Any = None) -> Self:
-        """Move to a GPU."""
+        """Move all tensors to a GPU."""
         return self._apply(lambda t: t.cuda(device))
 
     def type(self, dst_type: Any) -> Self:
@@ -510,19 +514,19 @@ class Module:
         return self._apply(lambda t: t.type(dst_type))
 
     def float(self) -> Self:
-        """Convert real numbers to float32."""
+        """Convert all floating-point tensors to float32."""
         return self._apply(module_to.real("float32"))
 
     def double(self) -> Self:
-        """Convert real numbers to float64."""
+        """Convert all floating-point tensors to float64."""
         return self._apply(module_to.real("float64"))
 
     def half(self) -> Self:
-        """Convert real numbers to float16."""
+        """Convert all floating-point tensors to float16."""
         return self._apply(module_to.real("float16"))
 
     def bfloat16(self) -> Self:
-        """Convert real numbers to bfloat16."""
+        """Convert all floating-point tensors to bfloat16."""
         return self._apply(module_to.real("bfloat16"))
 
     # ---- state ---------------------------------------------------------------------------------------
@@ -530,7 +534,7 @@ class Module:
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> Any:
-        """Return parameters and persistent buffers by dotted name, sharing memory with the module."""
+        """Return parameters and persistent buffers by dotted name; they share memory with the module."""
         given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
         return state_dict_io.collect(
             self,
@@ -540,13 +544,19 @@ class Module:
         )
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        """Add the module's direct tensors to `destination`; classes with additional state override it."""
+        """Add the tensors of this module, without submodules, to `destination`.
+
+        Classes with additional state override this method.
+        """
         state_dict_io.save_own(self, destination, prefix, keep_vars)
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> state_dict_io.IncompatibleKeys:
-        """Copy tensors by dotted name into the module; `strict` refuses missing and unexpected names."""
+        """Copy tensors by dotted name into the module.
+
+        With `strict`, missing and unexpected names are errors.
+        """
         return state_dict_io.load(self, state_dict, strict, assign)
 
     def _load_from_state_dict(
@@ -559,7 +569,10 @@ class Module:
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        """Load the module's direct tensors; classes with additional state override it."""
+        """Load the tensors of this module, without submodules.
+
+        Classes with additional state override this method.
+        """
         state_dict_io.load_own(
             self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
@@ -567,7 +580,7 @@ class Module:
     get_extra_state = state_dict_io.no_extra_state
 
     def set_extra_state(self, state: Any) -> None:
-        """Restore the state returned by `get_extra_state`."""
+        """Restore the state that `get_extra_state` returned."""
         raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
 
     # ---- hooks ---------------------------------------------------------------------------------------
@@ -590,10 +603,10 @@ class Module:
         return add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_input, grad_output)` after the gradients of the arguments are computed.
+        """Call `hook(module, grad_input, grad_output)` when the gradients of the arguments are computed.
 
-        A returned tuple replaces the gradients.  Arguments and results pass through extra autograd nodes, so
-        they cannot be modified in place.
+        If the hook returns a tuple, it replaces the gradients. Arguments and results pass through additional
+        autograd nodes, so they cannot be modified in place.
         """
         return self._add_backward_hook(hook, True, prepend)
 
@@ -604,7 +617,10 @@ class Module:
         return add_hook(self._backward_pre_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Register a non-full backward hook; `grad_input` is that of the last operator of `forward`."""
+        """Register a non-full backward hook.
+
+        `grad_input` is the gradient of the last operator of `forward`.
+        """
         return self._add_backward_hook(hook, False, False)
 
     def _add_backward_hook(self, hook: Callable[..., Any], full: bool, prepend: bool) -> RemovableHandle:
@@ -617,7 +633,7 @@ class Module:
         return add_hook(self._backward_hooks, hook, prepend)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, prefix, keep_vars)` before `state_dict` collects."""
+        """Call `hook(module, prefix, keep_vars)` before `state_dict` collects the tensors."""
         return add_hook(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -628,7 +644,7 @@ class Module:
         return add_hook(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, state_dict, prefix, ...)` before `load_state_dict` copies."""
+        """Call `hook(module, state_dict, prefix, ...)` before `load_state_dict` copies the tensors."""
         return add_hook(self._load_state_dict_pre_hooks, lambda *args: hook(self, *args))
 
     def _register_load_state_dict_pre_hook(
@@ -639,13 +655,13 @@ class Module:
         return add_hook(self._load_state_dict_pre_hooks, hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, incompatible_keys)` when `load_state_dict` has copied."""
+        """Call `hook(module, incompatible_keys)` after `load_state_dict` has copied the tensors."""
         return add_hook(self._load_state_dict_post_hooks, hook)
 
     # ---- text ----------------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """Return the text in parentheses of the module's `repr`."""
+        """Return the text that `repr` shows in parentheses after the class name."""
         return ""
 
     def _get_name(self) -> str:
@@ -660,7 +676,7 @@ class Module:
         return "\n  ".join([f"{self._get_name()}(", *lines, *children]) + "\n)"
 
     def _repr_html_(self) -> str:
-        """Return the module tree as HTML for notebooks, with the parameter count of each module."""
+        """Return the module tree as HTML for notebooks, with the number of parameters of each module."""
         import html
 
         def shown(name: str, module: Module, depth: int) -> str:

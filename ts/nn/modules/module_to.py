@@ -1,6 +1,6 @@
 """Conversion of tensors by `Module.to`, `float` and similar methods.
 
-In: the arguments of `to`.  Out: a function of a tensor:
+Input: the arguments of `to`. Output: a function that converts a tensor:
 
     to(("cpu", ts.float64), {})(weight)       a float64 tensor; integers keep their dtype
 """
@@ -41,7 +41,7 @@ _EXPECTED = f"""
 
 
 def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `to` by name, using the first matching signature."""
+    """Return the arguments of `to` by name, according to the first signature that they fit."""
     for form in _FORMS:
         given = dict(zip(form, args, strict=False))
         known = {*form, "memory_format"}
@@ -59,7 +59,7 @@ def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def parse_to(*args: Any, **kwargs: Any) -> tuple[Device | None, Any, bool, Any]:
-    """Return the device, dtype, `non_blocking` and memory format that the arguments of `to` name."""
+    """Return the device, dtype, `non_blocking` and memory format in the arguments of `to`."""
     given = _named(args, kwargs)
     if "copy" in given:
         raise RuntimeError(".to() does not accept copy argument")
@@ -71,7 +71,7 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Device | None, Any, bool, Any]:
 
 
 def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:
-    """Return the tensor conversion of `Module.to(*args, **kwargs)`."""
+    """Return the function with which `Module.to(*args, **kwargs)` converts tensors."""
     device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError(
@@ -90,6 +90,6 @@ def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:
 
 
 def real(name: str) -> Convert:
-    """Return a conversion of floating-point tensors to the dtype of the name."""
+    """Return a function that converts floating-point tensors to the dtype `name`."""
     dtype = dtypes.NAMES[name]
     return lambda t: t.to(dtype) if t.is_floating_point() else t

@@ -16,7 +16,7 @@ from ts.nn.parameter import Parameter
 
 
 class LocalResponseNorm(Module):
-    """Division of x by a power of the mean square over `size` neighbouring channels."""
+    """Divides x by a power of the mean square of `size` neighbouring channels."""
 
     __constants__ = ["size", "alpha", "beta", "k"]
 
@@ -35,7 +35,7 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(Module):
-    """Local response normalisation over neighbouring channels of images as Lua's Torch defines it."""
+    """Local response normalization over neighbouring channels of images, as in Lua's Torch."""
 
     size: int
     alpha: float
@@ -57,7 +57,7 @@ class CrossMapLRN2d(Module):
 
 
 class LayerNorm(Module):
-    """Layer normalization over the last dimensions, of shape `normalized_shape`."""
+    """Normalizes the last dimensions, of shape `normalized_shape`, to mean 0 and variance 1."""
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
     normalized_shape: tuple[int, ...]
@@ -101,7 +101,7 @@ class LayerNorm(Module):
 
 
 class GroupNorm(Module):
-    """Group normalization over groups of channels."""
+    """Normalizes each group of channels to mean 0 and variance 1."""
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
     num_groups: int
@@ -148,7 +148,7 @@ class GroupNorm(Module):
 
 
 class RMSNorm(Module):
-    """Division of x by its root mean square over the last dimensions."""
+    """Divides x by its root mean square over the last dimensions."""
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
     normalized_shape: tuple[int, ...]

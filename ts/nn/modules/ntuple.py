@@ -1,4 +1,4 @@
-"""Hyperparameters that are one number, or one for each dimension: `spread(3, 2)` is `(3, 3)`."""
+"""Hyperparameters that are one number for all dimensions, or one for each: `spread(3, 2)` is `(3, 3)`."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ def spread(value: Any, n: int) -> tuple[Any, ...]:
 
 
 def constructor_text(module: Any, *names: str) -> str:
-    """Return a text for `extra_repr` that lists attributes by name."""
+    """Return a text for `extra_repr` with the names and values of attributes."""
     return ", ".join(f"{name}={getattr(module, name)}" for name in names)

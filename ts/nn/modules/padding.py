@@ -1,4 +1,4 @@
-"""Padding by a constant, by reflection, by replication, in circles, over one to three dimensions."""
+"""Padding by a constant, by reflection, by replication, or circular, of one to three dimensions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Channels into pixels, and back; channels of groups mixed."""
+"""PixelShuffle and PixelUnshuffle: rearrange channels to pixels, and pixels to channels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ts.nn.modules.ntuple import constructor_text
 
 
 class PixelShuffle(Module):
-    """Rearrangement of channels to pixels: (N, C r r, H, W) to (N, C, H r, W r)."""
+    """Rearranges channels to pixels: (N, C r r, H, W) to (N, C, H r, W r)."""
 
     __constants__ = ["upscale_factor"]
     upscale_factor: int
@@ -26,7 +26,7 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """Rearrangement of pixels to channels: (N, C, H r, W r) to (N, C r r, H, W)."""
+    """Rearranges pixels to channels: (N, C, H r, W r) to (N, C r r, H, W)."""
 
     __constants__ = ["downscale_factor"]
     downscale_factor: int

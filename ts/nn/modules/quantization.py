@@ -1,10 +1,10 @@
-"""Quantization modules in their floating-point form, which models run before a conversion.
+"""Quantization modules as they are before a model is quantized: they compute in floating point.
 
     skip_add = ts.nn.quantized.FloatFunctional()
     y = skip_add.add(x, shortcut)               x + shortcut, recorded as the submodule's call
 
-`ts` has no observers and no conversion: stubs return their input, as PyTorch's do before `prepare`.
-Names and arithmetic follow `torch.ao.nn.quantized` and `torch.ao.quantization.stubs` of PyTorch 2.13.
+`ts` cannot quantize models: the stubs return their input, as in PyTorch before `prepare`. Names and
+arithmetic follow `torch.ao.nn.quantized` and `torch.ao.quantization.stubs` of PyTorch 2.13.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ts.nn.modules.module import Module
 
 
 class FloatFunctional(Module):
-    """Arithmetic on float tensors as methods of a module; each result passes `activation_post_process`."""
+    """Arithmetic on float tensors as methods; `activation_post_process` is called with each result."""
 
     def __init__(self) -> None:
         super().__init__()
         self.activation_post_process = Identity()
 
     def forward(self, x: Tensor) -> Tensor:
-        """Raise RuntimeError: the class has one method per operation instead."""
+        """Raise RuntimeError: programs must call the method of an operation."""
         raise RuntimeError(
             "FloatFunctional is not intended to use the 'forward'. Please use the underlying operation"
         )
@@ -63,7 +63,7 @@ class FXFloatFunctional(Module):
     """`FloatFunctional` without `activation_post_process`, for graphs that `torch.fx` records."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """Raise RuntimeError: the class has one method per operation instead."""
+        """Raise RuntimeError: programs must call the method of an operation."""
         raise RuntimeError(
             "FloatFunctional is not intended to use the 'forward'. Please use the underlying operation"
         )
@@ -98,7 +98,7 @@ class FXFloatFunctional(Module):
 
 
 class _Stub(Module):
-    """Module that returns its input, and keeps a quantization configuration."""
+    """Module that returns its input and stores a quantization configuration."""
 
     def __init__(self, qconfig: Any = None) -> None:
         super().__init__()
@@ -111,15 +111,15 @@ class _Stub(Module):
 
 
 class QuantStub(_Stub):
-    """Mark the input that a conversion would quantize; returns its input."""
+    """Marks the input that PyTorch would quantize; returns its input."""
 
 
 class DeQuantStub(_Stub):
-    """Mark the output that a conversion would dequantize; returns its input."""
+    """Marks the output that PyTorch would dequantize; returns its input."""
 
 
 class QuantWrapper(Module):
-    """Call a module between a `QuantStub` and a `DeQuantStub`."""
+    """Calls a module between a `QuantStub` and a `DeQuantStub`."""
 
     def __init__(self, module: Module) -> None:
         super().__init__()
@@ -130,18 +130,18 @@ class QuantWrapper(Module):
         self.train(module.training)
 
     def forward(self, X: Tensor) -> Tensor:
-        """Return the module's result for the stubbed input."""
+        """Return the result of `quant`, the module and `dequant` in sequence."""
         return self.dequant(self.module(self.quant(X)))
 
 
 class DeQuantize(Module):
-    """Return the float32 tensor that a quantized tensor stands for; float tensors are returned as float32."""
+    """Returns its input as float32."""
 
     def forward(self, Xq: Tensor) -> Tensor:
-        """Return the dequantized input."""
-        return Xq.to(ts.float32)  # quantized archives run on dequantized tensors
+        """Return the input as float32."""
+        return Xq.to(ts.float32)  # programs loaded from quantized archives compute with floats
 
     @staticmethod
     def from_float(mod: Module, use_precomputed_fake_quant: bool = False) -> DeQuantize:
-        """Return a new `DeQuantize`; the float module is ignored."""
+        """Return a new `DeQuantize`; the module `mod` is ignored."""
         return DeQuantize()

@@ -1,4 +1,4 @@
-"""Recurrent layers: stacks over sequences (RNN, LSTM, GRU), and their cells."""
+"""Recurrent layers for sequences (RNN, LSTM, GRU), and cells for single steps."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 def sequences(batch_sizes: Tensor) -> int:
-    """Return the number of packed sequences; during tracing a tensor, like other lengths."""
-    if not ts.jit.is_scripting():  # an `and` would compile both of its operands
+    """Return the number of packed sequences; during tracing, a tensor, so that it is recorded."""
+    if not ts.jit.is_scripting():  # in scripts, `and` would compile both operands
         if current_tracer() is not None:
             return batch_sizes[0]  # type: ignore[return-value]
     return int(batch_sizes[0])
 
 
 class RNNBase(Module):
-    """Base class of recurrent networks: weights of each layer and direction, also as a flat list."""
+    """Base class of recurrent layers; has the weights of each layer and direction."""
 
     __constants__ = [
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
@@ -119,9 +119,9 @@ class RNNBase(Module):
         self.flatten_parameters()
 
     def flatten_parameters(self) -> None:
-        """Collect the current weights in the flat list that the operators take."""
+        """Update the flat list of weights that the operators receive."""
         weights = [weight for layer in self.all_weights for weight in layer]
-        self.__dict__["_flat_weights"] = weights  # bypasses `__setattr__`, as it is not a parameter
+        self.__dict__["_flat_weights"] = weights  # bypasses `__setattr__`, which would register parameters
 
     def reset_parameters(self) -> None:
         """Reinitialize the parameters with random numbers."""
@@ -131,7 +131,7 @@ class RNNBase(Module):
 
     @property
     def all_weights(self) -> list[list[Parameter]]:
-        """Weights of every layer and direction."""
+        """Weights of each layer and direction."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -149,7 +149,7 @@ class RNNBase(Module):
         return made
 
     def check_input(self, input: Tensor) -> None:
-        """Raise an error if dtype or number of features of the input do not match the weights."""
+        """Raise an error if dtype or number of features of the input do not fit the weights."""
         if not ts.jit.is_scripting():
             self.flatten_parameters()  # `functional_call` and parametrizations replace weights
         dtype = self._flat_weights[0].dtype
@@ -188,14 +188,14 @@ class RNNBase(Module):
 
 
 class _OneState(RNNBase):
-    """Base class of recurrent networks with one state tensor (all except LSTM)."""
+    """Base class of recurrent layers with one state tensor: RNN and GRU."""
 
     def run(self, data: Tensor, batch_sizes: Tensor | None, hx: Tensor) -> tuple[Tensor, Tensor]:
-        """Run the layers over padded sequences, or over packed ones with their batch sizes."""
+        """Run all layers on padded sequences, or with `batch_sizes` on packed sequences."""
         raise NotImplementedError
 
     def padded(self, input: Tensor, hx: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Run on sequences (time, features) or (time, batch, features)."""
+        """Run all layers on sequences of shape (time, features) or (time, batch, features)."""
         batched = input.dim() == 3
         if not batched:
             if input.dim() != 2:
@@ -225,7 +225,7 @@ class _OneState(RNNBase):
         return output, hidden
 
     def packed(self, input: PackedSequence, hx: Tensor | None) -> tuple[PackedSequence, Tensor]:
-        """Run on packed sequences; states have the sequence order from before packing."""
+        """Run all layers on packed sequences; states are in the original order of the sequences."""
         data, batch_sizes, order, back = input
         self.check_input(data)
         size = self.state_size(sequences(batch_sizes), self.hidden_size)
@@ -273,7 +273,7 @@ class RNN(_OneState):
         self.noun = " tensor"
 
     def run(self, data: Tensor, batch_sizes: Tensor | None, hx: Tensor) -> tuple[Tensor, Tensor]:
-        """Run the layers over padded sequences, or over packed ones with their batch sizes."""
+        """Run all layers on padded sequences, or with `batch_sizes` on packed sequences."""
         if self.mode == "RNN_TANH":
             if batch_sizes is None:
                 return ts.rnn_tanh(
@@ -310,7 +310,7 @@ class GRU(_OneState):
         self.noun = ""
 
     def run(self, data: Tensor, batch_sizes: Tensor | None, hx: Tensor) -> tuple[Tensor, Tensor]:
-        """Run the layers over padded sequences, or over packed ones with their batch sizes."""
+        """Run all layers on padded sequences, or with `batch_sizes` on packed sequences."""
         if batch_sizes is None:
             return ts.gru(
                 data, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
@@ -329,7 +329,10 @@ class LSTM(RNNBase):
         super().__init__("LSTM", *args, **kwargs)
 
     def state_width(self) -> int:
-        """Return the hidden state's feature count: the projection size if nonzero, else the hidden size."""
+        """Return the number of features of the hidden state.
+
+        `proj_size` if it is not 0, else `hidden_size`.
+        """
         return self.proj_size if self.proj_size > 0 else self.hidden_size
 
     def check_states(self, hx: tuple[Tensor, Tensor], batch: int) -> None:
@@ -339,14 +342,14 @@ class LSTM(RNNBase):
         self.check_hidden_size(hx[1], cell, "Expected hidden[1] size {}, got {}")
 
     def first_state(self, input: Tensor, batch: int) -> list[Tensor]:
-        """Return zero states, the default."""
+        """Return states of zeros, which are used if the caller passes none."""
         return [
             ts.zeros(self.state_size(batch, width), dtype=input.dtype, device=input.device)
             for width in [self.state_width(), self.hidden_size]
         ]
 
     def padded(self, input: Tensor, hx: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Run on sequences (time, features) or (time, batch, features)."""
+        """Run all layers on sequences of shape (time, features) or (time, batch, features)."""
         batched = input.dim() == 3
         if not batched:
             if input.dim() != 2:
@@ -383,7 +386,7 @@ class LSTM(RNNBase):
     def packed(
         self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None
     ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]:
-        """Run on packed sequences; states have the sequence order from before packing."""
+        """Run all layers on packed sequences; states are in the original order of the sequences."""
         data, batch_sizes, order, back = input
         self.check_input(data)
         batch = sequences(batch_sizes)

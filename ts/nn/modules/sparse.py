@@ -1,4 +1,4 @@
-"""Rows of a table by index: one for each index, or reduced over bags of indices."""
+"""Lookup of table rows by index: one row for each index, or a reduction of the rows in each bag."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _row_of_padding(padding_idx: int | None, rows: int) -> int | None:
 
 
 class _Table(Module):
-    """Base class of embedding modules: weight table and initialization."""
+    """Base class of embedding modules: the table and its initialization."""
 
     num_embeddings: int
     embedding_dim: int
@@ -43,7 +43,7 @@ class _Table(Module):
         self.weight = Parameter(given, requires_grad=not freeze)
 
     def reset_parameters(self) -> None:
-        """Reinitialize the table with random numbers."""
+        """Initialize the table with random numbers; the row `padding_idx` with zeros."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             self.weight.detach()[self.padding_idx].fill_(0)
@@ -55,7 +55,7 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """Table of a row vector per index."""
+    """Table with one row vector for each index."""
 
     __constants__ = [
         "num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq",
@@ -114,7 +114,7 @@ class Embedding(_Table):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Embedding:
-        """Create an Embedding from a given table."""
+        """Create an Embedding with the table `embeddings`."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
@@ -124,7 +124,7 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """Sum, mean or maximum of the embedding rows of each bag of indices."""
+    """Sum, mean or maximum of the table rows of each bag of indices."""
 
     __constants__ = [
         "num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",
@@ -184,7 +184,7 @@ class EmbeddingBag(_Table):
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> EmbeddingBag:
-        """Create an EmbeddingBag from a given table."""
+        """Create an EmbeddingBag with the table `embeddings`."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape

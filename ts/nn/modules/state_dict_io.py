@@ -1,6 +1,6 @@
 """`state_dict` and `load_state_dict`: tensors of a module tree by dotted name.
 
-In: a module (and a dictionary).  Out: the dictionary, or the missing and unexpected names:
+Input: a module, and for `load` a dictionary. Output: the dictionary, or the missing and unexpected names:
 
     collect(net, None, "", False)          {"linear.weight": ..., "linear.bias": ...}
     load(net, saved, True, False)          <All keys matched successfully>
@@ -25,7 +25,7 @@ class _Keys(NamedTuple):
 
 
 class IncompatibleKeys(_Keys):
-    """Missing and unexpected keys of `load_state_dict`."""
+    """Result of `load_state_dict`: missing and unexpected names."""
 
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
@@ -36,7 +36,7 @@ class IncompatibleKeys(_Keys):
 
 
 def collect(module: Any, destination: Any, prefix: str, keep_vars: bool) -> Any:
-    """Add the tensors of `module` and its descendants to `destination`, and return it."""
+    """Add the tensors of `module` and its descendants to `destination`; return `destination`."""
     if destination is None:
         destination = OrderedDict()
         destination._metadata = OrderedDict()  # type: ignore[attr-defined]  # versions of the modules' layouts
@@ -70,7 +70,7 @@ def _persistent(module: Any) -> dict[str, Tensor]:
 
 
 def no_extra_state(module: Any) -> Any:
-    """State besides tensors, for `state_dict`; a class that has some overrides it."""
+    """Raise an error; a class with state other than tensors overrides `get_extra_state`."""
     raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
 
 
@@ -79,7 +79,7 @@ def _has_extra(module: Any) -> bool:
 
 
 def load(module: Any, state_dict: Mapping[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:
-    """Copy the tensors of `state_dict` into the tree below `module`."""
+    """Copy the tensors of `state_dict` into `module` and its descendants."""
     if not isinstance(state_dict, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
     missing: list[str] = []
@@ -114,7 +114,7 @@ def _visit(
     assign: bool,
     notes: tuple[list[str], list[str], list[str]],
 ) -> None:
-    """Load a module and its descendants; record mismatches in the three lists."""
+    """Load a module and its descendants; add mismatches to the three lists in `notes`."""
     missing, unexpected, errors = notes
     local = dict(metadata.get(prefix[:-1], {}))
     if assign:
@@ -150,7 +150,7 @@ def load_own(
     unexpected: list[str],
     errors: list[str],
 ) -> None:
-    """Copy the tensors of `module` itself; record mismatches in the lists."""
+    """Copy the tensors of `module` itself; add mismatches to the lists."""
     own = _persistent(module)
     for name, tensor in own.items():
         key = prefix + name
@@ -180,7 +180,7 @@ def load_own(
 def _copy(
     module: Any, name: str, tensor: Tensor, given: Any, key: str, metadata: Mapping[str, Any]
 ) -> str | None:
-    """Copy a loaded value to the module's tensor; return an error message if it does not fit."""
+    """Copy a loaded value into a tensor of the module; return an error message if it does not fit."""
     if not isinstance(given, Tensor):
         return (
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
@@ -190,7 +190,7 @@ def _copy(
         return None
     if (
         not is_uninitialized(tensor) and tensor.dim() == 0 and given.dim() == 1 and given.numel() == 1
-    ):  # format of early PyTorch versions
+    ):  # early versions of PyTorch saved 0-d tensors with shape (1,)
         given = given[0]
     if given.shape != tensor.shape:
         return (

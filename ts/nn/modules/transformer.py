@@ -1,6 +1,6 @@
 """Transformers: encoder and decoder layers, and stacks of them.
 
-Unlike in PyTorch, layers have no fast path: `forward` is the only implementation.
+Unlike in PyTorch, layers have no fast path for inference: `forward` is the only implementation.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ def _causal_mask(size: int, device: ts.device | None, dtype: ts.dtype | None) ->
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
-    """Return True if a mask is exactly the causal mask; `is_causal` from the user takes precedence.
+    """Return `is_causal` if it is not None; otherwise True if `mask` equals the causal mask.
 
-    Traces always compare the mask itself, as its values may differ when the trace runs.
+    During tracing, return False: the mask may have other values when the trace runs.
     """
     if is_causal is not None:
         return is_causal
     if mask is None:
         return False
-    if not ts.jit.is_scripting():  # an `and` would compile both of its operands
+    if not ts.jit.is_scripting():  # in scripts, `and` would compile both operands
         if current_tracer() is not None:
             return False
     causal = _causal_mask(size, mask.device, mask.dtype)
@@ -68,7 +68,7 @@ def _get_clones(layer: Module, n: int) -> ModuleList:
 
 
 class TransformerEncoderLayer(Module):
-    """Encoder layer: self-attention and a feed-forward network, each with residual and normalization."""
+    """Encoder layer: self-attention and a feed-forward network, both with residual and normalization."""
 
     __constants__ = ["norm_first"]
 
@@ -402,11 +402,11 @@ class Transformer(Module):
     def generate_square_subsequent_mask(
         sz: int, device: ts.device | None = None, dtype: ts.dtype | None = None
     ) -> Tensor:
-        """Return a mask that hides later positions."""
+        """Return a mask that excludes later positions."""
         return _causal_mask(sz, device, dtype)
 
     def _reset_parameters(self) -> None:
-        """Reinitialize the matrices with random numbers."""
+        """Initialize the parameters with at least two dimensions with random numbers."""
         for p in self.parameters():
             if p.dim() > 1:
                 init.xavier_uniform_(p)

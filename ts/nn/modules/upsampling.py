@@ -1,4 +1,4 @@
-"""Upsample and its two abbreviations."""
+"""Upsample, UpsamplingNearest2d and UpsamplingBilinear2d."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ts.nn.modules.module import Module
 
 
 class Upsample(Module):
-    """Resampling of inputs to a given size, or by a scale factor."""
+    """Resamples its input to a given size or by a scale factor."""
 
     __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
 
@@ -49,14 +49,14 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Upsampling of images to the nearest pixel."""
+    """Upsamples images to the nearest pixel."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Upsampling of images between four neighbours, corners aligned."""
+    """Upsamples images bilinearly, with aligned corners."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

@@ -1,4 +1,4 @@
-"""Sizes that are one number, or one for each dimension, under PyTorch's private names.
+"""Hyperparameters that are one number or one for each dimension; names are private in PyTorch.
 
 >>> _pair(3), _triple([1, 2, 3]), _reverse_repeat_tuple((1, 2), 2)
 ((3, 3), (1, 2, 3), (2, 2, 1, 1))
@@ -15,7 +15,7 @@ __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that expands a number to one per dimension, `n` in all."""
+    """Return a function that converts a number to a tuple of `n` equal numbers."""
 
     def parse(x: Any) -> tuple[Any, ...]:
         return spread(x, n)
@@ -31,12 +31,12 @@ _quadruple = _ntuple(4, "_quadruple")
 
 
 def _reverse_repeat_tuple(t: Sequence[Any], n: int) -> tuple[Any, ...]:
-    """Repeat each element `n` times in reverse order: padding amounts for `F.pad`."""
+    """Return the elements in reverse order, each `n` times: the padding amounts for `F.pad`."""
     return tuple(x for x in reversed(t) for _ in range(n))
 
 
 def _list_with_default(out_size: Sequence[int | None], defaults: Sequence[int]) -> list[int]:
-    """Return the sizes with None replaced from `defaults`, aligned at the last dimension."""
+    """Return the sizes; None is replaced by an element of `defaults`, aligned at the last dimension."""
     if isinstance(out_size, int):
         return [out_size]
     if len(defaults) <= len(out_size):
@@ -46,7 +46,7 @@ def _list_with_default(out_size: Sequence[int | None], defaults: Sequence[int]) 
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
-    """Remove a name prefix ("module." of a DataParallel) in a state dict, in place."""
+    """Remove a prefix such as "module." (of a DataParallel) from the names in a state dict, in place."""
     for key in list(state_dict):
         if key.startswith(prefix):
             state_dict[key[len(prefix) :]] = state_dict.pop(key)

@@ -1,9 +1,9 @@
-"""Modules in several processes, and on several GPUs of one process.
+"""Parallel training of a module: in several processes, or on several GPUs of one process.
 
 model = ts.nn.parallel.DistributedDataParallel(model)     gradients are the mean over the processes
 model = ts.nn.DataParallel(model)                         calls the module on one device
 
-The state dicts of both have the prefix "module."
+In the state dicts of both, names have the prefix "module."
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Broadcast(Function):
 
     @staticmethod
     def forward(ctx: Any, target_gpus: Any, *inputs: Tensor) -> Any:
-        """Return the copies of all inputs, device by device."""
+        """Return copies of all inputs, ordered by device."""
         _require_gpu_tensors(inputs, "Broadcast")
         target_gpus = [gpu_index(x) for x in target_gpus]
         ctx.target_gpus = target_gpus
@@ -46,7 +46,7 @@ class ReduceAddCoalesced(Function):
 
     @staticmethod
     def forward(ctx: Any, destination: Any, num_inputs: int, *grads: Tensor) -> Any:
-        """Return the sums of the tensors at each position of groups of `num_inputs`."""
+        """Return the sum of the tensors at each position of the groups of `num_inputs` tensors."""
         ctx.target_gpus = [grads[i].get_device() for i in range(0, len(grads), num_inputs)]
         groups = [grads[i : i + num_inputs] for i in range(0, len(grads), num_inputs)]
         return comm.reduce_add_coalesced(groups, destination)
@@ -62,7 +62,7 @@ class Gather(Function):
 
     @staticmethod
     def forward(ctx: Any, target_device: Any, dim: int, *inputs: Tensor) -> Tensor:
-        """Return the concatenation; scalars become a vector, with a warning."""
+        """Return the concatenation; 0-d tensors become a vector, with a warning."""
         _require_gpu_tensors(inputs, "Gather")
         ctx.target_device = target_device if target_device == "cpu" else gpu_index(target_device)
         ctx.dim = dim
@@ -92,7 +92,7 @@ class Scatter(Function):
 
     @staticmethod
     def forward(ctx: Any, target_gpus: Any, chunk_sizes: Any, dim: int, input: Tensor) -> Any:
-        """Split the input into parts on the target GPUs."""
+        """Split the input; each part is on one of the target GPUs."""
         target_gpus = [gpu_index(x) for x in target_gpus]
         ctx.dim = dim
         ctx.input_device = input.get_device() if input.device.type != "cpu" else -1
@@ -105,6 +105,6 @@ class Scatter(Function):
 
 
 def _get_stream(device: Any) -> Any:
-    """Return the stream of copies to a device: None, copies run on the current stream."""
+    """Return None: copies to a device run on the current stream."""
     ts.device(device)
     return None

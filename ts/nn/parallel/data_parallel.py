@@ -16,7 +16,7 @@ __all__ = ["DataParallel", "data_parallel"]
 
 
 class DataParallel(Module):
-    """Data-parallel wrapper without splitting: the whole batch goes to one device."""
+    """Wrapper that calls its module with the whole batch, on one device; `ts` does not split batches here."""
 
     def __init__(
         self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0
@@ -42,7 +42,7 @@ def data_parallel(
 ) -> Any:
     """Call copies of a module on parts of a batch, one on each GPU, and concatenate the results.
 
-    RuntimeError without a GPU, as in PyTorch.
+    Raise RuntimeError without a GPU, as in PyTorch.
     """
     inputs = inputs if isinstance(inputs, tuple) else () if inputs is None else (inputs,)
     if not usable():

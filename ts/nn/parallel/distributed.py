@@ -1,10 +1,11 @@
 """`DistributedDataParallel`: training of a module by several processes.
 
     model = DistributedDataParallel(net)          parameters and buffers are those of the first process
-    model(x).sum().backward()                     gradients are the mean over the processes, in each
+    model(x).sum().backward()                     gradients are the mean over the processes
 
-Gradients are reduced in buckets, in reverse order of the parameters: a bucket is sent once it is complete and
-all previous buckets are sent, while backward continues.  At its end the means are copied to `.grad`.
+Gradients are reduced in buckets, in the reverse order of the parameters. While backward runs, a bucket is
+sent as soon as it is complete and all previous buckets were sent. At the end of backward, the means are
+copied to `.grad`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ts.autograd.grad_mode import no_grad
 from ts.nn.modules.module import Module
 from ts.unsupported import names_for
 
-_FIRST_BUCKET_BYTES: Final = 1 << 20  # a small first bucket starts communication early
+_FIRST_BUCKET_BYTES: Final = 1 << 20  # bytes of the first bucket: small, so that communication starts early
 _UNFINISHED: Final = (
     "Expected to have finished reduction in the prior iteration before starting a new one. This error "
     "indicates that your module has parameters that were not used in producing loss. You can enable unused "
@@ -44,11 +45,11 @@ class _Bucket:
         self.work: Any = None
 
     def is_full(self) -> bool:
-        """Return True if all parameters of the bucket are ready in this pass."""
+        """Return True if the gradients of all parameters in the bucket are computed."""
         return len(self.ready) == len(self.parameters)
 
     def places(self) -> Iterator[tuple[Tensor, Any]]:
-        """Yield each parameter with its view of the bucket's memory."""
+        """Yield (parameter, part of the bucket's memory for its gradient)."""
         for each, (start, end) in zip(self.parameters, pairwise(self.bounds), strict=True):
             yield each, self.data.array[start:end].reshape(each.shape)
 
@@ -62,7 +63,7 @@ class _Bucket:
 
 
 class _Reducer:
-    """Reducer: collects a module's gradients in buckets and starts their reduction."""
+    """Collects the gradients of a module in buckets and reduces them across the processes."""
 
     def __init__(self, module: DistributedDataParallel, parameters: Sequence[tuple[str, Tensor]]) -> None:
         self.module = module
@@ -71,19 +72,19 @@ class _Reducer:
         self.bucket_of = {id(each): bucket for bucket in self.buckets for each in bucket.parameters}
         self.launched = 0
         self.in_pass = False
-        self.expects = False  # a forward has run, and its gradients will be reduced
+        self.expects = False  # True if gradients are to be reduced, since `forward` has run
         self.unfinished: list[str] = []
         for _, each in parameters:
             each.register_post_accumulate_grad_hook(self._ready)
 
     def prepare(self) -> None:
-        """Prepare the reducer for a forward pass with gradients."""
+        """Prepare for the gradients of the forward pass that starts."""
         if self.unfinished:
             raise RuntimeError(_UNFINISHED.format(", ".join(self.unfinished)))
         self.expects = True
 
     def _ready(self, parameter: Tensor) -> None:
-        """Mark a parameter's gradient as ready and reduce complete buckets."""
+        """Record that the gradient of a parameter is computed; reduce the buckets that are complete."""
         if not self.module.require_backward_grad_sync or not self.expects:
             return
         if not self.in_pass:
@@ -105,7 +106,7 @@ class _Reducer:
         self.launched += 1
 
     def _finish(self) -> None:
-        """Finish the pass: copy the reduced gradients back."""
+        """Wait for the reductions at the end of backward, and copy the means to `.grad`."""
         self.in_pass = False
         missing = [each for one in self.buckets for each in one.parameters if id(each) not in one.ready]
         unused: set[int] = set()
@@ -126,7 +127,7 @@ class _Reducer:
                     parameter.grad = wrap_array(place.copy())
 
     def _unused_by_all(self, missing: list[Tensor]) -> set[int]:
-        """Return the parameters unused by all processes."""
+        """Return the ids of the parameters in `missing` that no process has used."""
         from ts.distributed.collectives import all_reduce
         from ts.distributed.reduce_op import ReduceOp
 
@@ -140,7 +141,7 @@ class _Reducer:
 def _buckets(parameters: list[Tensor], most: int) -> list[_Bucket]:
     """Group parameters, last to first and by dtype, into buckets of about `most` bytes.
 
-    The first bucket is smaller.
+    The first bucket has at most _FIRST_BUCKET_BYTES.
     """
     made: list[_Bucket] = []
     open_ones: dict[Any, list[Tensor]] = {}
@@ -154,7 +155,7 @@ def _buckets(parameters: list[Tensor], most: int) -> list[_Bucket]:
 
 
 class DistributedDataParallel(Module):
-    """Module with gradients averaged over processes."""
+    """Wrapper of a module that averages its gradients over all processes."""
 
     def __init__(
         self,
@@ -224,12 +225,15 @@ class DistributedDataParallel(Module):
 
     @property
     def modules_buffers(self) -> list[Tensor]:
-        """Buffers that are synchronized."""
+        """Buffers that are copied from the first process to all processes."""
         return [each for name, each in self.module.named_buffers() if name not in self.parameters_to_ignore]
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Context manager in which gradients accumulate locally; the next pass outside reduces the sum."""
+        """Within this context, gradients are accumulated locally.
+
+        The next backward outside reduces the sum.
+        """
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:
             yield
@@ -245,7 +249,7 @@ class DistributedDataParallel(Module):
         raise NotImplementedError("register_comm_hook is not there: gradients travel as they are")
 
     def _share(self, tensors: Iterable[Tensor]) -> None:
-        """Broadcast the tensors of the first process to all, grouped by dtype."""
+        """Copy the tensors of the first process to all processes; tensors of one dtype are sent together."""
         from ts.distributed.collectives import broadcast
 
         by_dtype: dict[Any, list[Tensor]] = {}

@@ -33,7 +33,7 @@ def parallel_apply(
 ) -> list[Any]:
     """Call each module with its inputs in its own thread; return the list of results.
 
-    RuntimeError without a GPU, as in PyTorch; an exception of a module is raised again.
+    Raise RuntimeError without a GPU, as in PyTorch. An exception in a module is raised here.
     """
     n = len(modules)
     if n != len(inputs):
@@ -66,7 +66,7 @@ def parallel_apply(
                 device = None if found is None else found.get_device()
             with ts.set_grad_enabled(grad_enabled), ts.cuda.device(device):
                 results[i] = modules[i](*given, **kwargs_tup[i])
-        except Exception as error:  # raised again by the caller's thread
+        except Exception as error:  # the calling thread raises it
             errors[i] = error
 
     threads = [threading.Thread(target=call, args=(i,)) for i in range(n)] if n > 1 else []

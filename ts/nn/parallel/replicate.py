@@ -26,7 +26,7 @@ def _broadcast_coalesced_reshape(
 
 
 def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> list[Module]:
-    """Return copies of a module, one per GPU, with differentiable copies of its parameters."""
+    """Return a copy of a module for each GPU; the copies of its parameters are differentiable."""
     indices = [gpu_index(device) for device in devices]
     if not indices:
         return []
@@ -42,7 +42,7 @@ def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> 
 
 
 def _replica(module: Module, tensors: dict[int, Tensor], known: dict[int, Module]) -> Module:
-    """Return a copy of a module tree with other tensors, by the identity of the old ones."""
+    """Return a copy of a module tree with other tensors; `tensors` maps ids of old tensors to new ones."""
     if id(module) in known:
         return known[id(module)]
     copy: Any = _shallow_copy(module)
@@ -63,7 +63,7 @@ def _replica(module: Module, tensors: dict[int, Tensor], known: dict[int, Module
 
 
 def _shallow_copy(module: Module) -> Module:
-    """Return a module of the same class and attributes with its own tables of tensors and modules."""
+    """Return a module with the same class and attributes, and with copies of its tables of members."""
     if hasattr(module, "_replicate_for_data_parallel"):
         return module._replicate_for_data_parallel()  # type: ignore[no-any-return]
     copy = module.__new__(type(module))

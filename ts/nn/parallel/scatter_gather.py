@@ -1,4 +1,7 @@
-"""Split nested arguments among GPUs and concatenate nested results: `scatter`, `scatter_kwargs`, `gather`."""
+"""Splitting of nested arguments among GPUs, and concatenation of nested results.
+
+`scatter`, `scatter_kwargs`, `gather`.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def _is_namedtuple(obj: Any) -> bool:
 
 
 def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
-    """Split nested tensors among GPUs and repeat other objects: one container for each GPU."""
+    """Split nested tensors among GPUs and repeat other objects; return one container for each GPU."""
 
     def split(value: Any) -> Any:
         if isinstance(value, Tensor):
@@ -43,7 +46,10 @@ def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
 
 
 def scatter_kwargs(inputs: Any, kwargs: Any, target_gpus: Any, dim: int = 0) -> tuple[Any, Any]:
-    """Split arguments among GPUs; the shorter tuple is filled with empty containers."""
+    """Split positional and keyword arguments among GPUs.
+
+    If one of the two results is shorter, empty containers are added.
+    """
     scattered = scatter(inputs, target_gpus, dim) if inputs else []
     scattered_kwargs = scatter(kwargs, target_gpus, dim) if kwargs else []
     scattered.extend(() for _ in range(len(scattered_kwargs) - len(scattered)))
@@ -52,7 +58,7 @@ def scatter_kwargs(inputs: Any, kwargs: Any, target_gpus: Any, dim: int = 0) -> 
 
 
 def gather(outputs: Any, target_device: Any, dim: int = 0) -> Any:
-    """Concatenate the tensors at each position of nested results on one device."""
+    """Concatenate the tensors at each position of the nested results of several GPUs, on one device."""
 
     def join(values: Any) -> Any:
         first = values[0]

@@ -1,4 +1,4 @@
-"""Helpers around modules and their data: packed sequences (`rnn`), parametrizations, normalised weights."""
+"""Utilities for modules: packed sequences (`rnn`), parametrizations, gradient clipping, pruning."""
 
 from __future__ import annotations
 

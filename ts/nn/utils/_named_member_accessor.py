@@ -15,7 +15,7 @@ from ts.unsupported import names_for
 
 __all__ = ["NamedMemberAccessor", "set_tensor", "swap_submodule", "swap_tensor"]
 __getattr__ = names_for(__name__)
-_MISSING: Final = object()  # stands for a missing tensor
+_MISSING: Final = object()  # marks a missing tensor
 
 
 def _check_module(module: Any, description: str = "") -> None:
@@ -36,7 +36,7 @@ def _check_name(name: str, kind: str) -> None:
 
 
 def _find(module: Module, name: str) -> Any:
-    """Return an attribute of a module; AttributeError with the class name for a missing one."""
+    """Return an attribute of a module; raise AttributeError if it is missing."""
     try:
         return getattr(module, name)
     except AttributeError as error:
@@ -44,7 +44,10 @@ def _find(module: Module, name: str) -> Any:
 
 
 def _place(module: Module, name: str, tensor: Any) -> None:
-    """Store a tensor among the parameters or buffers if one of them has the name, else as an attribute."""
+    """Store a tensor under a name.
+
+    In the parameters or buffers if the name is there, else as an attribute.
+    """
     if name in module._parameters:
         module._parameters[name] = tensor
     elif name in module._buffers:
@@ -62,7 +65,7 @@ def _remove(module: Module, name: str) -> None:
 
 
 def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
-    """Set a direct tensor attribute; None is allowed for parameters and buffers."""
+    """Set a tensor of this module, not of a submodule; parameters and buffers may be None."""
     _check_module(module)
     if tensor is not None:
         _check_tensor(tensor)
@@ -71,9 +74,9 @@ def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
 
 
 def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False) -> Tensor:
-    """Set a direct member of a module, and return the previous tensor.
+    """Replace a tensor of this module, not of a submodule; return the previous tensor.
 
-    With `allow_missing` a marker stands for a missing member; given as the tensor, it removes the member.
+    With `allow_missing`, return a marker if there was no tensor; if `tensor` is this marker, remove the name.
     """
     _check_module(module)
     if tensor is not _MISSING and tensor is not None:
@@ -95,7 +98,7 @@ def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool =
 
 
 def swap_submodule(module: Module, name: str, submodule: Module) -> Module:
-    """Replace a direct submodule and return the previous one."""
+    """Replace a submodule of this module, not a deeper one; return the previous submodule."""
     _check_module(module)
     _check_module(submodule)
     _check_name(name, "submodule")
@@ -108,14 +111,14 @@ def swap_submodule(module: Module, name: str, submodule: Module) -> Module:
 
 
 class NamedMemberAccessor:
-    """Members of a module and its submodules by qualified names; submodules are looked up once."""
+    """Access to tensors and submodules by dotted name; each submodule is looked up once."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
         self.memo: dict[str, Module] = {"": module}
 
     def get_submodule(self, name: str) -> Module:
-        """Return a submodule."""
+        """Return the submodule with the dotted name `name`."""
         found = self.memo.get(name)
         if found is None:
             path, _, last = name.rpartition(".")
@@ -129,14 +132,14 @@ class NamedMemberAccessor:
         return self.get_submodule(path), last
 
     def swap_submodule(self, path: str, value: Module) -> Module:
-        """Replace a submodule and return the previous one."""
+        """Replace the submodule with the dotted name `path`; return the previous one."""
         owner, name = self._owner(path)
         before = swap_submodule(owner, name, value)
         self.memo = {"": self.module}
         return before
 
     def get_tensor(self, name: str) -> Tensor:
-        """Return a parameter, buffer or other tensor."""
+        """Return the parameter, buffer or other tensor with the dotted name `name`."""
         owner, last = self._owner(name)
         try:
             found: Any = getattr(owner, last)
@@ -147,11 +150,11 @@ class NamedMemberAccessor:
         return found  # type: ignore[no-any-return]
 
     def set_tensor(self, name: str, value: Tensor) -> None:
-        """Set a tensor."""
+        """Replace the tensor with the dotted name `name`."""
         set_tensor(*self._owner(name), value)
 
     def del_tensor(self, name: str) -> None:
-        """Remove a tensor."""
+        """Remove the tensor with the dotted name `name`."""
         owner, last = self._owner(name)
         try:
             _remove(owner, last)
@@ -159,32 +162,32 @@ class NamedMemberAccessor:
             raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`") from error
 
     def swap_tensor(self, name: str, value: Tensor, allow_missing: bool = False) -> Tensor:
-        """Replace a tensor and return the previous one."""
+        """Replace the tensor with the dotted name `name`; return the previous one."""
         return swap_tensor(*self._owner(name), value, allow_missing=allow_missing)
 
     def get_tensors(self, names: Iterable[str]) -> list[Tensor]:
-        """Return tensors by their names."""
+        """Return the tensors with these names."""
         return [self.get_tensor(name) for name in names]
 
     def set_tensors(self, names: Iterable[str], values: Iterable[Tensor]) -> None:
-        """Set tensors; AssertionError for other numbers of names and values."""
+        """Set tensors by name; raise AssertionError if the numbers of names and values differ."""
         for name, value in zip(*_same_length(names, values), strict=True):
             self.set_tensor(name, value)
 
     def set_tensors_dict(self, named_tensors: dict[str, Tensor]) -> None:
-        """Set tensors by their names."""
+        """Set the tensors in a dictionary from dotted name to tensor."""
         for name, value in named_tensors.items():
             self.set_tensor(name, value)
 
     def del_tensors(self, names: Iterable[str]) -> None:
-        """Remove tensors by their names."""
+        """Remove the tensors with these names."""
         for name in names:
             self.del_tensor(name)
 
     def swap_tensors(
         self, names: Iterable[str], values: Iterable[Tensor], allow_missing: bool = False
     ) -> list[Tensor]:
-        """Replace tensors and return the previous ones."""
+        """Replace the tensors with these names; return the previous tensors."""
         pairs = zip(*_same_length(names, values), strict=True)
         return [self.swap_tensor(name, value, allow_missing=allow_missing) for name, value in pairs]
 
@@ -193,7 +196,7 @@ class NamedMemberAccessor:
     ) -> tuple[dict[str, Tensor], list[str]]:
         """Replace tensors by name; return the previous tensors and the missing names.
 
-        RuntimeError for missing names without `allow_missing`; the module has its own tensors then.
+        Without `allow_missing`, a missing name raises RuntimeError, after the original tensors were restored.
         """
         before: dict[str, Tensor] = {}
         missing = []
@@ -211,26 +214,26 @@ class NamedMemberAccessor:
         return before, missing
 
     def check_keys(self, keys: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Return the names of tensors that are missing among the keys, and the keys that name no tensor."""
+        """Return the tensor names that are not in `keys`, and the keys that are no tensor names."""
         given = set(keys)
         names = {name for name, _ in self.named_tensors(remove_duplicate=False)}
         return sorted(names - given), sorted(given - names)
 
     def named_parameters(self, remove_duplicate: bool = True) -> Iterable[tuple[str, Tensor]]:
-        """Iterate over the parameters and their names."""
+        """Yield (name, parameter) pairs."""
         yield from self.module.named_parameters(remove_duplicate=remove_duplicate)
 
     def named_buffers(self, remove_duplicate: bool = True) -> Iterable[tuple[str, Tensor]]:
-        """Iterate over the buffers and their names."""
+        """Yield (name, buffer) pairs."""
         yield from self.module.named_buffers(remove_duplicate=remove_duplicate)
 
     def named_tensors(self, remove_duplicate: bool = True) -> Iterable[tuple[str, Tensor]]:
-        """Iterate over the parameters and buffers and their names."""
+        """Yield (name, tensor) pairs of the parameters and buffers."""
         yield from self.named_parameters(remove_duplicate)
         yield from self.named_buffers(remove_duplicate)
 
     def named_modules(self, remove_duplicate: bool = True) -> Iterable[tuple[str, Module]]:
-        """Iterate over the submodules and their names."""
+        """Yield (name, submodule) pairs."""
         yield from self.module.named_modules(remove_duplicate=remove_duplicate)
 
 

@@ -2,7 +2,7 @@
 
     norm = clip_grad_norm_(net.parameters(), 1.0)        tensor(0.) if no parameter has a gradient
 
-In: parameters, whose `grad` may be missing.
+Parameters without a gradient are ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ Parameters = Tensor | Iterable[Tensor]
 
 
 def _listed(parameters: Parameters, what: str = "") -> list[Tensor]:
-    """Return the parameters as a list; warn about an empty generator, which is probably exhausted."""
+    """Return the parameters as a list.
+
+    Warn if they are an empty generator, which was probably used before.
+    """
     if isinstance(parameters, Tensor):
         return [parameters]
     found = list(parameters)
@@ -35,7 +38,7 @@ def _gradients(parameters: Parameters) -> list[Tensor]:
 def get_total_norm(
     tensors: Parameters, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
-    """Return the norm of all elements of the tensors together."""
+    """Return the norm of the elements of all tensors together."""
     listed = _listed(tensors)
     norm_type = float(norm_type)
     if not listed:
@@ -55,7 +58,7 @@ def get_total_norm(
 def clip_grads_with_norm_(
     parameters: Parameters, max_norm: float, total_norm: Any, foreach: bool | None = None
 ) -> None:
-    """Scale gradients to norm `max_norm` if `total_norm`, their norm, exceeds it."""
+    """Scale all gradients so that their norm, `total_norm` before, is at most `max_norm`."""
     gradients = _gradients(parameters)
     if not gradients:
         return
@@ -73,7 +76,7 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scale gradients to norm at most `max_norm` and return their previous norm."""
+    """Scale all gradients so that their norm is at most `max_norm`; return their previous norm."""
     listed = _listed(parameters, "parameters")
     total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(listed, max_norm, total)

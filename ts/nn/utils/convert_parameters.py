@@ -1,4 +1,4 @@
-"""Conversion of all parameters to a vector, and back.
+"""Conversion of all parameters to one vector, and of a vector to parameters.
 
 vector = parameters_to_vector(net.parameters())         (number of all elements,)
 vector_to_parameters(vector, net.parameters())          assigned to the parameters
@@ -21,9 +21,9 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Set the data of the parameters, in order, to slices of a tensor (n,), which share its storage.
+    """Set the data of the parameters, in order, to slices of the vector `vec`, without a copy.
 
-    Raises TypeError if `vec` is not a tensor or the parameters are on different devices.
+    Raise TypeError if `vec` is not a tensor or the parameters are on different devices.
     """
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected torch.Tensor, but got: torch.{type(vec).__name__}")

@@ -1,4 +1,4 @@
-"""Fusion of layers for inference: batch normalization folded into the preceding layer.
+"""Fusion of a batch normalization into the preceding layer, for inference.
 
 fused = fuse_conv_bn_eval(conv.eval(), norm.eval())        one convolution that computes norm(conv(x))
 """
@@ -14,7 +14,7 @@ from ts.nn.parameter import Parameter
 
 
 def _factors(mean: Tensor, variance: Tensor, eps: float, weight: Any, bias: Any) -> tuple[Tensor, Tensor]:
-    """Scale and shift that a normalisation by running moments is."""
+    """Return the scale and the shift that a normalization by running statistics applies."""
     scale = ts.rsqrt(variance + eps) * (1 if weight is None else weight)
     return scale, (0 if bias is None else bias) - mean * scale
 
@@ -37,7 +37,7 @@ def fuse_conv_bn_weights(
     conv_w: Tensor, conv_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float,
     bn_w: Tensor | None, bn_b: Tensor | None, transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:  # fmt: skip
-    """Return weight and bias of a convolution with the following normalization folded in."""
+    """Return weight and bias of a convolution fused with the normalization that follows."""
     scale, shift = _factors(bn_rm, bn_rv, bn_eps, bn_w, bn_b)
     return _folded(conv_w, conv_b, scale, shift, 1 if transpose else 0)
 
@@ -46,7 +46,7 @@ def fuse_linear_bn_weights(
     linear_w: Tensor, linear_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float, bn_w: Tensor,
     bn_b: Tensor,
 ) -> tuple[Parameter, Parameter]:  # fmt: skip
-    """Return weight and bias of a linear layer with the following normalization folded in."""
+    """Return weight and bias of a linear layer fused with the normalization that follows."""
     scale, shift = _factors(bn_rm, bn_rv, bn_eps, bn_w, bn_b)
     return _folded(linear_w, linear_b, scale, shift, 0)
 

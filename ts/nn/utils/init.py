@@ -1,4 +1,4 @@
-"""Construction of modules without initialization.
+"""Construction of modules without initializing their parameters.
 
 layer = skip_init(ts.nn.Linear, 4096, 4096)          uninitialized parameters
 """

@@ -25,11 +25,11 @@ from ts.nn.modules.module import Module
 from ts.nn.utils import parametrize
 
 M = TypeVar("M", bound=Module)
-_ORTHONORMAL_TOLERANCE: Final = 10.0  # in units of eps times the matrix size
+_ORTHONORMAL_TOLERANCE: Final = 10.0  # in units of eps times the size of the matrix
 
 
 def _square(x: Tensor) -> Tensor:
-    """Return a skew-symmetric (n, n) from a tall x (n, k)."""
+    """Return a skew-symmetric matrix (n, n) from a tall matrix (n, k)."""
     n, k = x.shape[-2:]
     lower: Tensor = x.tril()
     if n != k:
@@ -53,7 +53,7 @@ def _cayley(x: Tensor) -> Tensor:
 def _reflections(x: Tensor) -> Tensor:
     below = x.tril(diagonal=-1)
     tau = 2.0 / (1.0 + (below * below).sum(dim=-2))
-    signs = x.diagonal(dim1=-2, dim2=-1).int()  # integers have no gradient
+    signs = x.diagonal(dim1=-2, dim2=-1).int()  # signs are integers, so they have no gradient
     result: Tensor = ts.linalg.householder_product(below, tau) * signs.unsqueeze(-2)
     return result
 
@@ -69,7 +69,7 @@ class _Orthogonal(Module):
     def __init__(self, weight: Tensor, orthogonal_map: str, use_trivialization: bool) -> None:
         super().__init__()
         if weight.is_complex() and orthogonal_map == "householder":
-            # Reflections with real products have too few parameters for all unitary matrices.
+            # A product of reflections has too few parameters to represent all complex unitary matrices.
             raise ValueError("The householder parametrization does not support complex tensors.")
         self.shape = weight.shape
         self.orthogonal_map = orthogonal_map
@@ -85,9 +85,10 @@ class _Orthogonal(Module):
         return result.mT if is_wide else result
 
     def right_inverse(self, Q: Tensor) -> Tensor:
-        """Return the unconstrained X that maps to Q; a non-orthogonal Q is approximated.
+        """Return a matrix X that the parametrization maps to Q; a Q that is not orthogonal is approximated.
 
-        Raise ValueError for another shape; NotImplementedError if the map has no inverse and no base.
+        Raise ValueError if Q has another shape, and NotImplementedError if the map has no inverse and no
+        base.
         """
         if Q.shape != self.shape:
             raise ValueError(
@@ -101,7 +102,8 @@ class _Orthogonal(Module):
             return inverse.mT if is_wide else inverse
         self.base = _completed(tall)
         identity: Tensor = ts.zeros_like(Q.detach())
-        identity.diagonal(dim1=-2, dim2=-1).fill_(-1.0)  # a reflection at a unit vector is turned by -1
+        # a reflection at a unit vector multiplies this vector by -1
+        identity.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
         return identity
 
     def _of_reflections(self, tall: Tensor) -> Tensor:
@@ -113,13 +115,13 @@ class _Orthogonal(Module):
         factors, tau = ts.geqrf(tall)
         signs = factors.diagonal(dim1=-2, dim2=-1)
         signs.sign_()
-        signs[tau == 0.0] *= -1  # LAPACK omits a reflection, which would have tau 2 here
+        signs[tau == 0.0] *= -1  # LAPACK omits such a reflection; here it has tau 2
         result: Tensor = factors
         return result
 
 
 def _completed(tall: Tensor) -> Tensor:
-    """Complete orthonormal columns to a square orthogonal matrix."""
+    """Return a square orthogonal matrix whose first columns are the columns of `tall`."""
     n, k = tall.shape[-2:]
     if n == k and _is_orthogonal(tall):
         return tall.clone()
@@ -137,7 +139,7 @@ def _is_orthogonal(square: Tensor) -> bool:
 
 
 def _orthogonalized(tall: Tensor) -> Tensor:
-    """Return Q of the QR decomposition with a nonnegative diagonal of R."""
+    """Return Q of the QR decomposition in which R has a nonnegative diagonal."""
     factors, tau = ts.geqrf(tall)
     result: Tensor = ts.linalg.householder_product(factors, tau)
     result *= factors.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
@@ -147,12 +149,12 @@ def _orthogonalized(tall: Tensor) -> Tensor:
 def orthogonal(
     module: M, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
 ) -> M:
-    """Parametrize a parameter as an orthogonal (unitary) matrix: orthonormal columns, or rows if wide.
+    """Parametrize a parameter as a matrix with orthonormal columns, or rows if it is wide.
 
-    The parameter is a real or complex matrix, or a batch (..., n, k).  `orthogonal_map` is "matrix_exp"
-    (default for square and complex matrices), "cayley" or "householder".  With `use_trivialization`, and for
-    householder, the initial matrix is the orthogonalized previous value. ValueError for an unknown name or
-    map, for vectors, and for householder with complex numbers.
+    The parameter is a real or complex matrix, or a batch (..., n, k). `orthogonal_map` is "matrix_exp"
+    (default for square and complex matrices), "cayley" or "householder". With `use_trivialization`, and for
+    householder, the initial matrix is the orthogonalized previous value of the parameter. Raise ValueError
+    for an unknown name or map, for vectors, and for householder with complex numbers.
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):

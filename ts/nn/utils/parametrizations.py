@@ -1,4 +1,6 @@
-"""Parametrizations that are used often: normalised and orthogonal weights.
+"""Parametrizations of weights: `weight_norm`, `spectral_norm` and `orthogonal`.
+
+Normalised and orthogonal weights.
 
 layer = weight_norm(ts.nn.Linear(2, 3))         parametrizations.weight.original0 (lengths), original1
 layer = spectral_norm(ts.nn.Linear(2, 3))       the weight over its largest singular value
@@ -23,7 +25,10 @@ _FIRST_ITERATIONS = 15
 
 
 class _WeightNorm(Module):
-    """Lengths along all dimensions but `dim` times directions."""
+    """Map from lengths and directions to their product.
+
+    Lengths are norms over all dimensions except `dim`.
+    """
 
     def __init__(self, dim: int | None = 0) -> None:
         super().__init__()
@@ -37,14 +42,14 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: M, name: str = "weight", dim: int = 0) -> M:
-    """Parametrize a parameter as norms times directions."""
+    """Parametrize a parameter as the product of norms and directions."""
     parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
     _read_older_names(module, name)
     return module
 
 
 def _read_older_names(module: Any, name: str) -> None:
-    """Register a hook that reads state dicts of the deprecated `weight_norm` (`weight_g`, `weight_v`)."""
+    """Register a hook that loads state dicts of the deprecated `weight_norm` (`weight_g`, `weight_v`)."""
 
     def rename(state_dict: Any, prefix: str, *rest: Any) -> None:
         older = [f"{prefix}{name}_{suffix}" for suffix in "gv"]
@@ -56,7 +61,10 @@ def _read_older_names(module: Any, name: str) -> None:
 
 
 class _SpectralNorm(Module):
-    """Matrix divided by its largest singular value, estimated by power iteration during training."""
+    """Map from a matrix to the matrix divided by its largest singular value.
+
+    Power iteration estimates the singular value during training.
+    """
 
     def __init__(self, weight: Tensor, n_power_iterations: int, dim: int, eps: float) -> None:
         super().__init__()

@@ -1,10 +1,10 @@
-"""Parametrizations: parameters recomputed from original tensors on each access.
+"""Parametrizations: parameters that each access computes from original tensors.
 
     register_parametrization(layer, "weight", Symmetric())
     layer.weight                                     Symmetric()(layer.parametrizations.weight.original)
     remove_parametrizations(layer, "weight")         a plain parameter with the current value
 
-In: a module with the map as `forward` and, optionally, its inverse as `right_inverse`.
+A parametrization is a module: `forward` is the map, and the optional `right_inverse` its inverse.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _cached_blocks = 0
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """Context manager that caches parametrized values."""
+    """Within this context, compute each parametrized value only once."""
     global _cached_blocks
     _cached_blocks += 1
     try:
@@ -38,7 +38,7 @@ def cached() -> Iterator[None]:
 
 
 class ParametrizationList(ModuleList):
-    """Chain of parametrizations of a value, starting at `original` (or `original0`, `original1`, ...)."""
+    """Parametrizations of one tensor, applied in order to `original` (or `original0`, `original1`, ...)."""
 
     def __init__(self, modules: Any, original: Tensor, unsafe: bool = False) -> None:
         super().__init__(modules)
@@ -47,7 +47,8 @@ class ParametrizationList(ModuleList):
         with ts.no_grad():
             for module in reversed(list(self)):
                 if hasattr(module, "right_inverse"):
-                    with suppress(NotImplementedError):  # some cannot be inverted, and keep the value
+                    # a parametrization without inverse keeps the value as the original
+                    with suppress(NotImplementedError):
                         value = module.right_inverse(value)
         self.is_tensor = isinstance(value, Tensor)
         self.ntensors = 1 if self.is_tensor else len(value)
@@ -140,7 +141,7 @@ def _deepcopy(module: Any, memo: dict[int, Any]) -> Any:
 def register_parametrization(
     module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Any:
-    """Append a parametrization to a parameter or buffer."""
+    """Add a parametrization to a parameter or buffer, after existing ones."""
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         steps = module.parametrizations[tensor_name]
@@ -171,7 +172,7 @@ def register_parametrization(
 
 
 def _become_parametrized(module: Any) -> None:
-    """Set the module's class to a new subclass with properties for the parametrized tensors."""
+    """Give the module a new subclass of its class with properties for the parametrized tensors."""
     cls = type(module)
     attributes = {"__getstate__": _refuse_pickles, "__deepcopy__": _deepcopy, "__module__": __name__}
     module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), attributes)
@@ -179,7 +180,7 @@ def _become_parametrized(module: Any) -> None:
 
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
-    """Return True if a module has parametrizations, optionally of the given tensor."""
+    """Return True if a module has parametrizations; with `tensor_name`, of this tensor."""
     found = getattr(module, "parametrizations", None)
     if not isinstance(found, ModuleDict):
         return False
@@ -187,7 +188,10 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """Restore an ordinary parameter or buffer, with its current value or the original one."""
+    """Make the tensor a plain parameter or buffer again.
+
+    It has the parametrized value, or the original value if not `leave_parametrized`.
+    """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     steps = module.parametrizations[tensor_name]
@@ -212,6 +216,6 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def type_before_parametrizations(module: Any) -> type[Any]:
-    """Return the module's class before parametrization."""
+    """Return the class that the module had before it was parametrized."""
     cls: type[Any] = type(module)
     return cls.__bases__[0] if is_parametrized(module) else cls

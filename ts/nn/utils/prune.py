@@ -1,10 +1,10 @@
-"""Pruning: parameters with places that stay zero, chosen at random, by size, or by a mask of the user's.
+"""Pruning: some elements of a parameter are set to zero, chosen at random, by size or by a mask.
 
     l1_unstructured(layer, "weight", amount=0.3)     parameters bias, weight_orig; buffer weight_mask
     layer.weight                                     weight_orig * weight_mask, computed before each `forward`
     remove(layer, "weight")                          parameters bias, weight; the zeros stay
 
-A method selects in `compute_mask` the remaining entries that it prunes.
+The method `compute_mask` of a pruning method selects the elements to prune.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNSTRUCTURED: Final = "unstructured"
 
 
 class BasePruningMethod(ABC):
-    """Base class of pruning methods: a forward pre-hook for one parameter, and its mask."""
+    """Base class of pruning methods: a forward pre-hook for one parameter, and the mask."""
 
     PRUNING_TYPE: ClassVar[str]
     _tensor_name: str
@@ -37,7 +37,7 @@ class BasePruningMethod(ABC):
 
     @abstractmethod
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return `default_mask` without the entries that this method prunes, given the elements of `t`."""
+        """Return `default_mask` with zeros at the elements of `t` that this method prunes."""
 
     def apply_mask(self, module: Module) -> Tensor:
         """Return the pruned parameter of the module."""
@@ -52,7 +52,7 @@ class BasePruningMethod(ABC):
     def apply(
         cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None, **kwargs: Any
     ) -> BasePruningMethod:
-        """Prune a parameter of the module, combining with previous pruning methods."""
+        """Prune a parameter of the module, in addition to earlier pruning methods."""
         method: BasePruningMethod = cls(*args, **kwargs)
         method._tensor_name = name
         key, before = next(_methods_of(module, name), (None, None))
@@ -85,7 +85,7 @@ class BasePruningMethod(ABC):
     def prune(
         self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None
     ) -> Tensor:
-        """Return a tensor with the entries pruned by this method or `default_mask` set to 0."""
+        """Return `t` with zeros at the elements that this method or `default_mask` prunes."""
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
             raise AssertionError(
@@ -96,7 +96,7 @@ class BasePruningMethod(ABC):
         return pruned
 
     def remove(self, module: Module) -> None:
-        """Make the pruned parameter a plain parameter, with its zeros."""
+        """Make the pruned parameter a plain parameter that contains the zeros."""
         name = self._tensor_name
         pruned = self.apply_mask(module)
         if hasattr(module, name):
@@ -109,7 +109,7 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """Sequence of pruning methods on one parameter; each prunes entries left by the previous ones."""
+    """Several pruning methods of one parameter; each prunes elements that the previous ones left."""
 
     def __init__(self, *args: Any) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
@@ -119,7 +119,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: Any) -> None:
-        """Append a pruning method of the same parameter."""
+        """Add a pruning method for the same parameter."""
         if not isinstance(method, BasePruningMethod):
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
         if self._tensor_name != method._tensor_name:
@@ -140,7 +140,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[index]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the mask after applying the last method to the entries left by previous methods."""
+        """Return the mask after the last method has pruned elements that previous methods left."""
         method = self._pruning_methods[-1]
         mask = default_mask.to(dtype=t.dtype)
         left = _places_left(method, mask)
@@ -150,7 +150,7 @@ class PruningContainer(BasePruningMethod):
 
 
 def _places_left(method: BasePruningMethod, mask: Tensor) -> Any:
-    """Return an index of the entries that a method may prune: elements, or whole rows of its dimension."""
+    """Return an index of the elements that a method may prune; whole slices for structured methods."""
     if method.PRUNING_TYPE == _UNSTRUCTURED:
         return mask.eq(1)
     if method.PRUNING_TYPE == _STRUCTURED:
@@ -166,7 +166,7 @@ def _places_left(method: BasePruningMethod, mask: Tensor) -> Any:
 
 
 class Identity(BasePruningMethod):
-    """Pruning method with a mask of ones."""
+    """Pruning method that prunes nothing."""
 
     PRUNING_TYPE = _UNSTRUCTURED
 
@@ -189,7 +189,7 @@ class RandomUnstructured(BasePruningMethod):
         return self._without(t, default_mask, -ts.rand_like(t))
 
     def _without(self, t: Tensor, default_mask: Tensor, order: Tensor) -> Tensor:
-        """Return the mask with the entries of smallest `order` set to 0."""
+        """Return the mask with zeros at the elements for which `order` is smallest."""
         count = _count(self.amount, t.nelement())
         mask: Tensor = default_mask.clone(memory_format=ts.contiguous_format)
         if count:
@@ -206,7 +206,7 @@ class L1Unstructured(RandomUnstructured):
 
 
 class _Structured(BasePruningMethod):
-    """Base of methods that prune whole slices along a dimension."""
+    """Base class of methods that prune whole slices along a dimension."""
 
     PRUNING_TYPE = _STRUCTURED
 
@@ -216,7 +216,7 @@ class _Structured(BasePruningMethod):
         self.dim = dim
 
     def _sizes(self, t: Tensor) -> Tensor:
-        """Return the importance of each row."""
+        """Return the importance of each slice."""
         raise NotImplementedError
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
@@ -249,7 +249,7 @@ class RandomStructured(_Structured):
 
 
 class LnStructured(_Structured):
-    """Prunes the rows of a dimension with the smallest n-norms."""
+    """Pruning of the slices along a dimension with the smallest n-norms."""
 
     def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
         super().__init__(amount, dim)
@@ -267,7 +267,7 @@ class LnStructured(_Structured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prunes by a given mask."""
+    """Pruning of the elements at which a given mask is zero."""
 
     PRUNING_TYPE = _GLOBAL
 
@@ -284,7 +284,7 @@ class CustomFromMask(BasePruningMethod):
 
 
 def identity(module: Module, name: str) -> Module:
-    """Add a mask that prunes nothing to a parameter."""
+    """Add a mask of ones to a parameter: no element is pruned."""
     Identity.apply(module, name)
     return module
 
@@ -312,7 +312,7 @@ def random_structured(module: Module, name: str, amount: float, dim: int) -> Mod
 def ln_structured(
     module: Module, name: str, amount: float, n: Any, dim: int, importance_scores: Tensor | None = None
 ) -> Module:
-    """Prune the rows of a parameter's dimension with the smallest n-norms."""
+    """Prune the slices of a parameter along a dimension that have the smallest n-norms."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
@@ -326,7 +326,7 @@ def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
 def global_unstructured(
     parameters: Any, pruning_method: Any, importance_scores: Any = None, **kwargs: Any
 ) -> None:
-    """Prune several parameters, given as (module, name) pairs, as if concatenated."""
+    """Prune several parameters, given as (module, name) pairs, as if they were one concatenated vector."""
     if not isinstance(parameters, Iterable):
         raise TypeError("global_unstructured(): parameters is not an Iterable")
     pairs = list(parameters)
@@ -354,7 +354,7 @@ def global_unstructured(
 
 
 def remove(module: Module, name: str) -> Module:
-    """Make a pruned parameter a plain parameter, with its zeros."""
+    """Make a pruned parameter a plain parameter that contains the zeros."""
     for key, method in _methods_of(module, name):
         method.remove(module)
         del module._forward_pre_hooks[key]
@@ -373,7 +373,7 @@ def _mask_of(module: Module, name: str) -> Any:
 
 
 def _methods_of(module: Module, name: str | None) -> Iterator[tuple[int, BasePruningMethod]]:
-    """Yield the hooks that prune a parameter (or any parameter), with their keys."""
+    """Yield (key, hook) for the hooks that prune the parameter `name`; for None, any parameter."""
     for key, hook in module._forward_pre_hooks.items():
         function = hook.function if isinstance(hook, ForwardHook) else hook
         if isinstance(function, BasePruningMethod) and name in (None, function._tensor_name):

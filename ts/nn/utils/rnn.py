@@ -27,10 +27,10 @@ class PackedSequence_(NamedTuple):
 class PackedSequence(PackedSequence_):
     """Sequences of different lengths in a single tensor.
 
-    `data` (rows, features...) contains the elements of all sequences time step by time step; `batch_sizes`
-    (int64, on the CPU) is the number of sequences at each step. The sequences are sorted by decreasing
-    length: `sorted_indices` are their original indices, `unsorted_indices` the inverse permutation; both are
-    None if the order is unchanged.
+    `data` (rows, features...) contains the elements of all sequences, ordered by time step; `batch_sizes`
+    (int64, on the CPU) contains the number of sequences at each step. The sequences are sorted by decreasing
+    length: `sorted_indices` contains their original indices, `unsorted_indices` the inverse permutation; both
+    are None if sorting changed nothing.
     """
 
     def __new__(
@@ -40,9 +40,9 @@ class PackedSequence(PackedSequence_):
         sorted_indices: Tensor | None = None,
         unsorted_indices: Tensor | None = None,
     ) -> PackedSequence:
-        """Check the batch sizes, which must be on the CPU, and derive the inverse of `sorted_indices`.
+        """Create a packed sequence; `unsorted_indices` defaults to the inverse of `sorted_indices`.
 
-        `data` is the tensor, or a pair of the tensor and the batch sizes.
+        `data` is the tensor, or a pair of the tensor and the batch sizes, which must be on the CPU.
         """
         if batch_sizes is None:
             if not isinstance(data, (list, tuple)) or len(data) != 2:
@@ -60,7 +60,7 @@ class PackedSequence(PackedSequence_):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """Convert `data` to another dtype or device; return self if unchanged."""
+        """Convert `data` to another dtype or device; return self if nothing changes."""
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
@@ -129,7 +129,7 @@ class PackedSequence(PackedSequence_):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """Return the inverse of a permutation (n,), or None."""
+    """Return the inverse of a permutation (n,); None for None."""
     if permutation is None:
         return None
     output: Tensor = ts.empty_like(permutation)
@@ -145,7 +145,7 @@ def pack_padded_sequence(
 ) -> PackedSequence:
     """Pack padded sequences (time, batch, ...), or (batch, time, ...) with `batch_first`.
 
-    Raises RuntimeError if a length is not positive, or if lengths increase although `enforce_sorted` is set.
+    Raise RuntimeError if a length is not positive, or if `enforce_sorted` is set and the lengths increase.
     """
     if not isinstance(lengths, Tensor):
         sizes = ts.as_tensor(lengths, dtype=ts.int64, device="cpu")
@@ -169,10 +169,10 @@ def pad_packed_sequence(
     padding_value: float = 0.0,
     total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the padded sequences, (time, batch, ...) or (batch, time, ...), and their lengths (batch,).
+    """Return padded sequences (time, batch, ...) and their lengths (batch,).
 
-    The sequences are in their original order. Raises ValueError if the longest sequence is longer
-    than `total_length`.
+    With `batch_first`, the shape is (batch, time, ...). The sequences are in their original order. Raise
+    ValueError if a sequence is longer than `total_length`.
     """
     longest = sequence.batch_sizes.size(0)
     if total_length is not None:
@@ -197,7 +197,7 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Return sequences (length, ...) padded to (time, batch, ...), or (batch, time, ...)."""
+    """Pad sequences (length, ...) and stack them to (time, batch, ...), or (batch, time, ...)."""
     if not ts.jit.is_scripting() and not isinstance(sequences, Iterable):
         raise RuntimeError(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
@@ -222,7 +222,7 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Pack sequences (length, ...)."""
+    """Pack sequences of shape (length, ...)."""
     lengths: list[int] = [sequence.size(0) for sequence in sequences]
     return pack_padded_sequence(pad_sequence(sequences), ts.tensor(lengths), enforce_sorted=enforce_sorted)
 

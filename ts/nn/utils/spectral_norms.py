@@ -1,4 +1,4 @@
-"""Spectral normalisation: a weight divided by its largest singular value, which power iteration follows.
+"""Spectral normalization: a weight divided by its largest singular value.
 
 layer = spectral_norm(ts.nn.Linear(2, 3))    parameters bias, weight_orig; buffers weight_u, weight_v
 remove_spectral_norm(layer)                  parameters bias, weight
@@ -32,12 +32,18 @@ class SpectralNorm:
         self.eps = eps
 
     def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
-        """Return the weight as a matrix, with `dim` as rows and all other dimensions as columns."""
+        """Return the weight as a matrix.
+
+        Dimension `dim` becomes the rows, all other dimensions the columns.
+        """
         matrix: Tensor = weight.movedim(self.dim, 0).reshape(weight.size(self.dim), -1)
         return matrix
 
     def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
-        """Return the weight divided by its largest singular value, after a power iteration if requested."""
+        """Return the weight divided by its largest singular value.
+
+        First improve the estimate if requested.
+        """
         weight = getattr(module, f"{self.name}_orig")
         u, v = getattr(module, f"{self.name}_u"), getattr(module, f"{self.name}_v")
         matrix = self.reshape_weight_to_matrix(weight)
@@ -50,12 +56,12 @@ class SpectralNorm:
         return result
 
     def __call__(self, module: Module, inputs: Any) -> None:
-        """Set the normalized weight of `module`; in training, after a step of the power iteration."""
+        """Set the normalized weight of `module`; in training, run a step of the power iteration first."""
         setattr(module, self.name, self.compute_weight(module, module.training))
 
 
 def output_dim(module: Module) -> int:
-    """Return the output dimension of a layer's weight."""
+    """Return the dimension of a layer's weight that corresponds to the outputs."""
     return 1 if type(module).__name__.startswith("ConvTranspose") else 0
 
 
@@ -87,7 +93,7 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
-    """Replace the spectral norm by an ordinary parameter with the current weight."""
+    """Replace the normalization by an ordinary parameter with the current weight."""
     found = hook_of(module, SpectralNorm, name)
     if found is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")

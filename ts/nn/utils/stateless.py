@@ -1,4 +1,4 @@
-"""Calls of modules with replaced parameters and buffers, under deprecated names.
+"""Calls of modules with replaced parameters and buffers, under deprecated names of PyTorch.
 
 functional_call(net, {"weight": w}, (x,))       deprecated alias of `ts.func.functional_call`
 """
@@ -65,6 +65,6 @@ def _reparametrize_module(
     strict: bool = False,
     stack_weights: bool = False,
 ) -> Iterator[None]:
-    """Replace tensors of a module within a `with` block."""
+    """Replace tensors of a module within this context."""
     with replaced_members(module, parameters_and_buffers, tie_weights, strict):
         yield

@@ -1,4 +1,4 @@
-"""Weight normalisation: a weight as its directions `weight_v` times their lengths `weight_g`.
+"""Weight normalization: a weight is the product of directions `weight_v` and lengths `weight_g`.
 
 layer = weight_norm(ts.nn.Linear(2, 3))      parameters bias, weight_g, weight_v
 remove_weight_norm(layer)                    parameters bias, weight
@@ -26,17 +26,17 @@ class WeightNorm:
         self.dim = dim
 
     def compute_weight(self, module: Module) -> Tensor:
-        """Return the weight from its norms and directions."""
+        """Return the weight: the product of lengths and directions."""
         g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
         return ts._weight_norm(v, g, self.dim)
 
     def __call__(self, module: Module, inputs: Any) -> None:
-        """Set the weight of `module` from its magnitude and direction."""
+        """Set the weight of `module`: the product of lengths and directions."""
         setattr(module, self.name, self.compute_weight(module))
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Replace a parameter by its norms over all dimensions except `dim`, and its directions."""
+    """Replace a parameter by two: norms over all dimensions except `dim`, and directions."""
     warnings.warn(
         "`torch.nn.utils.weight_norm` is deprecated in favor of "
         "`torch.nn.utils.parametrizations.weight_norm`.",
@@ -57,7 +57,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
-    """Make the weight a plain parameter again."""
+    """Replace the normalization by an ordinary parameter with the current weight."""
     found = hook_of(module, WeightNorm, name)
     if found is None:
         raise ValueError(f"weight_norm of '{name}' not found in {module}")
@@ -70,7 +70,7 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
 
 
 def refuse_uninitialized(weight: Any, hook: str, what: str) -> None:
-    """Raise ValueError for an uninitialized weight."""
+    """Raise ValueError if the weight has no shape yet."""
     if is_uninitialized(weight):
         raise ValueError(
             f"The module passed to `{hook}` can't have uninitialized parameters. Make sure to run the "
@@ -80,7 +80,7 @@ def refuse_uninitialized(weight: Any, hook: str, what: str) -> None:
 
 
 def hook_of(module: Any, kind: type[Any], name: str) -> tuple[int, Any] | None:
-    """Return the key and hook of class `kind` for the parameter, or None."""
+    """Return (key, hook) for the hook of class `kind` for the parameter `name`; None if there is none."""
     for key, hook in module._forward_pre_hooks.items():
         function = hook.function if isinstance(hook, ForwardHook) else hook
         if isinstance(function, kind) and function.name == name:

@@ -4,7 +4,8 @@
     partitioner = CapabilityBasedPartitioner(module, support)
     partitioner.partition_and_fuse()              a module with one submodule call per partition
 
-Partitions grow from the end of the graph: a node joins every partition unless that creates a cycle.
+Nodes are visited from the end of the graph. A node joins the partitions of its users, which are merged,
+unless this would create a cycle.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _GETITEM: Final = "_operator.getitem"
 
 
 class Partition:
-    """Set of nodes with optional positions in the graph."""
+    """Set of nodes, with their positions in the graph if known."""
 
     def __init__(
         self,
@@ -57,12 +58,12 @@ class Partition:
 
 
 class _PartitionTable:
-    """Current partitions, indexed by id and by node."""
+    """Current partitions by id, and the partition of each node."""
 
     def __init__(self) -> None:
         self.by_id: dict[int, Partition] = {}
         self.of: dict[Node, int] = {}
-        self.order: dict[int, int] = {}  # smallest topological index of each partition
+        self.order: dict[int, int] = {}  # smallest position of a node in each partition
 
     def put(self, node: Node, id: int, place: int | None) -> None:
         if node in self.of:
@@ -75,7 +76,10 @@ class _PartitionTable:
         self.by_id[self.of.pop(node)].remove_node(node)
 
     def merge(self, one: int, other: int) -> int:
-        """Merge two partitions unless the result would depend on itself; return the partition id of `one`."""
+        """Merge two partitions, unless the result would depend on itself.
+
+        Return the partition id of `one`.
+        """
         nodes = {**self.by_id[one].nodes, **self.by_id[other].nodes}
         if self._would_wait(nodes):
             return one
@@ -89,7 +93,7 @@ class _PartitionTable:
         return kept
 
     def _would_wait(self, nodes: dict[Node, int | None]) -> bool:
-        """Return True if a path leaves these nodes and re-enters them; a partition is one step of a path."""
+        """Return True if a path leaves these nodes and returns to them; other partitions are single steps."""
         todo = [user for node in nodes for user in node.users if user not in nodes]
         seen: set[Node] = set(todo)
         while todo:
@@ -108,11 +112,11 @@ class _PartitionTable:
 class CapabilityBasedPartitioner:
     """Partitioner of a module's graph.
 
-    operator_support                    predicate for nodes of partitions
+    operator_support                    tells which nodes partitions may contain
     allows_single_node_partition        keep partitions with only one compute node
     non_compute_ops                     names of functions that are not compute nodes
-    allowed_single_node_partition_ops   names of functions that may form a partition alone
-    skip_horizontal_fusion              merge only nodes connected by use
+    allowed_single_node_partition_ops   names of functions that may be a partition by themselves
+    skip_horizontal_fusion              merge only partitions that use each other's values
     """
 
     def __init__(
@@ -162,7 +166,7 @@ class CapabilityBasedPartitioner:
         return [part for part in partitions.by_id.values() if part.size()]
 
     def _assign_items(self, partitions: _PartitionTable) -> None:
-        """Assign `getitem` nodes to the partition of their tuple."""
+        """Assign `getitem` nodes to the partition of the tuple that they read."""
         moved = True
         while moved:
             moved = False
@@ -184,7 +188,7 @@ class CapabilityBasedPartitioner:
         return node.op == "call_function" and qualified_name(node.target) in names
 
     def _computes(self, part: Partition) -> int:
-        """Return the number of compute nodes in a partition."""
+        """Return the number of nodes in a partition that compute something."""
         idle = {"torch.ops.aten.view", _GETITEM, *self.non_compute_ops}
         count = 0
         for node in part.nodes:
@@ -194,11 +198,11 @@ class CapabilityBasedPartitioner:
         return count
 
     def fuse_partitions(self, partitions: list[Partition], prefix: str = "fused_") -> GraphModule:
-        """Return the module with each given partition replaced by a submodule call."""
+        """Replace each of the given partitions by a call of a submodule; return the module."""
         return fuse_by_partitions(self.graph_module, [p.nodes for p in partitions], prefix=prefix)
 
     def remove_bookend_non_compute_ops(self, partitions: list[Partition]) -> None:
-        """Remove non-compute nodes from the beginning and end of partitions."""
+        """Remove nodes that compute nothing from the beginning and the end of the partitions."""
         for part in partitions:
             removed: set[Node] = set()
             for forwards in (True, False):
@@ -214,7 +218,7 @@ class CapabilityBasedPartitioner:
                 part.remove_node(node)
 
     def partition_and_fuse(self, prefix: str = "fused_") -> GraphModule:
-        """Return the module with each proposed partition replaced by a submodule call."""
+        """Replace each proposed partition by a call of a submodule; return the module."""
         return self.fuse_partitions(self.propose_partitions(), prefix=prefix)
 
 

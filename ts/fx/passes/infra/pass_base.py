@@ -1,4 +1,4 @@
-"""PassBase: base class of GraphModule passes, with pre- and postcondition checks.
+"""PassBase: base class of passes over GraphModules, which may check pre- and postconditions.
 
 class Inlined(PassBase):
     def call(self, graph_module):
@@ -19,7 +19,7 @@ __all__ = ["PassBase", "PassResult"]
 
 
 class PassResult(NamedTuple):
-    """Resulting module, and whether the pass modified it."""
+    """Result of a pass: the module, and True if the pass modified it."""
 
     graph_module: Module
     modified: bool
@@ -37,13 +37,13 @@ class PassBase(abc.ABC):
 
     @abc.abstractmethod
     def call(self, graph_module: GraphModule) -> PassResult | None:
-        """Run the pass."""
+        """Run the pass on a module; subclasses implement this method."""
 
     def requires(self, graph_module: GraphModule) -> None:  # noqa: B027 -- may be left out
-        """Raise an exception if the module violates the pass's precondition."""
+        """Raise an exception if the module violates the precondition of the pass."""
 
     def ensures(self, graph_module: GraphModule) -> None:  # noqa: B027 -- may be left out
-        """Raise an exception if the module violates the pass's postcondition."""
+        """Raise an exception if the module violates the postcondition of the pass."""
 
 
 __getattr__ = names_for(__name__)

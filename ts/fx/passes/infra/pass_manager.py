@@ -1,4 +1,4 @@
-"""PassManager: runs passes in an order that satisfies constraints, until a fixed point.
+"""PassManager: runs passes in an order that satisfies constraints, until nothing changes.
 
 manager = PassManager([fold, fuse], [this_before_that_pass_constraint(fold, fuse)], steps=3)
 manager(module).modified
@@ -23,7 +23,10 @@ Constraint = Callable[[Pass, Pass], bool]
 
 
 def pass_result_wrapper(fn: Any) -> Any:
-    """Wrap a pass that returns a module or None (after in-place changes) to return a PassResult."""
+    """Wrap a pass so that it returns a PassResult.
+
+    The pass may return a module, or None after changing its argument in place.
+    """
     if fn is None:
         return None
 
@@ -42,7 +45,7 @@ def pass_result_wrapper(fn: Any) -> Any:
 
 
 def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
-    """Return the constraint that `this` runs before `that`: whether a may run before b."""
+    """Return the constraint that `this` runs before `that`: a function that tells if a may run before b."""
     return lambda a, b: a != that or b != this
 
 
@@ -69,7 +72,7 @@ def _topological_sort_passes(passes: list[Pass], constraints: list[Constraint]) 
                 behind[b].append(a)
                 waiting[a] += 1
     ready = [p for p in passes if not waiting[p]]
-    for p in ready:  # the list grows during iteration
+    for p in ready:  # `ready` grows during the iteration
         for each in behind[p]:
             waiting[each] -= 1
             if not waiting[each]:
@@ -85,9 +88,9 @@ def _name(fn: Any) -> str:
 
 
 class PassManager:
-    """Ordered passes with constraints.
+    """Sequence of passes, with constraints on their order.
 
-    constraints                  predicates of two passes: True if the first may run before the second
+    constraints                  functions (a, b) that return True if pass a may run before pass b
     steps                        maximum number of rounds; the run ends early if a round changes nothing
     run_checks_after_each_pass   call `check` after each pass
     """
@@ -111,7 +114,7 @@ class PassManager:
         self.suppress_check_failures = suppress_check_failures
 
     def add_pass(self, _pass: Pass) -> None:
-        """Append a pass."""
+        """Add a pass at the end."""
         self.passes.append(_pass)
         self._validated = False
 
@@ -128,18 +131,18 @@ class PassManager:
             self._validated = True
 
     def solve_constraints(self) -> None:
-        """Sort the passes to satisfy the constraints."""
+        """Sort the passes so that all constraints are satisfied."""
         self.passes = _topological_sort_passes(self.passes, self.constraints)
         self._validated = True
 
     def add_checks(self, check: Callable[[Module], None]) -> None:
-        """Call `check(module)` before the passes."""
+        """Call `check(module)` before the first pass."""
         if len(inspect.signature(check).parameters) != 1:
             raise TypeError("PassManager check function should only take in one variable, a module")
         self.check = check  # type: ignore[method-assign, assignment]
 
     def check(self, module: Module) -> None:
-        """Check a module; does nothing until `add_checks` replaces it."""
+        """Check a module; `add_checks` replaces this method, which does nothing."""
 
     def __call__(self, module: Module) -> PassResult:
         """Run the passes in order, up to `steps` times, until none of them changes the module."""

@@ -14,7 +14,7 @@ __all__ = ["HolderModule", "compare_graphs", "lift_subgraph_as_module"]
 
 
 class HolderModule(Module):
-    """Container of submodules by name."""
+    """Module that contains the given submodules."""
 
     def __init__(self, d: dict[str, Module | None]) -> None:
         super().__init__()
@@ -25,9 +25,10 @@ class HolderModule(Module):
 def lift_subgraph_as_module(
     gm: GraphModule, subgraph: Graph, comp_name: str = "", class_name: str = "GraphModule"
 ) -> tuple[GraphModule, dict[str, str]]:
-    """Create a module for a graph that refers to submodules and parameters of another module.
+    """Create a module for `subgraph`, which uses submodules and parameters of the module `gm`.
 
-    Return the module, and a map from dotted names in `gm` to names in the module, prefixed by `comp_name`.
+    Return the module, and a dictionary from dotted names in `gm` to names in the module, which start with
+    `comp_name`.
     """
     holder = HolderModule({})
     names: dict[str, str] = {}
@@ -47,7 +48,7 @@ def lift_subgraph_as_module(
 
 
 def compare_graphs(left: Graph, right: Graph) -> bool:
-    """Return True if two graphs have the same structure and targets."""
+    """Return True if two graphs have equal structure and equal targets."""
     return bool(SubgraphMatcher(left, match_output=True, match_placeholder=True).match(right))
 
 

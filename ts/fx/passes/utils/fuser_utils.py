@@ -1,4 +1,4 @@
-"""Fusion of subgraphs into calls of submodules.
+"""Fusion: sets of nodes are replaced by calls of submodules.
 
 fuse_by_partitions(module, [{relu: None, add: None}])          module.fused_0 computes both
 """
@@ -30,9 +30,9 @@ def fuse_as_graphmodule(
     *,
     always_return_tuple: bool = False,
 ) -> tuple[GraphModule, tuple[Node, ...], tuple[Node, ...]]:
-    """Build a module that computes the given nodes.
+    """Create a module that computes the given nodes.
 
-    Return the module, its input nodes, and the nodes of its outputs.
+    Return the module, the nodes whose values are its inputs, and the nodes that it returns.
     """
     for node in nodes:
         if node.graph.owning_module is not gm:
@@ -73,7 +73,7 @@ def insert_subgm(
     orig_outputs: tuple[Node, ...],
     insertion_point: Node | None = None,
 ) -> GraphModule:
-    """Insert a call of `sub_gm` and replace all uses of `orig_outputs` by its results."""
+    """Insert a call of `sub_gm`, and use its results instead of `orig_outputs` everywhere."""
     name = type(sub_gm).__name__
     gm.add_submodule(name, sub_gm)
     if insertion_point is None:
@@ -100,7 +100,7 @@ def insert_subgm(
 
 
 def erase_nodes(gm: GraphModule, nodes: list[Node]) -> None:
-    """Erase nodes in reverse order."""
+    """Erase nodes, last node first."""
     for node in reversed(nodes):
         gm.graph.erase_node(node)
 
@@ -111,7 +111,7 @@ def fuse_by_partitions(
     prefix: str = "fused_",
     always_return_tuple: bool = False,
 ) -> GraphModule:
-    """Replace each set of nodes by a call of a submodule and return the module."""
+    """Replace each set of nodes by a call of a submodule; return the module."""
     for number, partition in enumerate(partitions):
         nodes = topo_sort(list(partition))
         module, inputs, outputs = fuse_as_graphmodule(

@@ -1,12 +1,12 @@
 """SubgraphMatcher: search for a pattern graph in a graph.
 
-In: a pattern, and a graph.  Out: an `InternalMatch` for each occurrence.
+Input: a pattern, and a graph. Output: an `InternalMatch` for each occurrence.
 
     pattern = symbolic_trace(lambda x, y: ts.relu(x + y)).graph
     SubgraphMatcher(pattern).match(graph)[0].nodes_map          pattern node -> graph node
 
-Placeholders of a pattern match any node.  Matched nodes must have no users outside of the match, except the
-nodes that the pattern returns.
+A placeholder of the pattern matches any node. Only nodes that the pattern returns may have users outside of
+the match.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class InternalMatch:
     """Occurrence of a pattern.
 
     anchors            pattern nodes at which the search starts
-    nodes_map          from nodes of the pattern to nodes of the graph
+    nodes_map          nodes of the graph, by nodes of the pattern
     placeholder_nodes  nodes matched with the pattern's placeholders
     returning_nodes    nodes matched with the pattern's results
-    name_node_map      nodes by the names that the pattern returns for them
+    name_node_map      nodes, by the names that the pattern returns
     """
 
     anchors: list[Node]
@@ -53,7 +53,7 @@ class InternalMatch:
 class SubgraphMatcher:
     """Searches a graph for a pattern.
 
-    match_output                the output node must match, too
+    match_output                the output node must match too
     match_placeholder           placeholders match only placeholders
     remove_overlapping_matches  keep only disjoint matches
     ignore_literals             literal arguments may differ
@@ -87,7 +87,7 @@ class SubgraphMatcher:
     # ---- two nodes -----------------------------------------------------------------------------------
 
     def _nodes_are_equal(self, pn: Node, gn: Node, node_name_match: str = "") -> bool:
-        """Return True if a graph node matches a pattern node, ignoring arguments."""
+        """Return True if a graph node matches a pattern node, apart from their arguments."""
         if not self.match_placeholder and pn.op == "placeholder":
             return True
         if node_name_match and node_name_match in gn.name:
@@ -110,7 +110,7 @@ class SubgraphMatcher:
         raise RuntimeError(f"Unsupported type {value} when matching attributes")
 
     def _match_nodes(self, pn: Node, gn: Node, match: InternalMatch, node_name_match: str = "") -> bool:
-        """Return True if two nodes match, including all their inputs; matches are recorded in `match`."""
+        """Return True if two nodes and all their inputs match; the pairs are added to `match`."""
         if pn in match.nodes_map:
             return match.nodes_map[pn] is gn
         if any(gn is each for each in match.nodes_map.values()):
@@ -146,7 +146,7 @@ class SubgraphMatcher:
         return True
 
     def _match_literals(self, pn: Any, gn: Any, match: InternalMatch) -> bool:
-        if isinstance(pn, Node):  # a pattern placeholder may match a literal
+        if isinstance(pn, Node):  # a placeholder of the pattern also matches a literal
             if pn.op != "placeholder":
                 return False
             if pn in match.nodes_map:
@@ -160,7 +160,7 @@ class SubgraphMatcher:
     def match(self, graph: Graph, node_name_match: str = "") -> list[InternalMatch]:
         """Return all matches of the pattern in a graph.
 
-        node_name_match   nodes with this text in their names match any anchor of the pattern
+        node_name_match   nodes with this text in their names match each anchor of the pattern
         """
         candidates: list[tuple[Node, list[Node]]] = []
         for anchor in self.pattern_anchors:
@@ -183,7 +183,7 @@ class SubgraphMatcher:
         name: str,
         matches: list[InternalMatch],
     ) -> None:
-        """Extend `match` by candidates of the anchors from index `at`; append complete matches."""
+        """Extend `match` by candidates for the anchors from index `at` on; append complete matches."""
         if at == len(candidates):
             match.placeholder_nodes = [match.nodes_map[n] for n in self.pattern_placeholder_nodes]
             match.returning_nodes = [match.nodes_map[n] for n in self.pattern_returning_nodes]
@@ -196,7 +196,7 @@ class SubgraphMatcher:
                 self._extend(candidates, at + 1, attempt, name, matches)
 
     def _is_contained(self, nodes_map: dict[Node, Node]) -> bool:
-        """Return True if matched nodes, except the returned ones, have no users outside the match."""
+        """Return True if matched nodes have no users outside of the match, except returned nodes."""
         inside = {gn: pn for pn, gn in nodes_map.items() if pn.op != "placeholder"}
         return all(
             pn in self.pattern_returning_nodes or all(user in inside for user in gn.users)
@@ -215,12 +215,12 @@ class SubgraphMatcher:
 
 
 def _inner(match: InternalMatch) -> list[Node]:
-    """Return the nodes of a match except placeholders and outputs."""
+    """Return the nodes of a match without placeholders and outputs."""
     return [gn for pn, gn in match.nodes_map.items() if pn.op not in _BOUNDARY_KINDS]
 
 
 def _with_defaults(node: Node, arguments: Any) -> list[Any]:
-    """Return a node's arguments in the order of a schema's."""
+    """Return the arguments of a node in the order of the schema, with default values."""
     values = []
     for i, argument in enumerate(arguments):
         if argument.name in node.kwargs:

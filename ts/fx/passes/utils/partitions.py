@@ -1,6 +1,6 @@
 """Validation and topological sorting of node sets that will be fused.
 
-validate_partition([relu, add])      False for relu -> other -> add, a cycle
+validate_partition([relu, add])      False if relu -> other -> add, as fusing would create a cycle
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ts.fx.node import Node
 
 
 def topo_sort(nodes: list[Node]) -> list[Node]:
-    """Return the nodes in topological order, otherwise in the given order."""
+    """Return the nodes in topological order; independent nodes keep the given order."""
     place = {node: i for i, node in enumerate(nodes)}
     waiting = {node: sum(each in place for each in node.all_input_nodes) for node in nodes}
     ready = [place[node] for node in nodes if not waiting[node]]
@@ -31,7 +31,7 @@ def topo_sort(nodes: list[Node]) -> list[Node]:
 
 
 def validate_partition(partition: list[Node]) -> bool:
-    """Return True if no path leaves the set and re-enters it, so that fusing it creates no cycle."""
+    """Return True if no path leaves the set and returns to it; then fusing it creates no cycle."""
     inside = set(partition)
     outside = [user for node in inside for user in node.users if user not in inside]
     seen: set[Node] = set()

@@ -1,4 +1,4 @@
-"""Grouping of nodes by source: the module or function of the program recorded in `meta`.
+"""Grouping of nodes by their source: the program's module or function that `meta` records.
 
 get_source_partitions(graph, [ts.nn.Linear])[ts.nn.Linear][0].nodes
 """
@@ -19,7 +19,7 @@ __all__ = ["SourcePartition", "check_subgraphs_connected", "get_source_partition
 
 @dataclass
 class SourcePartition:
-    """Nodes of one source, with input nodes, output nodes and parameters."""
+    """Nodes of one call of a source: with their inputs, outputs and parameters."""
 
     nodes: list[Node]
     source: Any
@@ -31,7 +31,10 @@ class SourcePartition:
 def get_source_partitions(
     graph: Graph, wanted_sources: list[Any], filter_fn: Callable[[Node], bool] | None = None
 ) -> dict[Any, list[SourcePartition]]:
-    """Return the node partitions of each wanted source, one per call; `filter_fn` must accept all nodes."""
+    """Return the nodes of each wanted source, grouped by call.
+
+    `filter_fn` must accept all nodes of a call.
+    """
     found: dict[Any, dict[str, list[Node]]] = {}
     for node in graph.nodes:
         source = _source_of(node, wanted_sources)
@@ -49,7 +52,7 @@ def get_source_partitions(
 
 
 def _source_of(node: Node, wanted: list[Any]) -> tuple[Any, str] | None:
-    """Return a node's source and call name, or None if `wanted` does not contain the source."""
+    """Return the source and the name of the call of a node; None if `wanted` lacks the source."""
     stack = node.meta.get("source_fn_stack")
     if stack is not None:
         name, source = stack[-1]
