@@ -379,7 +379,7 @@ class Node:
         """Return the node as a line of a graph's text.
 
         include_tensor_metadata   add the metadata of the result
-        placeholder_names         if this list is given, a placeholder is appended to it, and no line is returned
+        placeholder_names         a list that receives placeholders; no line is returned for these
         maybe_return_typename     its first element is set to the return annotation
         """
         of_type = "" if self.type is None else f"{type_name(self.type)} "
