@@ -6,9 +6,8 @@ In: registers with a tensor and numbers.  Out: the register of the result.
     elu(x), celu(x), selu(x), softplus(x), logsigmoid(x)
     hardtanh(x), relu6(x), hardshrink(x), softshrink(x), threshold(x, 0.1, 20)
 
-Tensors with gaps between elements are copied first; for other dtypes, the Python kernel of the operator
-record runs. relu and sigmoid are
-ufunc loops (`activation_loops`).
+Tensors with gaps between elements are copied first; for other dtypes, the Python kernel of the operator record runs.
+relu and sigmoid are ufunc loops (`activation_loops`).
 """
 
 cimport numpy as cnp

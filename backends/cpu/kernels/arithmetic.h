@@ -59,9 +59,9 @@ SIMD_BODY void simd_clamp_max_row_body(const float *x, ptrdiff_t n, float high, 
 SIMD_VERSIONS(void, simd_clamp_max_row, (const float *x, ptrdiff_t n, float high, float *restrict out),
               (x, n, high, out))
 
-/* x // by for 2 ** (bits - 1) < by <= 2 ** bits, computed by multiplication with `inverse` =
-   2 ** (63 + bits) / by, rounded up; this is exact for 63-bit numbers. For negative x, x and the quotient
-   are complemented, because the quotient rounds down. */
+/* x // by for 2 ** (bits - 1) < by <= 2 ** bits, computed by multiplication with `inverse` = 2 ** (63 + bits)
+   / by, rounded up; this is exact for 63-bit numbers. For negative x, x and the quotient are complemented,
+   because the quotient rounds down. */
 INLINE int64_t quotient_by(int64_t x, uint64_t inverse, int bits) {
     uint64_t sign = (uint64_t)(x >> 63), size = (uint64_t)x ^ sign;
 #ifdef __SIZEOF_INT128__

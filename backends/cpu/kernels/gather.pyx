@@ -4,8 +4,8 @@ In: registers with a contiguous tensor, and a tensor of indices.  Out: the regis
 
     index_select, embedding, gather, take, x[i], x[i, j]
 
-Rows are copied by memcpy, single elements as integers of their width. For indices out
-of range and other layouts and dtypes, the Python kernel of the operator record runs and raises the errors.
+Rows are copied by memcpy, single elements as integers of their width. For indices out of range and other layouts and
+dtypes, the Python kernel of the operator record runs and raises the errors.
 
 Each index is read from memory once, then checked and used. If another thread writes to the index tensor at
 the same time, this can change which element is selected, or make the Python kernel run, but never cause an

@@ -1,8 +1,8 @@
 """Products of floating matrices by the register tiles of `simd_tiles.h`, blocks of columns are packed as
 panels.
 
-In: a block of a product, or a matrix to be packed for several products.  Out: the elements
-of the block, with bias and epilogue applied.
+In: a block of a product, or a matrix to be packed for several products.  Out: the elements of the block, with bias and
+epilogue applied.
 
     for each BLOCK_DEPTH of the inner dimension:
         columns of b  packed as panels of 48         k=0: b00 .. b0,47    k=1: b10 .. b1,47 ...

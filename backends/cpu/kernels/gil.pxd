@@ -2,8 +2,7 @@
 
     cdef ReleasedGil gil_state = leave_gil(work, r, at, op.nargs)
     ...                                   # must not access Python objects
-    take_gil(gil_state)                   # from here, only objects created by this kernel are certain to
-    exist
+    take_gil(gil_state)                   # from here, only objects created by this kernel are certain to exist
 
 While a kernel reads the memory of its arguments, another thread may assign `x.data` or remove tensors from a
 list. Therefore `leave_gil` holds references to the arrays of all tensors among the operator's arguments,

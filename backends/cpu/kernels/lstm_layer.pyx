@@ -4,10 +4,9 @@ backward.
 In: registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Out: the output, the last states
 and the workspace; or the gradients, empty if they are not required.
 
-The workspace holds the activated gates of all rows of all time steps (input, forget, cell, output), then the
-cell state after each time step; its size is five times the output's. Backward runs through the time steps in
-reverse, each step has one pass over its gates, and a matrix product that yields the
-gradient of the previous hidden state. The
+The workspace holds the activated gates of all rows of all time steps (input, forget, cell, output), then the cell
+state after each time step; its size is five times the output's. Backward runs through the time steps in reverse, each
+step has one pass over its gates, and a matrix product that yields the gradient of the previous hidden state. The
 gradient of each weight is one product of the gate gradients of all time steps:
 
     grad_input = grad_gates @ w_ih

@@ -4,8 +4,8 @@ In: the tensor of an operand, at each product.  Out: its panels, from its second
 
     for x in batches: torch.nn.functional.linear(x, weight)    weight is packed at its second use and cached
 
-Panels are valid as long as the memory has not been written to. Writes are
-detected by the version counter, which a tensor shares with its views. Therefore a packed operand must have
+Panels are valid as long as the memory has not been written to. Writes are detected by the version counter, which a
+tensor shares with its views. Therefore a packed operand must have
 
     an array that owns its memory
     no references to the array except from its tensor and the current view (the reference count is checked)

@@ -4,8 +4,7 @@ In: a C-contiguous array (float32, float64, int32 or bytes), and for each elemen
 that it reads (taps) and their weights. Out: for each element the weighted sum, in the array's
 dtype; the products are added in the order of the taps.
 
-    weighted_sums(x, out, axis, index, weight)             taps along one dimension, equal for all other
-    indices
+    weighted_sums(x, out, axis, index, weight)             taps along one dimension, equal for all other indices
     weighted_bytes(x, out, axis, index, weight, places)    uint8; weights have `places` fractional bits
     weighted_picks(x, out, index, weight)                  taps anywhere in a plane, equal for all channels
 

@@ -1,8 +1,7 @@
 """Epilogues of fusion groups: operators that read whole rows of results while the rows are in the cache.
 
     softmax(x * scale + mask, -1)      for each chunk of rows: the tiles of the steps, then `softmax`
-    ((x - y) ** 2).mean()              for each chunk of a row: partial sums of blocks, added in order at the
-    end
+    ((x - y) ** 2).mean()              for each chunk of a row: partial sums of blocks, added in order at the end
 
 An epilogue calls the loops of its operator's kernel on the same rows, so the results are bit-identical to
 unfused execution. An operator that does not read contiguous rows along the last dimensions runs separately,

@@ -3,8 +3,7 @@
 
     slots      inputs, then the result of each row, then scalars and conversions to the dtype of a reading row
     steps      one for each row or conversion: its loop, the slots it reads, the slot it writes
-    stages     steps whose results have equal shapes, smaller shapes first: `x * sigmoid(row)` computes the
-    row once
+    stages     steps whose results have equal shapes, smaller shapes first: `x * sigmoid(row)` computes the row once
     buffers    tiles of memory for results that are read only within their stage
     ends       epilogues: operators that read whole rows of results, after all steps
 

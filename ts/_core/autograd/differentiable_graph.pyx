@@ -2,10 +2,9 @@
 
     ran, *results = prim::DifferentiableGraph(x, w)
 
-If an argument requires grad, the plan for such arguments runs: its forward function returns the results and
-the values
-that its backward functions read, and the backward node saves these values.  If no argument requires grad, or
-no plan exists, the operators of the subgraph run one by one, and the tape records them.
+If an argument requires grad, the plan for such arguments runs: its forward function returns the results and the values
+that its backward functions read, and the backward node saves these values.  If no argument requires grad, or no plan
+exists, the operators of the subgraph run one by one, and the tape records them.
 
     key of the arguments      dtypes, sizes, strides, requires_grad; numbers by value
       -> Plan                 created when the key is first seen, for at most MAX_PLANS keys

@@ -1,7 +1,6 @@
 """Saved values of backward nodes, and saved tensors with their version counters.
 
-    Saved    value    a property (size, dtype), a tensor, or a `PackedTensor` if a pack hook replaced the
-    tensor
+    Saved    value    a property (size, dtype), a tensor, or a `PackedTensor` if a pack hook replaced the tensor
              version  version counter of the tensor's memory; UNCHECKED: no version check; LET_GO: released
              output   if the tensor is a result of the saving node: the number of this result; else NO_RESULT
 """

@@ -3,8 +3,7 @@
 In: tensors; out: the same tensors when their node runs; RuntimeError if a tensor was written in place after
 it was saved.
 
-    with saved_tensors_hooks(pack, unpack): ...      saves pack(x) instead of x; backward reads
-    unpack(pack(x))
+    with saved_tensors_hooks(pack, unpack): ...      saves pack(x) instead of x; backward reads unpack(pack(x))
 
 Hooks are thread-local.  Without hooks in any thread, they cost one load and one branch per saved tensor.
 """

@@ -1,13 +1,11 @@
 """In-place writes to views and their bases: updating the autograd history.
 
-    v = b[0]; v.mul_(w)      b.grad_fn is CopySlices            edge 0 -> previous b; other edges -> other
-    inputs of the write
+    v = b[0]; v.mul_(w)      b.grad_fn is CopySlices            edge 0 -> previous b; other edges -> other inputs of the write
     b.mul_(w); v             v.grad_fn is AsStridedBackward0    edge 0 -> current b
 
-CopySlices passes the gradient of the base to the previous value of the base, except for the elements of the
-view; the
-gradient of these elements goes through the write.  Both nodes use the memory layout of a view, not the
-operators that created the view.
+CopySlices passes the gradient of the base to the previous value of the base, except for the elements of the view; the
+gradient of these elements goes through the write.  Both nodes use the memory layout of a view, not the operators that
+created the view.
 """
 
 cimport cython

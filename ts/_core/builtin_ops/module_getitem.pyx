@@ -2,8 +2,7 @@
 
 In: the container's object and a name or a number.  Out: the submodule:
 
-    ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)        called with (dict, "b"): the value
-    of slot 4
+    ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)        called with (dict, "b"): the value of slot 4
     ContainerIndex(spec of a ModuleList, {0: 1, 1: 2, -1: 2}, result)     non-negative and negative indices
 
 All slots in the map conform to the result type, so the lookup is type-safe for each existing key.

@@ -6,10 +6,9 @@ In: a string.  Out: the same result as that of the Python method, as a Python `s
     lower("Straße")                           "straße"
     stripped("(be)", "()", True, True)        "be"
 
-Words repeat in a text, so strings of at most 15 ASCII characters are cached in a direct-mapped table of 4,096
-entries, indexed by a
-hash of the characters.  A cache hit is faster than a new string: no object is created, its hash is known, and
-a dict lookup that finds this object as the key need not compare characters.
+Words repeat in a text, so strings of at most 15 ASCII characters are cached in a direct-mapped table of 4,096 entries,
+indexed by a hash of the characters.  A cache hit is faster than a new string: no object is created, its hash is known,
+and a dict lookup that finds this object as the key need not compare characters.
 """
 
 from cpython.object cimport PyObject

@@ -4,9 +4,8 @@ In: nothing.  Out: `operators()`, the list of Operator records; their kernels wo
 
     aten::upper(str self) -> str          str.upper
 
-Scripts use Python's `str`, and most operators call its methods.  PyTorch uses byte strings, and its methods
-support only
-ASCII.  Differences from PyTorch:
+Scripts use Python's `str`, and most operators call its methods.  PyTorch uses byte strings, and its methods support
+only ASCII.  Differences from PyTorch:
 
     characters          Unicode code points: `len("é")` is 1
     line ends           `"\\r\\n"` is one line end

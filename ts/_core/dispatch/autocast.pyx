@@ -16,10 +16,9 @@ device:
     widest     the widest dtype of the arguments
     ...        any other text is the message of an error that is raised
 
-Only floating tensors on the device are cast, and never float64.  While an operator with a rule runs, the
-operators
-that it calls are not cast, except in composite operators (`whole`).  The cast is an ordinary operator:
-gradients flow through it, and layers and tracers see it.
+Only floating tensors on the device are cast, and never float64.  While an operator with a rule runs, the operators
+that it calls are not cast, except in composite operators (`whole`).  The cast is an ordinary operator: gradients flow
+through it, and layers and tracers see it.
 
 A leaf that requires grad is cast once per outermost block (`increment_nesting`), and again after in-place
 writes.

@@ -3,8 +3,7 @@ kernel.
 
 In: a Binder, positional and keyword arguments; out: a list of values, a result, or a mismatch.
 
-    x.sum(1)        bind -> [x, [1], False, None]          call_directly -> registers (x, List[1], False,
-    None)
+    x.sum(1)        bind -> [x, [1], False, None]          call_directly -> registers (x, List[1], False, None)
 
 `call_directly` accepts tensors, Python numbers, lists and tuples of both, dtypes and defaults.  `bind`
 accepts these and all other arguments, such as NumPy scalars, tensors for numbers, and device names.

@@ -3,13 +3,11 @@
 In: the single-tensor operator, and the parameters of the foreach operator.  Out: the foreach operator's
 kernel:
 
-    ForeachKernel(find, "aten::add.Tensor", parameters, True).run([x, y], [a, b], 2)       [x + 2 * a, y + 2 *
-    b]
+    ForeachKernel(find, "aten::add.Tensor", parameters, True).run([x, y], [a, b], 2)       [x + 2 * a, y + 2 * b]
 
-Each parameter of the single-tensor operator receives the foreach argument with its name, else that with its
-position,
-else its default.  Of a list argument, each call receives one element; other arguments are passed to every
-call.  Each call goes through `invoke`, so the tape, profilers and limits see operators on single tensors.
+Each parameter of the single-tensor operator receives the foreach argument with its name, else that with its position,
+else its default.  Of a list argument, each call receives one element; other arguments are passed to every call.  Each
+call goes through `invoke`, so the tape, profilers and limits see operators on single tensors.
 """
 
 from libc.stdint cimport int32_t

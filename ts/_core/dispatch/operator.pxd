@@ -10,10 +10,9 @@ It returns 0, or -1 with a Python exception set.  It is called with the GIL held
 `scalar` operator may be called without the GIL; it accesses no Python objects, and acquires the GIL to raise
 an error.
 
-All calls of kernels go through `invoke`: from the interpreter, from Python, for indexing and conversions.  An
-observer
-of a thread's operators sets a flag in the thread's context.  Exception: basic indexing of CPU tensors that do
-not require grad needs no kernel (`subscripts`).
+All calls of kernels go through `invoke`: from the interpreter, from Python, for indexing and conversions.  An observer
+of a thread's operators sets a flag in the thread's context.  Exception: basic indexing of CPU tensors that do not
+require grad needs no kernel (`subscripts`).
 
     kernels[backend]     of an operator with a record: set at the first call (`Backend.bind_kernel`);
                      `call_python_kernel` if the backend has no C kernel

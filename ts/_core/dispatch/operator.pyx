@@ -4,16 +4,14 @@ In: registers or Python arguments; out: results, wrapped as tensors.
 
     op = Operator("aten::exp(Tensor self) -> Tensor", record)
     op(x)                       call from Python; arguments are bound by the schema
-    invoke(op, r, at)           call with arguments in registers: from the interpreter, and from Python for C
-    kernels
+    invoke(op, r, at)           call with arguments in registers: from the interpreter, and from Python for C kernels
 
 `invoke` selects the kernel by the backend of the first tensor.  If the backend has no C kernel, or the C
 kernel does not support the arguments, `call_python_kernel` runs:
 
     select the backend by all tensor arguments, else by the device argument
       -> call the record's kernel for this backend:  kernel(xp, *arguments), tensors as arrays
-      -> wrap result arrays; a result that aliases a written argument in the schema is the Tensor object of
-      the argument
+      -> wrap result arrays; a result that aliases a written argument in the schema is the Tensor object of the argument
 
 A number that is passed for a Tensor parameter is not converted to a tensor; the kernel applies the type
 promotion of numbers.

@@ -11,10 +11,8 @@ In: a function and the arguments of a call.  Out: the first handler result that 
     x = ts.ones(2).as_subclass(Logged)
     x + 1                                           prints "add"; the sum is also a Logged
 
-If no subclass of `Tensor` exists, the check costs a load and a branch (`overriding`).  Classes that do not
-derive from
-`Tensor` are searched for only if the arguments match no overload.  Operators can be overridden, as well as
-functions
+If no subclass of `Tensor` exists, the check costs a load and a branch (`overriding`).  Classes that do not derive from
+`Tensor` are searched for only if the arguments match no overload.  Operators can be overridden, as well as functions
 and methods wrapped in `Overridable`.  `TorchFunctionMode` is in `modes.py`.
 
 The semantics follow PyTorch's page "Extending torch" and PyTorch's observed behavior.

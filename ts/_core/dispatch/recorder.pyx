@@ -8,9 +8,8 @@ In: operators, function calls and labels of recorded threads, stages of the comp
     recorder.stop()
     recorder.events, recorder.most_bytes
 
-Without an active recorder, an operator call only reads the thread's flag word, which it does for limits
-anyway.  A process has at
-most one active recorder.  Compiler stages are recorded on every thread.
+Without an active recorder, an operator call only reads the thread's flag word, which it does for limits anyway.  A
+process has at most one active recorder.  Compiler stages are recorded on every thread.
 """
 
 import sys

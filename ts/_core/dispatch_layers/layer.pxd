@@ -1,7 +1,7 @@
 """Layers: wrapped tensors of function transforms (batches of `vmap`, duals of `jvp`, fake tensors).
 
     Tensor -> history -> layer -> inner: the wrapped tensor
-          array: has the shape of one batch element, or of the primal
+              array: has the shape of one batch element, or of the primal
 
 Inside of function transforms, the array of a tensor has no elements (`hides_elements`), as in PyTorch.
 Operators run on `inner`, and direct access to memory raises an error.

@@ -1,9 +1,8 @@
 /* Instance dictionary that is created when the first attribute is set.
 
-   In: the class, and the offset in its objects of the pointer to the dictionary, NULL at first.  A `cdef
-   dict __dict__` would be
-   created and freed with each object, which takes as long as all other work for a small tensor.  The
-   functions that Cython generated for the class are called from here. */
+   In: the class, and the offset in its objects of the pointer to the dictionary, NULL at first.  A `cdef dict
+   __dict__` would be created and freed with each object, which takes as long as all other work for a small
+   tensor.  The functions that Cython generated for the class are called from here. */
 
 #ifndef TS_ATTRIBUTES_H
 #define TS_ATTRIBUTES_H

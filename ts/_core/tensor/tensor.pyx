@@ -3,15 +3,12 @@
 In: arrays of any backend; out: tensors.
 
     x = from_numpy(numpy.ones((2, 3)))      shares memory; x.array is a view of it
-    x.t()                                   a method defined by an operator record and added by
-    install_methods
+    x.t()                                   a method defined by an operator record and added by install_methods
     x + 1                                   the operator aten::add, through operator_function("add")
 
-Python operators and indexing are defined here, because they are type slots; every other operator becomes a
-method when
-the registry calls `install_methods`.  Other methods are defined in `layout` (storages, strides, memory
-formats), `interop` (NumPy, DLPack, pickles, copies) and `tensor_conversion_methods` (dtypes, Python values,
-strings).
+Python operators and indexing are defined here, because they are type slots; every other operator becomes a method when
+the registry calls `install_methods`.  Other methods are defined in `layout` (storages, strides, memory formats),
+`interop` (NumPy, DLPack, pickles, copies) and `tensor_conversion_methods` (dtypes, Python values, strings).
 """
 
 import operator as python_operator

@@ -1,15 +1,15 @@
 """Per-thread context: one word of mode flags, read on the operator path.
 
     set_grad_enabled(False)           sets the grad mode of the calling thread
-    with GradMode(False): ...         sets it for a block; `InferenceMode(True)` likewise
+    with GradMode(False): ...         sets it for a block; `InferenceMode(True)` does this for inference mode
     with TracingScope(tracer): ...    `tracer` (a `ts.tracing.tracer.Tracer`, or None) records operators, conversions to
                                       Python, and calls of scripted functions and modules
     context_flags()                   in C: GRAD_DISABLED | TRACING
 
-`__enter__` and `__exit__` of the blocks are C functions, in which no signal handler runs: an interrupt cannot leave the
-flags of a block set after its end.
+`__enter__` and `__exit__` of the blocks are C functions.  No signal handler runs inside of them, so an interrupt
+cannot leave the flags of a block set after its end.
 
-A tracer records one thread: programs forked by it are not recorded.
+A tracer records one thread; programs that this thread forks are not recorded.
 """
 
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
@@ -27,7 +27,7 @@ cdef extern from *:
 
 attention = 0
 overriding = 0
-cdef unsigned int process_flags = 0  # flags that each thread adds to its own flags on next access
+cdef unsigned int process_flags = 0  # flags that each thread adds to its flags when it next reads them
 modes = NULL
 
 
@@ -44,7 +44,7 @@ cdef int set_process_flag(Flag flag) except -1:
     global process_flags
     if not process_flags & flag:
         process_flags |= flag
-        add_to(&attention, 2)  # from now on every thread must read its own flags
+        add_to(&attention, 2)  # 2 more: every thread must now read its flags
     return 0
 
 
@@ -84,7 +84,7 @@ def set_grad_enabled(bint enabled):
 
 
 def is_limited():
-    """Return whether `ts.limits` are active in this thread, which check every operator."""
+    """Return whether `ts.limits` are active in this thread; each operator then checks them."""
     return context_flags() & LIMITED != 0
 
 
@@ -94,14 +94,14 @@ def is_inference_mode_enabled():
 
 
 def set_modes(watcher not None):
-    """Register `watcher` as the handler of all calls inside a `TorchFunctionMode`."""
+    """Register `watcher`, which receives all function calls inside of a `TorchFunctionMode` block."""
     global modes
     Py_INCREF(watcher)
     modes = <PyObject *>watcher
 
 
 def count_overriding():
-    """Increment the count of tensor subclasses that override functions."""
+    """Increment the number of tensor subclasses that define `__torch_function__`."""
     global overriding
     overriding += 1
 
@@ -114,25 +114,25 @@ def enter_modes(bint on):
 
 
 def current_modes():
-    """Return the object that calls the function modes of this thread, or None without modes."""
+    """Return the object that calls the function modes of this thread; None if no mode is active."""
     return <object>modes if context_flags() & MODES else None
 
 
 def current_tracer():
-    """Return the active tracer of this thread, or None."""
+    """Return the active tracer of this thread; None if none is active."""
     return tracer() if tracing() else None
 
 
 cdef class FlagBlock:
     """Reentrant context manager that sets context flags of the thread.
 
-    mask    the flags to set
-    wanted  their values inside the block
+    mask    the flags that the block changes
+    wanted  the values of these flags inside of the block
     """
 
     cdef unsigned int mask, wanted
-    cdef list before              # saved flags, one entry for each nested `__enter__`
-    cdef unsigned int last        # the flags restored last, for an extra `__exit__`
+    cdef list before              # saved flags, one item per nested `__enter__`
+    cdef unsigned int last        # the flags that were restored last, for an `__exit__` without `__enter__`
 
     def __cinit__(self, *args, **kwargs):
         self.before = []
@@ -156,7 +156,7 @@ cdef class GradMode(FlagBlock):
 
 
 cdef class GradSwitch:
-    """Grad mode setter: applied by the constructor, restored at the end of a `with` block."""
+    """Sets grad mode when it is created, and restores the previous mode at the end of a `with` block."""
 
     cdef readonly bint mode, prev
 
@@ -180,7 +180,9 @@ cdef class InferenceMode(FlagBlock):
 
 
 cdef class CompileTimeMode(FlagBlock):
-    """Scope of compile-time evaluation: disables autocast and function modes, so folded constants hold in every mode."""
+    """Block of compile-time evaluation: disables autocast and function modes, so that folded constants are valid in
+    all modes.
+    """
 
     def __init__(self):
         self.mask = AUTOCAST | INFERENCE | MODES
@@ -188,7 +190,7 @@ cdef class CompileTimeMode(FlagBlock):
 
 
 cdef class DisableTorchFunction(FlagBlock):
-    """Context manager that disables or enables `__torch_function__` of classes; `modes=True`: of modes as well."""
+    """Context manager that disables or enables `__torch_function__` of classes and, with `modes=True`, of modes."""
 
     def __init__(self, bint enabled=True, *, bint modes=False):
         self.mask = AS_TENSORS | MODES if modes else AS_TENSORS

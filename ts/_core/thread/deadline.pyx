@@ -1,14 +1,15 @@
 """Deadline checks of a thread under `ts.limits(seconds=...)`.
 
-    charge_time(n)                 charges work of at least n nanoseconds; TimeExceeded after the deadline
-    spend(n, bytes)                the Python form, called by compiling, loading and printing
+    charge_time(n)                 counts work of at least n nanoseconds; TimeExceeded after the deadline
+    charge(n, bytes)               for Python code: called by compiling, loading and printing
     worked(n)                      counts n items of a conversion or a string; also checks for Ctrl-C
     set_deadline(now + 2, 2)       called by the meter when limits begin and end
 
-Running C and NumPy code cannot be interrupted, so a long operation is charged before it starts: it is refused if it would
-miss the deadline even at the highest speed.  Operations in several steps check between the steps.
+Running C and NumPy code cannot be interrupted, so the time of a long operation is counted before it starts:
+TimeExceeded is raised if it would miss the deadline even at the highest speed.  Operations with several steps also
+check between the steps.
 
-Without a deadline in any thread, the cost is one load of `timed`.
+If no thread has a deadline, the cost is one load of `timed`.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -41,10 +42,10 @@ timed = 0
 NO_DEADLINE = 1e300
 
 cdef enum:
-    GLANCE = 100_000        # nanoseconds of charged work between clock reads
-    CHUNK_ITEMS = 1 << 14         # items between checks of signals and clock
+    GLANCE = 100_000        # ns of counted work between two reads of the clock
+    CHUNK_ITEMS = 1 << 14         # number of items between two checks of signals and clock
 
-cdef Py_ssize_t unheeded = 0     # items since the last check for signals, of all threads
+cdef Py_ssize_t unheeded = 0     # items of all threads since the last check for signals
 
 
 cdef double now_seconds() noexcept nogil:
@@ -97,7 +98,7 @@ cdef int worked(Py_ssize_t items) except -1:
 
 
 cdef double used_seconds() noexcept:
-    """Return the seconds since the start of the limit that set this thread's deadline."""
+    """Return the seconds since the start of the limit that set the deadline of this thread."""
     return monotonic_seconds() - (deadline_here - seconds_here)
 
 
@@ -124,14 +125,14 @@ def is_limited():
 
 
 def reserve(Py_ssize_t size):
-    """Raise the limit error, before allocation, if `size` bytes exceed the thread's memory budget."""
+    """Raise the limit error if `size` bytes exceed the memory budget of this thread, before they are allocated."""
     if limited:
         take_bytes(size)
         give_bytes(size)
 
 
 def charge(double nanoseconds, Py_ssize_t bytes=0):
-    """Charge Python work to the limits: a lower bound of its nanoseconds, and bytes allocated by Python."""
+    """Count work of Python code for the limits: a lower bound of its time in ns, and the bytes it allocates."""
     if timed:
         charge_time(nanoseconds)
     if bytes and limited:

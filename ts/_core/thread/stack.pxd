@@ -1,7 +1,7 @@
-"""Check of the remaining C stack of this thread, which Python calls through C use as well.
+"""Check of the remaining C stack of this thread; calls of Python functions from C use this stack too.
 
-Python's recursion limit counts calls, not bytes: if it is raised, or on a thread with a small stack, recursion
-crashes the process.  Functions that recurse through Python or nested values call this check.
+Python's recursion limit counts calls, not bytes.  If a program increases the limit, or on a thread with a small stack,
+recursion could crash the process.  Functions that recurse through Python or nested values therefore call this check.
 
     if stack_is_low(): raise RecursionError(...)
 

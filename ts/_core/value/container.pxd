@@ -1,4 +1,5 @@
-"""Containers of scripts, which own C arrays of IValue: cimport module for `lists`, `dicts` and `objects`.
+"""Containers of scripts, which own C arrays of IValues.  This module exports `lists`, `dicts` and `objects` for
+cimport.
 
     List    items -> [ IValue | IValue | IValue | spare ... ]            size, capacity; numbers: see `lists.pxd`
     Tuple   items -> [ IValue | IValue ]  inside the object up to four   size
@@ -7,19 +8,19 @@
     Object  slots -> [ IValue | IValue ]                                 attributes of a scripted class
 
 A container owns its IValues.  Inline accessors take a borrowed `PyObject *`, the payload of a register; the caller
-guarantees the class (types are static) and holds the GIL.  Accessors that return `IValue *` return a borrowed
+guarantees its class, because types are static, and holds the GIL.  Accessors that return `IValue *` return a borrowed
 address, valid until the next change of the container, or NULL if there is no such element; the caller then raises
 with a `raise_` function.
 
 Threads share containers.  Any operation that may run Python code may let another thread run: releasing a reference;
 comparing, hashing or printing a value that is neither a number nor a string; creating an object that the garbage
-collector tracks (a container, tensor, Python list or tuple), as a collection may call finalizers.  Therefore
+collector tracks (a container, tensor, Python list or tuple), as a collection may call finalizers.  Therefore:
 
     an address of an element is valid only until such an operation; copy and retain values that are needed longer
     remove an element from its container first, and release it when the container is consistent again (`copy_value`)
     a loop over a container reads its size and its memory again in each iteration
-    fields that belong together (an array and its dtype, a class and its method) are assigned without such an operation
-    in between, while a reference to the old values is held
+    assign related fields (an array and its dtype, a class and its method) without such an operation in between, and
+    hold a reference to the old values
 
 Registers belong to one program, which runs on one thread: the address of a register is valid as long as its frame.
 """

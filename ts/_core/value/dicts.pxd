@@ -1,4 +1,4 @@
-"""Dict type and fast accessors; see `container.pxd` for properties of all containers."""
+"""Dict type and inline accessors; `container.pxd` describes the properties of all containers."""
 
 cimport cython
 from cpython.ref cimport PyObject
@@ -16,13 +16,13 @@ cdef enum:
 
 
 cdef struct DictEntry:
-    int64_t check             # checksum of the key: keys with different checks differ
+    int64_t check             # checksum of the key; keys with different checks are unequal
     IValue key
     IValue value
 
 
 cdef struct DictSlot:
-    uint32_t part             # part of the key's hash, to skip most unequal entries without reading them
+    uint32_t part             # 32 bits of the key's hash, to skip most unequal entries without reading them
     int32_t entry
 
 
@@ -30,26 +30,26 @@ cdef struct DictSlot:
 cdef class Dict:
     cdef DictEntry *entries
     cdef DictSlot *index              # in the same allocation as `entries`
-    cdef Py_ssize_t size              # keys
-    cdef Py_ssize_t used              # entries written, with the deleted ones
+    cdef Py_ssize_t size              # number of keys
+    cdef Py_ssize_t used              # number of entries written, including deleted ones
     cdef Py_ssize_t mask              # number of index slots - 1; -1 before the first insertion
-    cdef PyObject *asked              # owned: the string key of the last successful look-up, or NULL
-    cdef IValue *found                # address of its value
-    cdef bint of_texts                # all keys are strings
+    cdef PyObject *asked              # the string key of the last successful lookup (owned reference), or NULL
+    cdef IValue *found                # address of the value of `asked`
+    cdef bint of_texts                # True if all keys are strings
     cdef readonly TypeSpec spec
 
 
-# Create an empty dict with capacity for `expected` entries; a new reference.
+# Create an empty dict with memory for `expected` entries, and return a new reference.
 cdef Dict dict_new(TypeSpec spec, Py_ssize_t expected)
-# Raise KeyError for a key; takes the GIL and returns -1.
+# Raise KeyError for a key; acquires the GIL and returns -1.
 cdef int raise_key_error(IValue *key) except -1 nogil
 
-# Return the address of the value, or NULL if the key is missing.  The key must have the dict's key type.
+# Return the address of the value of `key`; NULL if the key is missing.  The key must have the dict's key type.
 cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil
 
 
 cdef inline IValue *dict_recent(PyObject *x, IValue *key) noexcept nogil:
-    """Return the value's address if `key` is the cached string key (`if k in d: d[k] += 1`), else NULL."""
+    """Return the address of the value if `key` is the cached string key (`if k in d: d[k] += 1`), else NULL."""
     if key.tag == TAG_OBJECT and key.v.o == (<Dict>x).asked:
         return (<Dict>x).found
     return NULL
@@ -61,9 +61,10 @@ cdef inline IValue *dict_find(PyObject *x, IValue *key) noexcept nogil:
 
 
 cdef int dict_set(PyObject *x, IValue *key, IValue *value) except -1 nogil
-# Return the address of the key's value; a new key is inserted with the value None, to be overwritten.
+# Return the address of the value of `key`. A new key is inserted with the value None, which the caller overwrites.
 cdef IValue *dict_place(PyObject *x, IValue *key, bint *is_new) except NULL nogil
-# Move the value to `out`, without releasing the old value of `out`; return False if the key is missing.
+# Remove `key` and move its value to `out`, without releasing the old value of `out`; return False if the key is
+# missing.
 cdef bint dict_pop(PyObject *x, IValue *key, IValue *out) noexcept nogil
 cdef void dict_clear(PyObject *x) noexcept nogil
 
@@ -77,7 +78,7 @@ cdef inline bint dict_contains(PyObject *x, IValue *key) noexcept nogil:
 
 
 cdef inline int dict_get_item(PyObject *x, IValue *key, IValue *out) except -1 nogil:
-    """Set `out` to x[key], releasing its old value; raise KeyError with PyTorch's message."""
+    """Set `out` to x[key], releasing the old value of `out`; raise KeyError with PyTorch's message."""
     cdef IValue *place = dict_find(x, key)
     if place == NULL:
         return raise_key_error(key)

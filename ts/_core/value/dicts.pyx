@@ -6,9 +6,10 @@ addressing.  Removed entries are marked, and dropped when the table is resized.
     index   -> [ part entry | part entry | ... 8 slots: a group ] [ ... ]     a group is one cache line
     entries -> [ check key value | check key value | ... ]
 
-A search probes all slots of a group before the next group, and reads an entry only if the slot's part of the hash equals
-the key's.  The check of a string of up to 7 ASCII characters contains the whole string, so a search for it reads a slot
-and an entry, but not the memory of the string key.
+A search probes all slots of a group before the next group.  It reads an entry only if the 32 hash bits in the slot
+(`part`) equal those of the key.  The check of a string of up to 7 ASCII characters contains the whole string, so a
+search for such a string reads a slot and an entry, but not the memory of the string key.
+
 Keys are int, float, bool, str or complex, compared by value, or tensors, compared by identity.
 """
 
@@ -117,7 +118,7 @@ cdef class Dict:
             i += 1
 
     def items(self):
-        """Return (key, value) pairs; includes NaN keys, which a look-up cannot find."""
+        """Return (key, value) tuples, including those with NaN keys, which a lookup cannot find."""
         cdef Py_ssize_t i = 0
         while i < self.used:
             if self.entries[i].key.tag != TAG_DELETED:
@@ -153,7 +154,9 @@ cdef Dict dict_new(TypeSpec spec, Py_ssize_t expected):
 
 
 cdef inline Py_ssize_t capacity_of(Py_ssize_t slots) noexcept nogil:
-    """Return the maximum number of entries for an index of `slots` slots: two thirds, to keep probes short."""
+    """Return the maximal number of entries for an index of `slots` slots: two thirds, to keep probe sequences
+    short.
+    """
     return slots * 2 // 3
 
 
@@ -176,7 +179,7 @@ cdef inline Py_hash_t key_hash(IValue *key) noexcept nogil:
 
 
 cdef inline bint keys_equal(IValue *a, IValue *b) noexcept nogil:
-    """Return whether two keys with equal checks are equal."""
+    """Return whether two keys are equal; their checks must be equal."""
     if a.tag == TAG_OBJECT:
         if a.v.o == b.v.o:
             return True
@@ -193,22 +196,22 @@ cdef inline bint keys_equal(IValue *a, IValue *b) noexcept nogil:
 
 
 cdef enum:
-    GROUP = 8                 # slots per group, and the minimum size of an index
+    GROUP = 8                 # number of slots of a group, and the minimal size of an index
 
 
-cdef struct Mark:             # hash data of a key, compared before the key itself
+cdef struct Mark:             # hash data of a key; compared before the keys
     uint32_t part
     int64_t check
 
 
 cdef struct Probe:            # state of a probe sequence
     size_t slot
-    size_t first              # first probed slot of the current group
-    uint32_t rest             # hash bits not used yet
+    size_t first              # the first slot that was probed in the current group
+    uint32_t rest             # hash bits that have not been used yet
 
 
 cdef inline uint32_t part_of(Py_hash_t hash) noexcept nogil:
-    """Return both halves of a hash combined by xor: hashes of numbers may differ in the upper half only."""
+    """Return the xor of both halves of a hash, because hashes of numbers may differ in the upper half only."""
     return <uint32_t>hash ^ <uint32_t>(<uint64_t>hash >> 32)
 
 
@@ -228,7 +231,7 @@ cdef inline Probe first_probe(size_t mask, uint32_t part) noexcept nogil:
 
 
 cdef inline void go_on(Probe *probe, size_t mask) noexcept nogil:
-    """Advance the probe to the next slot of its group (cyclic), or to another group after a full cycle."""
+    """Advance the probe to the next slot of its group, cyclically; after all slots, to another group."""
     probe.slot = probe.slot & ~<size_t>(GROUP - 1) | (probe.slot + 1) & (GROUP - 1)
     if probe.slot == probe.first:
         probe.rest >>= 5
@@ -243,7 +246,7 @@ cdef inline DictSlot slot_of(uint32_t part, Py_ssize_t entry) noexcept nogil:
 
 
 cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Mark mark) noexcept nogil:
-    """Return the index slot of `key`, or -1.  The dict must not be empty."""
+    """Return the index slot of `key`; -1 if it is missing.  The dict must not be empty."""
     cdef Probe probe = first_probe(x.mask, mark.part)
     cdef DictSlot slot
     cdef DictEntry *entry
@@ -259,7 +262,7 @@ cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Mark mark) noexcept nogil:
 
 
 cdef inline void remember(Dict x, PyObject *text, IValue *value) noexcept nogil:
-    """Cache the last string look-up: a repeated look-up needs no hash, probe or comparison."""
+    """Cache the last lookup of a string key; repeating it needs no hash, probe or comparison."""
     cdef PyObject *before = x.asked
     Py_INCREF(text)
     x.asked = text
@@ -268,7 +271,7 @@ cdef inline void remember(Dict x, PyObject *text, IValue *value) noexcept nogil:
 
 
 cdef inline void forget(Dict x) noexcept nogil:
-    """Clear the cached string look-up, before entries are deleted or moved."""
+    """Clear the cached lookup; called before entries are deleted or moved."""
     Py_XDECREF(x.asked)
     x.asked = NULL
 
@@ -284,7 +287,10 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil:
 
 
 cdef IValue *search_text(Dict x, PyObject *text) noexcept nogil:
-    """Find the value of a string key, and cache the look-up; specialized `find_slot`."""
+    """Return the address of the value of a string key and cache the lookup; NULL if the key is missing.
+
+    Specialization of `find_slot`.
+    """
     cdef Py_hash_t hash = ts_str_hash(text)
     cdef int64_t check = ts_text_check(text, hash)
     cdef uint32_t part = part_of(hash)
@@ -304,12 +310,12 @@ cdef IValue *search_text(Dict x, PyObject *text) noexcept nogil:
 
 
 cdef inline Py_ssize_t table_bytes(Py_ssize_t slots) noexcept nogil:
-    """Return the bytes of a table of `slots` index slots, for the memory limit."""
+    """Return the size in bytes of a table with `slots` index slots, for the memory limit."""
     return capacity_of(slots) * sizeof(DictEntry) + slots * sizeof(DictSlot) if slots > 0 else 0
 
 
 cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
-    """Move the live entries to a fresh table of `slots` (a power of two) index slots."""
+    """Move the entries that are not deleted to a new table with `slots` index slots, a power of two."""
     cdef Py_ssize_t capacity = capacity_of(slots), i, n = 0
     cdef DictEntry *entries
     cdef DictSlot *index
@@ -328,7 +334,7 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     for i in range(x.used):
         if x.entries[i].key.tag != TAG_DELETED:
             entries[n] = x.entries[i]
-            x.entries[i].check = n  # new entry number, read when the slots are copied
+            x.entries[i].check = n  # store the new entry number here; the loop that copies the slots reads it
             n += 1
     for i in range(x.mask + 1):
         slot = x.index[i]
@@ -360,7 +366,7 @@ cdef IValue *place(Dict x, IValue *key, bint *is_new) except NULL nogil:
         if slot >= 0:
             is_new[0] = False
             return &x.entries[x.index[slot].entry].value
-    if x.used >= capacity_of(x.mask + 1):  # full: grow, or keep the size if many entries are deleted
+    if x.used >= capacity_of(x.mask + 1):  # full: grow the table, or keep its size if many entries are deleted
         slot = 8
         while capacity_of(slot) <= x.size + (x.size >> 1):
             slot *= 2
@@ -394,7 +400,7 @@ cdef bint dict_pop(PyObject *x, IValue *key, IValue *out) noexcept nogil:
 
 
 cdef bint pop(Dict x, IValue *key, IValue *out) noexcept nogil:
-    """Move the value of `key` to `out` (whose old value is not released) and drop the entry."""
+    """Move the value of `key` to `out`, without releasing its old value, and delete the entry."""
     cdef Py_ssize_t slot
     cdef DictEntry *entry
     cdef IValue old_key
@@ -410,7 +416,7 @@ cdef bint pop(Dict x, IValue *key, IValue *out) noexcept nogil:
     old_key = entry.key
     out[0] = entry.value
     entry.key.tag = TAG_DELETED
-    if x.size == 0:  # empty: reset the entries now
+    if x.size == 0:  # the dict is now empty: also reset the entries
         x.used = 0
         memset(x.index, 0xff, (x.mask + 1) * sizeof(DictSlot))
     release(&old_key)

@@ -1,18 +1,18 @@
-"""Type relations for typed instructions; see `fitting.pyx`."""
+"""Type relations for typed instructions (`fitting.pyx`)."""
 
 from ts._core.value.spec cimport TypeSpec
 
 
-# Type of an object of unknown class.
+# The type of an object whose class is unknown.
 cdef TypeSpec SOME_OBJECT
 # Return whether `found` is a subtype of `wanted`.
 cpdef bint is_subtype(TypeSpec found, TypeSpec wanted) except -1
-# Return the smallest type that contains both types: one of them, or a Union.
+# Return the smallest type that contains both types: one of the two, or a Union.
 cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b)
-# Return the type of a value of type `spec` that is not None.
+# Return `spec` without None: the type of the values of `spec` that are not None.
 cdef TypeSpec not_none(TypeSpec spec)
-# Return the type of a value of type `spec` that is an object (neither None nor a number); None if there is no
-# such value.
+# Return the type of the values of `spec` that are objects (neither None nor numbers); None if there are no such
+# values.
 cpdef TypeSpec present(TypeSpec spec)
-# Return the register class for values of a type: i f b o x.
+# Return the register class for values of a type, one of the letters i f b o x.
 cdef str register_class(TypeSpec spec)

@@ -6,9 +6,9 @@ In: TypeSpecs.  Out: a bool, or a TypeSpec:
     common_supertype(int, NoneType)                   Optional[int]
     present(Optional[str])                            str
 
-`is_subtype` tests only the properties that typed instructions rely on.  The class of a method's receiver and the result
-type of a future are checked at run time, so an object of any class is accepted for an interface.  `type_of.conforms` makes
-the same test for a value.
+`is_subtype` tests only the properties that typed instructions rely on.  The class of a method's receiver and the
+result type of a future are checked at run time, so an object of any class is accepted for an interface.
+`type_of.conforms` tests the same properties of a value.
 """
 
 from ts._core.value.objects cimport ObjectClass
@@ -39,7 +39,7 @@ from ts._core.value.type_of cimport same_layout
 SOME_OBJECT = TypeSpec(KIND_OBJECT, (), "object")
 
 cdef enum:
-    MAX_ALTERNATIVES = 16     # members of a joined Union; the join of more types is Any
+    MAX_ALTERNATIVES = 16     # maximal members of a joined Union; the join of more types is Any
 
 
 cpdef bint is_subtype(TypeSpec found, TypeSpec wanted) except -1:
@@ -110,7 +110,7 @@ cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b):
 
 
 cdef list alternatives(TypeSpec spec):
-    """Return the members of a Union or Optional, flattened; else the type itself in a list."""
+    """Return a flat list of the members of a Union or Optional; a list with the type for other types."""
     if spec.kind == KIND_UNION:
         return [x for child in spec.children for x in alternatives(<TypeSpec>child)]
     if spec.kind == KIND_OPTIONAL:
@@ -144,7 +144,7 @@ cdef TypeSpec not_none(TypeSpec spec):
 
 
 cdef bint is_object(TypeSpec spec) except -1:
-    """Return whether all values of the type are objects: neither None nor unboxed numbers."""
+    """Return whether all values of the type are objects, not None and not unboxed numbers."""
     if spec.kind == KIND_UNION:
         return all([is_object(<TypeSpec>child) for child in spec.children])
     return spec.kind not in (

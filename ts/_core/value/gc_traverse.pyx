@@ -1,4 +1,4 @@
-"""Garbage collector support of containers: their `tp_traverse` and `tp_clear` slots.
+"""Garbage collection of containers: the slots `tp_traverse` and `tp_clear` of their types.
 
 In: the complete container classes.  Out: nothing; the slots of their types are replaced.
 
@@ -17,7 +17,7 @@ from ts._core.value.tagged cimport IValue, TAG_NONE, TAG_OBJECT, set_none, set_o
 
 
 cdef extern from "Python.h":
-    # Type slots, declared with borrowed pointers: they must not change reference counts during a collection.
+    # Type slots, declared with borrowed pointers, because reference counts must not change during a collection.
     ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
     ctypedef int (*Traverse "traverseproc")(PyObject *x, Visit visit, void *arg) noexcept
     ctypedef int (*Clear "inquiry")(PyObject *x) noexcept
@@ -103,7 +103,7 @@ cdef int tuple_clear(PyObject *x) noexcept:
 
 cdef int object_clear(PyObject *x) noexcept:
     cdef Py_ssize_t i
-    for i in range((<Object>x).size):  # numbers stay: typed code reads them without a tag check
+    for i in range((<Object>x).size):  # keep numbers, because typed code reads them without a tag check
         if (<Object>x).slots[i].tag == TAG_OBJECT:
             set_object_steal(&(<Object>x).slots[i], NULL)
     return object_base_clear(x)

@@ -7,10 +7,10 @@ In: a Python object and the TypeSpec of its parameter.  Out: an IValue; and the 
     unbox(1.5, INT)                  TypeError: Unable to cast Python instance of type <class 'float'> to int
     box(...)                         a Python list, dict, tuple, int ...
 
-A container that occurs several times in a nested value is converted once, in both directions, so the cost is
+A container that occurs several times in a nested value is converted only once, so the cost of a conversion is
 proportional to the number of distinct containers.
 
-The conversions are those of PyTorch's function boundary:
+A value is accepted for a type as in PyTorch's calls of scripted functions:
 
     int      bool, objects with `__index__` or `__int__` (NumPy scalars, tensors of one element, dtypes), no Python float
     float    every number
@@ -71,9 +71,9 @@ cdef dict code_of_type = {}
 
 
 def register_object_conversion(to_object, to_instance):
-    """Register the conversion between instances of Python classes and objects of scripts.
+    """Register the conversions between instances of Python classes and objects of scripts.
 
-    `to_object(x, cls)` returns an Object of the ObjectClass, or raises TypeError; `to_instance(object)` returns
+    `to_object(x, cls)` returns an Object of the ObjectClass `cls`, or raises TypeError; `to_instance(object)` returns
     the Python instance of an Object.
     """
     global object_of_instance, instance_of_object
@@ -81,7 +81,7 @@ def register_object_conversion(to_object, to_instance):
 
 
 def register_code_type(type cls not None, code):
-    """Let int parameters accept instances of `cls` (dtype, layout, memory_format), as PyTorch's number `code(x)`."""
+    """Let int parameters accept instances of `cls` (dtype, layout, memory_format), with the number `code(x)`."""
     code_of_type[cls] = code
 
 
@@ -109,7 +109,8 @@ cdef int unbox_int(object x, TypeSpec spec, IValue *out) except -1:
             value = PyLong_AsLongLong(x if hasattr(x, "__index__") else PyNumber_Long(x))
         except (TypeError, ValueError, RuntimeError):
             try:
-                value = PyLong_AsLongLong(PyNumber_Long(x))  # a float tensor of one element has `__int__`, not `__index__`
+                # a float tensor of one element has `__int__` but no `__index__`
+                value = PyLong_AsLongLong(PyNumber_Long(x))
             except (TypeError, ValueError, RuntimeError, OverflowError):
                 mismatch(x, spec)
         except OverflowError:
@@ -172,7 +173,7 @@ cdef inline int put_object(object x, IValue *out) except -1:
 
 
 cdef int put_typed(object x, TypeSpec spec, IValue *out) except -1:
-    """Unbox a core container by reference; raise TypeError if it does not conform to the type."""
+    """Unbox a core container by reference; raise TypeError if it does not conform to the type `spec`."""
     cdef IValue value
     value.v.o = <PyObject *>x
     value.tag = TAG_OBJECT
@@ -182,7 +183,7 @@ cdef int put_typed(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
-    """Unbox a Scalar, keeping its number type (bool, int, float or complex)."""
+    """Unbox a Scalar; its kind of number (bool, int, float or complex) stays the same."""
     if PyBool_Check(x):
         return unbox_bool(x, spec, out)
     if PyLong_Check(x):
@@ -204,7 +205,7 @@ cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef Py_ssize_t unbox_exact(object x, Py_ssize_t n, int kind, List result) noexcept:
-    """Unbox at most `n` leading items of exactly type str, int, float or bool; return their number."""
+    """Unbox items of `x` as long as their type is exactly `kind`, at most `n`; return the number of these items."""
     cdef Py_ssize_t i = 0
     cdef PyObject *item
     cdef IValue value
@@ -243,7 +244,7 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out, PyObject **copies) exc
     cdef Py_ssize_t i, n
     if type(x) is List:
         return put_typed(x, spec, out)
-    if spec.detail is not None:  # a sized list parameter (int[2]): a single number is repeated
+    if spec.detail is not None:  # for a sized list parameter (int[2]), a single number is repeated
         if isinstance(x, (int, float)) and not isinstance(x, bool):
             x = [x] * spec.detail
         spec = list_spec(element)
@@ -254,7 +255,7 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out, PyObject **copies) exc
         i = unbox_exact(x, n, element.kind, result)
         result.size = i
         for i in range(i, n):
-            if i >= PyList_GET_SIZE(x):  # converting an element ran Python code that shortened x
+            if i >= PyList_GET_SIZE(x):  # converting an item ran Python code that shortened x
                 break
             item = <object>PyList_GET_ITEM(x, i)
             if element.acyclic:
@@ -301,7 +302,7 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
     if type(x) is Tuple:
         return put_typed(x, spec, out)
     try:
-        # any iterable: a list, a tensor by its first dimension; a tuple subclass by its stored elements
+        # any iterable; a tensor along its first dimension; a tuple subclass by its stored elements
         items = (<tuple>x)[:] if isinstance(x, tuple) else tuple(x)
     except TypeError:
         return mismatch(x, spec)
@@ -315,7 +316,7 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
 
 
 cdef int unbox_union(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
-    """Unbox as the Union member equal to the inferred type of `x`, else as the first that accepts it."""
+    """Unbox as the Union member that equals the inferred type of `x`, else as the first member that accepts `x`."""
     cdef TypeSpec own, alternative
     try:
         own = infer_spec(x)
@@ -327,7 +328,7 @@ cdef int unbox_union(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
                 return unbox_inside(x, alternative, out, copies)
     for alternative in spec.children:
         if own is not None and KIND_INT <= own.kind <= KIND_TENSOR and KIND_INT <= alternative.kind <= KIND_STR:
-            continue  # a number matches only its own type, although it is convertible
+            continue  # a number matches only the member of its type, although conversions exist
         try:
             return unbox_inside(x, alternative, out, copies)
         except TypeError:
@@ -345,10 +346,11 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef int unbox_part(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
-    """Unbox an element of a container, preserving shared containers.
+    """Unbox an element of a container; a container that occurs several times is converted once.
 
     `copies` maps (address of a container with other references, address of its TypeSpec) to (container, spec, core
-    container); it is NULL until such a container is found."""
+    container); it is NULL until such a container is found.
+    """
     cdef object made
     if Py_REFCNT(<PyObject *>x) <= 2 or not (PyList_Check(x) or PyTuple_Check(x) or PyDict_Check(x)):
         return unbox_inside(x, spec, out, copies)
@@ -432,7 +434,8 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
         return put_object(x, out)
     if spec.detail is not None and not isinstance(x, spec.detail):
         return mismatch(x, spec)
-    if kind == KIND_OBJECT and (spec.text == "list" or spec.text == "tuple"):  # with elements of any type
+    # the class is list or tuple, with elements of any type
+    if kind == KIND_OBJECT and (spec.text == "list" or spec.text == "tuple"):
         if type(x) is (List if spec.text == "list" else Tuple):
             return put_object(x, out)
         if not isinstance(x, list if spec.text == "list" else tuple):
@@ -444,7 +447,7 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
 
 
 cdef int unbox_optional(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
-    """Unbox as the inner type of an Optional; the error of a mismatch names the Optional."""
+    """Unbox as the inner type of an Optional; the error message for a mismatch names the Optional."""
     try:
         return unbox_inside(x, <TypeSpec>spec.children[0], out, copies)
     except TypeError:
@@ -461,7 +464,7 @@ cdef int unbox_any(object x, IValue *out, PyObject **copies) except -1:
     if spec.kind != KIND_CLASS and not isinstance(x, (list, tuple, dict)):
         return status
     release(out)
-    out.tag = TAG_NONE  # valid if the conversion of x fails
+    out.tag = TAG_NONE  # a valid value, in case the conversion of x fails
     return unbox_inside(x, spec, out, copies)
 
 
@@ -485,7 +488,7 @@ cdef int unbox_shallow(object x, IValue *out) except -1:
 # ---------------------------------------------------------------- IValue -> Python
 
 cdef enum:
-    CONTAINER_BYTES = 64     # estimated size of a Python container and, below, of an item (slot and number)
+    CONTAINER_BYTES = 64     # estimated bytes of a Python container; ITEM_BYTES: of an item (slot and number)
     ITEM_BYTES = 32
     ENTRY_BYTES = 100
 
@@ -494,7 +497,7 @@ cdef PyObject *undefined = NULL      # the undefined tensor, None in Python
 
 
 def register_undefined(x not None):
-    """Register the undefined tensor, which `box` converts to None; it is never released."""
+    """Register the undefined tensor, which `box` converts to None; the reference is never released."""
     global undefined
     Py_INCREF(<PyObject *>x)
     undefined = <PyObject *>x
@@ -514,7 +517,7 @@ cdef object box(IValue *x):
         return o
     if type(o) is List and (<List>o).spec is not None and (<TypeSpec>(<List>o).spec.children[0]).plain:
         return box_list(<List>o, NULL, False)
-    o = None  # drop the local reference, as `box_inside` checks reference counts
+    o = None  # drop the local reference, because `box_inside` compares reference counts
     try:
         return box_inside(x, &copies)
     finally:
@@ -522,16 +525,17 @@ cdef object box(IValue *x):
 
 
 cdef object box_inside(IValue *x, PyObject **copies):
-    """Box a value and its elements, preserving shared containers.
+    """Box a value and its elements; a container that occurs several times is converted once.
 
-    `copies` maps addresses of core containers to (container, Python copy); the reference prevents address
-    reuse.  It is NULL until a container with other references is found."""
+    `copies` maps addresses of core containers to (container, Python copy); the reference prevents that an address is
+    reused.  It is NULL until a container with other references is found.
+    """
     cdef object o = box_shallow(x)
     cdef object made
     cdef bint shared
     if x.tag != TAG_OBJECT or type(o) is not List and type(o) is not Tuple and type(o) is not Dict:
         return box_object(o) if type(o) is Object else o
-    shared = Py_REFCNT(<PyObject *>o) > 2  # more than its container and `o`
+    shared = Py_REFCNT(<PyObject *>o) > 2  # more references than those of its container and of `o`
     if shared:
         if copies[0] == NULL:
             made = {}
@@ -550,7 +554,7 @@ cdef object box_inside(IValue *x, PyObject **copies):
 
 
 cdef object box_object(object o):
-    """Return the Python instance of a core object; its creation may convert attributes recursively."""
+    """Return the Python instance of a core object; creating it may convert attributes recursively."""
     enter_recursion(b" while an object is converted")
     try:
         return instance_of_object(o)
@@ -564,7 +568,7 @@ cdef inline int remember(object o, object made, PyObject **copies) except -1:
 
 
 cdef inline int converted(Py_ssize_t size, Py_ssize_t item) except -1:
-    """Charge the creation of a Python container to the limits."""
+    """Count the creation of a Python container for the limits."""
     if limited:
         take_text(CONTAINER_BYTES + size * item)
     return worked(size)
@@ -587,7 +591,7 @@ cdef object box_list(List x, PyObject **copies, bint shared):
     cdef IValue value
     cdef list result
     converted(n, ITEM_BYTES)
-    if shared:  # a cyclic reference may need it before it is complete
+    if shared:  # entered before its elements, because a reference cycle may lead back to it
         result = []
         remember(x, result, copies)
         while i < n and i < x.size:
@@ -596,7 +600,7 @@ cdef object box_list(List x, PyObject **copies, bint shared):
             i += 1
         return result
     result = PyList_New(n)
-    while i < n and i < x.size:  # converting an item may run Python code, which may shorten x
+    while i < n and i < x.size:  # converting an item may run Python code that shortens x
         value = list_item(<PyObject *>x, i)
         element = box_inside(&value, copies)
         Py_INCREF(<PyObject *>element)
@@ -624,7 +628,7 @@ cdef object box_tuple(Tuple x, PyObject **copies, bint shared):
 
 
 cdef object named(TypeSpec spec):
-    """Return the class of a NamedTuple: the user's class if known, else one created from name and fields."""
+    """Return the Python class of a NamedTuple: the user's class if known, else a class created from the names."""
     if spec.namedtuple is None:
         if isinstance(spec.detail, type):
             spec.namedtuple = spec.detail
@@ -640,7 +644,7 @@ cdef object box_dict(Dict x, PyObject **copies, bint shared):
     converted(x.size, ENTRY_BYTES)
     if shared:
         remember(x, result, copies)
-    while i < n and i < x.used:  # as in box_list
+    while i < n and i < x.used:  # the condition is checked again for the reason in box_list
         if x.entries[i].key.tag != TAG_DELETED:
             key = box_shallow(&x.entries[i].key)
             result[key] = box_inside(&x.entries[i].value, copies)
@@ -648,10 +652,10 @@ cdef object box_dict(Dict x, PyObject **copies, bint shared):
     return result
 
 
-# ---------------------------------------------------------------- for Python callers
+# ---------------------------------------------------------------- functions for Python
 
 def to_core(x, TypeSpec spec not None):
-    """Convert a Python value to its core form: a List, Dict or Tuple object, or the number or str itself."""
+    """Convert a Python value to a core value: a List, Dict or Tuple object; numbers and strings stay the same."""
     cdef IValue value
     unbox(x, spec, &value)
     try:
@@ -661,12 +665,12 @@ def to_core(x, TypeSpec spec not None):
 
 
 def new_object(ObjectClass cls not None):
-    """Return a new object with unassigned attributes."""
+    """Return a new object of class `cls` whose attributes are unassigned."""
     return object_new(cls)
 
 
 def object_get(Object x not None, Py_ssize_t slot, bint deep=True):
-    """Return an attribute by slot; containers and objects are converted to Python's if `deep`."""
+    """Return the attribute in slot `slot`; if `deep`, containers and objects are converted to Python's."""
     if not 0 <= slot < x.size:
         raise IndexError(slot)
     if x.slots[slot].tag == TAG_OBJECT and x.slots[slot].v.o == NULL:
@@ -675,7 +679,7 @@ def object_get(Object x not None, Py_ssize_t slot, bint deep=True):
 
 
 def object_set(Object x not None, Py_ssize_t slot, value):
-    """Assign an attribute, converted to its type."""
+    """Convert `value` to the type of the attribute in slot `slot`, and assign it."""
     cdef IValue new
     if not 0 <= slot < x.size:
         raise IndexError(slot)
@@ -684,7 +688,7 @@ def object_set(Object x not None, Py_ssize_t slot, value):
 
 
 def from_core(x):
-    """Convert a value of `to_core` back: copies core containers deeply to Python containers."""
+    """Convert a result of `to_core` to a Python value; core containers are copied deeply."""
     cdef IValue value
     unbox_shallow(x, &value)
     try:

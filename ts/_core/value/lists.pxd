@@ -1,12 +1,12 @@
-"""List and Tuple; see `container.pxd` for the properties of all containers.
+"""List and Tuple; `container.pxd` describes the properties of all containers.
 
-The element layout of a list depends on its type only, and never changes:
+The element layout of a list depends only on the list's type and never changes:
 
     List[int], List[float]    items -> [ int64 | int64 | ... ]        item TAG_INT, TAG_FLOAT
     List[bool]                items -> [ byte | byte | ... ]          item TAG_BOOL
     any other                 items -> [ IValue | IValue | ... ]      item TAG_NONE: each item has its own tag
 
-Only this file, `lists.pyx`, the operators on whole lists of numbers and machine code depend on this layout.
+Only this file, `lists.pyx`, operators on whole lists of numbers, and machine code depend on this layout.
 """
 
 cimport cython
@@ -26,8 +26,8 @@ cdef class List:
     cdef void *items
     cdef Py_ssize_t size
     cdef Py_ssize_t capacity
-    cdef Tag item                     # tag of all items of a list of numbers, else TAG_NONE
-    cdef readonly TypeSpec spec       # type of the list, e.g. List[int]
+    cdef Tag item                     # tag of all items of a list of numbers; TAG_NONE for other lists
+    cdef readonly TypeSpec spec       # type of the list, such as List[int]
 
 
 @cython.final
@@ -38,16 +38,16 @@ cdef class Tuple:
     cdef readonly TypeSpec spec
 
 
-# ---------------------------------------------------------------- construction: new references
+# ---------------------------------------------------------------- construction; returns new references
 
-# Create a list with `capacity` unset items: `list_store` items 0 .. n - 1, then set `size` to n.
+# Create a list with `capacity` unset items. The caller stores items 0 to n - 1 by `list_store`, then sets `size` to n.
 cdef List list_new(TypeSpec spec, Py_ssize_t capacity)
-# Create a tuple of None items, to be overwritten in place.
+# Create a tuple of None items, which the caller overwrites in place.
 cdef Tuple tuple_new(TypeSpec spec, Py_ssize_t size)
 
 cdef void release_items(IValue *items, Py_ssize_t n) noexcept nogil
 
-# ---------------------------------------------------------------- failure: take the GIL, return -1
+# ---------------------------------------------------------------- errors: acquire the GIL and return -1
 
 cdef int raise_list_index() except -1 nogil
 cdef int raise_no_memory() except -1 nogil
@@ -55,13 +55,13 @@ cdef int raise_no_memory() except -1 nogil
 # ---------------------------------------------------------------- lists
 
 cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil
-# Return a new list of the `n` items start, start + step, ...
+# Return a new list of the `n` items at start, start + step, and so on.
 cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n)
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil
-# Copy the first `n` items of another list to existing, unset slots from `start` on.
+# Copy the first `n` items of list `other` to the unset items of `x` from index `start` on.
 cdef void list_fill(PyObject *x, Py_ssize_t start, PyObject *other, Py_ssize_t n) noexcept
 cdef void list_reverse(PyObject *x) noexcept nogil
-# Remove all items; finalizers of released items see an empty list.
+# Remove all items; finalizers that run when items are released see an empty list.
 cdef int list_clear_items(PyObject *x) except -1
 
 
@@ -70,12 +70,12 @@ cdef inline Py_ssize_t list_size(PyObject *x) noexcept nogil:
 
 
 cdef inline Py_ssize_t item_bytes(Tag item) noexcept nogil:
-    """Return the bytes of one item."""
+    """Return the size of one item in bytes."""
     return sizeof(IValue) if item == TAG_NONE else 1 if item == TAG_BOOL else sizeof(int64_t)
 
 
 cdef inline Py_ssize_t list_index(PyObject *x, int64_t i) noexcept nogil:
-    """Return the non-negative index for `i`, which may count from the end; -1 if out of range."""
+    """Return index `i`, which may count from the end, as a non-negative index; -1 if it is out of range."""
     if i < 0:
         i += (<List>x).size
     return i if <size_t>i < <size_t>(<List>x).size else -1
@@ -94,7 +94,7 @@ cdef inline IValue list_item(PyObject *x, Py_ssize_t i) noexcept nogil:
 
 
 cdef inline void list_store(PyObject *x, Py_ssize_t i, IValue *value) noexcept nogil:
-    """Store `value` at x[i], taking over its reference; the old item must be unset or moved away."""
+    """Store `value` at x[i], taking over its reference; the old item must be unset or moved before."""
     if (<List>x).item == TAG_NONE:
         assign(&(<IValue *>(<List>x).items)[i], value)
     else:
@@ -124,14 +124,14 @@ cdef inline void list_store_number(PyObject *x, Py_ssize_t i, int64_t value) noe
 
 
 cdef inline IValue *list_place(PyObject *x, Py_ssize_t i) noexcept nogil:
-    """Return the address of x[i] in a list of IValues (not of unboxed numbers)."""
+    """Return the address of x[i] in a list of IValues; not for lists of unboxed numbers."""
     return &(<IValue *>(<List>x).items)[i]
 
 
 # ---- access by any index
 
 cdef inline int list_get_item(PyObject *x, int64_t i, IValue *out) except -1 nogil:
-    """Set `out` to x[i], releasing the old value; raise IndexError for an index out of range."""
+    """Set `out` to x[i], releasing the old value of `out`; raise IndexError for an index out of range."""
     cdef Py_ssize_t place = list_index(x, i)
     cdef IValue value
     if place < 0:
@@ -163,5 +163,5 @@ cdef inline int list_append(PyObject *x, IValue *value) except -1 nogil:
 # ---------------------------------------------------------------- tuples
 
 cdef inline IValue *tuple_at(PyObject *x, Py_ssize_t i) noexcept nogil:
-    """Return the address of item `i`; the tuple's type guarantees the range."""
+    """Return the address of item `i`; the type of the tuple guarantees that `i` is in range."""
     return &(<Tuple>x).items[i]

@@ -1,6 +1,7 @@
 """Implementation of List and Tuple; `lists.pxd` has the inline accessors, `container.pxd` the memory layout.
 
-Python code can read them (len, iteration, ==, repr); `ivalue.to_core` creates them, and only operators modify them:
+Python code can read lists and tuples (len, iteration, ==, repr); `ivalue.to_core` creates them, and only operators
+modify them:
 
     >>> to_core([1, 2], List[int])
     [1, 2]
@@ -35,7 +36,7 @@ cdef int raise_no_memory() except -1 nogil:
 # ---------------------------------------------------------------- List
 
 cdef enum:
-    LIST_BYTES = 64      # size of the object without items, for the memory limit
+    LIST_BYTES = 64      # bytes of the object without items, for the memory limit
     TUPLE_BYTES = 64
 
 
@@ -81,12 +82,12 @@ seal(List)
 
 
 cdef inline bint owns_items(List x) noexcept:
-    """Return whether items may be object references."""
+    """Return whether items may be references to objects."""
     return x.item == TAG_NONE and (x.spec is None or not (<TypeSpec>x.spec.children[0]).plain)
 
 
 cdef inline Tag item_of(TypeSpec spec) noexcept:
-    """Return the common tag of unboxed list items, or TAG_NONE if each item has its own tag."""
+    """Return the tag that all items of an unboxed list have; TAG_NONE if each item has a tag."""
     cdef int kind = (<TypeSpec>spec.children[0]).kind
     return TAG_INT if kind == KIND_INT else TAG_FLOAT if kind == KIND_FLOAT else TAG_BOOL if kind == KIND_BOOL else TAG_NONE
 
@@ -100,7 +101,7 @@ cdef List list_new(TypeSpec spec, Py_ssize_t capacity):
     if spec is not None:
         x.spec = spec
         if (<TypeSpec>spec.children[0]).acyclic:
-            PyObject_GC_UnTrack(<PyObject *>x)  # its items cannot be part of a reference cycle
+            PyObject_GC_UnTrack(<PyObject *>x)  # its items cannot be members of a reference cycle
     if capacity > 0:
         x.items = malloc(capacity * item_bytes(item))
         if x.items == NULL:
@@ -110,7 +111,7 @@ cdef List list_new(TypeSpec spec, Py_ssize_t capacity):
 
 
 cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil:
-    """Make room for `size` items, with spare room so that appends cost constant time."""
+    """Allocate memory for `size` items, with spare memory, so that appends take constant time on average."""
     cdef Py_ssize_t capacity
     cdef void *items
     if size <= (<List>x).capacity:
@@ -133,7 +134,7 @@ cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n):
     cdef Py_ssize_t i
     cdef IValue value
     while n > 0 and max(start, start + (n - 1) * step) >= x.size:
-        n -= 1  # the allocation may have run finalizers, which shortened x
+        n -= 1  # the allocation may have run finalizers that shortened x
     if step == 1 and x.item != TAG_NONE and n > 0:
         memcpy(result.items, <char *>x.items + start * item_bytes(x.item), n * item_bytes(x.item))
     else:
@@ -146,7 +147,7 @@ cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n):
 
 
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil:
-    """Move item `i` (in range) to `out`, whose old value is not released, and close the gap."""
+    """Move item `i`, which must be in range, to `out` without releasing the old value of `out`, and close the gap."""
     cdef Py_ssize_t bytes = item_bytes((<List>x).item), rest = (<List>x).size - i - 1
     cdef char *place = <char *>(<List>x).items + i * bytes
     out[0] = list_item(x, i)
@@ -199,8 +200,8 @@ cdef int list_clear_items(PyObject *x) except -1:
     return 0
 
 
-# Releasing an item may free a container and release its items in turn, which recurses on the C stack.  At
-# MAX_RELEASE levels, items are stored in an array instead, which the outermost release empties.
+# Releasing an item may free a container and release its items, which recurses on the C stack.  At MAX_RELEASE levels,
+# the items are instead stored in an array, whose items the outermost release then releases.
 
 cdef enum:
     MAX_RELEASE = 100
@@ -224,7 +225,7 @@ cdef void release_items(IValue *items, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint postpone(IValue *items, Py_ssize_t n) noexcept nogil:
-    """Store items for the outermost release; return False if the memory allocation fails."""
+    """Store items for the outermost release; return False if memory is exhausted."""
     global postponed, postponed_count, postponed_room
     cdef Py_ssize_t room = 2 * (postponed_count + n)
     cdef IValue *larger

@@ -1,10 +1,10 @@
-"""Object: the instance of a scripted class; see `container.pxd` for the properties of all containers.
+"""Object: an instance of a scripted class; `container.pxd` describes the properties of all containers.
 
     ObjectClass  names, specs: the attributes by slot        tags -> [ tag | tag ]     of a new object's slots
     Object       slots -> [ IValue | IValue ]                cls: its ObjectClass
 
-The slot of a number attribute has its final tag from creation, so typed code copies only the 8-byte payload.  The slot
-of an object attribute is NULL until it is assigned.
+The slot of a number attribute has its tag from the creation of the object, so typed code copies only the 8-byte
+payload.  The slot of an object attribute is NULL until it is assigned.
 """
 
 cimport cython
@@ -17,17 +17,17 @@ from ts._core.value.tagged cimport IValue
 @cython.final
 cdef class ObjectClass:
     """Layout of a scripted class: attribute names, types and initial tags."""
-    cdef readonly str name            # qualified
-    cdef readonly object type         # the compiler's type, opaque for the core
+    cdef readonly str name            # qualified name of the class
+    cdef readonly object type         # the compiler's type of the class, which the core does not inspect
     cdef readonly tuple names         # attribute names by slot; None until the first object is created
-    cdef readonly tuple specs         # their TypeSpecs
-    cdef public object spec           # the TypeSpec of the class itself
-    cdef public object less           # less(a, b) -> bool, defined by `__lt__`; None before first use
-    cdef object describe              # describe() -> (names, specs), called once
+    cdef readonly tuple specs         # TypeSpecs of the attributes by slot
+    cdef public object spec           # TypeSpec of the class
+    cdef public object less           # less(a, b) -> bool, from the method `__lt__`; None before the first use
+    cdef object describe              # describe() -> (names, specs); called once
     cdef int64_t *tags
     cdef Py_ssize_t size
 
-    cpdef int settle(self) except -1  # call `describe` and store names and specs
+    cpdef int settle(self) except -1  # call `describe` and store the names and specs
 
 
 @cython.final
@@ -38,7 +38,7 @@ cdef class Object:
     cdef object __weakref__
 
 
-# Create an object, a new reference; numbers are 0, optionals None, other slots unset.
+# Create an object and return a new reference; numbers are 0, optionals None, other slots unset.
 cdef Object object_new(ObjectClass cls)
 
 

@@ -24,7 +24,9 @@ from ts._core.value.tagged cimport TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_O
 @cython.final
 cdef class ObjectClass:
     def __cinit__(self, str name not None, describe, type=None):
-        """Store `describe`, which returns (names, specs) of the attributes, called for the first object."""
+        """Store `describe`, which returns (names, specs) of the attributes; it is called when the first object is
+        created.
+        """
         self.name = name
         self.describe = describe
         self.type = type
@@ -40,7 +42,7 @@ cdef class ObjectClass:
         if self.names is not None:
             return 0
         names, specs = self.describe()
-        if self.names is not None:  # set by another thread meanwhile
+        if self.names is not None:  # another thread has set them since the first check
             return 0
         if len(names) != len(specs):
             raise ValueError(f"{self.name} has {len(names)} names of attributes and {len(specs)} types")
@@ -55,13 +57,13 @@ cdef class ObjectClass:
         return 0
 
     def slot(self, str name):
-        """Return the slot number of an attribute, or -1."""
+        """Return the slot number of an attribute; -1 if the class has no such attribute."""
         self.settle()
         return self.names.index(name) if name in self.names else -1
 
 
 cdef int64_t first_tag(TypeSpec spec) noexcept:
-    """Return the tag of an unassigned attribute slot of the type."""
+    """Return the tag of an attribute slot of type `spec` before it is assigned."""
     if spec.kind == KIND_INT:
         return TAG_INT
     if spec.kind == KIND_FLOAT:
@@ -74,11 +76,11 @@ cdef int64_t first_tag(TypeSpec spec) noexcept:
 
 
 cdef enum:
-    OBJECT_BYTES = 64    # size of the object without slots, for the memory limit
+    OBJECT_BYTES = 64    # bytes of the object without slots, for the memory limit
 
 
 @cython.final
-@cython.trashcan(True)  # linked structures may be deep
+@cython.trashcan(True)  # limits the recursion when deep linked structures are released
 cdef class Object:
     def __dealloc__(self):
         release_items(self.slots, self.size)

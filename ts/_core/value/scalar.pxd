@@ -1,20 +1,19 @@
 """Arithmetic on unboxed ints, floats and bools, with the results of PyTorch 2.13.
 
-In and out: C integers and doubles.  Opcode branches of the interpreter and the kernels of
-`builtin_ops/scalar.pyx` call the same inline functions, so a constant folded by a pass, an eager call and
-the loop agree to the last bit.
+In and out: C integers and doubles.  The interpreter's opcodes and the kernels of `builtin_ops/scalar.pyx` call the
+same inline functions, so constant folding, eager calls and the interpreter give bit-identical results.
 
     floordiv_int(-7, 2) == -4        mod_int(-7, 2) == 1        pow_int(2, 10) == 1024
 
-Ints are 64 bits wide and wrap (the build says -fwrapv).  A function that can fail takes an `out` and
-returns a Status, so that code without the GIL can leave and raise once, by `raise_status`:
+Ints have 64 bits and wrap around (the build uses -fwrapv).  A function that can fail writes its result to `out` and
+returns a Status, so that code without the GIL can jump to one error exit, which calls `raise_status`:
 
     status = floordiv_int_checked(a, b, &q)
-    if status: goto error                     # the error exit takes the GIL and calls raise_status
+    if status: goto error                     # the error exit acquires the GIL and calls raise_status
 
-Departures from Python are PyTorch's: float division by zero gives inf or nan, `round` gives a float,
-`int(nan)` is the least int, shift counts are taken modulo 64.  Where PyTorch has undefined behaviour
-(`x % 0` and `INT_MIN // -1` kill its process), the result here is an error or the wrapped value.
+Differences from Python follow PyTorch: float division by zero returns inf or nan, `round` returns a float, `int(nan)`
+is the smallest int, shift counts are taken modulo 64.  In PyTorch, `x % 0` and `INT_MIN // -1` are undefined and
+terminate the process; here the result is an error or the wrapped value.
 """
 
 from libc.math cimport NAN, ceil, floor, fmod, isnan, pow
@@ -30,7 +29,7 @@ cdef enum Status:
     FLOAT_DIVMOD_BY_ZERO = 3       # divmod(float, 0.0)
     ZERO_TO_NEGATIVE_POWER = 4     # 0 ** -1
     NEGATIVE_FACTORIAL = 5
-    NOT_AN_INT = 6                 # floor or ceil of nan, inf or too large a number
+    NOT_AN_INT = 6                 # floor or ceil of nan, inf or a number that is too large
     ZERO_RANGE_STEP = 7
     INDEX_OUT_OF_RANGE = 8
 
@@ -40,7 +39,7 @@ cdef enum Status:
 cdef inline int64_t floordiv_int(int64_t a, int64_t b) noexcept nogil:
     """Return a // b, rounded towards minus infinity; b must not be 0."""
     if b == -1:
-        return -a                  # INT_MIN // -1 traps in hardware; here it wraps
+        return -a                  # INT_MIN // -1 traps on the processor; here it wraps around
     cdef int64_t q = a / b
     return q - 1 if (a % b != 0 and (a ^ b) < 0) else q
 
@@ -68,7 +67,9 @@ cdef inline Status mod_int_checked(int64_t a, int64_t b, int64_t *out) noexcept 
 
 
 cdef inline Status truncdiv_int_checked(int64_t a, int64_t b, int64_t *out) noexcept nogil:
-    """Compute the C quotient, rounded towards zero (aten::__round_to_zero_floordiv)."""
+    """Compute a / b rounded towards zero, as in C (aten::__round_to_zero_floordiv); return DIVISION_BY_ZERO for b =
+    0.
+    """
     if b == 0:
         return DIVISION_BY_ZERO
     out[0] = -a if b == -1 else a / b
@@ -96,7 +97,7 @@ cdef inline int64_t gcd_int(int64_t a, int64_t b) noexcept nogil:
 
 
 cdef inline int64_t pow_int(int64_t a, int64_t n) noexcept nogil:
-    """Return a ** n, wrapping around; for negative n the exact result truncated towards 0."""
+    """Return a ** n with wraparound; for negative n, the exact result truncated towards 0."""
     if n < 0:
         return 1 if a == 1 else ((1 if n % 2 == 0 else -1) if a == -1 else 0)
     cdef int64_t result = 1
@@ -109,7 +110,7 @@ cdef inline int64_t pow_int(int64_t a, int64_t n) noexcept nogil:
 
 
 cdef inline Status factorial_checked(int64_t n, int64_t *out) noexcept nogil:
-    """Compute n!, wrapping around; for n >= 66 it is 0 modulo 2**64."""
+    """Compute n! with wraparound; from n = 66 on, it is 0 modulo 2**64."""
     cdef int64_t i, result = 1
     if n < 0:
         return NEGATIVE_FACTORIAL
@@ -123,7 +124,7 @@ cdef inline Status factorial_checked(int64_t n, int64_t *out) noexcept nogil:
 
 
 cdef inline Status range_length(int64_t lo, int64_t hi, int64_t step, int64_t *out) noexcept nogil:
-    """Compute the length of range(lo, hi, step)."""
+    """Compute the length of range(lo, hi, step); return an error status for step 0."""
     if step > 0:
         out[0] = <int64_t>((<uint64_t>hi - <uint64_t>lo - 1) / <uint64_t>step) + 1 if lo < hi else 0
     elif step < 0:
@@ -136,7 +137,7 @@ cdef inline Status range_length(int64_t lo, int64_t hi, int64_t step, int64_t *o
 # ---------------------------------------------------------------- floats
 
 cdef inline double truediv(double a, double b) noexcept nogil:
-    """Return a / b by IEEE 754: division by zero gives inf or nan, as in PyTorch and unlike Python."""
+    """Return a / b by IEEE 754; as in PyTorch, and unlike Python, division by zero returns inf or nan."""
     return a / b
 
 
@@ -145,7 +146,7 @@ cdef inline double floordiv_float(double a, double b) noexcept nogil:
 
 
 cdef inline double mod_float(double a, double b) noexcept nogil:
-    """Return a % b with the sign of b; nan if b is 0 or infinite, as in PyTorch."""
+    """Return a % b with the sign of b; as in PyTorch, nan if b is 0 or infinite."""
     return fmod(fmod(a, b) + b, b)
 
 
@@ -192,7 +193,7 @@ cdef inline bint fits_int(double a) noexcept nogil:
 
 
 cdef inline int64_t int_from_float(double a) noexcept nogil:
-    """Truncate a float to int64; values out of range become the minimum, as on x86 and in PyTorch."""
+    """Truncate a float to int64; as on x86 and in PyTorch, values out of range become the smallest int."""
     return <int64_t>a if fits_int(a) else INT64_MIN
 
 
@@ -214,7 +215,7 @@ cdef inline Status ceil_checked(double a, int64_t *out) noexcept nogil:
 
 # ---------------------------------------------------------------- failure
 
-# Raise the exception of a Status; takes the GIL and returns -1.
+# Raise the exception of a Status; acquires the GIL and returns -1.
 cdef int raise_status(int status) except -1 nogil
-# Raise the exception of NOT_AN_INT with the number in its message; takes the GIL and returns -1.
+# Raise the exception of NOT_AN_INT, whose message contains the number; acquires the GIL and returns -1.
 cdef int raise_not_an_int(double value) except -1 nogil

@@ -1,12 +1,12 @@
-"""Type descriptors of the core; see `spec.pyx`."""
+"""Type descriptors of the core (`spec.pyx`)."""
 
 cimport cython
 
 cdef enum Kind:
-    """Kinds of a TypeSpec; `KINDS` maps class names of IR types to them."""
+    """Kinds of types; the dict `KINDS` maps class names of IR types to kinds."""
     KIND_ANY = 0
     KIND_NONE = 1
-    KIND_INT = 2          # also ScalarType, Layout and MemoryFormat, which are ints in PyTorch
+    KIND_INT = 2          # also ScalarType, Layout and MemoryFormat, which are ints in scripts
     KIND_FLOAT = 3
     KIND_BOOL = 4
     KIND_COMPLEX = 5
@@ -21,32 +21,34 @@ cdef enum Kind:
     KIND_UNION = 14       # children: alternatives
     KIND_CLASS = 15       # detail: the Python class whose instances are accepted, or None
     KIND_ENUM = 16        # detail: the Python enum class
-    KIND_OBJECT = 17      # not converted: Generator, Stream, functions, modules; detail: its class, or None
-    KIND_FUTURE = 18      # children: the result
+    # values that are not converted: Generator, Stream, functions, modules; detail: their class, or None
+    KIND_OBJECT = 17
+    KIND_FUTURE = 18      # children: the result type
 
 
 @cython.final
 cdef class TypeSpec:
-    """Type descriptor for boxing, unboxing and containers: kind, children, text.
+    """Descriptor of a type for boxing, unboxing and containers, with kind, children and text.
 
-    Built from `ts.ir.types` by the bytecode stage; the core never sees the types themselves:
+    The bytecode stage creates it from a type of `ts.ir.types`, which the core does not know:
 
         TypeSpec(KINDS["ListType"], (TypeSpec(KINDS["IntType"], text="int"),), "List[int]")
     """
     cdef readonly int kind            # one of the KIND_ constants
     cdef readonly tuple children      # element types
-    cdef readonly str text            # PyTorch's annotation spelling, for messages
-    cdef readonly object detail       # (name, fields) of a NamedTuple, a class, the size of a sized list parameter
-    cdef readonly bint plain          # values own no Python object: int, float, bool, None
-    cdef readonly bint acyclic        # plain, str, complex, or a tuple of such: cannot be part of a reference cycle
-    cdef TypeSpec list_of             # the spec of List[this type], created on first use
-    cdef TypeSpec item                # the spec of (key, value) of a dict, created on first use
-    cdef object namedtuple            # Python class of a boxed NamedTuple
+    cdef readonly str text            # the type in annotation syntax as PyTorch writes it, for messages
+    cdef readonly object detail       # (name, fields) of a NamedTuple; a class; the size of a sized list parameter
+    cdef readonly bint plain          # True if values own no Python object: int, float, bool, None
+    # True if values cannot be members of a reference cycle: plain types, str, complex, and tuples of these
+    cdef readonly bint acyclic
+    cdef TypeSpec list_of             # the spec of List[this type]; None before the first use
+    cdef TypeSpec item                # of a dict: the spec of (key, value) tuples; None before the first use
+    cdef object namedtuple            # Python class of boxed values of a NamedTuple
 
 
 cdef TypeSpec INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC, STR_SPEC, NONE_SPEC, TENSOR_SPEC, ANY_SPEC
 cdef TypeSpec NUMBER_SPEC, DEVICE_SPEC
 
-# Return the spec of List[element], one object per element spec.
+# Return the spec of List[element]; the same object for each call with an element spec.
 cdef TypeSpec list_spec(TypeSpec element)
 cdef TypeSpec tuple_spec(tuple elements)

@@ -1,14 +1,14 @@
 """TypeSpec: the core's descriptor of a type.
 
-In: the kind, the element types and the text of a type of `ts.ir.types`.  Out: the descriptor that guides
-In: the kind, the element types and the text of a type of `ts.ir.types`.  Out: the descriptor for
+In: the kind, the element types and the text of a type of `ts.ir.types`.  Out: the descriptor of the type, which the
+core uses for boxing, unboxing and containers:
 
     TypeSpec(KINDS["ListType"], (TypeSpec(KINDS["IntType"], text="int"),), "List[int]")
 """
 
 cimport cython
 
-# Core kind of each type class of `ts.ir.types`, by `type.kind()`.
+# `type.kind()` of a type of `ts.ir.types` -> kind of its descriptor.
 KINDS: dict = {
     "AnyType": KIND_ANY,
     "NoneType": KIND_NONE,
@@ -37,12 +37,12 @@ KINDS: dict = {
     "FutureType": KIND_FUTURE,
 }
 
-# Number of children by kind; 0: any positive number.
+# Kind -> number of children; 0 stands for any positive number.
 cdef dict CHILDREN = {KIND_LIST: 1, KIND_OPTIONAL: 1, KIND_FUTURE: 1, KIND_DICT: 2, KIND_UNION: 0}
 
 
 @cython.final
-@cython.no_gc_clear                # containers read their spec when they are freed
+@cython.no_gc_clear                # containers read their spec when they are deallocated
 cdef class TypeSpec:
     def __cinit__(self, int kind, tuple children not None=(), str text not None="", object detail=None):
         if kind in CHILDREN and (len(children) != CHILDREN[kind] if CHILDREN[kind] else not children):
@@ -91,7 +91,7 @@ TENSOR_SPEC = TypeSpec(KIND_TENSOR, (), "Tensor")
 ANY_SPEC = TypeSpec(KIND_ANY, (), "Any")
 NUMBER_SPEC = TypeSpec(KIND_NUMBER, (), "number")
 DEVICE_SPEC = TypeSpec(KIND_DEVICE, (), "Device")
-# Specs without children, exported under Python names.
+# Specs without children; they are exported to Python by name.
 SPECS: dict = {
     s.text: s
     for s in (INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC, STR_SPEC, NONE_SPEC, TENSOR_SPEC, ANY_SPEC, NUMBER_SPEC, DEVICE_SPEC)

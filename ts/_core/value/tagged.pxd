@@ -4,9 +4,9 @@
     |  v.i  v.f  v.o   8 bytes |  tag             8 bytes |
     +--------------------------+--------------------------+
 
-An int, float or bool is stored in the payload.  TAG_OBJECT owns one reference to a Python object (a Tensor,
-str, List, Dict, Tuple, complex ...), or is NULL in a register that is not yet written.  None has its own tag,
-so an `int?` needs no box.  Bools are 0 or 1 in `v.i`.
+An int, float or bool is stored in the payload.  With TAG_OBJECT, the payload is an owned reference to a Python object
+(a Tensor, str, List, Dict, Tuple, complex ...), or NULL in a register that is not written yet. None has a separate
+tag, so an `int?` needs no box.  Bools are 0 or 1 in `v.i`.
 """
 
 from cpython.ref cimport PyObject
@@ -16,7 +16,7 @@ from ts._core.thread.stack cimport stack_is_low
 
 
 cdef extern from "Python.h":
-    # Declared nogil because the loop is a nogil function.  The caller holds the GIL if there are objects: only
+    # Declared nogil because the interpreter loop is a nogil function.  Code with objects runs with the GIL held; only
     # code without objects runs without the GIL.
     void Py_XINCREF(PyObject *o) noexcept nogil
     void Py_XDECREF(PyObject *o) noexcept nogil
@@ -63,19 +63,19 @@ cdef extern from *:
 
 
 cdef inline void release(IValue *x) noexcept nogil:
-    """Release the reference of `x`, which must be written before the next read."""
+    """Release the reference of `x`; `x` must be overwritten before it is read again."""
     if x.tag == TAG_OBJECT:
         Py_XDECREF(x.v.o)
 
 
 cdef inline void retain(IValue *x) noexcept nogil:
-    """Add a reference to the object of `x`, if any."""
+    """Add a reference to the object in `x`; do nothing if `x` has no object."""
     if x.tag == TAG_OBJECT:
         Py_XINCREF(x.v.o)
 
 
 cdef inline void copy_value(IValue *dst, IValue *src) noexcept nogil:
-    """Copy `src` to `dst` with a new reference; release the old value, which may own `src`, last."""
+    """Copy `src` to `dst` with a new reference; the old value is released last, because it may own `src`."""
     cdef IValue old = dst[0]
     retain(src)
     assign(dst, src)
@@ -83,7 +83,7 @@ cdef inline void copy_value(IValue *dst, IValue *src) noexcept nogil:
 
 
 cdef inline void move_value(IValue *dst, IValue *src) noexcept nogil:
-    """Move `src` to `dst`, transferring the reference; the old value of `dst` is released."""
+    """Move `src` and its reference to `dst`; the old value of `dst` is released."""
     cdef IValue old = dst[0]
     assign(dst, src)
     release(&old)
@@ -118,7 +118,7 @@ cdef inline void set_none(IValue *dst) noexcept nogil:
 
 
 cdef inline void set_object_steal(IValue *dst, PyObject *x) noexcept nogil:
-    """Set `dst` to object `x`, taking over the caller's reference."""
+    """Set `dst` to object `x`, taking over the caller's reference to `x`."""
     cdef IValue old = dst[0]
     dst.v.o = x
     dst.tag = TAG_OBJECT
@@ -132,7 +132,8 @@ cdef inline void set_object(IValue *dst, object x) noexcept:
 
 
 cdef inline int enter_recursion(const char *where) except -1:
-    """Raise RecursionError if C recursion is too deep; pair a successful call with Py_LeaveRecursiveCall."""
+    """Raise RecursionError if the C recursion is too deep; after success, call Py_LeaveRecursiveCall later."""
     if stack_is_low():
         raise RecursionError("the thread's stack is full" + where.decode())
-    return -1 if Py_EnterRecursiveCall(where) else 0  # any nonzero value means failure, not only -1
+    # the C function reports an error by any nonzero value, not only by -1
+    return -1 if Py_EnterRecursiveCall(where) else 0

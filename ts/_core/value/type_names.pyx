@@ -1,12 +1,12 @@
-"""Change the module of extension types, which Python code cannot do."""
+"""Sets the module name of extension types, which Python code cannot change."""
 
 from cpython.object cimport PyTypeObject
 
-_texts = []  # owns the strings that `tp_name` points to
+_texts = []  # keeps the strings alive that `tp_name` points to
 
 
 def set_qualified_name(type cls, str name):
-    """Set the module and name of an extension class, visible in `__module__` and `repr`."""
+    """Set the qualified name of an extension class, which `__module__` and `repr` show."""
     text = name.encode()
     _texts.append(text)
     (<PyTypeObject *>cls).tp_name = text

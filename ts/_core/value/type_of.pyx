@@ -1,13 +1,13 @@
 """Type inference and type checks of values.
 
-In: a Python object; or an IValue and a TypeSpec.  Out: its TypeSpec; or a bool:
+`infer_spec` returns the TypeSpec of a Python object; `conforms` checks an IValue against a TypeSpec:
 
     infer_spec([1, 2])                  List[int], the type of an argument for `Any`
     conforms([1, 2], List[int])         True
     conforms([1, 2], List[str])         False: an instruction would use the ints as string pointers
 
-`conforms` tests all properties that typed instructions rely on, recursively in tuples.  Lists and dicts store their type
-and objects their class; the result of a future is checked when it is read.
+`conforms` tests all properties that typed instructions rely on, recursively in tuples.  Lists, dicts and objects store
+their type or class, which is compared; the result of a future is checked when it is read.
 """
 
 from enum import Enum
@@ -67,13 +67,15 @@ cdef object has_interface = None
 
 
 def register_tensor_type(type cls not None):
-    """Register the class that `Tensor` parameters accept."""
+    """Register the class of the values that `Tensor` parameters accept."""
     global tensor_type
     tensor_type = cls
 
 
 def register_device_type(type cls not None):
-    """Register the class that Device parameters accept; `cls(text)` must construct a device from a string."""
+    """Register the class of the values that Device parameters accept; `cls(text)` must create a device from a
+    string.
+    """
     global device_type
     device_type = cls
 
@@ -85,21 +87,23 @@ def register_future_type(type cls not None):
 
 
 def register_class_spec(function):
-    """Register the lookup of enum and scripted classes: function(class) -> TypeSpec or None."""
+    """Register the function that returns the TypeSpec of an enum or scripted class, or None: function(class)."""
     global class_spec
     class_spec = function
 
 
 def register_interface_test(function):
-    """Register the interface test: function(Object, interface) -> bool."""
+    """Register the function that tests whether an object implements an interface: function(Object, interface) ->
+    bool.
+    """
     global has_interface
     has_interface = function
 
 
-# ---------------------------------------------------------------- the type of a Python object
+# ---------------------------------------------------------------- type of a Python object
 
 cdef enum:
-    MAX_TEXT_CHARS = 1 << 17     # limit of an inferred type's text, which nested shared tuples make exponentially long
+    MAX_TEXT_CHARS = 1 << 17  # maximal text length of an inferred type; shared tuples can make it exponentially long
 
 
 cpdef TypeSpec infer_spec(object x):
@@ -135,7 +139,7 @@ cdef TypeSpec infer_element(object x, dict known):
 
 
 cdef TypeSpec infer_container(object x, dict known):
-    """Infer the type of a tuple, list or dict, visiting each shared container once."""
+    """Infer the type of a tuple, list or dict; a container that occurs several times is visited once."""
     cdef TypeSpec found = known.get(id(x)), key, value
     if found is not None:
         return found
@@ -161,7 +165,7 @@ cdef TypeSpec infer_container(object x, dict known):
 
 
 cdef TypeSpec common_spec(object values, str container, dict known):
-    """Return the common type of `values`, Optional if some are None; raise TypeError if types differ."""
+    """Return the common type of `values`, Optional if some are None; raise TypeError if their types differ."""
     cdef TypeSpec found = None, spec
     cdef bint optional = False
     for value in values:
@@ -183,7 +187,7 @@ cdef TypeSpec common_spec(object values, str container, dict known):
 
 
 cdef TypeSpec spec_of_class(type cls):
-    """Return the TypeSpec of a scripted class or enum, by the registered look-up."""
+    """Return the TypeSpec of a scripted class or enum, from the registered function."""
     cdef object found = None if class_spec is None else class_spec(cls)
     return TypeSpec(KIND_OBJECT, (), cls.__name__) if found is None else found
 
@@ -195,7 +199,7 @@ cdef bint conforms(IValue *x, TypeSpec spec) except -1:
 
 
 cdef bint is_of(IValue *x, TypeSpec spec, set asked) except -1:
-    """Return whether `x` conforms to the type; `asked` holds the (tuple, type) pairs already checked."""
+    """Return whether `x` conforms to the type `spec`; `asked` contains the (tuple, type) pairs checked before."""
     cdef int kind = spec.kind
     if kind == KIND_ANY:
         return True
@@ -254,7 +258,7 @@ cdef bint list_is_of(List o, TypeSpec spec, set asked) except -1:
     if o.spec is not None:
         return same_layout(<TypeSpec>o.spec.children[0], <TypeSpec>spec.children[0])
     if (<TypeSpec>spec.children[0]).kind in (KIND_INT, KIND_FLOAT, KIND_BOOL):
-        return False  # lists of these types have unboxed items
+        return False  # lists of these types must have unboxed items
     while i < o.size:
         value = list_item(<PyObject *>o, i)
         if not is_of(&value, <TypeSpec>spec.children[0], asked):

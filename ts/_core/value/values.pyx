@@ -96,7 +96,7 @@ cdef bint values_equal(IValue *a, IValue *b) except -1:
     if type(x) is not type(y):
         return False
     if x is y and (type(x) is List or type(x) is Tuple or type(x) is Dict):
-        return True  # as in Python and PyTorch, also with nan inside
+        return True  # identical objects are equal, as in Python and PyTorch, even if they contain nan
     if type(x) is List:
         return lists_equal(<List>x, <List>y)
     if type(x) is Tuple:
@@ -185,7 +185,7 @@ cdef enum:
 
 
 cdef str type_text(IValue *x):
-    """Return the type of a value in annotation syntax."""
+    """Return the type of a value in the syntax of annotations."""
     cdef Py_ssize_t i
     if x.tag != TAG_OBJECT:
         return {TAG_NONE: "NoneType", TAG_INT: "int", TAG_FLOAT: "float"}.get(x.tag, "bool")
@@ -205,7 +205,7 @@ cdef str tuple_type_text(Tuple x):
         text = ""
         for i in range(x.size):
             text += (", " if i else "") + type_text(&x.items[i])
-            if len(text) > MAX_TYPE_TEXT_CHARS:  # nested shared tuples
+            if len(text) > MAX_TYPE_TEXT_CHARS:  # shared tuples can make the text exponentially long
                 raise RuntimeError("a value has too large a type to be told")
         return f"Tuple[{text}]"
     finally:
@@ -216,7 +216,7 @@ cdef object order_of_class = None
 
 
 def register_object_order(function):
-    """Register object ordering: function(ObjectClass) -> less(a, b), or an error for unordered classes."""
+    """Register the order of objects: function(ObjectClass) returns less(a, b), or raises for unordered classes."""
     global order_of_class
     order_of_class = function
 
@@ -237,7 +237,7 @@ cdef int compare_objects(Object x, Object y) except? -2:
 # ---------------------------------------------------------------- text
 
 cdef str float_text(double x):
-    """Format a float as PyTorch does, with 17 digits and a point after an integer: 0.10000000000000001, 3."""
+    """Format a float like PyTorch, with 17 digits, and with a point after an integer: 0.10000000000000001, 3."""
     cdef char text[40]
     if -9223372036854775808.0 <= x < 9223372036854775808.0 and <double>(<int64_t>x) == x:
         return f"{<int64_t>x}."
@@ -266,7 +266,7 @@ cdef str list_text(List x):
     cdef IValue value
     enter_recursion(b" while a container is printed")
     try:
-        while i < x.size:  # formatting an item may run Python code, which may shorten x
+        while i < x.size:  # formatting an item may run Python code that shortens x
             value = list_item(<PyObject *>x, i)
             texts.append(text_inside(&value))
             i += 1
@@ -286,7 +286,10 @@ cdef str tuple_text(Tuple x):
 
 
 cdef str joined(list texts):
-    """Join item strings as `a, b, c`; charge the memory limit, as shared containers may repeat often."""
+    """Join the texts of items to `a, b, c`.
+
+    Counts the memory for the limits, because shared containers can make the text very long.
+    """
     worked(len(texts))
     if limited:
         take_text(sum(map(len, texts)) + TEXT_BYTES * (len(texts) + 1))
@@ -307,16 +310,17 @@ cdef Py_ssize_t MAX_TEXT_CHARS = <Py_ssize_t>1 << 60
 
 
 cdef Py_ssize_t least_text(IValue *x, PyObject **sizes) except -1:
-    """Return a lower bound of the length of a value's string, visiting each container once.
+    """Return a lower bound of the length of a value's string; each container is visited once.
 
-    The caller rejects exponentially large strings of shared containers before they are built.  `sizes` maps
-    containers already visited to their bounds, or is NULL."""
+    The caller raises an error for exponentially long strings of shared containers before it builds them.  `sizes` maps
+    visited containers to their bounds, or is NULL.
+    """
     cdef object o, known
     cdef Py_ssize_t size
     if x.tag != TAG_OBJECT or type(<object>x.v.o) not in (List, Tuple, Dict):
         return 1
     o = <object>x.v.o
-    if Py_REFCNT(<PyObject *>o) <= 2:  # only its container and `o`
+    if Py_REFCNT(<PyObject *>o) <= 2:  # no other references than those of its container and of `o`
         return least_inside(o, sizes)
     if sizes[0] == NULL:
         known = {}
@@ -383,7 +387,7 @@ cdef str dict_text(Dict d):
     cdef IValue value
     enter_recursion(b" while a container is printed")
     try:
-        while i < d.used:  # as in list_text
+        while i < d.used:  # the condition is checked again for the reason in list_text
             if d.entries[i].key.tag != TAG_DELETED:
                 value = d.entries[i].value
                 retain(&value)
@@ -402,7 +406,7 @@ cdef object script_text = None
 
 
 def register_script_text(function):
-    """Register the string conversion of other objects (tensors) in scripts: function(object) -> str."""
+    """Register the function that converts other objects (tensors) to strings in scripts: function(object) -> str."""
     global script_text
     script_text = function
 

@@ -1,4 +1,4 @@
-"""Stop points of the debugger, and inspection of stopped programs."""
+"""Stop points of the debugger, and access to stopped programs."""
 
 cimport cython
 
@@ -8,9 +8,9 @@ from ts._core.vm.named cimport BreakpointsBase
 
 @cython.final
 cdef class Breakpoints(BreakpointsBase):
-    cdef void *stepping               # the State to single-step; NULL: any program
-    cdef int depth                    # maximum call depth for a stop at a line
-    cdef int return_depth             # maximum call depth for a stop at a return
+    cdef void *stepping               # State of the program that is stepped; NULL for any program
+    cdef int depth                    # maximal call depth at which a program stops at a line
+    cdef int return_depth             # maximal call depth at which a program stops at a return
     cdef object on_stop
     cdef object on_failure
 
@@ -21,5 +21,5 @@ cdef class Breakpoints(BreakpointsBase):
 
 @cython.final
 cdef class PausedProgram:
-    """Program paused at a stop point, valid until the debugger resumes it."""
+    """A program that is stopped at a stop point; valid until the debugger resumes the program."""
     cdef State *state

@@ -1,14 +1,14 @@
-"""Stop points of the debugger, and inspection of stopped programs.
+"""Stop points of the debugger, and access to stopped programs.
 
-In: a program at a BREAK instruction, which has the number of a stop point.  Out: the program continues, or
-`on_stop` is called with a `PausedProgram`; the program continues when it returns, and ends when it raises.
+In: a program at a BREAK instruction, which has the number of a stop point.  Out: the program continues, or `on_stop`
+is called with a `PausedProgram`.  If `on_stop` returns, the program continues; if it raises, the program ends.
 
     breaks = Breakpoints(on_stop, on_failure)
-    place = breaks.new_place(armed=False)       the lowering emits BREAK there
-    breaks.arm(place, True)                     sets a breakpoint: all programs stop there
-    breaks.go(stopped, 2)                       that program stops at the next stop point of call depth <= 2
+    place = breaks.new_place(armed=False)       the lowering emits a BREAK with this number
+    breaks.arm(place, True)                     sets a breakpoint: all programs stop at it
+    breaks.go(stopped, 2)                       the program `stopped` stops at the next stop point of call depth <= 2
 
-Debug code has its Breakpoints in its function table, so that other programs have no overhead.
+The Breakpoints are in the function table of debug code, so programs without debugging have no overhead.
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING
@@ -44,7 +44,7 @@ cdef class Breakpoints(BreakpointsBase):
         return PyByteArray_AS_STRING(self.flags) + place
 
     def go(self, PausedProgram stopped, depth=EVERYWHERE, return_depth=0):
-        """Stop the given program (None: any program) at the next stop point at call depth `depth` or less."""
+        """Make a program (any program if None) stop at the next stop point with call depth `depth` or less."""
         self.stepping = NULL if stopped is None else stopped.state
         self.depth, self.return_depth = depth, return_depth
 
@@ -74,12 +74,12 @@ cdef class Breakpoints(BreakpointsBase):
 cdef class PausedProgram:
     @property
     def program(self):
-        """An identifier of the program, unique among running programs."""
+        """Return an identifier of the program that is unique among running programs."""
         return <size_t>self.state
 
     @property
     def depth(self):
-        """The call depth of the program; 0 after it has ended."""
+        """Return the call depth of the program; 0 after the program has ended."""
         return 0 if self.state == NULL else self.state.depth
 
     def frames(self):
@@ -94,9 +94,9 @@ cdef class PausedProgram:
         return found
 
     def value(self, int level, int register, bint whole=True):
-        """Return the value of a register in the frame `level` calls out; raise LookupError if it is unset.
+        """Return the value of a register in the frame `level` calls further out; raise LookupError if it is unset.
 
-        With `whole`, containers and objects are converted to Python's; else core objects are returned.
+        If `whole`, containers and objects are converted to Python's; otherwise core objects are returned.
         """
         cdef Frame *frame = NULL if self.state == NULL else self.state.frame
         cdef IValue *value

@@ -1,6 +1,6 @@
-"""Code: bytecode of one function with its tables.  Verified on construction, immutable afterwards.
+"""Code: the bytecode of one function with its tables. It is verified when it is created, and does not change later.
 
-    registers    [ parameters | locals | constants ]        template: their initial values with tags
+    registers    [ parameters | locals | constants ]        template: initial values of the registers with tags
 
 In `instructions` a register operand is a byte offset (16 times its number), and a jump is the distance
 in bytes from the instruction itself; `pool` holds register numbers: n, then n registers.
@@ -23,8 +23,8 @@ cdef struct Instruction:
     int32_t c
 
 
-# Machine code of loops: entered at the LOOP instruction `at`.  The upper half of the result is an exit
-# status, the lower half the index of the next instruction; registers and remaining `budget` are written back.
+# Machine code of the loops of a function, entered at the LOOP instruction `at`.  The upper half of the result is an
+# exit status, the lower half the index of the next instruction; registers and the remaining `budget` are written back.
 ctypedef int64_t (*Native)(
     char *r, int64_t *budget, void **table, const Instruction *instructions, const Instruction *at
 ) noexcept nogil
@@ -37,29 +37,29 @@ cdef class Code:
     cdef readonly int size
     cdef int32_t *pool
     cdef int pool_size
-    cdef IValue *template             # owns the references of constants
+    cdef IValue *template             # initial register values; owns the references of constants
     cdef readonly int register_count
     cdef readonly int parameter_count
     cdef readonly int constant_count
-    cdef int32_t *owned               # locals that may hold objects: released when a frame ends
+    cdef int32_t *owned  # numbers of the local registers that may contain objects; released when a frame ends
     cdef int owned_count
-    cdef readonly bint scalar         # numbers only: may run without the GIL
-    cdef readonly str classes         # register classes, one letter each: i f b o x
+    cdef readonly bint scalar         # True if all registers are numbers, so that the code may run without the GIL
+    cdef readonly str classes         # classes of the registers, one letter each: i f b o x
     cdef readonly tuple operators     # Operator objects
     cdef readonly tuple functions     # Callee, Method, Specializations ... objects
     cdef readonly tuple types         # TypeSpecs
-    cdef PyObject **operator_at       # the same objects, borrowed
+    cdef PyObject **operator_at       # the objects of `operators`, as borrowed references
     cdef PyObject **function_at
     cdef PyObject **type_at
-    cdef readonly tuple handlers      # (start, end, register, function) of `with` statements, innermost first
-    cdef readonly tuple lines         # per instruction: the call stack of its node, ((function, range), ...)
-    cdef readonly tuple parameters    # TypeSpecs
+    cdef readonly tuple handlers      # (start, end, register, function) for each `with` statement, innermost first
+    cdef readonly tuple lines         # for each instruction the call stack of its node, ((function, range), ...)
+    cdef readonly tuple parameters    # TypeSpecs of the parameters
     cdef readonly TypeSpec result
-    cdef tuple rows                   # instructions before encoding, for disassembly
-    cdef Native native                # entry point of ENTER_NATIVE
-    cdef readonly object machine_code # owner of the machine code's memory, or None
-    cdef int64_t heat                 # counted backward jumps
-    cdef bint offered                 # already offered to the compiler
+    cdef tuple rows                   # the instructions before encoding, for disassembly
+    cdef Native native                # machine code that ENTER_NATIVE calls
+    cdef readonly object machine_code # owner of the memory of the machine code, or None
+    cdef int64_t heat                 # number of counted backward jumps
+    cdef bint offered                 # True after the code was offered to the compiler
 
     cdef int fill_template(self, tuple constants) except -1
     cdef int fill_pool(self, tuple pool) except -1
@@ -68,20 +68,20 @@ cdef class Code:
 
 
 cdef class Callee(CalleeBase):
-    """Callee of a CALL instruction: a function compiled lazily, by its first call."""
+    """Callee of a CALL instruction: a function that is compiled at its first call."""
     cdef readonly str name
-    cdef Code code                    # None until the first call
-    cdef PyObject *ready              # the code for the interpreter loop, borrowed, or NULL
+    cdef Code code                    # None before the first call
+    cdef PyObject *ready              # the code that the interpreter loop runs (borrowed reference), or NULL
 
     cdef int prepare(self) except -1
 
 
 @cython.final
 cdef class Method(MethodBase):
-    """Callee of a CALL_METHOD instruction: a method looked up by name in the class of the object."""
+    """Callee of a CALL_METHOD instruction: a method that is looked up by name in the class of the object."""
     cdef readonly str name
-    cdef ObjectClass cls              # class of the last receiver (inline cache)
-    cdef Callee callee                # the method of that class
-    cdef public object twin_of        # function from a method to its replacement, or None
+    cdef ObjectClass cls              # class of the object of the last call (inline cache)
+    cdef Callee callee                # the method of `cls`
+    cdef public object twin_of        # function that maps a method to its replacement, or None
 
     cdef int resolve(self, ObjectClass cls) except -1

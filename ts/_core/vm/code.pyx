@@ -4,7 +4,8 @@ In: the instruction rows and tables that `ts.bytecode.lower` creates from a grap
 
     Code("double", [(ADD_I64, 1, 0, 0), (RETURN, 1, 0, 0)], classes="ii", parameters=[INT], result=INT)
 
-`verifier` proves all properties that the loop assumes, so code from any source (e.g. a file) is safe to execute.
+`verifier` proves all properties that the interpreter loop relies on, so code from any source, such as a file, is safe
+to execute.
 """
 
 from cpython.ref cimport PyObject
@@ -61,11 +62,11 @@ cdef class Code:
     ):
         """Create and verify code from instruction rows and tables.
 
-        `parameters` are the types of the first registers, `constants` the values of the last registers;
-        `lines` has one entry per instruction, or none.
+        `parameters` are the types of the first registers, `constants` the values of the last registers.
+        `lines` has one item per instruction, or is empty.
 
-        `handlers` are (start, end, register, function), innermost first: if an instruction of the range
-        fails, the function is called with the object in the register.
+        `handlers` are tuples (start, end, register, function), the innermost first: if an instruction in the range
+        start to end fails, the function is called with the object in the register.
         """
         self.name = name
         self.classes = classes
@@ -87,7 +88,8 @@ cdef class Code:
         )
         verifier.run()
         for i, function in enumerate(self.functions):
-            if not isinstance(function, (Callee, Method, BreakpointsBase, Specializations)):  # as in the verifier
+            # the verifier accepts these classes too
+            if not isinstance(function, (Callee, Method, BreakpointsBase, Specializations)):
                 raise self.fault(f"function {i} is none: {type(function).__name__}")
         self.scalar = self.owned_count == 0 and all([OPCODE_INFO[<int>row[0]].scalar for row in self.rows])
         self.fill_pool(tuple(pool))
@@ -114,30 +116,32 @@ cdef class Code:
 
     @property
     def instructions(self):
-        """The instructions as (opcode, a, b, c), with register numbers and absolute jump targets."""
+        """Return the instructions as (opcode, a, b, c), with register numbers and absolute jump targets."""
         return self.rows
 
     @property
     def plans(self):
-        """The specializations entered in place of this code, or None."""
+        """Return the specializations of the function, which run instead of this code; None if there are none."""
         return self.functions[0] if self.rows[0][0] == ENTER_PLAN else None
 
     @property
     def constants(self):
-        """Values of the constant registers, with unconverted core containers."""
+        """Return the values of the constant registers; core containers are not converted."""
         cdef int i
         return [box_shallow(&self.template[i]) for i in range(self.first_constant(), self.register_count)]
 
     def pool_list(self, int offset):
-        """Return the register list at a pool offset."""
+        """Return the list of registers at an offset in the pool."""
         cdef int i
         if not (0 <= offset < self.pool_size and 0 <= self.pool[offset] < self.pool_size - offset):
             raise IndexError(f"there is no list at {offset} in the pool")
         return [self.pool[i] for i in range(offset + 1, offset + 1 + self.pool[offset])]
 
     def number_at(self, size_t place):
-        """Return the instruction index of a memory address; raise IndexError for addresses outside this
-        code."""
+        """Return the index of the instruction at a memory address.
+
+        Raise IndexError for addresses outside of this code.
+        """
         cdef size_t number = (place - <size_t>self.instructions) // sizeof(Instruction)
         if place < <size_t>self.instructions or number >= <size_t>self.size:
             raise IndexError(f"no instruction of {self.name} lies there")
@@ -148,9 +152,11 @@ cdef class Code:
         return self.register_count - self.constant_count
 
     def adopt(self, size_t address, entries, machine_code):
-        """Replace the loops that end at the instructions `entries` by machine code at `address`, owned by `machine_code`.
+        """Replace the loops that end at the instructions `entries` by the machine code at `address`.
 
-        Other threads may execute those loops: each instruction is replaced atomically.
+        `machine_code` owns the memory of the machine code.
+
+        Each instruction is replaced atomically, because other threads may be executing these loops.
         """
         cdef int i, end
         self.machine_code = machine_code
@@ -196,7 +202,7 @@ cdef class Code:
             self.pool[i] = pool[i]
 
     cdef int fill_instructions(self) except -1:
-        """Encode verified rows as the interpreter's instruction array."""
+        """Encode the verified instruction rows as the array that the interpreter reads."""
         cdef int i
         cdef int32_t words[3]
         self.instructions = <Instruction *>calloc(self.size, sizeof(Instruction))
@@ -228,11 +234,11 @@ cdef TypeSpec spec_of(object x):
 cdef class Callee:
     @property
     def made_code(self):
-        """Compiled Code; None before the first call."""
+        """Return the compiled Code; None before the first call."""
         return self.code
 
     def _prepare(self):
-        """Compile and return the Code of the function, on its first call."""
+        """Compile the function at its first call, and return its Code."""
         raise NotImplementedError(f"{self.name} has no code")
 
     cdef int prepare(self) except -1:
@@ -241,14 +247,14 @@ cdef class Callee:
             raise TypeError(f"{self.name} has no code")
         if not takes_and_gives(code.parameters, code.result, self.specs, self.result):
             raise InternalError(f"{self.name}: the code is of another type than the function", "lowering")
-        if self.ready == NULL:                    # not set by another thread meanwhile
+        if self.ready == NULL:                    # another thread may have set it since the check
             self.code = code
             self.ready = <PyObject *>code
         return 0
 
 
 cdef bint takes_and_gives(tuple parameters, TypeSpec result, tuple wanted, TypeSpec wanted_result) except -1:
-    """Return whether a signature is a subtype of another: contravariant parameters, covariant result."""
+    """Return whether a signature is a subtype of another: parameters are contravariant, the result covariant."""
     cdef Py_ssize_t i
     if len(parameters) != len(wanted):
         return False
@@ -259,7 +265,7 @@ cdef bint takes_and_gives(tuple parameters, TypeSpec result, tuple wanted, TypeS
 
 
 def check_of_plan(Code code not None, Specializations plans not None):
-    """Check that specialized code has the signature of its function; raise InternalError otherwise."""
+    """Check that specialized code has the signature of its function; raise InternalError if not."""
     if not takes_and_gives(code.parameters, code.result, plans.specs, plans.result):
         raise InternalError(f"{plans.name}: the code of a plan is of another type than the function", "lowering")
 
@@ -268,7 +274,7 @@ set_check(check_of_plan)
 
 
 cdef int pair_of(int first, int second) noexcept:
-    """Return the superinstruction opcode for a pair, or `first` if none exists."""
+    """Return the superinstruction for the opcodes `first` and `second`; `first` if there is none."""
     cdef int i
     for i in range(PAIR_COUNT):
         if PAIR_OF[i][0] == first and PAIR_OF[i][1] == second:
@@ -292,7 +298,7 @@ cdef class Method(MethodBase):
         self.specs, self.result = specs, result
 
     cdef int resolve(self, ObjectClass cls) except -1:
-        """Set the cached callee to the method of class `cls`."""
+        """Look up the method in class `cls`, and store both in the inline cache."""
         method = cls.type.find_method(self.name)
         if method is None:
             raise RuntimeError(f"an object of class {cls.name} has no method '{self.name}'")
@@ -301,7 +307,8 @@ cdef class Method(MethodBase):
             found.prepare()
         if not takes_and_gives(found.specs, found.result, (cls.spec, *self.specs[1:]), self.result):
             raise RuntimeError(f"the method '{self.name}' of class {cls.name} does not take or give what is called for")
-        cls_before, callee_before = self.cls, self.callee  # keeps both alive: a release could let other threads run
+        # keeps both alive, because releasing them could run other threads
+        cls_before, callee_before = self.cls, self.callee
         self.cls = cls
         self.callee = found
         return 0

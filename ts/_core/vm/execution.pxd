@@ -1,4 +1,4 @@
-"""Execution of programs: blocking, or as suspendable coroutines; see `execution.pyx`."""
+"""Execution of programs: blocking, or as coroutines that can be suspended (`execution.pyx`)."""
 
 cimport cython
 
@@ -7,35 +7,36 @@ from ts._core.vm.frame cimport State
 from ts._core.vm.future cimport Future
 from ts._core.vm.inherited cimport ThreadContextSnapshot
 
-# Run the frames of `state` to their end, blocking on futures; writes state.result.
+# Run the frames of `state` until they end, blocking on futures, and set state.result.
 cdef int execute(State *state) except -1
 
 
 cdef enum ExecutionState:
     """State of a ScriptCoroutine."""
-    QUEUED = 0                    # waiting for a pool thread, or for a waiter that runs it
+    QUEUED = 0                    # waiting for a thread of the pool, or for another waiter that runs it
     RUNNING = 1
-    PARKED = 2                    # waits for a future
-    STOPPED = 3                   # suspended, or not begun
+    PARKED = 2                    # waiting for a future
+    STOPPED = 3                   # suspended, or not started
     ENDED = 4
 
 
 @cython.final
 cdef class ScriptCoroutine:
-    """Suspendable execution of a function, resumable on any thread."""
-    cdef State *state             # NULL when it has ended
+    """Execution of a function that can be suspended and resumed on any thread."""
+    cdef State *state             # NULL after the program has ended
     cdef Callee function
-    cdef bint holding             # owns references to its frames' code: the collector may free the functions first
+    # True if it owns references to the code of its frames, because the collector may free functions first
+    cdef bint holding
     cdef readonly Future future   # future of the result
-    cdef readonly Future awaited  # the future that it waits for while parked
+    cdef readonly Future awaited  # the future that the program waits for while PARKED
     cdef ExecutionState condition
-    cdef ThreadContextSnapshot inherited      # context of the thread that created it
-    cdef bint counted             # its memory is charged to its limits
+    cdef ThreadContextSnapshot inherited      # context of the thread that created the program
+    cdef bint counted             # True if the memory of the program is counted for its limits
     cdef object __weakref__
 
     cdef void end(self) noexcept
     cdef int turn(self) except -1
 
 
-# Create a program; the caller writes the parameters of its first frame.
+# Create a program; the caller writes the parameters to its first frame.
 cdef ScriptCoroutine begin(Callee function)

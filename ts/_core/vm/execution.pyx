@@ -1,18 +1,18 @@
-"""Driver of the interpreter loop: handling of its exit statuses, and suspendable programs.
+"""Driver of the interpreter loop: handles its exit statuses, and runs programs that can be suspended.
 
-In: a State with a frame.  Out: the state with a result, or PyTorch's exception with the stack of the script.
+In: a State with a frame.  Out: the result in the State, or PyTorch's exception with the stack of the script.
 
     loop -> METER_ZERO   -> look_up (signals, limits), continue the loop
             CALL_SLOWLY  -> compile the callee or allocate a chunk for frames, continue
             DONE         -> state.result
             FORKING      -> queue a new program for the thread pool, continue
             HOT          -> request machine code, continue
-            WAITING      -> read the future's result and continue, or block or park the program until it is finished
-            BREAKING     -> call the debugger if it stops here, continue
+            WAITING      -> continue with the future's result; if it is unfinished, block the thread or park the program
+            BREAKING     -> call the debugger if it must stop here, continue
             others       -> raise an exception with the location in the script
 
-A program called from Python blocks its thread while it waits.  A `ScriptCoroutine` returns to its caller instead, and any
-thread may resume it:
+A program called from Python blocks its thread while it waits.  A `ScriptCoroutine` returns to its caller instead, and
+any thread may resume it:
 
     e = f.start(10)             e.run(steps=1000)           False: suspended after about 1000 steps
                                 e.run()                     True: finished
@@ -87,18 +87,18 @@ cdef extern from "Python.h":
 
 
 cdef int execute(State *state) except -1:
-    """Run a program to completion, blocking on futures.  Requires the GIL; frames are released on error."""
+    """Run a program until it ends, blocking on futures.  Requires the GIL; if it fails, its frames are released."""
     while advance(state) != DONE:
         try:
             awaited(state).block()
         except BaseException as error:
-            state.frame.pc += 1  # the pc of a failed frame is after its instruction
+            state.frame.pc += 1  # the pc of a failed frame must be after the failed instruction
             fail(state, error)
     return 0
 
 
 cdef int advance(State *state) except -1:
-    """Run until DONE, WAITING for an unfinished future, or SUSPENDED; call again to resume."""
+    """Run until DONE, WAITING (for an unfinished future) or SUSPENDED; another call resumes the program."""
     cdef int status
     cdef bint hot
     cdef int64_t jumped
@@ -157,7 +157,7 @@ cdef inline PyObject *entered(PyObject *code) noexcept:
 
 
 cdef int offer_of_finished(State *state, PyObject *code) except -1:
-    """Offer the code of a finished program's first function to the compiler; release the result on error."""
+    """Offer the code of a finished program's first function to the compiler; if this fails, release the result."""
     try:
         offer(<Code>code)
     except BaseException:
@@ -167,7 +167,7 @@ cdef int offer_of_finished(State *state, PyObject *code) except -1:
 
 
 cdef int done_in_time(State *state) except -1:
-    """Return DONE, or raise if the deadline passed during the last operator."""
+    """Return DONE; raise TimeExceeded if the deadline passed during the last operator."""
     try:
         check_time()
     except BaseException:
@@ -188,20 +188,23 @@ cdef int fail(State *state, object error) except -1:
 
 
 cdef int break_here(State *state) except -1:
-    """Execute the BREAK instruction preceding the frame's pc."""
+    """Execute the BREAK instruction before the pc of the frame."""
     cdef const Instruction *at = state.frame.pc - 1
     return (<Breakpoints?>(<Code>state.frame.code).function_at[at.a]).reach(state, at.b)
 
 
 cdef object show_to_debugger(State *state, object error):
-    """Report a failure to the debugger, if any, before frames are released; return the exception to raise."""
+    """Report a failure to the debugger, if there is one, before frames are released.
+
+    Return the exception to raise.
+    """
     cdef Frame *frame = state.frame
     while frame != NULL:
         for function in (<Code>frame.code).functions:
             if type(function) is Breakpoints:
                 try:
                     (<Breakpoints>function).fail(state, error)
-                except Exception as other:  # the debugger ends the program
+                except Exception as other:  # the debugger raises to end the program
                     return other
                 return error
         frame = frame.caller
@@ -209,10 +212,10 @@ cdef object show_to_debugger(State *state, object error):
 
 
 cdef object leave_contexts(State *state, object error):
-    """Call `__exit__` of context managers entered by failing frames; return the exception to raise.
+    """Call `__exit__` of the context managers that failing frames have entered; return the exception to raise.
 
-    The innermost is left first.  As in Python, an exception raised by `__exit__` replaces the previous one;
-    as in PyTorch, the result of `__exit__` does not suppress an exception, and its arguments are None.
+    The innermost context manager comes first.  As in Python, an exception raised by `__exit__` replaces the previous
+    one; as in PyTorch, the result of `__exit__` does not suppress an exception, and its arguments are None.
     """
     cdef Frame *frame = state.frame
     cdef Code code
@@ -233,7 +236,7 @@ cdef object leave_contexts(State *state, object error):
 
 
 cdef Callee callee_of(State *state, object called):
-    """Return the callee of the call instruction at the frame's pc."""
+    """Return the callee of the call instruction at the pc of the frame."""
     cdef const int32_t *args
     cdef Object x
     if type(called) is not Method:
@@ -245,9 +248,10 @@ cdef Callee callee_of(State *state, object called):
 
 
 cdef int call_slowly(State *state) except -1:
-    """Handle the slow path of a CALL: compile, refill the budget or grow the stack; the loop then retries it.
+    """Compile the callee of a CALL, refill the budget or grow the stack; the loop then executes the CALL again.
 
-    Return SUSPENDED if the program is to be suspended."""
+    Return SUSPENDED if the program must be suspended.
+    """
     cdef Code code = <Code>state.frame.code
     if state.frame.pc.op == ENTER_PLAN:
         return plan_slowly(state, <Specializations>code.function_at[state.frame.pc.a])
@@ -267,7 +271,7 @@ cdef int call_slowly(State *state) except -1:
 
 
 cdef int plan_slowly(State *state, Specializations plans) except -1:
-    """Select or compile the specialized code of the innermost frame, and grow the frame if needed."""
+    """Select or compile the specialized code for the innermost frame, and enlarge the frame if needed."""
     cdef IValue *r = <IValue *>frame_registers(state.frame)
     cdef PyObject *code = code_of(plans, r, False)
     if code == NULL:
@@ -287,7 +291,7 @@ cdef extern from *:
 
 
 cdef int raise_failure(State *state, int status) except -1:
-    """Raise the exception for an interpreter status; the failed instruction precedes the frame's pc."""
+    """Raise the exception for an exit status; the failed instruction is before the pc of the frame."""
     cdef const Instruction *at = state.frame.pc - 1
     cdef char *r = frame_registers(state.frame)
     if status == FAILED:
@@ -317,7 +321,7 @@ cdef int raise_failure(State *state, int status) except -1:
 
 
 cdef int raise_no_element(State *state, const Instruction *at) except -1:
-    """Raise the IndexError of an element access, by `select` per dimension."""
+    """Raise the IndexError of an access to a tensor element, by calling `select` for each dimension."""
     cdef Code code = <Code>state.frame.code
     cdef const IValue *r = <IValue *>frame_registers(state.frame)
     row = code.rows[at - code.instructions]
@@ -332,7 +336,7 @@ cdef int raise_no_element(State *state, const Instruction *at) except -1:
 # ---------------------------------------------------------------- futures
 
 cdef inline Future step_back(State *state):
-    """Move the pc back to a WAIT just executed, for suspension; return its future."""
+    """Move the pc back to the WAIT that was just executed, because the program is suspended; return its future."""
     state.frame.pc -= 1
     return awaited(state)
 
@@ -351,7 +355,7 @@ cdef int take_result(State *state) except -1:
 
 
 cdef int fork(State *state) except -1:
-    """Execute the FORK instruction preceding the pc; it costs as many steps as an operator."""
+    """Execute the FORK instruction before the pc; it counts as many steps as an operator."""
     cdef Code code = <Code>state.frame.code
     cdef const Instruction *at = state.frame.pc - 1
     cdef char *r = frame_registers(state.frame)
@@ -375,7 +379,7 @@ cdef int fork(State *state) except -1:
 
 cdef enum:
     FORK_FUEL = 16
-    PROGRAM_BYTES = 8192         # memory of a suspended program: its objects and the pages touched by its frames
+    PROGRAM_BYTES = 8192         # bytes of a suspended program: its objects, and the memory pages that its frames use
 
 
 cdef ScriptCoroutine begin(Callee function):
@@ -397,7 +401,7 @@ cdef ScriptCoroutine begin(Callee function):
 
 
 cdef bint waits_for(Future future, ScriptCoroutine program):
-    """Return whether a future depends on a program, directly or through programs waiting for it."""
+    """Return whether a future depends on a program, directly or through other programs that wait for it."""
     cdef ScriptCoroutine producer
     while future is not None and future.producer is not None:
         producer = <ScriptCoroutine>future.producer
@@ -407,7 +411,7 @@ cdef bint waits_for(Future future, ScriptCoroutine program):
     return False
 
 
-# Frames borrow their code from functions.  A suspended program holds references to it, as the garbage
+# Frames borrow their code from functions.  A suspended program owns references to the code, because the garbage
 # collector could otherwise free the functions before the program.
 
 cdef void hold_code(ScriptCoroutine program) noexcept:
@@ -439,12 +443,12 @@ cdef void end_frames(ScriptCoroutine program) noexcept:
 
 
 cdef int fail_waiting(State *state) except -1:
-    """Fail a program whose WAIT would deadlock."""
+    """Raise an error in a program whose WAIT would be a deadlock."""
     state.frame.pc += 1
     return fail(state, RuntimeError("wait: the future waits for the program that waits for it (a deadlock)"))
 
 
-@cython.no_gc_clear                # released frames need the code and the limits
+@cython.no_gc_clear                # releasing the frames needs the code and the limits
 cdef class ScriptCoroutine:
     def __dealloc__(self):
         self.end()
@@ -453,7 +457,7 @@ cdef class ScriptCoroutine:
         return f"<Execution of {self.function.name}, {CONDITIONS[self.condition]}>"
 
     cdef void end(self) noexcept:
-        """Release frames and memory, credited to the limits they were charged to."""
+        """Release the frames and their memory, which is subtracted from the limits in which it was counted."""
         cdef void *before
         if self.state != NULL:
             before = exchange_limits(self.inherited.limits)
@@ -467,7 +471,7 @@ cdef class ScriptCoroutine:
 
     @property
     def is_queued(self):
-        """True while the program is queued for a thread."""
+        """True while the program waits for a thread of the pool."""
         return self.condition == QUEUED
 
     @property
@@ -477,11 +481,14 @@ cdef class ScriptCoroutine:
 
     @property
     def stack(self):
-        """Call stack of a suspended program: (function, source range), outermost first; empty while it runs."""
+        """Return the call stack of a suspended program as (function, source range), outermost first.
+
+        Empty while the program runs.
+        """
         cdef bint collecting
         if self.state == NULL or self.condition == RUNNING:
             return []
-        collecting = PyGC_Disable()  # a finalizer could let another thread resume the program
+        collecting = PyGC_Disable()  # a finalizer could run another thread, which resumes the program
         try:
             return script_stack(self.state)
         finally:
@@ -489,11 +496,11 @@ cdef class ScriptCoroutine:
                 PyGC_Enable()
 
     def run(self, steps=None):
-        """Run to the end, or for about `steps` backward jumps and calls; return True if the program has ended.
+        """Run to the end, or for about `steps` backward jumps and calls; return whether the program has ended.
 
         Block while the program waits for a future.  `future` receives the program's result or exception.
-        The limits of the calling thread apply; grad mode is that of the creating thread, or as set by the
-        program itself.
+        The limits of the calling thread apply. Grad mode is that of the thread that created the program, unless the
+        program changes it.
         """
         cdef int64_t slice = INT64_MAX if steps is None else <int64_t>steps
         if slice < 1:
@@ -512,7 +519,7 @@ cdef class ScriptCoroutine:
         return True
 
     def suspend(self):
-        """Request suspension of a program that another thread runs: `run` there returns False soon."""
+        """Request that a program which another thread runs is suspended; `run` in that thread then returns False."""
         if self.state != NULL:
             self.state.suspending = True
 
@@ -520,15 +527,17 @@ cdef class ScriptCoroutine:
         """Queue the program for the thread pool."""
         if self.condition != ENDED:
             self.condition = QUEUED
-            from ts._core.vm import interop_pool  # lazy: few programs fork
+            from ts._core.vm import interop_pool  # imported here, because few programs fork
 
             interop_pool.submit(self)
 
     def take_turn(self):
-        """Run the program, if still queued, until it ends or waits; it requeues itself when woken."""
+        """Run the program, if it is still queued, until it ends or waits; when its future finishes, it queues
+        itself.
+        """
         if self.condition != QUEUED:
             return
-        self.condition = RUNNING  # set first: changing limits may let another thread run
+        self.condition = RUNNING  # set before the limits are changed, which may run other threads
         cdef void *before = exchange_limits(self.inherited.limits)
         try:
             self.turn()
@@ -538,18 +547,18 @@ cdef class ScriptCoroutine:
             self.awaited.add_done_callback(self.wake)
 
     def go(self):
-        """Run the program in this thread until it ends or waits; it requeues itself when woken."""
+        """Run the program in this thread until it ends or waits; when its future finishes, it queues itself."""
         if self.condition != STOPPED:
             raise RuntimeError(f"{self} cannot be run by hand")
         self.condition = QUEUED
         self.take_turn()
 
     def wake(self, future):
-        """Queue the program: the future that it waits for is finished."""
+        """Queue the program, because the future that it waits for has finished."""
         self.queue()
 
     cdef int turn(self) except -1:
-        """Resume until the program ends, waits or is suspended; store its exception in the future."""
+        """Run until the program ends, waits or is suspended; if it raises, store the exception in its future."""
         cdef int status
         self.condition = RUNNING
         drop_code(self)
@@ -584,8 +593,8 @@ cdef class ScriptCoroutine:
 seal(ScriptCoroutine)
 
 
-# The garbage collector traverses the frames of suspended programs, so that a program waiting for an
-# unreachable future is collected with it.  Cython's own traversal visits the attributes.
+# The garbage collector traverses the frames of suspended programs, so that a program which waits for an unreachable
+# future is collected together with it.  Cython's traversal visits the attributes.
 
 cdef extern from "Python.h":
     ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept

@@ -1,14 +1,14 @@
-"""Script locations of failures, and cleanup of exceptions raised to the caller."""
+"""Script locations of errors, and cleanup of the exceptions that are raised to the caller."""
 
 from ts._core.vm.frame cimport State
 
-# Return (function, range) of the active frames and of the calls inlined in them, outermost first.
+# Return (function, range) of the active frames and of calls inlined in them, outermost first.
 cdef list script_stack(State *state)
-# Return the exception to raise: PyTorch's class, with the script's stack in its message.
+# Return the exception to raise, of PyTorch's class, with the stack of the script in its message.
 cdef object located(object error, list stack)
-# Remove internal causes and traceback frames of ts from an exception, and return it.
+# Remove internal causes and the traceback frames of ts from an exception, and return the exception.
 cdef object tidied(object error)
-# Return whether internal frames are hidden (off when debugging ts itself).
+# Return whether internal frames are hidden; False when ts itself is debugged.
 cdef bint hides_internals() except -1
-# Remove the traceback of an exception if all its frames are of ts, and return the exception.
+# Remove the traceback of an exception if all its frames belong to ts, and return the exception.
 cdef object shortened(object error)

@@ -1,6 +1,6 @@
-"""Script locations of failures, and cleanup of exceptions raised to the caller.
+"""Script locations of errors, and cleanup of the exceptions that are raised to the caller.
 
-In: the frames of a failed program, and its exception.  Out: the exception with the script's stack.
+In: the frames of a failed program, and its exception.  Out: the exception with the stack of the script.
 """
 
 from os import environ
@@ -12,7 +12,7 @@ from ts.module_names import is_own
 
 
 cdef list script_stack(State *state):
-    """Return (function, range) of the active frames and of the calls inlined in them, outermost first."""
+    """Return (function, range) of the active frames and of calls inlined in them, outermost first."""
     cdef Frame *frame = state.frame
     cdef Code code
     cdef Py_ssize_t at
@@ -20,7 +20,7 @@ cdef list script_stack(State *state):
     while frame != NULL:
         code = <Code>frame.code
         at = frame.pc - code.instructions
-        # In a calling or failed frame, `pc` is one past the instruction; in a new frame it is the first instruction.
+        # In a calling or failed frame, `pc` is one past the instruction; in a new frame, it is the first instruction.
         if code.lines:
             stack.extend(reversed(code.lines[max(at - 1, 0)] or ()))
         frame = frame.caller
@@ -29,7 +29,7 @@ cdef list script_stack(State *state):
 
 
 cdef object located(object error, list stack):
-    """Return the exception to raise: PyTorch's class, with the script's stack in its message."""
+    """Return the exception to raise, of PyTorch's class, with the stack of the script in its message."""
     if isinstance(error, (ScriptRuntimeError, LimitExceeded)):
         error.stack = stack + error.stack
         return error
@@ -38,7 +38,8 @@ cdef object located(object error, list stack):
     if isinstance(error, MemoryError):
         result = MemoryError(str(ScriptRuntimeError(str(error) or "there is not enough memory", stack, "MemoryError")))
     else:
-        text = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))  # with the class name in the text, as in PyTorch
+        # as in PyTorch, the text contains the class name
+        text = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))
         result = NotImplementedError(text) if isinstance(error, NotImplementedError) else RuntimeError(text)
     result.__cause__ = error
     return result
@@ -68,7 +69,7 @@ cdef bint hides_internals() except -1:
 
 
 cdef bint is_of_ts(object error) except -1:
-    """Return whether all traceback frames of the exception are of ts."""
+    """Return whether all traceback frames of the exception belong to ts."""
     place = error.__traceback__
     while place is not None:
         if not is_frame_of_ts(place):
