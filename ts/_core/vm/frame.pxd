@@ -1,10 +1,10 @@
-"""Frames on the heap: a running program is a linked list of them, kept by its State.
+"""Frames on the heap: a running program is a linked list of frames, which its State owns.
 
     chunk   [ frame | registers ][ frame | registers ][ ...  free ... ]        top: address of the next frame
 
-Frames are pushed and popped at the top of a list of chunks, so a call increments a pointer and copies the
-callee's register template.  A State belongs to one program at a time; the States of finished programs are
-reused.  All functions require the GIL, or a State that no other thread can access.
+Frames are pushed to and popped from a list of chunks, so a call only increments a pointer and copies the register
+template of the callee.  A State belongs to one program at a time; the States of finished programs are reused.  All
+functions require the GIL, or a State that no other thread can access.
 """
 
 from cpython.pystate cimport PyThreadState
@@ -18,18 +18,18 @@ from ts._core.value.ivalue cimport IValue, release
 
 cdef struct Frame:
     Frame *caller
-    PyObject *code                # borrowed from its Function or from the creator of the program
-    const Instruction *pc         # next instruction of a frame that does not run
-    int32_t result                # byte offset of the caller's result register
+    PyObject *code                # borrowed from the frame's Function, or from the creator of the program
+    const Instruction *pc         # the next instruction, while the frame does not run
+    int32_t result                # byte offset of the result register in the caller's frame
     int32_t padding
-    # followed by the registers
+    # The registers of the frame follow the struct in memory.
 
 
 cdef struct Chunk:
     Chunk *previous
     Chunk *next
     char *end
-    char *top                     # end of the chunk's frames, while a later chunk is in use
+    char *top                     # end of the frames in this chunk, while a later chunk is in use
 
 
 cdef struct State:
@@ -39,14 +39,14 @@ cdef struct State:
     Chunk *chunk
     IValue result                 # result of the finished program
     PyThreadState *thread         # set while the program runs without the GIL
-    int64_t budget                # remaining meter count at loop exit
-    int64_t quantum               # initial meter count
+    int64_t budget                # remaining count of the meter when the loop exits
+    int64_t quantum               # count of the meter when it starts
     double looked                 # time of the last check for signals
-    int64_t slice                 # budget until the program is suspended, INT64_MAX for never
-    bint suspending               # set by other threads: suspend at the next meter check
+    int64_t slice                 # budget until the program is suspended; INT64_MAX for never
+    bint suspending               # set by other threads: the program is suspended at the next meter check
     int depth
     int depth_limit
-    State *next                   # in the list of unused states
+    State *next                   # link in the list of unused States
 
 
 cdef inline char *frame_registers(Frame *frame) noexcept nogil:
@@ -58,7 +58,7 @@ cdef inline size_t frame_size(Code code) noexcept nogil:
 
 
 cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
-    """Push and return a frame with initialized registers; NULL if the chunk is full."""
+    """Push a frame with initialized registers and return it; return NULL if the chunk is full."""
     cdef char *place = state.top
     cdef size_t size = frame_size(code)
     if size > <size_t>(state.end - place):
@@ -74,8 +74,8 @@ cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
     return frame
 
 
-# Convert the innermost frame, which has only its arguments, to a frame of other code with equal
-# parameters; NULL if the chunk is full.  Not inlined, to save machine registers of the loop.
+# Turn the innermost frame, which has only its arguments, into a frame of other code with equal parameters; return
+# NULL if the chunk is full.  Not inlined, because the loop would then need more machine registers.
 cdef Frame *exchange_code(State *state, Code code) noexcept nogil
 
 
@@ -88,7 +88,7 @@ cdef inline void release_registers(Frame *frame) noexcept nogil:
 
 
 cdef inline void pop_frame(State *state) noexcept nogil:
-    """Remove the innermost frame; its registers must be released before."""
+    """Remove the innermost frame; the caller must have released its registers."""
     cdef Frame *frame = state.frame
     state.frame = frame.caller
     state.top = <char *>frame
@@ -98,13 +98,13 @@ cdef inline void pop_frame(State *state) noexcept nogil:
 
 
 cdef State *take_state() except NULL
-# Release all frames of a program and their registers.
+# Release all frames of a program, with their registers.
 cdef void release_frames(State *state) noexcept
 cdef void give_state(State *state) noexcept
-# Enter a new chunk with room for a frame of `size` bytes; raise MemoryError if the allocation fails.
+# Enter a new chunk with memory for a frame of `size` bytes; raise MemoryError if the allocation fails.
 cdef int enter_chunk(State *state, size_t size) except -1
 cdef void leave_chunk(State *state) noexcept nogil
-# Move the innermost frame to a chunk with room for the registers of `code`, before `exchange_code`.
+# Move the innermost frame to a chunk with memory for the registers of `code`; used before `exchange_code`.
 cdef int move_frame(State *state, Code code) except -1
 
 

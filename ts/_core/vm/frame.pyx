@@ -1,7 +1,7 @@
 """Allocation of States and of the stack chunks for their frames.
 
     state = take_state()          returns a State with an empty chunk, from the free list if possible
-    push_frame(state, code)       NULL if the chunk is full: call enter_chunk(state, size) and retry
+    push_frame(state, code)       NULL if the chunk is full: call enter_chunk(state, size) and try again
     give_state(state)             returns the State to the free list, with one chunk
 """
 
@@ -84,14 +84,14 @@ cdef int enter_chunk(State *state, size_t size) except -1:
 
 
 cdef void leave_chunk(State *state) noexcept nogil:
-    """Return to the previous stack chunk; cache the current one for the next deep call."""
+    """Return to the previous stack chunk; the current chunk is cached for the next deep call."""
     state.chunk = state.chunk.previous
     state.top, state.end = state.chunk.top, state.chunk.end
 
 
 cdef int move_frame(State *state, Code code) except -1:
     cdef size_t size = state.top - <char *>state.frame
-    cdef char *kept = <char *>malloc(size)  # a copy: `enter_chunk` may free the frame's chunk
+    cdef char *kept = <char *>malloc(size)  # a copy, because `enter_chunk` may free the chunk of the frame
     if kept == NULL:
         raise MemoryError()
     memcpy(kept, state.frame, size)

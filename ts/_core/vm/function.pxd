@@ -1,4 +1,4 @@
-"""Compiled functions callable from Python; see `function.pyx`."""
+"""Compiled functions that Python can call (`function.pyx`)."""
 
 from ts._core.value.ivalue cimport IValue
 from ts._core.vm.code cimport Callee
@@ -6,26 +6,27 @@ from ts._core.vm.frame cimport State
 
 
 cdef enum:
-    UNOPTIMIZED = 1 << 16             # an additional context flag: run graphs as written
+    UNOPTIMIZED = 1 << 16             # an additional context flag: the thread runs unoptimized graphs
 
 
 cdef class Function(Callee):
-    """Compiled function callable from Python.  Subclasses implement `_prepare`, which compiles the Code."""
-    cdef readonly str declaration     # PyTorch's schema text, for messages
-    cdef readonly tuple arguments     # (name, TypeSpec) or (name, TypeSpec, default) each
+    """A compiled function that Python can call.  Subclasses implement `_prepare`, which compiles the Code."""
+    cdef readonly str declaration     # the schema in PyTorch's syntax, for messages
+    cdef readonly tuple arguments     # tuples (name, TypeSpec) or (name, TypeSpec, default)
     cdef int argument_count
-    cdef int plain_count              # argument count of a fully positional call; -1 with keyword-only arguments
+    # number of arguments of a call with only positional arguments; -1 if there are keyword-only arguments
+    cdef int plain_count
     cdef int positional_count
     cdef tuple names
     cdef dict defaults
-    cdef Function differentiated      # graph variant with gradients, or None before first use
+    cdef Function differentiated      # the graph variant with gradients; None before the first use
     cdef object __weakref__
     cdef dict __dict__
 
-    # Return the graph variant that a call in this thread executes.
+    # Return the graph variant that a call in this thread runs.
     cdef Function in_force(self, tuple args, dict kwargs)
     cdef Function with_tape(self)
-    # Run on values that conform to the parameters; writes a new reference to `result`.
+    # Run with values that conform to the parameters; write the result to `result` with a new reference.
     cdef int run_values(self, IValue *values, IValue *result) except -1
     cdef object call(self, tuple args, dict kwargs)
     cdef object call_watched(self, tuple args, dict kwargs)

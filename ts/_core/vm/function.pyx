@@ -1,4 +1,4 @@
-"""Compiled functions callable from Python: bind and unbox the arguments into a frame, run it, box the result.
+"""Compiled functions that Python can call: unboxes the arguments into a frame, runs it, and boxes the result.
 
 In: Python arguments.  Out: a Python value, or PyTorch's exception.
 
@@ -8,9 +8,9 @@ In: Python arguments.  Out: a Python value, or PyTorch's exception.
     f = ScriptFunction("f", [("x", INT_SPEC), ("y", INT_SPEC, 2)], "f(int x, int y=2) -> int")
     f(1), f(1, y=3)
 
-A call executes one of the function's graph variants: the graph as written if optimization is disabled (`set_optimizing`) or
-autocast is active, as the optimizer assumes dtypes that autocast changes; the differentiated graph if autograd records the
-call; else the optimized graph.
+A call runs one of the graph variants of the function.  If optimization is disabled (`set_optimizing`) or autocast is
+active, this is the unoptimized graph, because the optimizer assumes dtypes that autocast changes.  If autograd records
+the call, it is the differentiated graph.  Otherwise it is the optimized graph.
 """
 
 from cpython.long cimport PyLong_CheckExact
@@ -38,30 +38,31 @@ cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
 
 
-cdef PyObject *last_called = NULL  # a borrowed Function, which resets this when it is freed
+cdef PyObject *last_called = NULL  # a borrowed reference, which the Function resets when it is deallocated
 
 
 def last_executed():
-    """Return the function last called from Python, on any thread; None if unavailable or freed."""
+    """Return the function that Python called last, on any thread; None if there is none or it was deallocated."""
     return <object>last_called if last_called != NULL and Py_REFCNT(last_called) > 0 else None
 
 
 def is_optimizing():
-    """Return whether this thread runs optimized graph variants."""
+    """Return whether this thread runs optimized graphs."""
     return not context_flags() & AS_WRITTEN
 
 
 def set_optimizing(bint on):
-    """Enable or disable optimized graph variants in this thread; return the previous setting."""
+    """Enable or disable optimized graphs in this thread; return the previous setting."""
     return not set_flag(<Flag>UNOPTIMIZED, not on)
 
 
 cdef enum:
-    AS_WRITTEN = UNOPTIMIZED | AUTOCAST  # context flags that select the graph as written
+    AS_WRITTEN = UNOPTIMIZED | AUTOCAST  # context flags for which unoptimized graphs run
 
 
 cdef enum:
-    MAX_QUERIES = 4096                  # nested values searched for tensors; beyond, gradients are assumed
+    # maximal number of nested values searched for tensors; for more values, a tensor that requires grad is assumed
+    MAX_QUERIES = 4096
 
 
 cdef bint any_wants(tuple args, dict kwargs) except -1:
@@ -74,7 +75,7 @@ cdef bint any_wants(tuple args, dict kwargs) except -1:
 
 
 def wants_gradients(tuple args not None):
-    """Return whether an argument is, or may contain (as modules do), a tensor that requires grad."""
+    """Return whether an argument is a tensor that requires grad, or may contain one, as modules do."""
     return any_wants(args, {})
 
 
@@ -158,7 +159,9 @@ cdef class Function:
         return self.call(args, kwargs)
 
     cdef object call_watched(self, tuple args, dict kwargs):
-        """Call with a tracer, profiler or non-default graph variant active."""
+        """Call the function while a tracer or profiler is active, or another graph variant than the default must
+        run.
+        """
         cdef Event event
         cdef Function runs
         if tracing():
@@ -182,21 +185,23 @@ cdef class Function:
         return self.differentiated
 
     def without_optimisation(self):
-        """Return the graph variant as written; `self` if there is no other."""
+        """Return the unoptimized graph variant; `self` if there is no other variant."""
         return self
 
     def with_gradients(self):
-        """Return the differentiated graph variant, used in grad mode; `self` if there is no other."""
+        """Return the differentiated graph variant, which runs in grad mode; `self` if there is no other variant."""
         return self
 
     @property
     def by_name(self):
-        """Number of trailing keyword-only arguments."""
+        """Number of keyword-only arguments, which are the last ones."""
         return self.argument_count - self.positional_count
 
     @property
     def compiled_code(self):
-        """Verified general Code of calls by this thread without gradients, compiled on first access."""
+        """Return the general Code that calls of this thread without gradients run; it is compiled at the first
+        access.
+        """
         cdef Function runs = self.without_optimisation() if context_flags() & AS_WRITTEN else self
         if runs.ready == NULL:
             runs.prepare()
@@ -205,7 +210,7 @@ cdef class Function:
 
     @property
     def plans(self):
-        """Specializations of that code by argument spec, or None."""
+        """Return the specializations of `compiled_code`; None if there are none."""
         cdef Function runs = self.without_optimisation() if context_flags() & AS_WRITTEN else self
         return None if runs.ready == NULL else runs.code.plans
 
@@ -228,7 +233,7 @@ cdef class Function:
         except BaseException as error:
             give_state(state)
             raise shortened(error)
-        result = state.result  # moved: boxing runs Python code, whose calls may reuse the state
+        result = state.result  # moved out of the state, because boxing runs Python code that may reuse the state
         give_state(state)
         try:
             return box(&result)
@@ -258,7 +263,7 @@ cdef class Function:
         return 0
 
     cdef int write_parameters(self, State *state, tuple args) except -1:
-        """Unbox the arguments into the innermost frame; release all frames on failure."""
+        """Unbox the arguments into the innermost frame; if this fails, release all frames."""
         cdef IValue *r = <IValue *>frame_registers(state.frame)
         cdef int i = 0, overflow = 0
         try:
@@ -274,7 +279,7 @@ cdef class Function:
             raise
         except (TypeError, ValueError, OverflowError, RuntimeError) as error:
             release_frames(state)
-            foreign = with_tensors(args, self.specs)  # convert foreign arrays for Tensor parameters
+            foreign = with_tensors(args, self.specs)  # convert arrays of other libraries for Tensor parameters
             if foreign is not None:
                 first_frame(state, self.code)
                 return self.write_parameters(state, foreign)
@@ -284,7 +289,7 @@ cdef class Function:
         return 0
 
     def start(self, *args, **kwargs):
-        """Return a `ScriptCoroutine` of the call, not yet started."""
+        """Return a `ScriptCoroutine` for a call; it is not started yet."""
         cdef ScriptCoroutine program
         if self.ready == NULL:
             self.prepare()
@@ -295,7 +300,7 @@ cdef class Function:
         return program
 
     def bind(self, tuple args, dict kwargs):
-        """Convert keyword arguments to positional ones; raise PyTorch's errors for invalid calls."""
+        """Convert keyword arguments to positional arguments; raise PyTorch's error for an invalid call."""
         if len(args) + len(kwargs) > self.argument_count:
             raise RuntimeError(
                 f"{self.name}() expected at most {self.argument_count} argument(s) but received {len(args) + len(kwargs)}"
@@ -335,5 +340,5 @@ cdef class Function:
 
 
 cdef str with_hint(str hint):
-    """Return the hint as the last line of an error message, or "" without a hint."""
+    """Return `hint` as the last line of an error message; "" if the hint is empty."""
     return f"\nHint: {hint}" if hint else ""

@@ -1,15 +1,15 @@
 """Futures, with the interface of `torch.futures.Future`.
 
-In: a result or an exception, set once.  Out: that result or exception, to all waiting scripts and threads.
+In: a result or an exception, set once.  Out: this result or exception, for all waiting scripts and threads.
 
     f = Future()
     g = f.then(lambda f: f.value() + 1)
     f.set_result(1)
     g.wait()                    2
 
-A `wait` in a script parks its program (`execution`).  A `wait` from Python blocks the thread, which first runs the
-programs that the future depends on, unless a worker has started them: a forked program that is waited for
-immediately runs on the waiting thread, and nested forks need only one thread.
+A `wait` in a script parks the program of the script (`execution`).  A `wait` in Python blocks the thread, but first
+runs the programs that the future depends on, unless a worker has started them.  So if a program is forked and waited
+for immediately, it runs on the waiting thread, and nested forks need only one thread.
 """
 
 import threading
@@ -32,7 +32,7 @@ cdef object allocate_lock = threading.Lock
 cdef object Lock = type(allocate_lock())
 
 
-@cython.trashcan(True)  # bounds recursion when a chain of futures is released
+@cython.trashcan(True)  # limits the recursion when a chain of futures is released
 cdef class Future:
     def __cinit__(self, *_, **__):
         self.callbacks = []
@@ -80,7 +80,7 @@ cdef class Future:
             release(&value)
 
     def exception(self):
-        """Return the exception of a failed future, or None."""
+        """Return the exception of a failed future; None for other futures."""
         return self.error
 
     cdef int take(self, TypeSpec spec, IValue *out) except -1:
@@ -88,7 +88,7 @@ cdef class Future:
         if self.error is not None:
             if isinstance(self.error, LimitExceeded) or not isinstance(self.error, Exception):
                 raise self.error
-            # A new exception, as the original may already contain a script's stack.
+            # Raise a new exception, because the original may already contain the stack of a script.
             raise RuntimeError(str(self.error)) from self.error
         if self.from_python:
             unbox(self.result, spec, &value)
@@ -104,11 +104,11 @@ cdef class Future:
         return 0
 
     def set_result(self, result):
-        """Finish with a result."""
+        """Finish the future with a result."""
         self.finish(result, None, True)
 
     def set_exception(self, result):
-        """Finish with an exception."""
+        """Finish the future with an exception."""
         if not isinstance(result, Exception):
             raise AssertionError(f"{result} is of type {type(result)}, not an Exception.")
         self.finish(None, result, True)
@@ -130,7 +130,7 @@ cdef class Future:
         return 0
 
     def call(self, callback):
-        """Run a callback; print the traceback if it fails."""
+        """Call `callback` with the future; if it raises, print the traceback."""
         try:
             callback(self)
         except Exception:
@@ -139,7 +139,7 @@ cdef class Future:
             traceback.print_exc()
 
     def add_done_callback(self, callback):
-        """Register `callback(self)`, called on completion, or immediately if finished."""
+        """Register `callback(self)`, which is called when the future finishes, or now if it has finished."""
         if not callable(callback):
             raise TypeError(f"add_done_callback(): expected a callable, not {type(callback).__name__}")
         if self.finished:
@@ -148,7 +148,7 @@ cdef class Future:
             self.callbacks.append(callback)
 
     def then(self, callback):
-        """Return a future of the result of `callback(self)`, called on completion."""
+        """Return a future for the result of `callback(self)`, which is called when this future finishes."""
         if not callable(callback):
             raise TypeError(f"then(): incompatible function arguments: expected a callable, not {type(callback).__name__}")
         cdef Future following = Future()
@@ -195,10 +195,10 @@ register_future_type(Future)
 
 
 cdef object waiting_program(Future future):
-    """Return the queued program that a future transitively depends on, or None."""
+    """Return a queued program that `future` depends on, directly or through other futures; None if there is none."""
     cdef int steps = 0
     producer = future.producer
-    while producer is not None and steps < 10000:  # bounded: futures may wait for each other in a cycle
+    while producer is not None and steps < 10000:  # limited, because futures may wait for each other in a cycle
         if producer.is_queued:
             return producer
         future = producer.awaited

@@ -1,4 +1,4 @@
-"""Thread context inherited by work on other threads."""
+"""Thread context that work on other threads inherits."""
 
 from cpython.ref cimport PyObject
 
@@ -6,12 +6,12 @@ from ts._core.dispatch.autocast cimport AutocastState
 
 
 cdef class ThreadContextSnapshot:
-    """Snapshot of a thread's context flags and limits, for work on other threads; excludes the tracer."""
+    """Snapshot of a thread's context flags and limits, without the tracer, for work on other threads."""
     cdef unsigned int flags
     cdef AutocastState autocast
-    cdef void *limits             # a reference, or NULL
-    cdef PyObject *carried        # `carried()` of that thread: a reference, or NULL
+    cdef void *limits             # owned reference, or NULL
+    cdef PyObject *carried        # the object that `carry` set in the thread: an owned reference, or NULL
 
-    # Swap context flags and autocast state with this thread's.  A second call swaps back, keeping changes
-    # made by the work.
+    # Exchange the context flags and the autocast state with those of the current thread.  A second call exchanges them
+    # back, so that changes by the work are kept in the snapshot.
     cdef void trade_flags(self) noexcept

@@ -1,10 +1,10 @@
-"""Execution of work on other threads in the context of the creating thread.
+"""Execution of work on other threads in the context of the thread that created it.
 
     inherited = ThreadContextSnapshot()
     Thread(target=lambda: inherited.run(work))      runs `work` with this thread's limits, grad mode and autocast state
 
-    carry(7)                                        one additional object, inherited by work on other threads
-    carried()                                       7, also in such work; None by default
+    carry(7)                                        sets one more object that work on other threads inherits
+    carried()                                       7, in this thread and in such work; None by default
 """
 
 cimport cython
@@ -22,12 +22,12 @@ cdef extern from *:
 
 
 def carried():
-    """Return the object set by `carry`, inherited by work of this thread; None by default."""
+    """Return the object set by `carry` in this thread or inherited from another thread; None by default."""
     return None if carried_here == NULL else <object>carried_here
 
 
 def carry(x):
-    """Set the object that work of this thread inherits; None removes it."""
+    """Set the object that work started by this thread inherits; None removes it."""
     global carried_here
     cdef PyObject *before = carried_here
     carried_here = NULL if x is None else <PyObject *>x
@@ -55,7 +55,7 @@ cdef class ThreadContextSnapshot:
         self.autocast = exchange_switches(self.autocast)
 
     def run(self, work):
-        """Return `work()`, run in this context on the current thread."""
+        """Call `work()` in this context on the current thread and return its result."""
         cdef void *before = exchange_limits(self.limits)
         self.trade_flags()
         try:

@@ -3,10 +3,11 @@
 In: a State whose innermost frame is before an instruction.  Out: an exit status, and the updated state.
 
     ADD_I64  2 0 1        r[2] := r[0] + r[1]
-    RETURN   2            pops the frame; DONE when it was the last one
+    RETURN   2            pops the frame; DONE if it was the last frame
 
-The loop never recurses: a CALL pushes a frame, a RETURN pops it.  It has one exit, which returns a status; `execution`
-handles the status (a meter check, a callee that is not compiled yet, an error) outside of the hot code.
+The loop does not recurse: a CALL pushes a frame, a RETURN pops it.  It has a single exit, which returns a status, such
+as a meter check, a callee that is not compiled yet, or an error.  `execution` handles the status outside of the hot
+code.
 """
 
 from cpython.ref cimport PyObject
@@ -97,15 +98,18 @@ cdef extern from *:
     void subscribe() noexcept nogil
     void unreachable() noexcept nogil
 
-# Declared without exceptions, as in `instruction_helpers`: an exception stays set until the loop exits.
+# Types of functions that can raise, declared `noexcept` as in `instruction_helpers`: an exception stays set until the
+# loop exits.
 ctypedef int (*PrintCall)(IValue *r, const int32_t *items) noexcept nogil
 ctypedef PyObject *(*ChooseCall)(PyObject *plans, const IValue *r) noexcept nogil
 
 
-# ---------------------------------------------------------------- the loop
+# ---------------------------------------------------------------- interpreter loop
 
 cdef int loop(State *state) noexcept nogil:
-    """Execute instructions until a status needs handling outside the loop; `state` has frame and pc."""
+    """Execute instructions until a status must be handled outside of the loop; `state` contains the frame and its
+    pc.
+    """
     cdef Frame *frame = state.frame
     cdef char *r = frame_registers(frame)
     cdef const Instruction *pc = frame.pc
@@ -590,7 +594,7 @@ cdef int loop(State *state) noexcept nogil:
             if status:
                 break
 
-        # Superinstructions: the effects of their two instructions in order.
+        # Superinstructions, which execute two instructions in order.
         elif op == ADD_I64__LOOP_STEP:
             I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
             at = pc
@@ -750,7 +754,7 @@ cdef int loop(State *state) noexcept nogil:
 # ---------------------------------------------------------------- calls
 
 cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexcept nogil:
-    """Push and return the callee's frame; NULL if the call needs the slow path."""
+    """Push a frame for the callee and return it; return NULL if the call needs `call_slowly`."""
     cdef PyObject *code = (<Callee>function).ready
     if code == NULL or budget <= 0 or state.depth >= state.depth_limit:
         return NULL
@@ -760,13 +764,15 @@ cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexc
 
 
 cdef inline Frame *exchange(State *state, PyObject *plans) noexcept nogil:
-    """Continue the innermost frame in the specialized code for its arguments; NULL if that needs the slow path."""
+    """Turn the innermost frame into a frame of the specialized code for its arguments; NULL if the slow path is
+    needed.
+    """
     cdef PyObject *code = (<ChooseCall>code_for)(plans, <IValue *>frame_registers(state.frame))
     return NULL if code == NULL else exchange_code(state, <Code>code)
 
 
 cdef inline Frame *enter_method(PyObject *method, PyObject *x, State *state, int64_t budget) noexcept nogil:
-    """Push a frame of the inline-cached method; return NULL if the object's class is not the cached one."""
+    """Push a frame for the method in the inline cache; return NULL if the object's class is not the cached class."""
     if <PyObject *>(<Object>x).cls != <PyObject *>(<Method>method).cls:
         return NULL
     return enter(<PyObject *>(<Method>method).callee, state, budget)

@@ -1,4 +1,4 @@
-"""Instructions that create containers, check types and print; see `making.pxd`."""
+"""Functions for instructions that create containers, check types and print (`making.pxd`)."""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
@@ -73,7 +73,7 @@ cdef int make_object(PyObject *spec, IValue *out) except -1:
 
 
 cdef bint is_instance(IValue *x, PyObject *type) noexcept nogil:
-    """Return whether the value has the type; containers store their type."""
+    """Return whether a value has a type, like `isinstance` in scripts; containers store their type."""
     cdef int kind = (<TypeSpec>type).kind
     if x.tag != TAG_OBJECT:
         return kind == kind_of_tag(x.tag) or kind == KIND_ANY or (kind == KIND_NUMBER and x.tag != TAG_NONE)

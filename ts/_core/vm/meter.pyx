@@ -1,13 +1,13 @@
-"""Interpreter meter: a step countdown, with signal handling and limit checks at zero.
+"""Interpreter meter: counts steps down to zero, then handles signals and checks limits.
 
-A backward jump or a call costs 1, an operator 16.  At zero the loop handles signals (Ctrl-C), lets other
-threads run, and checks the limits of the thread:
+A backward jump or a call counts 1, an operator 16.  At zero, the loop handles signals (Ctrl-C), lets other threads
+run, and checks the limits of the thread:
 
-    with LimitsBlock(fuel, seconds, bytes, depth):       each a number or None; they nest
+    with LimitsBlock(fuel, seconds, bytes, depth):       each argument is a number or None; blocks can be nested
         ...
 
-Code without object operands releases the GIL at its first check, so that short calls avoid the cost; it
-reacquires the GIL every 20 ms for signals.
+Code without object operands releases the GIL at its first check, not at once, so that short calls do not pay for it.
+It acquires the GIL every 20 ms to handle signals.
 """
 
 from cpython.pystate cimport PyThreadState
@@ -35,29 +35,29 @@ cdef enum:
     QUANTUM = 4096
     DEPTH_LIMIT = 65536
 
-cdef double SIGNAL_SECONDS = 0.02     # interval of signal checks without the GIL
-cdef double TURN_SECONDS = 0.005      # interval at which the GIL is released for other threads
+cdef double SIGNAL_SECONDS = 0.02     # interval of signal checks while the GIL is released
+cdef double TURN_SECONDS = 0.005      # interval at which the GIL is released so that other threads can run
 
 
 cdef struct Limits:
-    # Limits of one `with ts.limits(...)` block; unlimited quantities have the largest value.
+    # Limits of one `with ts.limits(...)` block; a quantity without a limit has the largest value.
     Limits *outer                     # owned reference, or NULL
-    int users                         # reference count: the thread, inner limits and forked programs
-    int64_t fuel                      # remaining steps; may be negative, as operators cost more than one
+    int users                         # number of references: from the thread, from inner limits, from forked programs
+    int64_t fuel                      # remaining steps; can be negative, because operators count more than one step
     int64_t initial_fuel
-    double deadline                   # the earliest deadline of this block and the outer blocks
-    double seconds                    # `seconds` of the block that set the deadline
+    double deadline                   # the earliest deadline of this block and its outer blocks
+    double seconds                    # argument `seconds` of the block with this deadline
     MemoryBudget *memory                 # owned reference, or NULL
     int depth
 
 
 cdef inline Limits *innermost() noexcept nogil:
-    """Return the limits of this thread, or NULL."""
+    """Return the limits of the innermost block in this thread; NULL without limits."""
     return <Limits *>context().limits
 
 
 cdef class LimitsBlock:
-    """Context manager of `ts.limits`; `__enter__` and `__exit__` are not interruptible."""
+    """Context manager of `ts.limits`; no signal handler runs in `__enter__` and `__exit__`."""
 
     cdef readonly object fuel, seconds, bytes, depth
 
@@ -175,7 +175,7 @@ cdef void charge(State *state) noexcept nogil:
     state.quantum = state.budget = 0
 
 
-# Type of `check` for calls from nogil functions; the caller holds the GIL.
+# Type of `check` for calls from nogil functions; the caller must hold the GIL.
 ctypedef int (*Check)() noexcept nogil
 
 
@@ -208,7 +208,7 @@ cdef str stack_message(int depth, str name):
 
 
 cdef int check() except -1:
-    """Raise the pending signal or limit error, if any."""
+    """Raise the exception of a signal handler, or the error of an exceeded limit; return 0 otherwise."""
     cdef Limits *limits = innermost()
     check_time()
     while limits != NULL:

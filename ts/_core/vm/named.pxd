@@ -1,4 +1,4 @@
-"""Base classes of function-table entries, with the fields that the verifier reads."""
+"""Base classes for the entries of a code's function table, with the fields that the verifier reads."""
 
 from ts._core.value.spec cimport TypeSpec
 
@@ -15,4 +15,4 @@ cdef class MethodBase(CalleeBase):
 
 cdef class BreakpointsBase:
     """Base class of `breaks.Breakpoints`, the operand of BREAK."""
-    cdef bytearray flags              # flags of each stop point
+    cdef bytearray flags              # one byte of flags per stop point

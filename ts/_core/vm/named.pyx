@@ -1,4 +1,4 @@
-"""Base classes of function-table entries; see `named.pxd`."""
+"""Base classes for the entries of a code's function table (`named.pxd`)."""
 
 from ts._core.value.spec cimport ANY_SPEC
 

@@ -1,7 +1,7 @@
-"""Interface of the interpreter to machine code of hot loops: requests, entry and callbacks.
+"""Interface between the interpreter and the machine code of hot loops: compile requests, entry and callbacks.
 
-The interpreter enters machine code by ENTER_NATIVE, which replaces the LOOP instructions of compiled loops; see
-`Native` in `code.pxd`.  Machine code returns like the interpreter: with a status and the next instruction.
+The interpreter enters machine code by ENTER_NATIVE, which replaces the LOOP instructions of compiled loops (`Native`
+in `code.pxd`).  Like the interpreter loop, machine code returns a status and the next instruction.
 """
 
 from cpython.ref cimport PyObject
@@ -10,18 +10,18 @@ from libc.stdint cimport int64_t
 from ts._core.vm.code cimport Code
 
 cdef enum:
-    FEW_JUMPS = 64                # calls with fewer jumps are not counted
+    FEW_JUMPS = 64                # the jumps of calls with fewer jumps are not counted
 
-# Callback addresses for machine code: by opcode, then other addresses.
+# Addresses of callbacks for machine code: first by opcode, then others.
 cdef void **NATIVE_TABLE
-# The number of backward jumps that makes a Code hot; INT64_MAX without a registered compiler.
+# Number of backward jumps after which a Code is hot; INT64_MAX if no compiler is registered.
 cdef int64_t patience
 
-# Request machine code for a Code, at most once.  Requires the GIL.
+# Request machine code for a Code, at most once per Code.  Requires the GIL.
 cdef int offer(Code code) except -1
 
 
 cdef inline bint warmed(PyObject *code, int64_t jumps) noexcept nogil:
-    """Add backward jumps to a Code's counter; return whether it should be offered to the compiler."""
+    """Add backward jumps to the counter of a Code; return whether the Code should be offered to the compiler."""
     (<Code>code).heat = (<Code>code).heat + jumps
     return (<Code>code).heat >= patience and not (<Code>code).offered

@@ -1,6 +1,6 @@
-"""Callback table of machine code, and requests to the compiler for hot code.
+"""Callback table for machine code, and requests to the compiler to compile hot code.
 
-In: a Code with many executed loop iterations.  Out: a call of the registered compiler with the Code.
+In: a Code that has executed many loop iterations.  Out: a call of the registered compiler with the Code.
 
     register_compiler(request, 65536)       request(code) is called at the first meter check after 65536 backward jumps
     layout()                                byte offsets of the fields of lists, objects and tensors
@@ -77,7 +77,7 @@ cdef extern from *:
 ctypedef int (*Part)(char *r, const Instruction *at) noexcept nogil
 
 cdef void *table[OPCODE_COUNT + 2]
-cdef int64_t until_exit = -1          # remaining instructions of test builds before an exit; negative: unlimited
+cdef int64_t until_exit = -1          # remaining instructions until an exit, for tests; negative: no exit
 
 NATIVE_TABLE = table
 patience = INT64_MAX
@@ -135,24 +135,25 @@ cdef int offer(Code code) except -1:
 
 
 def register_compiler(request, int64_t jumps):
-    """Call `request` with each Code that exceeds the number of backward jumps; None disables compilation."""
+    """Register `request`, which is called with each Code after `jumps` backward jumps; None disables compilation."""
     global compiler, patience
     compiler = request
     patience = INT64_MAX if request is None else jumps
 
 
 def force_exit(int64_t instructions):
-    """Make test builds of machine code exit after a number of instructions (negative: never).
+    """Make the machine code of test builds exit after a number of instructions; negative: never.
 
-    Return the previous remaining number."""
+    Return the previous remaining number.
+    """
     global until_exit
     before, until_exit = until_exit, instructions
     return before
 
 
 def layout():
-    """Return sizes, byte offsets and constants for machine code generation."""
-    cdef PyObject *x = <PyObject *>&until_exit  # any address: only field offsets are computed
+    """Return the sizes, byte offsets and constants that the machine code generator needs."""
+    cdef PyObject *x = <PyObject *>&until_exit  # any address: only offsets of fields are computed from it
     cdef IValue value
     return {
         "value": sizeof(IValue),

@@ -1,4 +1,4 @@
-"""Access to instruction operands: registers by byte offset, jumps by distance.
+"""Access to instruction operands: registers by byte offsets, jumps by distances.
 
     r     the registers of the running frame
     R     the register itself        I  F  O     its payload as an int, a float, an object (borrowed)
@@ -14,7 +14,7 @@ from ts._core.vm.frame cimport Frame
 
 
 cdef inline void require_register(char *r, int32_t operand) noexcept nogil:
-    """Assert that an operand is a valid register offset; the Frame header precedes the registers."""
+    """Assert that an operand is a valid register offset; the header of the Frame is before the registers in memory."""
     require(
         0 <= operand < (<Code>(<Frame *>r - 1).code).register_count * <int32_t>sizeof(IValue)
         and operand % <int32_t>sizeof(IValue) == 0, b"an operand is no register of the frame",

@@ -1,6 +1,7 @@
-"""Selection of specialized code by a call's arguments.
+"""Selection of specialized code by the arguments of a call.
 
-In: the arguments, in the first registers of a frame.  Out: the specialization with matching guards, or general code.
+In: the arguments, in the first registers of a frame.  Out: the specialization whose guards match, or
+general code.
 
     plans = Specializations("f", specs, result, [0, 2], make, make_general)       guards x and b of f(x, n, b)
     make([x, b])                  called once per combination of guard words; later calls reuse the code
@@ -14,7 +15,7 @@ from ts._core.value.build_lock import build_lock
 
 MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_PLANS       # for reports
 cdef int together = 0              # number of specializations in the process
-cdef object check = None           # raises if the signature of new code differs from that of the function
+cdef object check = None           # check(code, specializations) raises an error if the signatures differ
 
 
 cdef int set_check(object function) except -1:
@@ -24,7 +25,7 @@ cdef int set_check(object function) except -1:
 
 
 cdef uint32_t word_of(const IValue *x) noexcept:
-    """Return the guard word of an argument."""
+    """Return the guard word of an argument; NO_WORD if it cannot be specialized."""
     cdef int rank
     if x.tag == TAG_NONE:
         return IS_NONE
@@ -43,7 +44,7 @@ cdef uint32_t word_of(const IValue *x) noexcept:
 
 
 cdef int rank_elsewhere(Tensor t) noexcept:
-    """Return the rank of a non-CPU array; -1 if it is unknown."""
+    """Return the rank of an array that is not on the CPU; -1 if it is unknown."""
     try:
         return len(t.array.shape)
     except Exception:
@@ -59,7 +60,7 @@ cdef inline bint holds(const uint32_t *words, const uint32_t *plan, int count) n
 
 
 cdef int find(Specializations p, const uint32_t *words) noexcept:
-    """Return the index of the specialization with these guard words, or -1."""
+    """Return the index of the specialization with these guard words; -1 if there is none."""
     cdef int plan
     if p.last < p.count and holds(words, p.words[p.last], p.guards):
         return p.last
@@ -71,7 +72,7 @@ cdef int find(Specializations p, const uint32_t *words) noexcept:
 
 
 cdef bint may_plan(Specializations p, const uint32_t *words) noexcept:
-    """Return whether a new specialization for these guard words is allowed."""
+    """Return whether the limits allow a new specialization for these guard words."""
     cdef int i
     if p.count >= MAX_PLANS or together >= MAX_BATCH:
         return False
@@ -112,7 +113,7 @@ cdef PyObject *code_for(PyObject *plans, const IValue *r) noexcept:
 
 cdef class Specializations:
     def __cinit__(self, str name not None, tuple specs not None, TypeSpec result not None, registers, make, make_general):
-        """Guard the arguments in `registers`; raise ValueError for too many or invalid ones."""
+        """Guard the arguments in `registers`; raise ValueError if there are too many or one is invalid."""
         self.name, self.specs, self.result = name, specs, result
         self.make, self.make_general = make, make_general
         self.held = []
@@ -128,17 +129,19 @@ cdef class Specializations:
 
     @property
     def registers(self):
-        """Registers of the guarded arguments."""
+        """Return the registers of the guarded arguments."""
         return [self.at[i] for i in range(self.guards)]
 
     @property
     def made(self):
-        """List of (code, entry count) per specialization; code is None for general code."""
+        """Return (code, number of entries) for each specialization; `code` is None for general code."""
         return [(None if self.codes[i] == NULL else <object>self.codes[i], self.runs[i]) for i in range(self.count)]
 
     @property
     def chosen_plan(self):
-        """Index of the specialization entered last; None for general code or before the first call."""
+        """Return the index of the specialization that was entered last; None for general code or before the first
+        call.
+        """
         for i in range(self.count):
             if self.codes[i] != NULL and self.codes[i] == self.chosen:
                 return i
@@ -146,11 +149,11 @@ cdef class Specializations:
 
     @property
     def general_code(self):
-        """General code, or None if not compiled yet."""
+        """Return the general code; None if it is not compiled yet."""
         return None if self.general == NULL else <object>self.general
 
     cdef int settle(self, IValue *r) except -1:
-        """Create the specialization for these arguments under the build lock, unless it exists."""
+        """Create the specialization for these arguments, unless it exists, while holding the build lock."""
         global together
         cdef uint32_t words[MAX_GUARDS]
         cdef int plan
@@ -159,7 +162,8 @@ cdef class Specializations:
             plan = find(self, words)
             if plan < 0 and may_plan(self, words):
                 code = self.make([box_shallow(&r[self.at[i]]) for i in range(self.guards)])
-                if find(self, words) < 0 and may_plan(self, words):  # `make` may have created it recursively
+                # checked again, because `make` may have created it recursively
+                if find(self, words) < 0 and may_plan(self, words):
                     plan = self.count
                     if code is not None:
                         self.codes[plan] = self.adopt(code)
@@ -172,7 +176,7 @@ cdef class Specializations:
         return 0
 
     cpdef object code_for_all(self):
-        """Return the general code, compiled on first use."""
+        """Return the general code; it is compiled at the first call."""
         if self.general == NULL:
             with build_lock():
                 if self.general == NULL:
@@ -180,7 +184,7 @@ cdef class Specializations:
         return <object>self.general
 
     cdef PyObject *adopt(self, object code) except NULL:
-        """Check and retain code that the interpreter enters in place of the function's own."""
+        """Check the signature of new code, and keep the code alive."""
         check(code, self)
         self.held.append(code)
         return <PyObject *>code

@@ -1,12 +1,13 @@
-"""Calls from scripts to Python: a Python callable as an operator of the interpreter.
+"""Calls of Python from scripts: wraps a Python callable as an operator of the interpreter.
 
-In: registers.  Out: the callable's result, checked against the expected type.
+In: registers.  Out: the result of the callable, whose type is checked.
 
     op = PythonOperator(function, 2, INT_SPEC)      runs `function(a, b)`, which must return an int
 
-Containers are copied in both directions, as at every boundary to Python.  An exception of the callable is converted to a
-RuntimeError whose message has its class, message and Python stack, with the exception as cause.  Errors of `ts.limits`
-and exceptions that are not an `Exception` (KeyboardInterrupt) propagate unchanged.
+Containers are copied in both directions, as in all conversions between scripts and Python.  If the callable raises,
+the script raises a RuntimeError with this exception as the cause; its message contains the class, message and Python
+stack. Errors of `ts.limits`, and exceptions that do not derive from `Exception` (KeyboardInterrupt), propagate
+unchanged.
 """
 
 from warnings import warn_explicit
@@ -26,7 +27,7 @@ from ts.module_names import is_own
 
 @cython.final
 cdef class PythonOperator(Operator):
-    """Operator that calls a Python callable, with a fixed number of arguments and one result of a known type."""
+    """Operator that calls a Python callable, with a fixed number of arguments and one result whose type is known."""
 
     cdef readonly object function
 
@@ -66,12 +67,13 @@ cdef int call_python(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef str class_name(object x):
-    return "_TensorMeta" if x is Tensor else type(x).__name__  # PyTorch's tensors have a metaclass
+    # if `x` is the class Tensor: in PyTorch, the class of this class is the metaclass _TensorMeta
+    return "_TensorMeta" if x is Tensor else type(x).__name__
 
 
 @cython.final
 cdef class WarnOperator(Operator):
-    """Operator of `warnings.warn` in a script; the warning has the source location of the call."""
+    """Operator for `warnings.warn` in a script; the warning shows the source location of the call."""
 
     cdef readonly str filename
     cdef readonly int line
@@ -89,7 +91,7 @@ cdef int warn_there(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 def failure_text(error):
-    """Return class, message and Python stack of an exception (innermost call first) in PyTorch's format."""
+    """Return the class, message and Python stack of an exception in PyTorch's format, innermost call first."""
     text = f"{type(error).__name__}: {error}\n\nAt:\n"
     place = error.__traceback__
     if place is None:
@@ -107,5 +109,5 @@ def failure_text(error):
 
 
 cdef bint hidden(object frame) except -1:
-    """Return whether a Python frame is internal to ts and hidden from tracebacks."""
+    """Return whether a Python frame is internal to ts and not shown in tracebacks."""
     return hides_internals() and is_own(frame.f_globals.get("__name__"))

@@ -1,4 +1,4 @@
-"""C recursion allowance of threads with large stacks, and asynchronous interruption of threads.
+"""C recursion limit of threads with large stacks, and asynchronous interruption of threads.
 
     allow(60_000)                   raises this thread's C recursion limit (counted separately by Python 3.12 and 3.13)
     interrupt(thread.ident)         raises KeyboardInterrupt in that thread when it next runs Python code
@@ -17,10 +17,10 @@ cdef extern from *:
 
 
 def allow(int depth):
-    """Raise this thread's C recursion limit by `depth`; its stack must be large enough."""
+    """Increase the C recursion limit of this thread by `depth`; its stack must be large enough."""
     allow_recursion(depth)
 
 
 def interrupt(unsigned long thread):
-    """Raise KeyboardInterrupt asynchronously in another thread; ignored if it has ended."""
+    """Raise KeyboardInterrupt asynchronously in another thread; do nothing if the thread has ended."""
     PyThreadState_SetAsyncExc(thread, KeyboardInterrupt)

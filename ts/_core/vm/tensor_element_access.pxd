@@ -1,12 +1,12 @@
-"""Loads and stores of single tensor elements from and to number registers, without intermediate tensors.
+"""Loads and stores of single tensor elements to and from number registers, without intermediate tensors.
 
 In: registers with a tensor and one index per dimension.  Out: the address of the element, or NULL for invalid indices.
 
     LOAD_FLOAT   r3, (r0, r1, r2), 6     r3 := r0[r1, r2], a 32-bit float
     STORE_FLOAT  (r0, r1, r2), r3, 6     r0[r1, r2] := r3, and increments the version counter
 
-Another thread may change the tensor after the check by HAS_ELEMENTS, so each access checks again all properties that keep
-it inside the tensor's memory.
+Another thread may change the tensor after the check by HAS_ELEMENTS, so each access checks again that the element is
+inside of the tensor's memory.
 """
 
 from cpython.ref cimport PyObject
@@ -59,9 +59,9 @@ cdef extern from *:
     void store_int_of(char *p, int64_t x) noexcept nogil
 
 cdef enum:
-    DTYPE_BITS = 0xFF                  # operand of HAS_ELEMENTS: PyTorch's ScalarType ...
-    RANK_SHIFT = 8                     # ... the number of dimensions
-    IS_WRITTEN = 1 << 16               # ... and whether the elements are written
+    DTYPE_BITS = 0xFF                  # operand of HAS_ELEMENTS: the low 8 bits are the ScalarType,
+    RANK_SHIFT = 8                     # the next bits the number of dimensions,
+    IS_WRITTEN = 1 << 16               # and this bit says whether the elements are written
     ALIGNED_FLAG = 0x0100              # NPY_ARRAY_ALIGNED
     WRITEABLE_FLAG = 0x0400
 
@@ -88,7 +88,7 @@ cdef inline int has_elements(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
-    """Return the address of an element, given a register list in the pool; NULL if invalid."""
+    """Return the address of an element; NULL for invalid indices. `offset` is the register list in the pool."""
     cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).pool + offset
     cdef PyObject *x = (<IValue *>r)[items[1]].v.o
     cdef PyArrayObject *a = array_in(x)
@@ -110,7 +110,7 @@ cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
 
 
 cdef inline void count_write(char *r, int32_t offset) noexcept nogil:
-    """Increment the version counter of a written tensor, like `wrote` but without reference counting."""
+    """Increment the version counter of a written tensor; like `wrote`, but without reference counting."""
     cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).pool + offset
     cdef PyObject *x = counter_of((<IValue *>r)[items[1]].v.o)
     (<Tensor>x).version = (<Tensor>x).version + 1
@@ -151,5 +151,5 @@ cdef inline int store_int(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline int32_t pool_item(char *r, int32_t offset) noexcept nogil:
-    """Return the tensor's register, the first item of a register list in the pool."""
+    """Return the register of the tensor, which is the first item of a register list in the pool."""
     return (<Code>(<Frame *>r - 1).code).pool[offset + 1]

@@ -1,4 +1,4 @@
-"""Bytecode verifier: type checks of instructions against the opcode table; see `verifier.pyx`."""
+"""Bytecode verifier: checks the types of instructions against the opcode table (`verifier.pyx`)."""
 
 from ts._core.value.spec cimport TypeSpec
 from ts._core.vm.named cimport CalleeBase

@@ -1,20 +1,23 @@
 """Bytecode verifier: proves operand types and ranges once, so that the interpreter needs no checks.
 
-In: the parts of a `Code`.  Out: nothing, or an InternalError with the invalid instruction and the reason.
+In: the instructions and tables of a `Code`.  Out: nothing, or an InternalError with the invalid instruction and the
+reason.
 
-First it checks each row: registers exist and have the class of the operand format, constants are not written, jumps stay
-inside the function, backward jumps are metered, and indices of operators, functions, types and pool entries are valid.
+First, the verifier checks each instruction: registers exist and have the class of the operand format, constants are
+not written, jumps stay inside of the function, backward jumps are metered, and indices of operators, functions, types
+and pool entries are valid.
 
-Then it infers the types of object registers along all control-flow paths:
+Then the verifier infers the types of object registers along all control-flow paths:
 
     0  LIST_NEW        r1, List[int], ()       r1: List[int]
     1  LIST_GET_SCALAR r2, r1, r0              an int, the class of r2
     2  DROP            r1                      r1: unset
     3  LIST_LEN        r2, r1                  error: r1 may be unset
 
-At a merge point, a register has the common supertype of its types on both paths, and counts as unset if it is unset on one.
-Types only become more general, so the fixed point is valid for all paths.  Values whose type is known only at run time (an
-`Any` argument, a member of a union) need a CAST before typed instructions read them.
+At a merge point, a register has the common supertype of its types on both paths; it is unset if it is unset on one
+path.
+Types only become more general, so the fixed point is valid for all paths.  Values whose type is known only at run time
+(an `Any` argument, a member of a union) need a CAST before typed instructions read them.
 """
 
 from ts._core.dispatch.operator cimport Operator
@@ -54,18 +57,18 @@ cdef dict KIND_OF_WORD = {
 cdef dict WORD_OF_KIND = {kind: word for word, kind in KIND_OF_WORD.items()}
 cdef dict SPEC_OF_CLASS = {"i": INT_SPEC, "f": FLOAT_SPEC, "b": BOOL_SPEC}
 cdef tuple ENDS = (RETURN, RAISE, ENTER_PLAN, JUMP, LOOP)
-cdef tuple FLOATS = (6, 7)                     # ScalarType numbers of dtypes that float registers can hold
+cdef tuple FLOATS = (6, 7)                     # ScalarTypes whose elements fit in float registers
 cdef tuple INTS = (0, 1, 2, 3, 4, 11)
 cdef tuple STORED_INTS = (4,)
 
-# By opcode: name, operand formats, and True if all operands are numbers.
+# For each opcode: the name, the operand formats, and True if all operands are numbers.
 cdef list NAMES = [OPCODE_INFO[i].name.decode() for i in range(OPCODE_COUNT)]
 cdef list FORMATS = [tuple(OPCODE_INFO[i].format.decode().split()) for i in range(OPCODE_COUNT)]
 cdef list PLAIN = [all([f.lstrip("=+") in ("i", "f", "b", "s", "<", ">", "#", "-") for f in row]) for row in FORMATS]
 
 
 class VerificationError(Exception):
-    """Error in an instruction; `run` adds the instruction."""
+    """An invalid instruction; `run` adds the instruction to the message."""
 
 
 cdef class Verifier:
@@ -95,7 +98,7 @@ cdef class Verifier:
         where = f"instruction {i}, {NAMES[self.rows[i][0]]}: " if i >= 0 and 0 <= self.rows[i][0] < OPCODE_COUNT else ""
         return InternalError(f"code of {self.name}: {where}{what}", "lowering")
 
-    # ---- single rows -----------------------------------------------------------------------------------
+    # ---- single instructions ---------------------------------------------------------------------------
 
     cdef int verify_tables(self) except -1:
         if self.size == 0:
@@ -161,7 +164,7 @@ cdef class Verifier:
         return 0
 
     def wrong_in_pool(self, Py_ssize_t offset):
-        """Return the error in a register list of the pool, or ""."""
+        """Return what is wrong in a register list of the pool; "" if it is valid."""
         cdef Py_ssize_t n
         if not 0 <= offset < len(self.pool):
             return "pool offset"
@@ -176,9 +179,10 @@ cdef class Verifier:
     # ---- control flow ----------------------------------------------------------------------------------
 
     cdef int verify_flow(self) except -1:
-        """Propagate register types along control flow until a fixed point."""
-        cdef list starts = [None] * self.size    # types of `held` at each jump target; (): not reached yet; None: no target
-        cdef list at = self.first_state()        # types of all registers; only those of `held` change
+        """Propagate the types of registers along control flow until they no longer change."""
+        # per jump target, the types of `held`; (): not reached yet; None: no jump target
+        cdef list starts = [None] * self.size
+        cdef list at = self.first_state()        # types of all registers; only the types of `held` change
         cdef Py_ssize_t i
         cdef int op
         cdef set changed = {0}
@@ -212,7 +216,7 @@ cdef class Verifier:
         return 0
 
     cdef list state(self, list at):
-        """Return the types of `held` registers, saved at a jump target."""
+        """Return the types of the registers in `held`, to be saved at a jump target."""
         if limited:
             take_text(8 * len(self.held))
         return [at[r] for r in self.held]
@@ -223,7 +227,7 @@ cdef class Verifier:
         return 0
 
     cdef list first_state(self):
-        """Return the register types at function entry; None for unset object registers."""
+        """Return the types of the registers when the function starts; None for unset object registers."""
         cdef Py_ssize_t i
         cdef list at = list(self.parameters)
         for i in range(len(at), self.first_constant):
@@ -231,7 +235,7 @@ cdef class Verifier:
         return at + self.constants
 
     cdef bint meet(self, list starts, Py_ssize_t i, list at) except -1:
-        """Merge register types into those of a jump target; return whether they changed."""
+        """Merge the types of registers into those at a jump target; return whether the latter changed."""
         cdef bint changed = False
         cdef list state
         cdef TypeSpec before, now
@@ -252,7 +256,7 @@ cdef class Verifier:
         return changed
 
     cdef bint step(self, Py_ssize_t i, list at) except -1:
-        """Check an instruction's operand types and apply its effect; return False if it always fails."""
+        """Check the operand types of an instruction and apply its effect; return False if it always fails."""
         cdef tuple row = self.rows[i]
         cdef int op = row[0]
         cdef Py_ssize_t a = row[1], b = row[2], c = row[3], k, n
@@ -298,7 +302,7 @@ cdef class Verifier:
         elif op in (DICT_GET, DICT_GET_SCALAR, DICT_FIND, DICT_CONTAINS):
             spec = self.read_as(at, b, KIND_DICT)
             self.fit(at, c, <TypeSpec>spec.children[0])
-            if op == DICT_FIND:  # the register is unchanged if the key is missing
+            if op == DICT_FIND:  # if the key is missing, the register is unchanged
                 self.write(at, a, common_supertype(self.read(at, a), <TypeSpec>spec.children[1]))
             elif op != DICT_CONTAINS:
                 self.write(at, a, <TypeSpec>spec.children[1])
@@ -390,7 +394,7 @@ cdef class Verifier:
         return 0
 
     cdef int enter_plan(self, object plans) except -1:
-        """Check an ENTER_PLAN: single instruction, argument registers only, matching signature."""
+        """Check an ENTER_PLAN: it is the only instruction, all registers are arguments, the signature matches."""
         cdef Py_ssize_t i
         if not isinstance(plans, Specializations) or self.size != 1 or self.registers != len(self.parameters):
             raise VerificationError("plans are entered in place of all else")
@@ -403,7 +407,7 @@ cdef class Verifier:
         return 0
 
     cdef int verify_element(self, list at, Py_ssize_t items, Py_ssize_t dtype, tuple dtypes) except -1:
-        """Check the operands of an element access: a tensor, then int indices."""
+        """Check the operands of an access to a tensor element: a tensor, then int indices."""
         cdef Py_ssize_t k
         if dtype not in dtypes:
             raise VerificationError(f"no register is for elements of dtype {dtype}")
@@ -462,7 +466,7 @@ cdef class Verifier:
         return 0
 
     cdef TypeSpec slot(self, list at, Py_ssize_t register, Py_ssize_t number):
-        """Return the type of an attribute of the object in a register."""
+        """Return the type of attribute `number` of the object in a register."""
         cdef TypeSpec spec = self.read_as(at, register, KIND_CLASS)
         cdef ObjectClass cls
         if not isinstance(spec.detail, ObjectClass):
