@@ -179,10 +179,12 @@ def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> An
         return run(graph, *options, **named)
 
     if not hasattr(graph, "nodes"):  # a module: run the pass on its methods' graphs
-        from ts.runtime import module_handle
+        from ts.passes.pass_utils import run_on_methods
+        from ts.passes.remove_dropout import remove_dropout
 
-        on_module = getattr(module_handle, run.__name__, module_handle.run_on_methods)
-        return on_module(graph, lambda graph: run_pass(graph, with_options))
+        if run is remove_dropout:  # it checks the mode of the module
+            return run(graph)
+        return run_on_methods(graph, lambda graph: run_pass(graph, with_options))
     changed = run_pass(graph, with_options)
     runs = with_executor_nodes_lowered(graph)
     if runs is not graph:

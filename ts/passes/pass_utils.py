@@ -101,3 +101,15 @@ def loop_kind(loop: Node) -> LoopKind:
     if constant_value(trips) == INT64_MAX and not body.inputs()[0].has_uses():
         return LoopKind.WHILE
     return LoopKind.MODIFIED
+
+
+def run_on_methods(handle: Any, run: Callable[[Any], Any]) -> None:
+    """Apply a graph pass to a copy of each method's graph and install the results in the module's type.
+
+    `handle` is a handle of a scripted module (`scripted._c`).
+    """
+    methods = handle._type().methods
+    for name, method in list(methods.items()):
+        graph = method.graph.copy()
+        run(graph)
+        methods[name] = method.with_graph(graph, method.qualified_name, method.schema)

@@ -12,12 +12,13 @@ In: a scripted module.  Out: a handle with its script attributes and methods, wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ts.ir.types import ModuleType
 from ts.nn.modules.module import Module
 from ts.passes.freezing import freeze_module
+from ts.passes.pass_utils import run_on_methods
 from ts.passes.subgraph_rewrite import rewrite
 from ts.runtime.script_method import ScriptMethod
 
@@ -155,22 +156,6 @@ def freeze_handle(
     """Freeze the module of a handle and return the handle of the result; see `ts.passes.freezing`."""
     frozen = freeze_module(wrap_handle(module), preservedAttrs, freezeInterfaces, preserveParameters)
     return ModuleHandle(frozen)
-
-
-def run_on_methods(handle: ModuleHandle, run: Callable[[Any], Any]) -> None:
-    """Apply a graph pass to a copy of each method's graph and install the results in the module's type."""
-    methods = handle._type().methods
-    for name, method in list(methods.items()):
-        graph = method.graph.copy()
-        run(graph)
-        methods[name] = method.with_graph(graph, method.qualified_name, method.schema)
-
-
-def remove_dropout(handle: ModuleHandle, run: Callable[[Any], Any]) -> None:
-    """Apply the dropout removal pass `run` to all methods; RuntimeError in training mode."""
-    if getattr(handle._module, "training", False):
-        raise RuntimeError("Dropout removal module in training mode is not yet supported")
-    run_on_methods(handle, run)
 
 
 def rewrite_methods(pattern: str, replacement: str, handle: ModuleHandle) -> None:
