@@ -1,4 +1,6 @@
-"""Elementary functions of floats and doubles, eager, at three sizes: our vector loops, and conversions."""
+"""Elementary functions and dtype conversions of float32 and float64 tensors, as eager operators, at three
+sizes.
+"""
 
 from __future__ import annotations
 
@@ -48,5 +50,5 @@ def cases() -> list[Case]:
                     torch.set_num_threads(1)
                     contestants["PyTorch"] = partial(call, torch, torch.from_numpy(x.numpy()))
                 kind = str(dtype).rpartition(".")[2]
-                found.append(Case(f"{name} {kind}", contestants, note=f"{size:,}", least=0.005))
+                found.append(Case(f"{name} {kind}", contestants, note=f"{size:,}", least=0.005, family=name))
     return found

@@ -1,6 +1,6 @@
-"""Steps of the examples that train, and passes of loaders, one thread in each process.
+"""Training steps of the programs in `examples/`, and batches of data loaders with worker processes.
 
-In: nothing.  Out: two tables; the examples' own functions are given either library, and the same seed.
+In: nothing.  Out: two tables.  The functions of the examples run with each library and the same seed.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def tables() -> dict[str, list[Case]]:
         torch.set_num_threads(1)
         libraries["PyTorch"] = torch
     return {
-        "training step (forward, backward, optimiser)": list(_steps(libraries)),
-        "a batch of a loader": list(_batches(libraries)),
+        "Training step of an example": list(_steps(libraries)),
+        "Batch of a data loader": list(_batches(libraries)),
     }
 
 

@@ -1,4 +1,4 @@
-"""Convolutions, pooling and products of matrices, one call each, as eager operators on one thread."""
+"""Convolutions and their gradients, pooling and matrix products, as single eager operators."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ CONVOLUTIONS: dict[str, tuple[str, tuple[int, ...], tuple[int, ...], dict[str, A
 
 # The gradients of input, weight and bias: input, weight, stride, padding, groups.
 BACK: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, int, int]] = {
-    "back: 64 of 8 x 8, 3 x 3, 16 to 32 channels": ((64, 16, 8, 8), (32, 16, 3, 3), 1, 1, 1),
-    "back: 4 of 56 x 56, 3 x 3, 64 channels": ((4, 64, 56, 56), (64, 64, 3, 3), 1, 1, 1),
-    "back: 4 of 14 x 14, 3 x 3, 256 channels": ((4, 256, 14, 14), (256, 256, 3, 3), 1, 1, 1),
-    "back: 64 of 8 x 8, depthwise 3 x 3, 16 channels": ((64, 16, 8, 8), (16, 1, 3, 3), 1, 1, 16),
-    "back: 4 of 28 x 28, depthwise 3 x 3, 128 channels": ((4, 128, 28, 28), (128, 1, 3, 3), 1, 1, 128),
-    "back: the same, stride 2": ((4, 128, 28, 28), (128, 1, 3, 3), 2, 1, 128),
+    "gradients: 64 of 8 x 8, 3 x 3, 16 to 32 channels": ((64, 16, 8, 8), (32, 16, 3, 3), 1, 1, 1),
+    "gradients: 4 of 56 x 56, 3 x 3, 64 channels": ((4, 64, 56, 56), (64, 64, 3, 3), 1, 1, 1),
+    "gradients: 4 of 14 x 14, 3 x 3, 256 channels": ((4, 256, 14, 14), (256, 256, 3, 3), 1, 1, 1),
+    "gradients: 64 of 8 x 8, depthwise 3 x 3, 16 channels": ((64, 16, 8, 8), (16, 1, 3, 3), 1, 1, 16),
+    "gradients: 4 of 28 x 28, depthwise 3 x 3, 128 channels": ((4, 128, 28, 28), (128, 1, 3, 3), 1, 1, 128),
+    "gradients: 4 of 28 x 28, depthwise 3 x 3, stride 2": ((4, 128, 28, 28), (128, 1, 3, 3), 2, 1, 128),
 }
 
 OTHERS: dict[str, tuple[tuple[tuple[int, ...], ...], Callable[..., Any]]] = {

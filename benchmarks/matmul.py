@@ -1,7 +1,7 @@
-"""Products of a batch by the weights of a layer, one thread: what the thresholds of `matmul.pyx` rest on.
+"""Products of a batch and the weights of a linear layer. In the column `ts`, an earlier call has packed the
+weights; "unpacked" weights share their memory with NumPy and cannot be packed. NumPy's product is its BLAS.
 
-In: nothing.  Out: a table; "ts" has packed the weights in an earlier call, "unpacked" may not, as NumPy knows
-their memory, and NumPy's own product is its BLAS.
+In: nothing. Out: a table, on which the thresholds of `matmul.pyx` are based.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The models of `tests/pytorch_parity/models`, as archives: how long they take to load, to run once, and
-again.
+"""Load times, first calls and later calls of the models of `tests/pytorch_parity/models`, from TorchScript
+archives. A first call compiles the model; with cached code, an earlier process has compiled it.
 
-The archives are PyTorch's where it is installed, and of `ts` otherwise.  "First call" compiles; "first call,
-kept code" finds what a process before has compiled (`ts.runtime.code_cache`).
+PyTorch writes the archives if it is installed, and `ts` otherwise. The code cache is
+`ts.runtime.code_cache`.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ def contestants() -> dict[str, ModuleType]:
 def tables() -> dict[str, list[Case]]:
     """Return a table for each measured quantity, with a row per model."""
     packages = contestants()
-    kinds = ("load", "first call", "first call, kept code", "call")
+    kinds = ("load", "first call", "first call, cached code", "call")
     found: dict[str, list[Case]] = {f"Models: {kind}": [] for kind in kinds}
     for family, name in models.names(OURS):
         archive, method = saved(next(reversed(packages.values())), family, name)
-        with kept_code("0"):
+        with code_cache("0"):
             loads, firsts, calls = timed(packages, family, name, archive, method)
-        with TemporaryDirectory() as folder, kept_code("1", folder):
-            _, kept, _ = timed({OURS: ts}, family, name, archive, method)
+        with TemporaryDirectory() as folder, code_cache("1", folder):
+            _, cached, _ = timed({OURS: ts}, family, name, archive, method)
         title = f"{family}, {name}"
-        for cases, seconds in zip(found.values(), (loads, firsts, firsts | kept, {}), strict=True):
-            cases.append(Case(title, calls, seconds=seconds))
+        for cases, seconds in zip(found.values(), (loads, firsts, firsts | cached, {}), strict=True):
+            cases.append(Case(title, calls, seconds=seconds, family=family))
     return found
 
 
 @contextmanager
-def kept_code(switch: str, folder: str = "") -> Iterator[None]:
+def code_cache(switch: str, folder: str = "") -> Iterator[None]:
     """Set the switch and the folder of the code cache."""
     before = {name: os.environ.get(name) for name in ("TS_CACHE", "TS_CACHE_DIR")}
     os.environ.update(TS_CACHE=switch, TS_CACHE_DIR=folder)

@@ -1,6 +1,7 @@
-"""First calls and new shapes, in steady calls; memory over many shapes; a second thread.
+"""Time of the first call and of calls on new shapes, as multiples of the time of a repeated call; memory
+growth over many shapes; speedup by a second thread.
 
-In: nothing.  Out: a table in which 1 is a repeated call on the same tensors.
+In: nothing. Out: a table.
 
 The first call is measured with existing code; `startup` and `models` measure compilation.
 """
@@ -37,11 +38,11 @@ def report(rounds: int) -> str:
     """Return all figures, each the best of several rounds."""
     ts.set_num_threads(1)
     lines = ["### First calls and new shapes, one thread", ""]
-    lines += ["| | steady | first call, in steady ones | ten new shapes, each |", "|---|---|---|---|"]
+    lines += ["| | repeated call | first call | call on a new shape |", "|---|---|---|---|"]
     for name, program in PROGRAMS.items():
         found = [timed(*program) for _ in range(rounds)]
         steady, first, new = map(min, zip(*found, strict=True))
-        lines.append(f"| {name} | {show_seconds(steady)} | {first / steady:.2f} | {new / steady:.2f} |")
+        lines.append(f"| {name} | {show_seconds(steady)} | {first / steady:.2f}x | {new / steady:.2f}x |")
     return "\n".join([*lines, "", memory(), "", threads(rounds)])
 
 
@@ -87,7 +88,8 @@ def memory() -> str:
         peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     groups = [getattr(operator.record, "group", None) for operator in f.compiled_code.operators]
     plans = sum(len(group.plans) for group in groups if group)
-    return f"{SHAPE_COUNT:,} calls, random shapes: {plans} plan; second half: {peaks[1] - peaks[0]} KiB more."
+    growth = f"the second half adds {peaks[1] - peaks[0]} KiB"
+    return f"{SHAPE_COUNT:,} calls on random shapes: {plans} fusion plan; {growth}."
 
 
 def threads(rounds: int) -> str:

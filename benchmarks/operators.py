@@ -1,7 +1,7 @@
-"""Small and middle-sized operators, scripted in a loop and eager, at 1, 100 and 10,000 elements.
+"""Operator calls, scripted in a loop and eager, on tensors of 1, 100 and 10,000 elements.
 
-The expressions stand in `EXPRESSIONS`; x, y are floating tensors of n elements, what else they name is in
-`_arguments`.
+`EXPRESSIONS` has the expressions by family; x and y are float tensors of n elements, and `_arguments` makes
+the other variables.
 """
 
 from __future__ import annotations
@@ -156,5 +156,5 @@ def cases() -> list[Case]:
                         for who, lib in libraries.items()
                     }
                     name = f"{way} `{expression}`"
-                    found.append(Case(name, runs, per_call=STEPS, least=0.002, note=f"{n:,}"))
+                    found.append(Case(name, runs, per_call=STEPS, least=0.002, note=f"{n:,}", family=family))
     return found

@@ -1,4 +1,6 @@
-"""A pointwise expression at three sizes: tanh(x * y + x) * sigmoid(y) - 0.5 * x."""
+"""The pointwise expression `tanh(x * y + x) * sigmoid(y) - 0.5 * x` at three sizes. `ts` fuses it into one
+kernel.
+"""
 
 from __future__ import annotations
 

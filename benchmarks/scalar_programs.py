@@ -1,4 +1,6 @@
-"""The scalar loop: programs without a tensor, interpreted and as machine code, against their peers."""
+"""Seven programs on numbers, strings and dictionaries, without tensors. `ts` interprets the bytecode; `ts
+native` compiles it to machine code (extra `native`).
+"""
 
 from __future__ import annotations
 

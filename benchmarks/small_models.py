@@ -1,7 +1,7 @@
-"""Small models as scripts, one thread: the LSTM cell of PyTorch's JIT overview, and models of a few layers.
+"""Scripted small models: the LSTM cell of PyTorch's JIT overview, and models of a few layers.
 
-In: nothing.  Out: two tables; both libraries compile the same text and are given the same numbers.  `ts` uses
-copies of the weights, like weights read from a file: their memory is not shared.
+In: nothing. Out: two tables. Both libraries compile the same source and get the same inputs. `ts` gets
+copies of the weights, which do not share memory, like weights that are read from a file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Loops over the elements of tensors, interpreted and as machine code, against loops over arrays."""
+"""Loops over tensor elements, interpreted (`ts`) and as machine code (`ts native`). CPython and Numba run
+the same loops on NumPy arrays.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,8 @@ def _contestants(program: FunctionType, arrays: list[Any]) -> dict[str, Callable
     if peer_runtimes.has_torch():
         import torch
 
-        copy = FunctionType(program.__code__, program.__globals__, program.__name__)
+        names = {**program.__globals__, "Tensor": torch.Tensor}
+        copy = FunctionType(program.__code__, names, program.__name__)
         copy.__annotations__ = dict.fromkeys(program.__annotations__, torch.Tensor)
         copy.__annotations__["return"] = float if program is total else torch.Tensor
         found["PyTorch"] = partial(peer_runtimes.torch_script(copy), *tensors(torch))

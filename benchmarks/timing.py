@@ -30,6 +30,7 @@ class Case:
     per_call: int = 1  # steps inside one call; the table shows time per step
     note: str = ""
     least: float = 0.02  # seconds that a round should take
+    family: str = ""  # row of the summary of a large table
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -98,14 +99,4 @@ def table(title: str, cases: list[Case]) -> str:
         means.append(f"**{geometric_mean(ratios):.2f}x**" if ratios else "-")
     if len(cases) > 1 and peers:
         lines.append("| geometric mean, ts = 1 | | " + " | ".join(means) + " |")
-    return "\n".join(lines)
-
-
-def slowest(cases: list[Case], peer: str, count: int = 20) -> str:
-    """The rows in which `peer` does best against `ts`, and how many there are below some ratios."""
-    compared = [c for c in cases if {peer, OURS} <= c.seconds.keys()]
-    rows = sorted(((c.seconds[peer] / c.seconds[OURS], c) for c in compared), key=lambda row: row[0])
-    below = ", ".join(f"{sum(ratio < least for ratio, _ in rows)} below {least}x" for least in (1, 1.5, 2))
-    lines = [f"Of {len(rows)} rows against {peer}, {below}; the lowest:", ""]
-    lines += [f"- {ratio:.2f}x {case.name}, {case.note}" for ratio, case in rows[:count]]
     return "\n".join(lines)

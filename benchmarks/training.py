@@ -1,10 +1,9 @@
-"""Training: steps of optimizers over parameters that have gradients, one thread.
+"""Optimizer steps over parameters with gradients, and whole training steps (forward, loss, backward, Adam)
+of scripted models. PyTorch's default optimizers run operators parameter by parameter; `fused` is one kernel
+for all parameters.
 
-In: nothing.  Out: a table for each kind of parameters; both step from zeros, with gradients of ones.
-PyTorch's default runs one operator after the other for each parameter, `fused` a single kernel for all
-parameters.
-
-Whole steps of training (forward, loss, backward, optimizer) are those of `training_steps.py`.
+In: nothing. Out: a table for each kind of parameters, and one of whole steps (`training_steps.py`). The
+parameters start as zeros, with gradients of ones.
 """
 
 from __future__ import annotations
@@ -108,4 +107,4 @@ def tables() -> dict[str, list[Case]]:
             clip_case(shapes),
         ]
         for name, shapes in KINDS.items()
-    } | {"Steps of training, one thread": [whole_case(name, make) for name, make in STEPS.items()]}
+    } | {"Training steps": [whole_case(name, make) for name, make in STEPS.items()]}
