@@ -14,7 +14,7 @@ TRUSTING := tests/fuzz tests/untrusted_input $(patsubst %,tests/test_%.py,native
 	shared_container_dags pool prims recurrent reduce resample scatter concurrent_mutation sort tensor threads verifier)
 TRUSTING := $(foreach path,$(TRUSTING),$(or $(wildcard $(path)),$(error TRUSTING in the Makefile names $(path), which is not there)))
 
-.PHONY: demo test test-simd test-long packages checked sanitize test-trusting test-sanitized test-cuda bench docs wheel lint clean
+.PHONY: demo test test-simd test-long packages checked sanitize test-trusting test-sanitized test-cuda bench pictures docs wheel lint clean
 
 demo: $(VENV)/installed
 	$(PY) examples/demo.py
@@ -67,8 +67,14 @@ build/packages/installed: $(VENV)/installed-test tests/packages/requirements.txt
 	$(PIP) --no-deps --upgrade --target build/packages -r tests/packages/requirements.txt
 	touch $@
 
-bench: $(VENV)/installed
-	$(PY) -m benchmarks
+# RESULTS.md, and the table and the chart that the README has of it.
+bench: $(VENV)/installed-test
+	$(PY) -m benchmarks --output benchmarks/RESULTS.md
+	$(PY) -m tests.regenerate
+
+# The picture of `ts explain` in the README, by Chromium.
+pictures: $(VENV)/installed
+	$(PY) -m tests.explain_picture
 
 # The site, in build/site: strictly, so that links and anchors hold, with every sample run; then as a browser has it.
 docs: $(VENV)/installed-test $(VENV)/installed-docs
