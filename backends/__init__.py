@@ -45,8 +45,8 @@ def __getattr__(name: str) -> Any:
 
 def get(name: str) -> Backend:
     """Return the backend of device type `name`; RuntimeError if it is not installed or has no device."""
-    found = _loaded.get(name)
-    return found if found is not None else _load(name)
+    backend = _loaded.get(name)
+    return backend if backend is not None else _load(name)
 
 
 def at(index: int) -> Backend:

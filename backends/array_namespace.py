@@ -37,8 +37,8 @@ def _scipy(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        part = module.rpartition(".")[2]
-        raise ImportError(f"this operator needs SciPy's `{part}`: pip install scipy") from error
+        module_name = module.rpartition(".")[2]
+        raise ImportError(f"this operator needs SciPy's `{module_name}`: pip install scipy") from error
 
 
 class Namespace:
@@ -54,17 +54,17 @@ class Namespace:
     take_along_axis: Callable[..., Array]
     where: Callable[..., Array]
 
-    def scipy(self, part: str) -> Any:
+    def scipy(self, module_name: str) -> Any:
         """Return this device's equivalent of `scipy.<part>`, imported at first use.
 
         Raise ImportError with install instructions if SciPy is missing.
         """
-        return _scipy(f"{self.scipy_package}.{part}")
+        return _scipy(f"{self.scipy_package}.{module_name}")
 
     def special(self, name: str) -> Callable[..., Array]:
         """Return this device's implementation of a function of `scipy.special`."""
-        found: Callable[..., Array] = getattr(self.scipy("special"), name)
-        return found
+        result: Callable[..., Array] = getattr(self.scipy("special"), name)
+        return result
 
     def own(self, name: str) -> Callable[..., Array] | None:
         """Return a single-kernel implementation of a float32 and float64 function, or None.
@@ -82,44 +82,44 @@ class Namespace:
         """Return a @ b for matrices, or matrix stacks, of one dtype."""
         return self.matmul(a, b)
 
-    def weighted_sums(self, x: Array, axis: int, places: Array, weights: Array) -> Array:
+    def weighted_sums(self, x: Array, axis: int, indices: Array, weights: Array) -> Array:
         """Return weighted sums of elements of `x` along `axis`.
 
         Element i of the result is the sum over t of x[places[i, t]] * weights[i, t], added in the order of t.
         """
         shape = [-1 if d == axis else 1 for d in range(x.ndim)]
         total: Any = 0
-        for t in range(places.shape[1]):
-            total = total + self.take(x, places[:, t], axis=axis) * weights[:, t].reshape(shape)
+        for t in range(indices.shape[1]):
+            total = total + self.take(x, indices[:, t], axis=axis) * weights[:, t].reshape(shape)
         return total
 
-    def weighted_bytes(self, x: Array, axis: int, places: Array, weights: Array, digits: int) -> Array:
+    def weighted_bytes(self, x: Array, axis: int, indices: Array, weights: Array, digits: int) -> Array:
         """Return `weighted_sums` of uint8 elements, rounded and clamped to 0..255.
 
         The weights are int32 fixed-point numbers with `digits` fractional bits.
         """
-        total = self.weighted_sums(x.astype(np.int32), axis, places, weights) + ((1 << digits) >> 1)
+        total = self.weighted_sums(x.astype(np.int32), axis, indices, weights) + ((1 << digits) >> 1)
         total = self.where(total < 0, 0, total >> digits)
-        found: Array = self.where(total > 255, 255, total).astype(np.uint8)
-        return found
+        result: Array = self.where(total > 255, 255, total).astype(np.uint8)
+        return result
 
-    def weighted_picks(self, x: Array, places: Array, weights: Array) -> Array:
+    def weighted_picks(self, x: Array, indices: Array, weights: Array) -> Array:
         """Return weighted sums (N, C, P) of elements of x (N, C, cells).
 
-        `places` and `weights` have shape (N, P, taps); the place -1 stands for an element 0.
+        `indices` and `weights` have shape (N, P, taps); the index -1 stands for an element 0.
         """
         total: Any = 0
-        for t in range(places.shape[2]):
-            at = places[:, :, t]
+        for t in range(indices.shape[2]):
+            at = indices[:, :, t]
             valid = at >= 0
-            found = self.take_along_axis(x, self.where(valid, at, 0)[:, None], 2)
-            total = total + self.where(valid[:, None], found, 0) * weights[:, None, :, t]
+            picked = self.take_along_axis(x, self.where(valid, at, 0)[:, None], 2)
+            total = total + self.where(valid[:, None], picked, 0) * weights[:, None, :, t]
         return total
 
     def lapack(self, name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
         """Return the LAPACK routine `name` of a dtype, for arrays in host memory."""
-        found: Callable[..., Any] = _scipy("scipy.linalg").lapack.get_lapack_funcs(name, dtype=dtype)
-        return found
+        result: Callable[..., Any] = _scipy("scipy.linalg").lapack.get_lapack_funcs(name, dtype=dtype)
+        return result
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
         """Return the result of an elementwise function on arrays."""
@@ -138,6 +138,6 @@ class WrappedNamespace(Namespace):
         self.__name__ = module.__name__
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._module, name)
-        setattr(self, name, found)
-        return found
+        result = getattr(self._module, name)
+        setattr(self, name, result)
+        return result

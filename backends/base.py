@@ -160,12 +160,12 @@ class Backend:
         also used for the variants derived from it, `add_` and `add` with `out=`.
         """
         derived = record.base is not None and record.derive is not None
-        found = self.overrides.get(record.key)
-        if found is None and record.variant != "out":  # its record has the same name, but other arguments
-            found = self.overrides.get(record.name)
-        found = found or self.own_kernel(record)
-        if found is not None:
-            return found
+        kernel = self.overrides.get(record.key)
+        if kernel is None and record.variant != "out":  # its record has the same name, but other arguments
+            kernel = self.overrides.get(record.name)
+        kernel = kernel or self.own_kernel(record)
+        if kernel is not None:
+            return kernel
         if derived:
             kernel = Backend.bind(self, record.base)
             if kernel is not record.base.kernel:

@@ -19,5 +19,5 @@ VERBOSE_ON: Final = 1
 
 def is_available() -> bool:
     """Return whether MKL computes the matrix products of `ts`."""
-    found = blas.library()
-    return found is not None and "mkl" in found.name.lower()
+    loaded = blas.library()
+    return loaded is not None and "mkl" in loaded.name.lower()

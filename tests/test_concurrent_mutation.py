@@ -253,7 +253,7 @@ for n in range(1, 10):
     with ts.limits(bytes=1 << 30):
         program = function.start(100_000)
     program.queue()
-    at_collection(n, program.take_turn, program.take_turn)
+    at_collection(n, program.run_queued, program.run_queued)
     assert program.future.wait() == 100_000 * 99_999 // 2
 ''')
 

@@ -191,10 +191,10 @@ def test_results_of_channels_last_are_channels_last():
         assert found.stride() == (80, 1, 20, 4) and ts.allclose(found, expected)
 
 
-def a_copy(taps=((0, (0, 0, 0)),), row_q=(0,), row_place=(0,), row=4, length=4, size=4):
+def a_copy(taps=((0, (0, 0, 0)),), row_q=(0,), row_offset=(0,), row=4, length=4, size=4):
     """Return the geometry of a convolution that copies four elements, with optional errors."""
     source = correlation.InputLayout([1, 1, size], [1, 1, 1], [0, 0, 0], [1, 1, length], [[0], [0], [0]])
-    return source, [correlation.SubConvolution(list(taps), np.array(row_q), np.array(row_place), row, 1)]
+    return source, [correlation.SubConvolution(list(taps), np.array(row_q), np.array(row_offset), row, 1)]
 
 
 def copied(geometry, x=(1, 1, 4), weight=(1, 1, 1), out=(1, 1, 4), groups=1, bias=None, kind=np.float32):
@@ -212,7 +212,7 @@ def test_copy_kernel():
     [
         ({"taps": [(1, (0, 0, 0))]}, {}, "outside the source"),
         ({"taps": [(0, (0, 0, 1))]}, {}, "outside the weight's window"),
-        ({"row_place": [1]}, {}, "outside the output"),
+        ({"row_offset": [1]}, {}, "outside the output"),
         ({"row": 5}, {}, "outside the source"),
         ({"size": 5}, {}, "another input size"),
         ({}, {"x": (2, 1, 4)}, "batch sizes must be equal"),
@@ -230,7 +230,7 @@ def test_invalid_operands_are_rejected(geometry, operands, message):
         copied(a_copy(**geometry), **operands)
 
 
-@pytest.mark.parametrize("wrong", [{"row_q": [-1]}, {"row_place": [-1]}, {"taps": [(-1, (0, 0, 0))]}, {"row": -1}, {"row": 1 << 62}])
+@pytest.mark.parametrize("wrong", [{"row_q": [-1]}, {"row_offset": [-1]}, {"taps": [(-1, (0, 0, 0))]}, {"row": -1}, {"row": 1 << 62}])
 def test_places_are_not_negative(wrong):
     with pytest.raises(ValueError):
         a_copy(**wrong)
@@ -238,7 +238,7 @@ def test_places_are_not_negative(wrong):
 
 def test_runs_are_for_workers():
     """The objects that share the work are made by kernels alone."""
-    from ts.backends.cpu.kernels import conv_weight_grad, pool
+    from ts.backends.cpu.kernels import conv_weight_grad, pooling_windows
 
     for run in (correlation.Run, conv_weight_grad.Weights, pool.Run):
         with pytest.raises(TypeError, match="cannot create"):
@@ -248,17 +248,17 @@ def test_runs_are_for_workers():
 @pytest.mark.parametrize("which", ["images", "weight"])
 def test_tensors_rebound_by_another_thread(which, monkeypatch):
     """A call uses its original tensors if another thread rebinds them."""
-    from ts.backends.cpu import conv_plans
+    from ts.backends.cpu import conv_decomposition
 
     x, weight = ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)
     want = ts.full((1, 4, 15, 15), 45.0)
-    make_plan = conv_plans.make_plan
+    decompose = conv_decomposition.decompose
 
     def meanwhile(*args):
         {"images": x, "weight": weight}[which].data = ts.ones(1, 1, 1, 1)
-        return make_plan(*args)
+        return decompose(*args)
 
-    monkeypatch.setattr(conv_plans, "make_plan", meanwhile)
+    monkeypatch.setattr(conv_decomposition, "decompose", meanwhile)
     assert ts.nn.functional.conv2d(x, weight).equal(want)
     monkeypatch.undo()
     assert ts.nn.functional.conv2d(ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)).equal(want)

@@ -9,7 +9,7 @@ import pytest
 
 import ts
 from tests.sharding import some
-from ts.fusion.program import GroupRecord
+from ts.fusion.program import FusionGroupRecord
 
 pytestmark = pytest.mark.cuda
 
@@ -22,8 +22,8 @@ def script(text, name="f"):
 
 def groups(f):
     """Return the CUDA fusion groups of a function's compiled code and its specializations."""
-    codes = [f.compiled_code, *(code for code, _ in f.plans.made if code is not None)] if f.plans else [f.compiled_code]
-    records = [o.record for code in codes for o in code.operators if isinstance(o.record, GroupRecord)]
+    codes = [f.compiled_code, *(code for code, _ in f.plans.specialized_codes if code is not None)] if f.plans else [f.compiled_code]
+    records = [o.record for code in codes for o in code.operators if isinstance(o.record, FusionGroupRecord)]
     return [group for record in records for group in record.groups_by_backend.values()]
 
 

@@ -37,7 +37,7 @@ def test_equations():
     for seed in range(1500):
         text, arrays = drawn(rng, seed)
         expected = np.einsum(text, *arrays)
-        planned += plans.make_plan(text, tuple(x.shape for x in arrays)) is not None
+        planned += plans.find_contraction_path(text, tuple(x.shape for x in arrays)) is not None
         for _ in range(2):
             found = ts.einsum(text, *(ts.from_numpy(x) for x in arrays))
             assert found.is_contiguous()
@@ -77,13 +77,13 @@ def test_the_order_of_several_operands(installed, monkeypatch):
         pytest.importorskip("opt_einsum")
     else:
         monkeypatch.setitem(sys.modules, "opt_einsum", None)
-    plans.make_plan.cache_clear()
-    plan = plans.make_plan("ij,jk,kl->il", ((60, 2), (2, 50), (50, 3)))
-    assert plan.pairs[0].places == (1, 2)
-    several = plans.make_plan("abc,cd,de,bf->aef", ((2, 3, 4), (4, 5), (5, 6), (3, 2)))
+    plans.find_contraction_path.cache_clear()
+    plan = plans.find_contraction_path("ij,jk,kl->il", ((60, 2), (2, 50), (50, 3)))
+    assert plan.pairs[0].positions == (1, 2)
+    several = plans.find_contraction_path("abc,cd,de,bf->aef", ((2, 3, 4), (4, 5), (5, 6), (3, 2)))
     assert len(several.pairs) == 3
     shapes = ((2, 3, 4), (4, 5), (5, 6), (3, 2))
     arrays = [np.random.default_rng(1).integers(-3, 4, shape).astype("f") for shape in shapes]
     found = plans.einsum(np.matmul, "abc,cd,de,bf->aef", arrays)
     assert np.array_equal(found, np.einsum("abc,cd,de,bf->aef", *arrays))
-    plans.make_plan.cache_clear()
+    plans.find_contraction_path.cache_clear()

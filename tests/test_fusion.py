@@ -12,7 +12,7 @@ import pytest
 import ts
 from ts.bytecode.native import background_compilation
 from ts.fusion.fusion_rules import operands
-from ts.fusion.program import NUMBER, OTHER, TENSOR, GroupRecord, FusedProgram, FusedOp, group_operator, deserialize_program
+from ts.fusion.program import NUMBER, OTHER, TENSOR, FusionGroupRecord, FusedProgram, FusedOp, group_operator, deserialize_program
 from ts.ir.graph import Graph
 from ts.ir.types import FLOAT
 from ts.ops import registry
@@ -24,8 +24,8 @@ def script(text, name="f"):
 
 def groups(f):
     """Return the groups of a function that ran on the CPU."""
-    codes = [f.compiled_code, *(code for code, _ in f.plans.made if code is not None)] if f.plans else [f.compiled_code]
-    return [o.record.group for code in codes for o in code.operators if isinstance(o.record, GroupRecord)]
+    codes = [f.compiled_code, *(code for code, _ in f.plans.specialized_codes if code is not None)] if f.plans else [f.compiled_code]
+    return [o.record.group for code in codes for o in code.operators if isinstance(o.record, FusionGroupRecord)]
 
 
 def runs(f):

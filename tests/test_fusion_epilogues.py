@@ -6,7 +6,7 @@ import pytest
 
 import ts
 from tests.test_fusion import groups, run_unfused, runs, same, script
-from ts.fusion.program import ARGUMENT, GroupRecord, FusedProgram, FusedOp, deserialize_program
+from ts.fusion.program import ARGUMENT, FusionGroupRecord, FusedProgram, FusedOp, deserialize_program
 from ts.ops import registry
 
 ENDS = {
@@ -173,7 +173,7 @@ def f(x: Tensor, y: Tensor) -> Tensor:
 """)
     x, y = ts.randn(5, 30), ts.randn(5, 30)
     same(f(x, y), run_unfused(f, x, y))
-    assert [len(group.program.ends) for group in groups(f)] == [1, 0]
+    assert [len(group.program.epilogues) for group in groups(f)] == [1, 0]
 
 
 def test_weights_computed_by_the_group():
@@ -286,7 +286,7 @@ def test_invalid_epilogues_are_rejected():
 
 def test_argument_types_of_epilogues():
     f = ended(ENDS["layer_norm"])
-    record = next(o.record for o in f.compiled_code.operators if isinstance(o.record, GroupRecord))
+    record = next(o.record for o in f.compiled_code.operators if isinstance(o.record, FusionGroupRecord))
     assert record.program.inputs.count(ARGUMENT) == 5
     assert record.schema_text.startswith("prim::FusionGroup(Tensor x0, Tensor x1, ")
     assert record.schema_text.endswith(", SymInt[] x3, Tensor? x4, Tensor? x5, float x6, bool x7) -> (bool, Tensor)")

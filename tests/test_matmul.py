@@ -132,7 +132,7 @@ def test_packed_products_have_the_same_bits(tiles, dtype):
             for threads in (1, 3, 2, 1):  # from the second on with the pack
                 thread_pool.set_count(threads)
                 made.append(ts.nn.functional.linear(x, weight, bias))
-            assert packs.kept()[0] == 1
+            assert packs.cache_size()[0] == 1
             shifted = x.unsqueeze(0).contiguous()
             made += [ts.nn.functional.linear(shifted, weight, bias)[0], ts.mm(x, weight.t()) + bias]
             assert all(ts.equal(made[0], each) for each in made[1:])
@@ -150,7 +150,7 @@ def test_summands_of_packed_products():
             for beta, alpha in ((1, 1), (2, 1), (1, 3), (0, 2)):
                 found = ts.addmm(summand, x, weight.t(), beta=beta, alpha=alpha)
                 assert ts.equal(found, beta * summand + alpha * (x.unsqueeze(1) * weight).sum(2))
-        assert packs.kept()[0] == 1
+        assert packs.cache_size()[0] == 1
 
 
 WRITES = {
@@ -210,7 +210,7 @@ def test_factors_with_shared_memory_are_not_packed():
         other = hold()
         for _ in range(3):
             ts.nn.functional.linear(x, weight)
-        packed.append(packs.kept()[0])
+        packed.append(packs.cache_size()[0])
         del other
         packs.forget()
     assert packed == [1, 0, 0, 0, 1]
@@ -218,7 +218,7 @@ def test_factors_with_shared_memory_are_not_packed():
     for given in (ts.from_numpy(shared), weight if weight.data_ptr() else None):
         for _ in range(3):
             ts.nn.functional.linear(x, given)
-    assert packs.kept() == (0, 0)
+    assert packs.cache_size() == (0, 0)
 
 
 @NEEDS_PACKING
@@ -228,12 +228,12 @@ def test_packs_are_bounded_and_go_with_their_tensors():
     for weight in weights:
         for _ in range(2):
             ts.nn.functional.linear(x, weight)
-    count, size = packs.kept()
+    count, size = packs.cache_size()
     assert 10 <= count < 20 and size <= 1 << 28
     ts.nn.functional.linear(x, weights[19])
     del weight
     weights.clear()
-    assert packs.kept() == (0, 0)
+    assert packs.cache_size() == (0, 0)
 
 
 def test_products_of_several_threads_at_once():

@@ -139,7 +139,7 @@ def test_questions():
     assert size_guards.product((2, N, 1, M)) == 2 * N * M and size_guards.product((N, 0)) == 0
     assert size_guards.parts(N * 4, 4) == N and size_guards.parts(7, 2) == 4 and size_guards.larger(N, 1) is N
     assert size_guards.broadcast((N, 1), (3,)) == (N, 3) and size_guards.dense((3, N), 4) == (4 * N, 4)
-    assert size_guards.in_order((3, N), (4 * N, 4), 4) and not size_guards.in_order((3, N), (4, 12), 4)
+    assert size_guards.is_row_major((3, N), (4 * N, 4), 4) and not size_guards.is_row_major((3, N), (4, 12), 4)
     with pytest.raises(ValueError, match="cannot be broadcast"):
         size_guards.broadcast((2,), (3,))
 

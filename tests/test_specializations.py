@@ -31,11 +31,11 @@ def asks(x, w, b: Optional[Tensor]):
 
 
 def code_text(function, number=0):
-    return disassemble(function.plans.made[number][0])
+    return disassemble(function.plans.specialized_codes[number][0])
 
 
 def kinds(function):
-    return len(function.plans.made)
+    return len(function.plans.specialized_codes)
 
 
 def unit(source, name="f"):
@@ -65,7 +65,7 @@ def test_branches_are_decided():
     check(f, ts.rand(3), w, b)
     check(f, ts.arange(3), w, b)
     assert kinds(f) == 4 and f.plans.left == 0 and f.plans.general_code is None
-    assert [runs for _, runs in f.plans.made] == [2, 2, 2, 2]
+    assert [runs for _, runs in f.plans.specialized_codes] == [2, 2, 2, 2]
 
 
 def test_lengths_do_not_specialize():
@@ -124,7 +124,7 @@ def test_irrelevant_arguments_share_the_general_code():
     f = unit("def f(x: Any) -> int:\n  if isinstance(x, int):\n    return x + 1\n  return 0\n")
     for x in (3, "three", [3], 4):
         check(f, x)
-    assert [code is None for code, _ in f.plans.made] == [False, True]
+    assert [code is None for code, _ in f.plans.specialized_codes] == [False, True]
     assert "no branch depends on them" in str(f.plan)
 
 
@@ -150,7 +150,7 @@ def test_random_kinds_leave_no_memory():
         for _ in range(50_000):
             f(choose.choice(given), w, choose.choice((None, w)))
         peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-    assert kinds(f) == 8 and f.plans.left + sum(runs for _, runs in f.plans.made) == 100_000
+    assert kinds(f) == 8 and f.plans.left + sum(runs for _, runs in f.plans.specialized_codes) == 100_000
     assert peaks[1] - peaks[0] < 1024  # KiB
 
 
@@ -191,7 +191,7 @@ def test_threads_create_one_specialization():
         for thread in threads:
             thread.join()
         assert found == [[3.0] * 3] * 8
-        assert kinds(f) == 1 and f.plans.made[0][1] == 8
+        assert kinds(f) == 1 and f.plans.specialized_codes[0][1] == 8
 
 
 PEAKS = """
@@ -390,7 +390,7 @@ def test_calls_of_scripts_pass_the_guard():
     once = model(x, 0)
     assert ts.allclose(model(x, 1500), once * 1501, rtol=1e-3)
     run = model.layer.run.function
-    assert [runs for _, runs in run.plans.made] == [1502]
+    assert [runs for _, runs in run.plans.specialized_codes] == [1502]
 
 
 def test_tasks_and_suspended_programs():
@@ -479,7 +479,7 @@ def test_disk_cache_of_specializations(tmp_path):
 
 def test_code_of_another_signature_is_rejected():
     """A specialization must have the function's parameter and result types."""
-    from ts._core.vm.plan import Specializations
+    from ts._core.vm.specializations import Specializations
     from ts.errors import InternalError
 
     whole = unit("def f(x: int) -> int:\n  return x\n").compiled_code

@@ -65,7 +65,7 @@ def test_packages_match_their_stubs(package):
     module = import_module(package)
     path = stubs.ROOT / package.replace(".", "/")
     stub = names_of(path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi"))[""]
-    own = {"annotations", "TYPE_CHECKING", "Any", "Final", "import_turn", "names_for", "missing_attribute"}  # what the module imports
+    own = {"annotations", "TYPE_CHECKING", "Any", "Final", "import_lock", "names_for", "missing_attribute"}  # what the module imports
     shown = {name for name in dir(module) if not name.startswith("_")} - own
     values = {name: getattr(module, name) for name in shown}
     found = {n for n, x in values.items() if not isinstance(x, ModuleType) and not is_placeholder(x)}

@@ -139,11 +139,11 @@ _MODULES = frozenset({
 
 
 def __getattr__(name: str) -> Any:
-    from ts._core.value.build_lock import import_turn
+    from ts._core.value.build_lock import import_lock
     from ts.runtime.gc_pause import gc_disabled
     from ts.runtime.python_frame_stack import preallocate_frames
 
-    with import_turn(), gc_disabled():
+    with import_lock(), gc_disabled():
         value = globals()[name] = preallocate_frames(_find, name)
     return value
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 # Operators whose Python kernels the CPU backend replaces, and the modules here whose `kernel(record)` creates
 # them. The modules are imported when one of their operators is first called.
 KERNELS = {
-    **{f"aten::{name}": "conv_plans" for name in ("convolution", "_convolution", "convolution_backward")},
-    **{f"aten::conv{kind}{n}d": "conv_plans" for kind in ("", "_transpose") for n in (1, 2, 3)},
+    **{f"aten::{name}": "conv_decomposition" for name in ("convolution", "_convolution", "convolution_backward")},
+    **{f"aten::conv{kind}{n}d": "conv_decomposition" for kind in ("", "_transpose") for n in (1, 2, 3)},
     **{
         f"aten::{kind}_pool{n}d": "pooling"
         for kind in ("max", "avg", "adaptive_avg", "adaptive_max")
@@ -58,8 +58,8 @@ class CpuBackend(Backend):
         module = KERNELS.get(record.name)
         if module is None or record.variant:
             return None
-        found: Kernel = import_module(f"{__name__}.{module}").kernel(record)
-        return found
+        kernel: Kernel = import_module(f"{__name__}.{module}").kernel(record)
+        return kernel
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> NDArray[Any]:
         """Return a NumPy array with uninitialized elements."""

@@ -15,7 +15,7 @@ from ts import dtypes
 
 from .kernels import sort
 
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 _INT64_MAX = (1 << 63) - 1
 
 
@@ -26,16 +26,16 @@ def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
         wide = x.astype(np.float64) + 0.0
         bits = wide.view(np.int64)
         # Flip the bits of negative numbers, so that int64 order is the order of the floats.
-        found = np.where(bits < 0, bits ^ _INT64_MAX, bits)
-        found[wide != wide] = _INT64_MAX
+        keys = np.where(bits < 0, bits ^ _INT64_MAX, bits)
+        keys[wide != wide] = _INT64_MAX
     elif self.dtype == np.uint64:
-        found = (x ^ np.uint64(1 << 63)).view(np.int64)
+        keys = (x ^ np.uint64(1 << 63)).view(np.int64)
     else:
-        found = x.astype(np.int64)
+        keys = x.astype(np.int64)
     if descending:
-        found = ~found
+        keys = ~keys
     n = x.shape[-1]
-    return np.ascontiguousarray(found).reshape(x.size // n if n else 0, n)
+    return np.ascontiguousarray(keys).reshape(x.size // n if n else 0, n)
 
 
 def _in_place(rows: NDArray[np.int64], self: NDArray[Any], axis: int) -> NDArray[np.int64]:
@@ -44,32 +44,32 @@ def _in_place(rows: NDArray[np.int64], self: NDArray[Any], axis: int) -> NDArray
     return np.moveaxis(rows.reshape(shape), -1, axis)
 
 
-def argsort(self: NDArray[Any], axis: int, descending: bool) -> Places:
+def argsort(self: NDArray[Any], axis: int, descending: bool) -> Indices:
     """Return the indices that sort the elements along `axis`."""
     return _in_place(sort.argsort(_keys(self, axis, descending)), self, axis)
 
 
-def first_places(self: NDArray[Any], axis: int, k: int, largest: bool, ordered: bool) -> Places:
+def first_indices(self: NDArray[Any], axis: int, k: int, largest: bool, ordered: bool) -> Indices:
     """Return the indices of the k smallest or largest elements along `axis`."""
     return _in_place(sort.smallest(_keys(self, axis, largest), k, ordered), self, axis)
 
 
-def nth_place(self: NDArray[Any], axis: int, k: Places) -> Places:
+def nth_index(self: NDArray[Any], axis: int, k: Indices) -> Indices:
     """Return the indices of the k-th smallest elements along `axis`."""
     return _in_place(sort.nth(_keys(self, axis, False), _rows(k, axis))[:, None], self, axis)
 
 
-def nth_place_in_order(self: NDArray[Any], axis: int, k: Places) -> Places:
+def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
     """Return the indices of the k-th smallest elements; ties are resolved as in a stable sort."""
     keys, wanted = _keys(self, axis, False), _rows(k, axis)
     rows = np.arange(len(keys))
-    found = keys[rows, sort.nth(keys, wanted)][:, None]
-    before = wanted - (keys < found).sum(axis=1)
-    count = np.cumsum(keys == found, axis=1)
-    places = (count > before[:, None]).argmax(axis=1)
-    return _in_place(places[:, None], self, axis)
+    kth = keys[rows, sort.nth(keys, wanted)][:, None]
+    before = wanted - (keys < kth).sum(axis=1)
+    count = np.cumsum(keys == kth, axis=1)
+    indices = (count > before[:, None]).argmax(axis=1)
+    return _in_place(indices[:, None], self, axis)
 
 
-def _rows(k: Places, axis: int) -> Places:
+def _rows(k: Indices, axis: int) -> Indices:
     """Return one number for each line along `axis`, as a vector."""
     return np.ascontiguousarray(np.moveaxis(k, axis, -1), dtype=np.int64).reshape(-1)

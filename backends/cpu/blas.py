@@ -60,10 +60,10 @@ def library() -> Library | None:
         raise RuntimeError(f"TS_BLAS must be 'mkl', 'numpy' or 'none', not '{wanted}'")
     if wanted == "none":
         return None
-    found = None if wanted == "numpy" else _find_mkl()
-    if found is None and wanted == "mkl":
+    loaded = None if wanted == "numpy" else _find_mkl()
+    if loaded is None and wanted == "mkl":
         raise RuntimeError("TS_BLAS is 'mkl', but no MKL was found: pip install 'torchscript-ts[mkl]'")
-    return found or _find_numpy_library(wanted == "numpy")
+    return loaded or _find_numpy_library(wanted == "numpy")
 
 
 def _find_mkl() -> Library | None:
@@ -72,9 +72,9 @@ def _find_mkl() -> Library | None:
             handle = ctypes.CDLL(str(path))
         except OSError:
             continue
-        found = _find_gemm(handle, _MKL_GEMM_NAMES)
-        if found is not None:
-            return Library(f"MKL ({path})", *found, True)
+        functions = _find_gemm(handle, _MKL_GEMM_NAMES)
+        if functions is not None:
+            return Library(f"MKL ({path})", *functions, True)
     return None
 
 
@@ -90,10 +90,10 @@ def _mkl_files() -> Iterator[Path]:
 
 def _find_numpy_library(asked_for: bool) -> Library | None:
     handle = _load_symbols("numpy._core._multiarray_umath")
-    found = None if handle is None else _find_gemm(handle, _NUMPY_GEMM_NAMES)
-    if handle is None or found is None:
+    functions = None if handle is None else _find_gemm(handle, _NUMPY_GEMM_NAMES)
+    if handle is None or functions is None:
         return None
-    return Library(_describe_openblas(handle, "config") or "NumPy's", *found, asked_for)
+    return Library(_describe_openblas(handle, "config") or "NumPy's", *functions, asked_for)
 
 
 def _load_symbols(extension: str) -> ctypes.CDLL | None:
@@ -112,11 +112,11 @@ def controls() -> Iterator[tuple[int, int]]:
         file = getattr(sys.modules.get(package), "__file__", None)
         if file is not None and not any(handles):
             folder = Path(file).parent
-            for place in (folder.parent / f"{package}.libs", folder / ".dylibs"):
-                handles += [ctypes.CDLL(str(path)) for path in sorted(place.glob("*openblas*"))]
-    found = library()
-    if found is not None and found.name.startswith("MKL"):
-        handles.append(ctypes.CDLL(found.name[5:-1]))
+            for directory in (folder.parent / f"{package}.libs", folder / ".dylibs"):
+                handles += [ctypes.CDLL(str(path)) for path in sorted(directory.glob("*openblas*"))]
+    loaded = library()
+    if loaded is not None and loaded.name.startswith("MKL"):
+        handles.append(ctypes.CDLL(loaded.name[5:-1]))
     seen = set()
     for handle in handles:
         for getter, setter in _THREAD_CONTROL_NAMES:

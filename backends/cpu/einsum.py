@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
-_MAX_CACHED_PLANS = 512  # plans
+_MAX_CACHED_PATHS = 512  # plans
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ContractionOperand:
 class Contraction:
     """Contraction of two operands, given by their positions in the list of remaining ones."""
 
-    places: tuple[int, int]
+    positions: tuple[int, int]
     first: ContractionOperand
     second: ContractionOperand
     summed: bool
@@ -58,7 +58,7 @@ class Contraction:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ContractionPath:
     """Contractions in order of execution, and the final permutation."""
 
     pairs: tuple[Contraction, ...]
@@ -68,49 +68,49 @@ class Plan:
 def kernel(record: Any) -> Callable[..., Array]:
     """Return the kernel of `einsum`; the record's own kernel checks each new combination of shapes."""
     general: Callable[..., Array] = record.kernel
-    plans: dict[tuple[str, tuple[Shape, ...]], Plan | None] = {}
+    paths: dict[tuple[str, tuple[Shape, ...]], ContractionPath | None] = {}
 
-    def einsum_with_plan(
+    def einsum_with_path(
         xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None
     ) -> Array:
         key = (equation, tuple([x.shape for x in tensors]))
-        plan = plans.get(key)
-        if plan is None or any(x.dtype != tensors[0].dtype for x in tensors):
+        cached = paths.get(key)
+        if cached is None or any(x.dtype != tensors[0].dtype for x in tensors):
             output = general(xp, equation, tensors, path)
-            if len(plans) >= _MAX_CACHED_PLANS:
-                plans.clear()
-            plans[key] = make_plan(equation.replace(" ", ""), key[1])
+            if len(paths) >= _MAX_CACHED_PATHS:
+                paths.clear()
+            paths[key] = find_contraction_path(equation.replace(" ", ""), key[1])
             return output
         dtype = tensors[0].dtype
         if dtype.kind in "iub" or dtype.itemsize > 2:
-            return execute_plan(plan, xp.products, list(tensors))
-        result = execute_plan(plan, xp.products, [x.astype(np.float32) for x in tensors])
+            return execute_path(cached, xp.products, list(tensors))
+        result = execute_path(cached, xp.products, [x.astype(np.float32) for x in tensors])
         return result.astype(dtype)
 
-    return einsum_with_plan
+    return einsum_with_path
 
 
 def einsum(products: Callable[[Array, Array], Array], text: str, operands: Sequence[Array]) -> Array:
     """Return the einsum of matching operands of one dtype; `products` multiplies batches of matrices."""
-    plan = make_plan(text, tuple([x.shape for x in operands]))
-    if plan is not None:
-        return execute_plan(plan, products, list(operands))
+    path = find_contraction_path(text, tuple([x.shape for x in operands]))
+    if path is not None:
+        return execute_path(path, products, list(operands))
     result: Array = np.asarray(np.einsum(text, *operands, optimize=len(operands) > 2))
     return result
 
 
-def execute_plan(plan: Plan, products: Callable[[Array, Array], Array], left: list[Array]) -> Array:
+def execute_path(path: ContractionPath, products: Callable[[Array, Array], Array], left: list[Array]) -> Array:
     """Execute a plan on the list of operands, which is consumed."""
-    for pair in plan.pairs:
-        i, j = pair.places
+    for pair in path.pairs:
+        i, j = pair.positions
         a, b = pair.first(left[i]), pair.second(left[j])
         del left[max(i, j)], left[min(i, j)]
         left.append((products(a, b) if pair.summed else np.multiply(a, b)).reshape(pair.shape))
-    return left[0] if plan.order is None else np.ascontiguousarray(left[0].transpose(plan.order))
+    return left[0] if path.order is None else np.ascontiguousarray(left[0].transpose(path.order))
 
 
-@functools.lru_cache(_MAX_CACHED_PLANS)
-def make_plan(text: str, shapes: tuple[Shape, ...]) -> Plan | None:
+@functools.lru_cache(_MAX_CACHED_PATHS)
+def find_contraction_path(text: str, shapes: tuple[Shape, ...]) -> ContractionPath | None:
     """Return the plan for operands of these shapes; None if NumPy must compute it."""
     if len(shapes) < 2:
         return None
@@ -123,8 +123,8 @@ def make_plan(text: str, shapes: tuple[Shape, ...]) -> Plan | None:
             sizes[letter] = max(sizes[letter], n)
     left = [(letters, shape) for letters, shape in zip(inputs, shapes, strict=True)]
     pairs = []
-    for places in _contraction_order(inputs, output, sizes):
-        i, j = sorted(places)
+    for positions in _contraction_order(inputs, output, sizes):
+        i, j = sorted(positions)
         second, first = left.pop(j), left.pop(i)
         needed = {*output, *(letter for letters, _ in left for letter in letters)}
         pair, result = _contract_pair((i, j), first, second, needed, sizes, output if not left else "")
@@ -132,7 +132,7 @@ def make_plan(text: str, shapes: tuple[Shape, ...]) -> Plan | None:
         left.append((result, pair.shape))
     letters = left[0][0]
     order = tuple(letters.index(letter) for letter in output)
-    return Plan(tuple(pairs), None if order == tuple(range(len(order))) else order)
+    return ContractionPath(tuple(pairs), None if order == tuple(range(len(order))) else order)
 
 
 def _parse_subscripts(text: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
@@ -161,8 +161,8 @@ def _contraction_order(inputs: list[str], output: str, sizes: dict[str, int]) ->
         return [(0, 1)]
     order_of_pairs: list[tuple[int, int]] = []
     left = len(inputs)
-    for places in _contraction_path(inputs, output, sizes):
-        last = sorted(places)
+    for positions in _contraction_path(inputs, output, sizes):
+        last = sorted(positions)
         while len(last) > 1:
             i, j = last[0], last[1]
             order_of_pairs.append((i, j))
@@ -177,11 +177,11 @@ def _contraction_path(inputs: list[str], output: str, sizes: dict[str, int]) -> 
     try:
         from opt_einsum import contract_path  # optional, and needed only for three or more operands
     except ImportError:
-        numbers = {letter: k for k, letter in enumerate(sizes)}
+        letter_indices = {letter: k for k, letter in enumerate(sizes)}
         lists: list[Any] = []
         for letters, shape in zip(inputs, shapes, strict=True):
-            lists += [np.broadcast_to(0.0, shape), [numbers[c] for c in letters]]
-        lists.append([numbers[c] for c in output])
+            lists += [np.broadcast_to(0.0, shape), [letter_indices[c] for c in letters]]
+        lists.append([letter_indices[c] for c in output])
         numpys: Sequence[Sequence[int]] = np.einsum_path(*lists, optimize="greedy")[0][1:]
         return numpys
     text = f"{','.join(inputs)}->{output}"
@@ -193,7 +193,7 @@ Operand = tuple[str, Shape]
 
 
 def _contract_pair(
-    places: tuple[int, int], a: Operand, b: Operand, needed: set[str], sizes: dict[str, int], output: str
+    positions: tuple[int, int], a: Operand, b: Operand, needed: set[str], sizes: dict[str, int], output: str
 ) -> tuple[Contraction, str]:
     """Return the contraction of two operands, and the subscripts of its result."""
     # A dimension of size 1 that broadcasts is dropped.
@@ -203,7 +203,7 @@ def _contract_pair(
     rows = [c for c in first if c not in second and c in needed]
     columns = [c for c in second if c not in first and c in needed]
     if output and output == "".join([*batch, *columns, *rows]):  # this order needs no permutation
-        places, a, b, rows, columns = (places[1], places[0]), b, a, columns, rows
+        positions, a, b, rows, columns = (positions[1], positions[0]), b, a, columns, rows
     if inner:
         sides = (
             _matrices(a, batch, rows, inner, sizes, True),
@@ -218,7 +218,7 @@ def _contract_pair(
             ),
         )
     letters = [*batch, *rows, *columns]
-    return Contraction(places, *sides, bool(inner), _lengths(letters, sizes)), "".join(letters)
+    return Contraction(positions, *sides, bool(inner), _lengths(letters, sizes)), "".join(letters)
 
 
 def _lengths(letters: Sequence[str], sizes: dict[str, int]) -> Shape:

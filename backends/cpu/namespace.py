@@ -68,18 +68,18 @@ class CpuNamespace(WrappedNamespace):
         """Module of sorting functions with PyTorch's order of equal elements."""
         return import_module(".argsort", __package__)
 
-    def scipy(self, part: str) -> Any:
+    def scipy(self, module_name: str) -> Any:
         """Return `scipy.<part>`; its BLAS is then limited with NumPy's."""
         from .kernels import one_thread
 
-        found = super().scipy(part)
-        one_thread.found_scipy()
-        return found
+        result = super().scipy(module_name)
+        one_thread.limit_scipy_threads()
+        return result
 
     def lapack(self, name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
         """Return the LAPACK routine `name` for a dtype."""
-        found: Callable[..., Any] = self.scipy("linalg").lapack.get_lapack_funcs(name, dtype=dtype)
-        return found
+        result: Callable[..., Any] = self.scipy("linalg").lapack.get_lapack_funcs(name, dtype=dtype)
+        return result
 
     def special(self, name: str) -> Callable[..., Array]:
         """Return this package's function of the given name, or that of `scipy.special`."""
@@ -93,14 +93,14 @@ class CpuNamespace(WrappedNamespace):
 
     def __getattr__(self, name: str) -> Any:
         """Return NumPy's function, or this package's ufunc if the C kernels use its loops."""
-        found = super().__getattr__(name)
-        if isinstance(found, np.ufunc):
+        result = super().__getattr__(name)
+        if isinstance(result, np.ufunc):
             from .kernels.special import OURS_OF_NUMPY  # imported late: few programs use it
 
             if name in OURS_OF_NUMPY:
-                found = self._wrap_for_bfloat16(name)
-                setattr(self, name, found)
-        return found
+                result = self._wrap_for_bfloat16(name)
+                setattr(self, name, result)
+        return result
 
     def _wrap_for_bfloat16(self, name: str) -> Callable[..., Array]:
         """Return a ufunc of this package, extended to return bfloat16 for bfloat16 arrays."""
@@ -125,8 +125,8 @@ class CpuNamespace(WrappedNamespace):
         """Return a @ b for arrays of one dtype, multi-threaded for matrices and batches of them."""
         from .kernels.gemm_ops import multiply  # avoids an import cycle
 
-        found: Array | None = multiply(a, b)
-        result: Array = np.matmul(a, b) if found is None else found
+        product: Array | None = multiply(a, b)
+        result: Array = np.matmul(a, b) if product is None else product
         return result
 
     def einsum(self, text: str, *operands: Array, **unused: Any) -> Array:
@@ -135,40 +135,40 @@ class CpuNamespace(WrappedNamespace):
 
         return einsum(self.products, text, operands)
 
-    def weighted_sums(self, x: Array, axis: int, places: Array, weights: Array) -> Array:
+    def weighted_sums(self, x: Array, axis: int, indices: Array, weights: Array) -> Array:
         """Return weighted sums along an axis, in the dimension order of `x`'s memory."""
         from .kernels.resample import weighted_sums
 
-        return self._run_weighted_sums(weighted_sums, x, axis, places, weights)
+        return self._run_weighted_sums(weighted_sums, x, axis, indices, weights)
 
-    def weighted_bytes(self, x: Array, axis: int, places: Array, weights: Array, digits: int) -> Array:
+    def weighted_bytes(self, x: Array, axis: int, indices: Array, weights: Array, digits: int) -> Array:
         """Return weighted sums of uint8 elements along an axis, in fixed point."""
         from .kernels.resample import weighted_bytes
 
-        return self._run_weighted_sums(weighted_bytes, x, axis, places, weights, digits)
+        return self._run_weighted_sums(weighted_bytes, x, axis, indices, weights, digits)
 
     def _run_weighted_sums(
-        self, kernel: Callable[..., None], x: Array, axis: int, places: Array, *more: Any
+        self, kernel: Callable[..., None], x: Array, axis: int, indices: Array, *more: Any
     ) -> Array:
         order = sorted(range(x.ndim), key=lambda d: -abs(x.strides[d]))
         inside = _contiguous_aligned(x.transpose(order))
         along = order.index(axis)
         shape = list(inside.shape)
-        shape[along] = len(places)
+        shape[along] = len(indices)
         out = np.empty(shape, x.dtype)
         weights, *rest = more
-        kernel(inside, out, along, _contiguous_aligned(places), _contiguous_aligned(weights), *rest)
+        kernel(inside, out, along, _contiguous_aligned(indices), _contiguous_aligned(weights), *rest)
         return out.transpose(np.argsort(order))
 
-    def weighted_picks(self, x: Array, places: Array, weights: Array) -> Array:
+    def weighted_picks(self, x: Array, indices: Array, weights: Array) -> Array:
         """Return weighted sums of picked elements; 16-bit floats round after each step in the base class."""
         if x.dtype.char not in "fd":
-            rounded: Array = super().weighted_picks(x, places, weights)
+            rounded: Array = super().weighted_picks(x, indices, weights)
             return rounded
         from .kernels.resample import weighted_picks
 
-        out = np.empty((*x.shape[:2], places.shape[1]), x.dtype)
-        weighted_picks(_contiguous_aligned(x), out, _contiguous_aligned(places), _contiguous_aligned(weights))
+        out = np.empty((*x.shape[:2], indices.shape[1]), x.dtype)
+        weighted_picks(_contiguous_aligned(x), out, _contiguous_aligned(indices), _contiguous_aligned(weights))
         return out
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
@@ -180,12 +180,12 @@ class CpuNamespace(WrappedNamespace):
         whole = next((x for x in operands if np.shape(x) == arrays[0].shape), arrays[0])
         axes = sorted(range(whole.ndim), key=lambda d: -abs(whole.strides[d]))
         flat = [x.transpose(axes).reshape(-1) for x in arrays]
-        found = []
+        result = []
         for start in range(0, flat[0].size, _CHUNK_ELEMENTS):
             deadline.charge(_CLOCK_INTERVAL_NS)
-            found.append(function(*(x[start : start + _CHUNK_ELEMENTS] for x in flat)))
+            result.append(function(*(x[start : start + _CHUNK_ELEMENTS] for x in flat)))
         shape = [whole.shape[d] for d in axes]
-        return np.concatenate(found).reshape(shape).transpose(np.argsort(axes))
+        return np.concatenate(result).reshape(shape).transpose(np.argsort(axes))
 
 
 def _contiguous_aligned(x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Pooling of floating and integer arrays on the CPU, by `ts.backends.cpu.kernels.pool`.
+"""Pooling of floating and integer arrays on the CPU, by `ts.backends.cpu.kernels.pooling_windows`.
 
 In: an array and its windows, checked by `ts.ops.pooling`; out: maxima with or without indices, or means.
 16-bit floats are computed in float32, maxima of integers in int64; means of integers use the record's own
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ts.backends.cpu.kernels.pool import Table, max_of_windows, mean_of_windows
+from ts.backends.cpu.kernels.pooling_windows import Table, max_of_windows, mean_of_windows
 
 from ..base import Kernel, default_of
 
@@ -35,50 +35,50 @@ def _planes(x: Array, n: int, dtype: Any) -> Array:
 
 
 def _table(w: Windows, planes: Array, n: int) -> Table:
-    if w.plan is None:
+    if w.table is None:
         zero, one = np.zeros(1, np.int64), np.ones(1, np.int64)
         more = 3 - n
-        w.plan = Table(
+        w.table = Table(
             planes.shape[1:], (zero,) * more + w.begin, (one,) * more + w.stop, (1,) * more + w.dilation
         )
-    found: Table = w.plan
-    return found
+    table: Table = w.table
+    return table
 
 
-def maxima(general: Kernel, xp: Any, x: Array, w: Windows, places: bool) -> Any:
+def maxima(general: Kernel, xp: Any, x: Array, w: Windows, with_indices: bool) -> Any:
     """Return the maximum of each window, with its index if `places`."""
-    n = len(w.places)
+    n = len(w.output_size)
     if x.size == 0 or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
-        return general(xp, x, w, places)
+        return general(xp, x, w, with_indices)
     wide = x.dtype if x.dtype.char in "fd" else np.int64 if x.dtype.kind in "iu" else np.float32
     planes = _planes(x, n, wide)
     table = _table(w, planes, n)
-    out = np.empty((len(planes), *table.places()), wide)
-    index = np.empty(out.shape, np.int64) if places else None
+    out = np.empty((len(planes), *table.output_size()), wide)
+    index = np.empty(out.shape, np.int64) if with_indices else None
     max_of_windows(table, planes, out, index)
-    shape = (*x.shape[:-n], *w.places)
+    shape = (*x.shape[:-n], *w.output_size)
     result = out.reshape(shape).astype(x.dtype, copy=False)
     return (result, index.reshape(shape)) if index is not None else result
 
 
 def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
     """Return each window's sum divided by `divisor`, a number or an array of the output's spatial shape."""
-    n = len(w.places)
+    n = len(w.output_size)
     if x.size == 0 or x.dtype.kind in "iu" or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
         result: Array = general(xp, x, w, divisor)
         return result
     wide = x.dtype if x.dtype.char in "fd" else np.dtype(np.float32)
     planes = _planes(x, n, wide)
-    if w.places == (1,) * n and int(w.counts.item()) == math.prod(x.shape[-n:]):  # global pooling
+    if w.output_size == (1,) * n and int(w.counts.item()) == math.prod(x.shape[-n:]):  # global pooling
         rows = planes.reshape(len(planes), -1)
         whole = (rows @ np.ones(rows.shape[1], wide)) / wide.type(np.asarray(divisor).item())
-        return whole.reshape(*x.shape[:-n], *w.places).astype(x.dtype, copy=False)
+        return whole.reshape(*x.shape[:-n], *w.output_size).astype(x.dtype, copy=False)
     table = _table(w, planes, n)
-    out = np.empty((len(planes), *table.places()), wide)
-    each = np.empty(w.places, wide)
+    out = np.empty((len(planes), *table.output_size()), wide)
+    each = np.empty(w.output_size, wide)
     each[...] = divisor
     mean_of_windows(table, planes, out, each)
-    return out.reshape(*x.shape[:-n], *w.places).astype(x.dtype, copy=False)
+    return out.reshape(*x.shape[:-n], *w.output_size).astype(x.dtype, copy=False)
 
 
 def kernel(record: Any) -> Kernel:

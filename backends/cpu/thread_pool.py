@@ -59,17 +59,17 @@ def run(function: Callable[[int, int], None], parts: int) -> None:
     if parts == 1:
         function(0, 1)
         return
-    waiting, own = [], [0]
+    futures, own = [], [0]
     for part in range(1, parts):
         try:
-            waiting.append(_workers(parts - 1).submit(function, part, parts))
+            futures.append(_workers(parts - 1).submit(function, part, parts))
         except RuntimeError:
             own.append(part)
     try:
         for part in own:
             function(part, parts)
     finally:
-        failures = [future.exception() for future in waiting]
+        failures = [future.exception() for future in futures]
     for failure in failures:
         if failure is not None:
             raise failure
@@ -78,13 +78,13 @@ def run(function: Callable[[int, int], None], parts: int) -> None:
 def _workers(min_threads: int) -> ThreadPoolExecutor:
     """Return a thread pool of at least `min_threads` threads."""
     global _pool, _size
-    pool = _pool
-    if pool is None or _size < min_threads:
+    executor = _pool
+    if executor is None or _size < min_threads:
         from concurrent.futures import ThreadPoolExecutor  # imported late: takes milliseconds
 
-        pool = _pool = ThreadPoolExecutor(min_threads, "ts-worker")
+        executor = _pool = ThreadPoolExecutor(min_threads, "ts-worker")
         _size = min_threads
-    return pool
+    return executor
 
 
 def _drop_pool() -> None:

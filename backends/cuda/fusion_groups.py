@@ -23,11 +23,11 @@ class CudaFusionGroup:
 
     def __init__(self, backend: Any, program: Any) -> None:
         self._backend = backend
-        rows, ends = (
-            [(row.operator.record, row.operands) for row in rows] for rows in (program.rows, program.ends)
+        rows, epilogues = (
+            [(row.operator.record, row.operands) for row in rows] for rows in (program.operations, program.epilogues)
         )
-        self._records = [record for record, _ in (*rows, *ends)]
-        self._launcher = FusedGroupLauncher(OperatorGroup(rows, program.outputs, ends))
+        self._records = [record for record, _ in (*rows, *epilogues)]
+        self._launcher = FusedGroupLauncher(OperatorGroup(rows, program.outputs, epilogues))
         self.unfused_calls = 0  # calls that ran one by one for devices, numbers or overridden operators
 
     @property

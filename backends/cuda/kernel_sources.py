@@ -129,8 +129,8 @@ def arity(record: Any) -> int:
     if record.cuda is None or record.variant:
         return 0
     kinds = [p.split()[0] for p in _parameters(record) if not p.startswith(ALPHA_PARAMETER)]
-    known = all(kind in ("Tensor", "Scalar", "Scalar?", "str") for kind in kinds)
-    return len(kinds) if known and 1 <= len(kinds) <= len(LETTERS) else 0
+    is_supported = all(kind in ("Tensor", "Scalar", "Scalar?", "str") for kind in kinds)
+    return len(kinds) if is_supported and 1 <= len(kinds) <= len(LETTERS) else 0
 
 
 ALPHA_PARAMETER = (

@@ -181,7 +181,7 @@ def _typed_ops(
 def broadcast_strides(x: Any, shape: Sequence[int]) -> Shape:
     """Return the strides, in elements, with which `x` is read when broadcast to `shape`."""
     lead = len(shape) - x.ndim
-    steps = [0 if n == 1 else step // x.dtype.itemsize for n, step in zip(x.shape, x.strides, strict=True)]
+    steps = [0 if n == 1 else stride // x.dtype.itemsize for n, stride in zip(x.shape, x.strides, strict=True)]
     return (*(0,) * lead, *steps)
 
 
@@ -211,18 +211,18 @@ def merge_dimensions(shape: Sequence[int], strides: Sequence[Shape]) -> tuple[li
 
 def _has_descending_strides(steps: Sequence[int]) -> bool:
     """Return whether nonzero strides descend from outer to inner dimensions."""
-    some = [step for step in steps if step]
+    some = [stride for stride in steps if stride]
     return all(one >= other > 0 for one, other in pairwise(some))
 
 
-def _dense_order(x: Any) -> list[int] | None:
+def _contiguous_order(x: Any) -> list[int] | None:
     """Return the dimensions from outermost to innermost if the elements are dense in memory, else None."""
     order = sorted(range(x.ndim), key=lambda d: (-x.strides[d], d))
-    step = x.dtype.itemsize
+    stride = x.dtype.itemsize
     for d in reversed(order):
-        if x.shape[d] != 1 and x.strides[d] != step:
+        if x.shape[d] != 1 and x.strides[d] != stride:
             return None
-        step *= x.shape[d]
+        stride *= x.shape[d]
     return order
 
 
@@ -233,8 +233,8 @@ def _plan_accesses(
     nonscalar = [x for x in arrays if x.ndim]
     first = nonscalar[0] if nonscalar else None
     if first is not None and all(tuple(x.shape) == shape for x in nonscalar) and 0 not in shape:
-        array_strides = [tuple(step // x.dtype.itemsize for step in x.strides) for x in nonscalar]
-        order = _dense_order(first)
+        array_strides = [tuple(stride // x.dtype.itemsize for stride in x.strides) for x in nonscalar]
+        order = _contiguous_order(first)
         if order is not None and all(steps == array_strides[0] for steps in array_strides):
             if not is_single and layouts.in_order(shape, order) != layouts.of_result(shape, array_strides[0]):
                 raise NotFusibleError("dimensions of one element have other strides in its result")
@@ -263,7 +263,7 @@ def _access_kind(x: Any, steps: Sequence[int], width: int) -> str:
     if steps[-1] == 0:
         return pointwise_codegen.REPEATED
     aligned = x.data.ptr % (width * x.dtype.itemsize) == 0
-    if steps[-1] == 1 and aligned and all(step % width == 0 for step in steps[:-1]):
+    if steps[-1] == 1 and aligned and all(stride % width == 0 for stride in steps[:-1]):
         return pointwise_codegen.PACKED
     return pointwise_codegen.GATHERED
 

@@ -57,14 +57,14 @@ class MetaBackend(Backend):
         return None if rule is None else lambda xp, *args: _results(rule(*args))
 
 
-def _results(made: Any) -> Any:
+def _results(result: Any) -> Any:
     """Convert the (shape, dtype) pairs that a shape rule returns to meta arrays.
 
     Arguments and symbolic numbers that a rule returns are left unchanged.
     """
-    if isinstance(made, list):
-        return tuple(map(_results, made))
-    return made if isinstance(made, MetaArray | SymNumber) else MetaArray(*made)
+    if isinstance(result, list):
+        return tuple(map(_results, result))
+    return result if isinstance(result, MetaArray | SymNumber) else MetaArray(*result)
 
 
 backend = MetaBackend()

@@ -79,8 +79,8 @@ class MetaArray:
     def flags(self) -> Flags:
         item = self.dtype.itemsize
         return Flags(
-            size_guards.in_order(self.shape, self.strides, item),
-            size_guards.in_order(self.shape[::-1], self.strides[::-1], item),
+            size_guards.is_row_major(self.shape, self.strides, item),
+            size_guards.is_row_major(self.shape[::-1], self.strides[::-1], item),
         )
 
     def __len__(self) -> int:
@@ -116,12 +116,12 @@ class MetaArray:
         pairs = list(dims)
         for i in reversed(range(len(pairs))):  # the stride of a new dimension spans the following dimension
             if pairs[i][1] is None:
-                n, step = pairs[i + 1] if i + 1 < len(pairs) else (1, self.dtype.itemsize)
-                pairs[i] = (1, n * step)
+                n, stride = pairs[i + 1] if i + 1 < len(pairs) else (1, self.dtype.itemsize)
+                pairs[i] = (1, n * stride)
         start = self.offset
         if not size_guards.known_zero(offset):
             start = start + offset // self.dtype.itemsize
-        return MetaArray((n for n, _ in pairs), self.dtype, (step for _, step in pairs), start)
+        return MetaArray((n for n, _ in pairs), self.dtype, (stride for _, stride in pairs), start)
 
     def _dims(self) -> list[tuple[Any, Any]]:
         return list(zip(self.shape, self.strides, strict=True))
@@ -137,14 +137,14 @@ class MetaArray:
             if item is None:
                 dims.append((1, None))
                 continue
-            n, step = self.shape[at], self.strides[at]
+            n, stride = self.shape[at], self.strides[at]
             if isinstance(item, slice):
                 start, length, every = _range(item, n)
-                dims.append((length, step if every == 1 else step * every))
+                dims.append((length, stride if every == 1 else stride * every))
             else:
-                start = _place(item, n, at)
+                start = _checked_index(item, n, at)
             if not size_guards.known_zero(start):
-                offset = offset + start * step
+                offset = offset + start * stride
             at += 1
         return self._with(dims, offset)
 
@@ -156,21 +156,21 @@ class MetaArray:
         chosen: list[int] = []  # positions of index arrays and numbers among the dimensions of the result
         shapes: list[Shape] = []
         indices: list[MetaArray] = []
-        kept: list[Any] = []  # lengths of the other dimensions; `steps` are their strides
+        other_lengths: list[Any] = []  # lengths of the other dimensions; `steps` are their strides
         steps: list[Any] = []
         at = 0
         for item in items:
             if item is None:
-                kept.append(1)
+                other_lengths.append(1)
                 steps.append(0)
             elif isinstance(item, slice):
                 _, length, every = _range(item, self.shape[at])
-                kept.append(length)
+                other_lengths.append(length)
                 steps.append(self.strides[at] * every)
                 at += 1
             else:
                 index = np.asarray(item) if isinstance(item, list) else item
-                chosen.append(len(kept))
+                chosen.append(len(other_lengths))
                 shapes.append(tuple(getattr(index, "shape", ())))
                 if getattr(index, "dtype", None) == np.bool_:
                     if isinstance(index, MetaArray):
@@ -178,24 +178,24 @@ class MetaArray:
                     shapes[-1] = (int(np.count_nonzero(index)),)
                     at += index.ndim
                 else:
-                    _place(item, self.shape[at], at)
+                    _checked_index(item, self.shape[at], at)
                     if isinstance(index, MetaArray):
                         indices.append(index)
                     at += 1
         try:
-            found = size_guards.broadcast(*shapes)
+            index_shape = size_guards.broadcast(*shapes)
         except ValueError:
             given = " ".join(str(s) for s in shapes)
             raise IndexError(
                 f"shape mismatch: indexing arrays could not be broadcast together with shapes {given}"
             ) from None
-        place = chosen[0] if len(set(chosen)) == 1 else 0
-        none = [0] * len(found)
-        orders = [[*steps[:place], *none, *steps[place:]]]
+        position = chosen[0] if len(set(chosen)) == 1 else 0
+        none = [0] * len(index_shape)
+        orders = [[*steps[:position], *none, *steps[position:]]]
         for index in indices:
-            own = index.broadcast_to(found).strides
-            orders.append([*[0] * place, *own, *[0] * (len(kept) - place)])
-        shape = (*kept[:place], *found, *kept[place:])
+            own = index.broadcast_to(index_shape).strides
+            orders.append([*[0] * position, *own, *[0] * (len(other_lengths) - position)])
+        shape = (*other_lengths[:position], *index_shape, *other_lengths[position:])
         item = self.dtype.itemsize
         return MetaArray(shape, self.dtype, [n * item for n in strides.of_result(shape, *orders)])
 
@@ -222,10 +222,10 @@ class MetaArray:
         dims = self._dims()
         if not order:
             return self._with(dims[::-1])
-        places = [_axis(a, self.ndim) for a in order]
-        if sorted(places) != list(range(self.ndim)):
+        positions = [_axis(a, self.ndim) for a in order]
+        if sorted(positions) != list(range(self.ndim)):
             raise ValueError("axes don't match array")
-        return self._with(dims[a] for a in places)
+        return self._with(dims[a] for a in positions)
 
     def swapaxes(self, a: int, b: int) -> MetaArray:
         dims = self._dims()
@@ -238,8 +238,8 @@ class MetaArray:
         sources = [_axis(a, self.ndim) for a in ((source,) if isinstance(source, int) else source)]
         targets = [_axis(a, self.ndim) for a in ((target,) if isinstance(target, int) else target)]
         order = [a for a in range(self.ndim) if a not in sources]
-        for place, axis in sorted(zip(targets, sources, strict=True)):
-            order.insert(place, axis)
+        for position, axis in sorted(zip(targets, sources, strict=True)):
+            order.insert(position, axis)
         return self._with(self._dims()[a] for a in order)
 
     def squeeze(self, axis: Any = None) -> MetaArray:
@@ -253,9 +253,9 @@ class MetaArray:
 
     def expanded(self, axes: Any) -> MetaArray:
         """Return a view with new dimensions of size 1, like `numpy.expand_dims`."""
-        places = (axes,) if isinstance(axes, int) else tuple(axes)
-        rank = self.ndim + len(places)
-        new = {_axis(a, rank) for a in places}
+        positions = (axes,) if isinstance(axes, int) else tuple(axes)
+        rank = self.ndim + len(positions)
+        new = {_axis(a, rank) for a in positions}
         dims = iter(self._dims())
         return self._with((1, None) if i in new else next(dims) for i in range(rank))
 
@@ -266,13 +266,13 @@ class MetaArray:
         if missing < 0:
             raise ValueError("input operand has more dimensions than allowed by the axis remapping")
         dims: list[tuple[Any, Any]] = [(n, 0) for n in lengths[:missing]]
-        for n, (own, step) in zip(lengths[missing:], self._dims(), strict=True):
+        for n, (own, stride) in zip(lengths[missing:], self._dims(), strict=True):
             if not size_guards.known_one(own) and not size_guards.equal(own, n):
                 raise ValueError(
                     "operands could not be broadcast together with remapped shapes "
                     f"[original->remapped]: {self.shape} and requested shape {lengths}"
                 )
-            dims.append((n, 0 if size_guards.known_one(own) and not size_guards.known_one(n) else step))
+            dims.append((n, 0 if size_guards.known_one(own) and not size_guards.known_one(n) else stride))
         return self._with(dims)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> MetaArray:
@@ -280,7 +280,7 @@ class MetaArray:
         dims = self._dims()
         (rows, row_step), (columns, column_step) = dims[a], dims[b]
         rows, columns = (rows + offset, columns) if offset < 0 else (rows, columns - offset)
-        length = size_guards.larger(size_guards.least(rows, columns), 0)
+        length = size_guards.larger(size_guards.minimum(rows, columns), 0)
         start = -offset * row_step if offset < 0 else offset * column_step
         rest = [d for i, d in enumerate(dims) if i not in (a, b)]
         return self._with(
@@ -339,10 +339,10 @@ class MetaArray:
     def astype(self, dtype: Any, order: str = "K", copy: bool = True, **unused: Any) -> MetaArray:
         if not copy and np.dtype(dtype) == self.dtype:
             return self
-        return MetaArray(self.shape, dtype) if order == "C" else in_order_of((self,), self.shape, dtype)
+        return MetaArray(self.shape, dtype) if order == "C" else new_in_layout_of((self,), self.shape, dtype)
 
     def conj(self) -> MetaArray:
-        return in_order_of((self,), self.shape, self.dtype)
+        return new_in_layout_of((self,), self.shape, self.dtype)
 
     def round(self, decimals: int = 0) -> MetaArray:
         return MetaArray(self.shape, self.dtype)
@@ -399,15 +399,15 @@ def _axis(axis: int, rank: int) -> int:
 def _spelled_out(items: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
     """Complete an index with full slices for omitted dimensions."""
     used = 0
-    place = len(items)
+    position = len(items)
     for i, item in enumerate(items):
         if item is Ellipsis:
-            place = i
+            position = i
         elif item is not None:
             used += item.ndim if getattr(item, "dtype", None) == np.bool_ else 1
     if used > rank:
         raise IndexError(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed")
-    return (*items[:place], *(WHOLE,) * (rank - used), *items[place + 1 :])
+    return (*items[:position], *(WHOLE,) * (rank - used), *items[position + 1 :])
 
 
 def _range(part: slice, n: Any) -> tuple[Any, Any, int]:
@@ -439,7 +439,7 @@ def _range_of_data(start: Any, stop: Any, n: Any) -> tuple[Any, Any, int]:
     if size_guards.certain(start >= 0, start <= stop, stop <= n):
         return 0, stop - start, 1
     if size_guards.known_zero(start) and size_guards.certain(stop >= 0):
-        return 0, size_guards.least(n, stop), 1
+        return 0, size_guards.minimum(n, stop), 1
     length = get_ctx().new_dynamic_size()
     size_guards.require(length <= n)
     return 0, length, 1
@@ -452,10 +452,10 @@ def _end(given: Any, missing: Any, n: Any) -> Any:
         return n
     if size_guards.evaluate_guard(given < 0):  # counted from the end
         return size_guards.larger(n + given, 0)
-    return size_guards.smaller(given, n)
+    return size_guards.minimum(given, n)
 
 
-def _place(index: Any, n: Any, axis: int) -> Any:
+def _checked_index(index: Any, n: Any, axis: int) -> Any:
     """Return a non-negative index into a dimension of length n; arrays are not range-checked."""
     if not hasattr(index, "__index__") or isinstance(index, (MetaArray, np.ndarray)):
         return index
@@ -473,9 +473,9 @@ def _place(index: Any, n: Any, axis: int) -> Any:
 def _filled_in(wanted: Sequence[Any], shape: Shape) -> Shape:
     """Return the target shape of a reshape, with -1 replaced."""
     total = size_guards.product(shape)
-    known = [n for n in wanted if not size_guards.is_provably_equal(n, -1)]
-    if len(known) < len(wanted):
-        rest = size_guards.product(known)
+    given_lengths = [n for n in wanted if not size_guards.is_provably_equal(n, -1)]
+    if len(given_lengths) < len(wanted):
+        rest = size_guards.product(given_lengths)
         missing = 0 if size_guards.known_zero(rest) else total // rest
         wanted = [missing if size_guards.is_provably_equal(n, -1) else n for n in wanted]
     if not size_guards.equal(size_guards.product(wanted), total):
@@ -489,24 +489,24 @@ def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shap
     Adjacent dimensions without gaps between them form a block; the length of each block must be the product
     of consecutive wanted lengths.
     """
-    if size_guards.known_empty(shape) or size_guards.in_order(shape, strides, item):
+    if size_guards.known_empty(shape) or size_guards.is_row_major(shape, strides, item):
         return size_guards.dense(wanted, item)
     steps: list[Any] = [item] * len(wanted)
     at = len(wanted) - 1
-    dims = [(n, step) for n, step in zip(shape, strides, strict=True) if not size_guards.known_one(n)]
+    dims = [(n, stride) for n, stride in zip(shape, strides, strict=True) if not size_guards.known_one(n)]
     while dims:
-        length, step = dims.pop()
-        base = step
+        length, stride = dims.pop()
+        base = stride
         while dims and size_guards.is_provably_equal(dims[-1][1], length * base):
             length = length * dims.pop()[0]
-        taken: Any = 1
+        covered: Any = 1
         while at >= 0 and not (
-            size_guards.is_provably_equal(taken, length) and not size_guards.known_one(wanted[at])
+            size_guards.is_provably_equal(covered, length) and not size_guards.known_one(wanted[at])
         ):
-            steps[at] = taken * base
-            taken = size_guards.product((taken, wanted[at]))
+            steps[at] = covered * base
+            covered = size_guards.product((covered, wanted[at]))
             at -= 1
-        if not size_guards.is_provably_equal(taken, length):
+        if not size_guards.is_provably_equal(covered, length):
             return None
     return tuple(steps)
 
@@ -519,22 +519,22 @@ def elementwise(function: np.ufunc, inputs: Sequence[Any], out: Any = None, dtyp
     shape = size_guards.broadcast(*map(shape_of, inputs))
     if out is not None:
         return out
-    found = _resolved(function, tuple(map(_kind, inputs)))
+    result_dtypes = _resolved(function, tuple(map(_kind, inputs)))
     if dtype is not None:
-        found = tuple(np.dtype(dtype) for _ in found)
-    made = tuple(in_order_of(inputs, shape, d) for d in found)
-    return made[0] if len(made) == 1 else made
+        result_dtypes = tuple(np.dtype(dtype) for _ in result_dtypes)
+    results = tuple(new_in_layout_of(inputs, shape, d) for d in result_dtypes)
+    return results[0] if len(results) == 1 else results
 
 
-def in_order_of(inputs: Sequence[Any], shape: Shape, dtype: Any) -> MetaArray:
+def new_in_layout_of(inputs: Sequence[Any], shape: Shape, dtype: Any) -> MetaArray:
     """Return a new dense array whose dimension order in memory follows the inputs."""
-    made = MetaArray(shape, dtype)
+    result = MetaArray(shape, dtype)
     arrays = [x for x in inputs if isinstance(x, MetaArray) and x.ndim]
-    if all(size_guards.in_order(x.shape, x.strides, x.dtype.itemsize) for x in arrays):
-        return made
+    if all(size_guards.is_row_major(x.shape, x.strides, x.dtype.itemsize) for x in arrays):
+        return result
     wide = [x.broadcast_to(shape).strides for x in arrays if x.ndim <= len(shape)]
-    item = made.dtype.itemsize
-    return MetaArray(shape, dtype, [step * item for step in strides.of_result(shape, *wide)])
+    item = result.dtype.itemsize
+    return MetaArray(shape, dtype, [stride * item for stride in strides.of_result(shape, *wide)])
 
 
 def _kind(x: Any) -> Any:
@@ -567,8 +567,8 @@ def _reduced_dtype(name: str, dtype: DType) -> DType:
     function = getattr(np, _REDUCING_UFUNCS.get(name, name))
     if isinstance(function, np.ufunc):
         return dtype
-    found: DType = np.asarray(function(np.ones(1, dtype))).dtype
-    return found
+    result: DType = np.asarray(function(np.ones(1, dtype))).dtype
+    return result
 
 
 def reduced(
@@ -579,8 +579,8 @@ def reduced(
     gone = {_axis(a, max(x.ndim, 1)) for a in axes}
     kind = _reduced_dtype(name, x.dtype) if dtype is None else dtype
     rest = x._with((1, 0) if i in gone else dim for i, dim in enumerate(x._dims()))
-    made = in_order_of((rest,), rest.shape, kind)
-    return made if keepdims else made.squeeze(tuple(gone)) if x.ndim else made
+    result = new_in_layout_of((rest,), rest.shape, kind)
+    return result if keepdims else result.squeeze(tuple(gone)) if x.ndim else result
 
 
 def matmul(a: Any, b: Any, **unused: Any) -> MetaArray:

@@ -28,13 +28,13 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _transformed(name: str, x: MetaArray, lengths: Any, axes: Any) -> MetaArray:
     """Return the result of an FFT: `rfft` halves the last axis, `irfft` doubles it."""
     shape = list(x.shape)
-    places = list(range(x.ndim)) if axes is None else [a % x.ndim for a in axes]
+    axes_of_lengths = list(range(x.ndim)) if axes is None else [a % x.ndim for a in axes]
     if lengths is not None:
         if axes is None:
-            places = places[len(places) - len(lengths) :]
-        for axis, n in zip(places, lengths, strict=True):
+            axes_of_lengths = axes_of_lengths[len(axes_of_lengths) - len(lengths) :]
+        for axis, n in zip(axes_of_lengths, lengths, strict=True):
             shape[axis] = n
-    last = places[-1]
+    last = axes_of_lengths[-1]
     if name.startswith(("rfft", "ihfft")):
         shape[last] = shape[last] // 2 + 1
     elif name.startswith(("irfft", "hfft")):

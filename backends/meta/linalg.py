@@ -69,8 +69,8 @@ class LinearAlgebra:
     def solve(self, a: MetaArray, b: MetaArray) -> MetaArray:
         _square(a)
         right = b[:, None] if b.ndim == 1 else b
-        found = MetaArray(matmul(a, right).shape, _dtype(a, b))
-        return found[..., 0] if b.ndim == 1 else found
+        result = MetaArray(matmul(a, right).shape, _dtype(a, b))
+        return result[..., 0] if b.ndim == 1 else result
 
     def eigh(self, a: MetaArray, UPLO: str = "L") -> tuple[MetaArray, MetaArray]:
         return self.eigvalsh(a, UPLO), MetaArray(a.shape, _dtype(a))

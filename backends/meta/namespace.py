@@ -30,7 +30,7 @@ from .array import (
     MetaArray,
     Shape,
     elementwise,
-    in_order_of,
+    new_in_layout_of,
     matmul,
     reduced,
     shape_of,
@@ -109,9 +109,9 @@ class MetaNamespace(Namespace):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        found = _function(name)
-        setattr(self, name, found)
-        return found
+        function = _function(name)
+        setattr(self, name, function)
+        return function
 
     @property
     def transforms(self) -> Any:
@@ -124,11 +124,11 @@ class MetaNamespace(Namespace):
 
         return get("cpu").xp.special(name)
 
-    def scipy(self, part: str) -> Any:
+    def scipy(self, module_name: str) -> Any:
         """Return the CPU's SciPy module; its ufuncs accept meta arrays."""
         from .. import get
 
-        return get("cpu").xp.scipy(part)
+        return get("cpu").xp.scipy(module_name)
 
     def to_host(self, x: Any) -> Any:
         """Raise an error: meta arrays have no elements."""
@@ -148,7 +148,7 @@ class MetaNamespace(Namespace):
 
     def empty_like(self, x: Any, dtype: Any = None, shape: Any = None, **unused: Any) -> MetaArray:
         kind = x.dtype if dtype is None else dtype
-        return MetaArray(shape, kind) if shape is not None else in_order_of((x,), shape_of(x), kind)
+        return MetaArray(shape, kind) if shape is not None else new_in_layout_of((x,), shape_of(x), kind)
 
     zeros_like = ones_like = empty_like
 
@@ -184,8 +184,8 @@ class MetaNamespace(Namespace):
         if isinstance(x, MetaArray):
             return x if dtype is None or np.dtype(dtype) == x.dtype else x.astype(dtype)
         if isinstance(x, (list, tuple)) and any(isinstance(part, MetaArray) for part in x):
-            made = self.stack([self.asarray(part) for part in x])
-            return made if dtype is None else made.astype(dtype)
+            result = self.stack([self.asarray(part) for part in x])
+            return result if dtype is None else result.astype(dtype)
         if isinstance(x, SymNumber):
             return MetaArray((), np.dtype(dtype or (np.int64 if isinstance(x, SymInt) else np.float64)))
         host = np.asarray(x, dtype)
@@ -308,11 +308,11 @@ class MetaNamespace(Namespace):
         if isinstance(parts, int):
             if size_guards.evaluate_guard(n % parts != 0):
                 raise ValueError("array split does not result in an equal division")
-            ends = [n // parts * k for k in range(parts + 1)]
+            bounds = [n // parts * k for k in range(parts + 1)]
         else:
-            ends = [0, *parts, n]
+            bounds = [0, *parts, n]
         before = (slice(None),) * axis
-        return [x[(*before, slice(ends[k], ends[k + 1]))] for k in range(len(ends) - 1)]
+        return [x[(*before, slice(bounds[k], bounds[k + 1]))] for k in range(len(bounds) - 1)]
 
     def meshgrid(
         self, *xs: MetaArray, indexing: str = "xy", copy: bool = True, **unused: Any
@@ -321,12 +321,12 @@ class MetaNamespace(Namespace):
         if indexing == "xy" and len(xs) > 1:
             order[0], order[1] = 1, 0
         shape = tuple(xs[i].size for i in order)
-        made: list[MetaArray] = []
+        result: list[MetaArray] = []
         for i, x in enumerate(xs):
             line = (1,) * order[i] + (-1,) + (1,) * (len(xs) - order[i] - 1)
             wide = x.reshape(line).broadcast_to(shape)
-            made.append(wide.copy() if copy else wide)
-        return made
+            result.append(wide.copy() if copy else wide)
+        return result
 
     def repeat(self, x: MetaArray, repeats: Any, axis: int | None = None) -> MetaArray:
         return x.repeat(repeats, axis)
@@ -357,8 +357,8 @@ class MetaNamespace(Namespace):
         whole = self.concatenate(given, axis) if len(given) > 1 else x
         axis %= whole.ndim
         lengths = [size_guards.larger(m - n, 0) if d == axis else m for d, m in enumerate(whole.shape)]
-        made = whole._with(zip(lengths, whole.strides, strict=True))
-        return in_order_of((made,), made.shape, whole.dtype)
+        differences = whole._with(zip(lengths, whole.strides, strict=True))
+        return new_in_layout_of((differences,), differences.shape, whole.dtype)
 
     # ---- products
 
@@ -407,8 +407,8 @@ class MetaNamespace(Namespace):
             ellipsis = size_guards.broadcast(ellipsis, x.shape[len(before) : len(before) + rest])
             dims = (*x.shape[: len(before)], *x.shape[len(before) + rest :])
             for letter, n in zip(before + after, dims, strict=True):
-                known = lengths.get(letter, 1)
-                lengths[letter] = size_guards.broadcast((known,), (n,))[0]
+                length = lengths.get(letter, 1)
+                lengths[letter] = size_guards.broadcast((length,), (n,))[0]
         if "->" not in equation:
             counted = inputs.replace(",", "").replace(".", "")
             output = ("..." if ellipsis else "") + "".join(
@@ -430,7 +430,7 @@ class MetaNamespace(Namespace):
         _, x, y = given
         shape = size_guards.broadcast(*map(shape_of, given))
         dtype = np.result_type(*(a.dtype if hasattr(a, "dtype") else a for a in (x, y)))
-        return in_order_of(given, shape, dtype)
+        return new_in_layout_of(given, shape, dtype)
 
     def take(self, x: MetaArray, indices: Any, axis: int | None = None, **unused: Any) -> MetaArray:
         return x.take(indices, axis)
@@ -493,17 +493,17 @@ class MetaNamespace(Namespace):
 
 def _function(name: str) -> Callable[..., Any]:
     """Return NumPy's constant or class `name`, or a function of shapes for the NumPy function `name`."""
-    found = getattr(np, name)
-    if isinstance(found, type) or not callable(found):
-        return found  # type: ignore[no-any-return]
-    if isinstance(found, np.ufunc) and found.signature is None:
-        return Ufunc(found)
+    function = getattr(np, name)
+    if isinstance(function, type) or not callable(function):
+        return function  # type: ignore[no-any-return]
+    if isinstance(function, np.ufunc) and function.signature is None:
+        return Ufunc(function)
     if name in REDUCTIONS:
         return lambda x, axis=None, keepdims=False, dtype=None, **more: reduced(
             name, x, axis, keepdims, dtype
         )
     if name in _LIKE_FIRST:
-        return lambda x, *args, dtype=None, **more: in_order_of((x,), shape_of(x), dtype or x.dtype)
+        return lambda x, *args, dtype=None, **more: new_in_layout_of((x,), shape_of(x), dtype or x.dtype)
     raise NotImplementedError(f"numpy.{name} has no shape rule on the meta device")
 
 

@@ -13,7 +13,7 @@ import ts
 from tests.fuzz import how_many
 from tests.fuzz.fusion_programs import GroupWriter, arguments
 from ts.bytecode.native import background_compilation
-from ts.fusion.program import GroupRecord
+from ts.fusion.program import FusionGroupRecord
 
 KINDS = ("float32",) * 6 + ("float64",) * 2 + ("bfloat16", "float16", "int64", "int32", "uint8", "bool")
 FLOATS = ("float32", "float32", "float64")
@@ -89,7 +89,7 @@ def told(where, seed, source, found, expected, args):
 
 
 def groups(function):
-    return [o.record.group for o in function.compiled_code.operators if isinstance(o.record, GroupRecord)]
+    return [o.record.group for o in function.compiled_code.operators if isinstance(o.record, FusionGroupRecord)]
 
 
 def check(seed, pytorch=None):

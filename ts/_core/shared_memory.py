@@ -203,12 +203,12 @@ def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
             f"unable to open file <{path}> in {mode} mode: {error.strerror} ({error.errno})"
         ) from None
     try:
-        found = os.fstat(descriptor).st_size
-        if found < size and not is_shared:
+        actual_size = os.fstat(descriptor).st_size
+        if actual_size < size and not is_shared:
             raise RuntimeError(
-                f"file <{path}> size <{found}> is smaller than the required mapping size <{size}>"
+                f"file <{path}> size <{actual_size}> is smaller than the required mapping size <{size}>"
             )
-        if found < size:
+        if actual_size < size:
             os.ftruncate(descriptor, size)
         mapping = FileMapping(descriptor, size, access=mmap.ACCESS_WRITE if is_shared else mmap.ACCESS_COPY)
     except OSError as error:

@@ -145,10 +145,10 @@ class CodeBuilder:
     # ---- instructions ----------------------------------------------------------------------------------
 
     def emit(
-        self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, pool: list[int] | None = None, results: int = 0
+        self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, register_list: list[int] | None = None, results: int = 0
     ) -> Instruction:
         """Append an instruction at the current source line and return it."""
-        instruction = Instruction(name, a, b, c, pool, results, self.line, self.depth)
+        instruction = Instruction(name, a, b, c, register_list, results, self.line, self.depth)
         if self.active_handlers:
             instruction.keeps = tuple(context.register for context in self.active_handlers)
         instruction.refresh()
@@ -203,25 +203,25 @@ class CodeBuilder:
         """
         if line is None:
             return ((self.name, None),)
-        calls, place = line
+        calls, source_range = line
         if not calls:
-            return ((self.name, place),)
+            return ((self.name, source_range),)
         names = [self.name, *(callee for callee, _ in calls)]
-        places = [*(where for _, where in calls), place]
-        return tuple(zip(names, places, strict=True))
+        ranges = [*(where for _, where in calls), source_range]
+        return tuple(zip(names, ranges, strict=True))
 
     def assemble(self, parameters: Sequence[TypeSpec], result: TypeSpec) -> Code:
-        """Allocate registers, resolve labels and pool offsets, and return the verified `Code`.
+        """Allocate registers, resolve labels and operand pool offsets, and return the verified `Code`.
 
         `parameters` and `result` are the types of the function's signature.
         """
         constants = set(self.constant_values)
         allocator = RegisterAllocator(self.code, self.classes, len(parameters), constants, self.strings)
-        place, real = allocator.run()
-        code = tidy(self.code, place)
+        real_register, real = allocator.run()
+        code = tidy(self.code, real_register)
         used = sorted({r for i in code for r in i.reads if r in constants})
         for number, register in enumerate(used, len(real)):
-            place[register] = number
+            real_register[register] = number
         target: dict[int, int] = {}
         position = 0
         for instruction in code:
@@ -230,27 +230,27 @@ class CodeBuilder:
             else:
                 target[id(instruction.a)] = position
         rows, lines = [], []
-        pool: list[int] = []
-        pools: dict[tuple[int, ...], int] = {}
+        operand_pool: list[int] = []
+        pool_offsets: dict[tuple[int, ...], int] = {}
         line, stack = None, self.stack_of(None)
         for instruction in code:
             if not instruction.name:
                 continue
-            words = [NUMBER[instruction.name]]
+            encoded = [NUMBER[instruction.name]]
             operands = (instruction.a, instruction.b, instruction.c)
             for operand, kind in zip(operands, _operand_kinds(instruction.name), strict=True):
                 if kind == "register":
-                    operand = place[operand] if operand >= 0 else ~operand
+                    operand = real_register[operand] if operand >= 0 else ~operand
                 elif kind == "label":
                     operand = target[id(operand)]
                 elif kind == "pool":
-                    items = tuple([place[r] for r in instruction.pool or ()])
-                    if items not in pools:
-                        pools[items] = len(pool)
-                        pool += [len(items), *items]
-                    operand = pools[items]
-                words.append(operand)
-            rows.append(tuple(words))
+                    items = tuple([real_register[r] for r in instruction.register_list or ()])
+                    if items not in pool_offsets:
+                        pool_offsets[items] = len(operand_pool)
+                        operand_pool += [len(items), *items]
+                    operand = pool_offsets[items]
+                encoded.append(operand)
+            rows.append(tuple(encoded))
             if instruction.line is not line:
                 line = instruction.line
                 stack = self.stack_of(line)
@@ -261,15 +261,15 @@ class CodeBuilder:
             "".join(real) + "".join(self.classes[r] for r in used),
             parameters,
             [self.constant_values[r] for r in used],
-            pool,
+            operand_pool,
             [operator for _, operator in self.operators.values()],
             [function for _, function in self.functions.values()],
             [type_spec(type) for type in self.types],
             lines,
             [
-                (target[id(h.start)], target[id(h.end)], place[h.register], h.function)
+                (target[id(h.start)], target[id(h.end)], real_register[h.register], h.function)
                 for h in self.handlers[::-1]
-                if h.register in place
+                if h.register in real_register
             ],
             result,
         )

@@ -93,14 +93,14 @@ class SteppingLowering(Lowering):
         registers = tuple(self.use(value) for value in node.inputs())
         event = node.get("event")
         types = {name: value.type() for name, value in zip(names, node.inputs(), strict=True)}
-        number = self.debugging.breaks.new_place(event == "breakpoint", event == "return")
+        number = self.debugging.breaks.add_stop_point(event == "breakpoint", event == "return")
         is_entry = not self.stop_points and event != "return"
         assert node.range is not None  # each statement has one
         place = StopPoint(number, self.name, node.range, event, types, self.owner, is_entry)
         self.debugging.places.append(place)
         self.stop_points.append(place)
         self.here, self.visible = number, registers
-        self.emit("BREAK", self.function_number(self.debugging.breaks), number, pool=list(registers))
+        self.emit("BREAK", self.function_number(self.debugging.breaks), number, register_list=list(registers))
 
     def lower_nodes(self, block: Block) -> None:
         """Lower a block; afterwards, restore the stop point before it for the following nodes."""
@@ -109,10 +109,10 @@ class SteppingLowering(Lowering):
         self.here, self.visible = before
 
     def emit(
-        self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, pool: list[int] | None = None, results: int = 0
+        self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, register_list: list[int] | None = None, results: int = 0
     ) -> Instruction:
         """Append an instruction that keeps the variables of the last stop point alive."""
-        instruction = super().emit(name, a, b, c, pool, results)
+        instruction = super().emit(name, a, b, c, register_list, results)
         instruction.line = _Line(self.line, self.here)
         instruction.keeps = (*instruction.keeps, *self.visible)
         instruction.refresh()

@@ -29,10 +29,10 @@ class Label:
 class Instruction:
     """One instruction, or a label (`name` is "").
 
-    `pool` holds the registers of a list operand; its last `results` are written.
+    `register_list` holds the registers of a list operand; its last `results` are written.
     """
 
-    __slots__ = ("a", "b", "c", "depth", "keeps", "line", "name", "pool", "reads", "results", "writes")
+    __slots__ = ("a", "b", "c", "depth", "keeps", "line", "name", "reads", "register_list", "results", "writes")
 
     def __init__(
         self,
@@ -40,13 +40,13 @@ class Instruction:
         a: Any = 0,
         b: Any = 0,
         c: Any = 0,
-        pool: list[int] | None = None,
+        register_list: list[int] | None = None,
         results: int = 0,
         line: Any = None,
         depth: int = 0,
     ) -> None:
         self.name, self.a, self.b, self.c = name, a, b, c
-        self.pool = pool
+        self.register_list = register_list
         self.results = results
         self.line = line
         self.depth = depth  # number of enclosing blocks
@@ -61,10 +61,10 @@ class Instruction:
         reads, writes, pooled = _register_getters(self.name)
         self.reads, self.writes = reads(self), writes(self)
         if pooled:
-            assert self.pool is not None
-            split = len(self.pool) - self.results
-            self.reads += tuple(self.pool[:split])
-            self.writes += tuple(self.pool[split:])
+            assert self.register_list is not None
+            split = len(self.register_list) - self.results
+            self.reads += tuple(self.register_list[:split])
+            self.writes += tuple(self.register_list[split:])
         if self.keeps:
             self.reads += self.keeps
 
@@ -96,4 +96,4 @@ def _operands(names: list[str]) -> RegisterGetter:
 
 
 _JUMPS = frozenset(name for name, row in BY_NAME.items() if row.jumps)
-ENDS = ("JUMP", "LOOP", "RETURN", "RAISE")
+TERMINATORS = ("JUMP", "LOOP", "RETURN", "RAISE")

@@ -23,7 +23,7 @@ from ts._core.vm.code import Code
 from ts.bytecode.opcodes import NUMBER, OPCODES
 from ts.bytecode.serialized_code import SerializedCode
 
-_ENDS = frozenset(NUMBER[name] for name in ("RETURN", "RAISE"))
+_TERMINATORS = frozenset(NUMBER[name] for name in ("RETURN", "RAISE"))
 _CALLS = frozenset(NUMBER[name] for name in ("CALL", "CALL_METHOD"))
 
 
@@ -45,17 +45,17 @@ class InstructionCounter:
         blocks = {}  # the block of each leader
         for number, start in enumerate(starts):
             end = starts[number + 1] if number + 1 < len(starts) else len(program.rows)
-            place = self._breaks.new_place()
-            assert place == len(self._blocks)
+            stop_point = self._breaks.add_stop_point()
+            assert stop_point == len(self._blocks)
             self._blocks.append((program, start, end))
             self._counts.append(0)
-            blocks[start] = place
+            blocks[start] = stop_point
         return _with_breaks(program, blocks, self._breaks).code()
 
-    def _count_block(self, stopped: PausedProgram, place: int, armed: bool) -> None:
-        self._counts[place] += 1
-        self._steps[self._last, place] += 1
-        self._last = place
+    def _count_block(self, stopped: PausedProgram, stop_point: int, armed: bool) -> None:
+        self._counts[stop_point] += 1
+        self._steps[self._last, stop_point] += 1
+        self._last = stop_point
 
     def _ignore_failure(self, stopped: PausedProgram, error: BaseException) -> None:
         """Accept a failure: instructions after the failing one in its block are counted as well."""
@@ -106,21 +106,21 @@ def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
     for at, row in enumerate(rows):
         if OPCODES[row[0]].jumps:
             indices |= {row[1], at + 1}
-        elif row[0] in _ENDS or row[0] in _CALLS:
+        elif row[0] in _TERMINATORS or row[0] in _CALLS:
             indices.add(at + 1)
     return sorted(at for at in indices if at < len(rows))
 
 
-def _with_breaks(program: SerializedCode, places: dict[int, int], breaks: Breakpoints) -> SerializedCode:
-    """Return the program with a BREAK before each instruction of `places`."""
+def _with_breaks(program: SerializedCode, stop_points: dict[int, int], breaks: Breakpoints) -> SerializedCode:
+    """Return the program with a BREAK before each instruction of `stop_points`."""
     number: dict[int, int] = {}  # old index -> new index of the instruction, or of the break before it
     for at in range(len(program.rows) + 1):
-        number[at] = at + sum(start < at for start in places)
+        number[at] = at + sum(start < at for start in stop_points)
     rows: list[tuple[int, ...]] = []
     lines = []
     for at, row in enumerate(program.rows):
-        if at in places:
-            rows.append((NUMBER["BREAK"], len(program.functions), places[at], len(program.pool)))
+        if at in stop_points:
+            rows.append((NUMBER["BREAK"], len(program.functions), stop_points[at], len(program.pool)))
             lines.append(program.lines[at] if program.lines else ())
         target = number[row[1]] if OPCODES[row[0]].jumps else row[1]
         rows.append((row[0], target, *row[2:]))

@@ -25,7 +25,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from ts._core.thread import deadline
-from ts.bytecode.instruction import ENDS, Instruction, Label
+from ts.bytecode.instruction import TERMINATORS, Instruction, Label
 
 _STEP_NS: Final = 1_000  # charged to `ts.limits` per instruction
 _STEP_BYTES: Final = 200
@@ -43,27 +43,27 @@ class LiveRange:
         self.ends: list[int] = []
         self.writes: list[int] = []
 
-    def end_at(self, place: int) -> int:
+    def end_at(self, index: int) -> int:
         """Return the end of the live range at instruction `place`; -1 if the register is dead after it."""
-        i = bisect_right(self.starts, place) - 1
-        return self.ends[i] if i >= 0 and self.ends[i] > place else -1
+        i = bisect_right(self.starts, index) - 1
+        return self.ends[i] if i >= 0 and self.ends[i] > index else -1
 
     def writes_in(self, other: LiveRange) -> list[int]:
         """Return the writes that occur while the other register is live, or is written as well."""
         conflicts, writes = [], self.writes
         starts, ends, written = other.starts, other.ends, other.writes
         if len(writes) <= len(starts) + len(written):
-            for place in writes:
-                i, j = bisect_right(starts, place), bisect_left(written, place)
-                if (i and ends[i - 1] > place) or (j < len(written) and written[j] == place):
-                    conflicts.append(place)
+            for index in writes:
+                i, j = bisect_right(starts, index), bisect_left(written, index)
+                if (i and ends[i - 1] > index) or (j < len(written) and written[j] == index):
+                    conflicts.append(index)
             return conflicts
         for start, end in zip(starts, ends, strict=True):
             conflicts += writes[bisect_left(writes, start) : bisect_left(writes, end)]
-        for place in written:
-            i = bisect_left(writes, place)
-            if i < len(writes) and writes[i] == place:
-                conflicts.append(place)
+        for index in written:
+            i = bisect_left(writes, index)
+            if i < len(writes) and writes[i] == index:
+                conflicts.append(index)
         return conflicts
 
     def absorb(self, other: LiveRange) -> None:
@@ -74,8 +74,8 @@ class LiveRange:
                 start, end = min(start, self.starts[first]), max(end, self.ends[last - 1])
             self.starts[first:last] = [start]
             self.ends[first:last] = [end]
-        for place in other.writes:
-            insort(self.writes, place)
+        for index in other.writes:
+            insort(self.writes, index)
 
 
 class LiveRanges:
@@ -101,18 +101,18 @@ class LiveRanges:
         for register in constants:
             self.variable[register] = 0
         self.jumps: dict[Label, int] = {}  # number of forward jumps to each label
-        self.heads: dict[Label, frozenset[int]] = {}  # registers live at loop heads, as found so far
+        self.loop_heads: dict[Label, frozenset[int]] = {}  # registers live at loop heads, as found so far
         self.reads: list[Sequence[int]] = [()] * len(code)  # registers that each instruction reads
         self.targets: list[Label | None] = [None] * len(code)  # label that each instruction jumps to
         self.with_objects: set[int] = set()  # instructions that read or write objects
         self._find_jumps()
-        if self.heads:
+        if self.loop_heads:
             self.update_loop_heads()
         while self.collect_ranges():
             self.update_loop_heads()
         for lifetime in self.lifetimes:
-            for places in (lifetime.starts, lifetime.ends, lifetime.writes):
-                places.reverse()
+            for indices in (lifetime.starts, lifetime.ends, lifetime.writes):
+                indices.reverse()
 
     def _find_jumps(self) -> None:
         passed_labels: set[Label] = set()
@@ -131,14 +131,14 @@ class LiveRanges:
                 continue
             self.targets[at] = target
             if target in passed_labels:
-                self.heads[target] = frozenset()
+                self.loop_heads[target] = frozenset()
             else:
                 self.jumps[target] = self.jumps.get(target, 0) + 1
 
     def update_loop_heads(self) -> None:
         """Update the live sets of loop heads by one backward walk that stores no ranges."""
         alive: set[int] = set()
-        labels = _Labels(self.jumps, self.heads)
+        labels = _Labels(self.jumps, self.loop_heads)
         reads, targets = self.reads, self.targets
         for at in range(len(self.code) - 1, -1, -1):
             if not at % _CHECK_INTERVAL:
@@ -147,7 +147,7 @@ class LiveRanges:
             if not instruction.name:
                 labels.reach(instruction.a, alive)
                 continue
-            if instruction.name in ENDS:
+            if instruction.name in TERMINATORS:
                 alive.clear()
             if targets[at] is not None:
                 alive |= labels.alive_at(targets[at])
@@ -163,7 +163,7 @@ class LiveRanges:
         self.dying: dict[int, list[int]] = {}
         self.dead: dict[int | Label, set[int]] = {}
         self.alive = alive = dict[int, int]()  # live registers, with the end of their range
-        labels = _Labels(self.jumps, self.heads)
+        labels = _Labels(self.jumps, self.loop_heads)
         code, reads, targets = self.code, self.reads, self.targets
         for at in range(len(code) - 1, -1, -1):
             if not at % _CHECK_INTERVAL:
@@ -173,7 +173,7 @@ class LiveRanges:
                 labels.reach(instruction.a, alive)
                 continue
             target = targets[at]
-            if instruction.name in ENDS:
+            if instruction.name in TERMINATORS:
                 self.end_ranges(at, labels.alive_at(target))
             elif target is not None:
                 self.join_paths(at, instruction, target, labels.alive_at(target))
@@ -221,12 +221,12 @@ class LiveRanges:
         alive, objects = self.alive, self.objects
         if objects:
             read = objects.intersection(instruction.reads)
-            for place, lost in (
+            for index, lost in (
                 (at + 1, (objects & (live_at_target | read)).difference(alive)),
                 (target, objects & read.union(alive) - live_at_target),
             ):
                 if lost:
-                    self.dead.setdefault(place, set()).update(lost)
+                    self.dead.setdefault(index, set()).update(lost)
         for register in live_at_target.difference(alive):
             alive[register] = at + 1
 
@@ -234,22 +234,22 @@ class LiveRanges:
 class _Labels:
     """Live sets of labels during one backward walk, stored until all forward jumps to them are visited."""
 
-    def __init__(self, jumps: dict[Label, int], heads: dict[Label, frozenset[int]]) -> None:
+    def __init__(self, jumps: dict[Label, int], loop_heads: dict[Label, frozenset[int]]) -> None:
         self.jumps = dict(jumps)  # forward jumps to each label that are still to be visited
-        self.heads = heads
+        self.loop_heads = loop_heads
         self.here: dict[Label, frozenset[int]] = {}
         self.changed = False
 
     def reach(self, label: Label, alive: Iterable[int]) -> None:
         """Store the registers live at a label; update the live set of a loop head."""
-        jumps, heads = self.jumps, self.heads
-        if label in jumps or label in heads:
+        jumps, loop_heads = self.jumps, self.loop_heads
+        if label in jumps or label in loop_heads:
             here = frozenset(alive)
             deadline.charge(0, _LIVE_SET_BYTES * len(here))
             if label in jumps:
                 self.here[label] = here
-            if label in heads and heads[label] != here:
-                heads[label] = here
+            if label in loop_heads and loop_heads[label] != here:
+                loop_heads[label] = here
                 self.changed = True
 
     def alive_at(self, target: Label | None) -> frozenset[int]:
@@ -260,7 +260,7 @@ class _Labels:
         if target is None:
             return frozenset()
         if target not in self.jumps:
-            return self.heads[target]
+            return self.loop_heads[target]
         live_at_target = self.here[target]
         self.jumps[target] -= 1
         if not self.jumps[target]:

@@ -59,7 +59,7 @@ MIXED = ("int_float", "float_int")
 Twin = Callable[[Any], Any]
 
 
-def row_of(operator: Any, node: Node) -> Opcode | None:
+def find_opcode(operator: Any, node: Node) -> Opcode | None:
     """Return the opcode that implements an operator; a `Scalar` overload is resolved by the input's type."""
     inputs = node.inputs()
     if operator.overload == "Scalar" and len(inputs) == 1:
@@ -133,8 +133,8 @@ class Lowering(FutureLowering):
             else:
                 result = self.new_register("o")
                 tuple_type = TupleType([value.type() for value in outputs])
-                pool = [self.use(v) for v in outputs]
-                self.emit("TUPLE_NEW", result, self.type_number(tuple_type), pool=pool)
+                registers = [self.use(v) for v in outputs]
+                self.emit("TUPLE_NEW", result, self.type_number(tuple_type), register_list=registers)
             self.emit("RETURN", result)
         return self.assemble([type_spec(value.type()) for value in block.inputs()], result_spec(self.graph))
 
@@ -164,9 +164,9 @@ class Lowering(FutureLowering):
         if operator.record is not None and operator.record.begins is not None:
             self.lower_beginning(node, operator)
             return
-        row = row_of(operator, node)
+        opcode = find_opcode(operator, node)
         inputs = node.inputs()
-        if row is not None and self.lower_by_row(row.name, [self.use(v) for v in inputs], node):
+        if opcode is not None and self.lower_by_opcode(opcode.name, [self.use(v) for v in inputs], node):
             return
         if is_mixed(operator, node) and self.lower_mixed(operator, node):
             return
@@ -178,7 +178,7 @@ class Lowering(FutureLowering):
             fixed = operator.nargs - 1
             packed = self.new_register("o")
             rest = TupleType([v.type() for v in inputs[fixed:]])
-            self.emit("TUPLE_NEW", packed, self.type_number(rest), pool=arguments[fixed:])
+            self.emit("TUPLE_NEW", packed, self.type_number(rest), register_list=arguments[fixed:])
             arguments = [*arguments[:fixed], packed]
         results, casts = [], []
         for value, type in zip_longest(node.outputs()[: operator.nrets], self.declared(operator, inputs)):
@@ -189,7 +189,7 @@ class Lowering(FutureLowering):
             if value is not None:
                 casts.append((value, results[-1]))
         name = "CALL_SCALAR" if operator.scalar else "CALL_OPERATOR"
-        self.emit(name, self.operator_number(operator), pool=arguments + results, results=len(results))
+        self.emit(name, self.operator_number(operator), register_list=arguments + results, results=len(results))
         for value, source in casts:
             self.emit("CAST_TO", self.define(value), source, self.type_number(value.type()))
 
@@ -200,7 +200,7 @@ class Lowering(FutureLowering):
             types = [ANY if type.has_free_variables() else type for type in types]
         return types + [ANY] * (operator.nrets - len(types))
 
-    def lower_by_row(self, name: str, arguments: Sequence[int], node: Node) -> bool:
+    def lower_by_opcode(self, name: str, arguments: Sequence[int], node: Node) -> bool:
         """Emit one instruction and return True if the register classes match its format."""
         result, *formats = BY_NAME[name].operands
         if name.startswith("IS_"):
@@ -238,17 +238,17 @@ class Lowering(FutureLowering):
 
     def lower_mixed(self, operator: Any, node: Node) -> bool:
         """Lower an operator of an int and a float as the opcode for floats, after converting the int."""
-        row = BY_OPERATOR.get(f"{operator.name}.float")
-        if row is None or len(node.inputs()) != 2:
+        opcode = BY_OPERATOR.get(f"{operator.name}.float")
+        if opcode is None or len(node.inputs()) != 2:
             return False
-        return self.lower_by_row(row.name, [self.as_float(v) for v in node.inputs()], node)
+        return self.lower_by_opcode(opcode.name, [self.as_float(v) for v in node.inputs()], node)
 
     # ---- tuples ------------------------------------------------------------------------------------
 
     def lower_tuple_construct(self, node: Node) -> None:
         """Lower `prim::TupleConstruct`."""
-        pool = [self.use(v) for v in node.inputs()]
-        self.emit("TUPLE_NEW", self.define(node.output()), self.type_number(node.output().type()), pool=pool)
+        registers = [self.use(v) for v in node.inputs()]
+        self.emit("TUPLE_NEW", self.define(node.output()), self.type_number(node.output().type()), register_list=registers)
 
     def lower_tuple_unpack(self, node: Node) -> None:
         """Lower `prim::TupleUnpack` to one load for each used output."""
@@ -312,8 +312,8 @@ class Lowering(FutureLowering):
         if node.input(1).type() is INT:
             slots = {i: type.slot(elements[i]) for i in range(-len(elements), len(elements))}
         operator = ContainerIndex(type_spec(type), slots, type_spec(node.output().type()))
-        pool = [*(self.use(v) for v in node.inputs()), self.define(node.output())]
-        self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1)
+        registers = [*(self.use(v) for v in node.inputs()), self.define(node.output())]
+        self.emit("CALL_OPERATOR", self.operator_number(operator), register_list=registers, results=1)
 
     def lower_set_attr(self, node: Node) -> None:
         """Lower `prim::SetAttr` to a store into the attribute's slot."""
@@ -338,8 +338,8 @@ class Lowering(FutureLowering):
                 specs = (type_spec(ANY), *(type_spec(a.type) for a in schema.arguments[1:]))
                 method = self.methods[name, schema] = Method(name, specs, type_spec(schema.returns[0].type))
             number = self.function_number(method)
-            pool = self.arguments(schema.arguments, node.inputs())
-            self.emit("CALL_METHOD", self.define(node.output()), number, pool=pool)
+            registers = self.arguments(schema.arguments, node.inputs())
+            self.emit("CALL_METHOD", self.define(node.output()), number, register_list=registers)
         else:
             self.call(node, type.methods[name], node.inputs())
 
@@ -363,7 +363,7 @@ class Lowering(FutureLowering):
         none = self.constant(None, "x")
         number = self.function_number(context.function)
         ignored_result = self.new_register(register_class(context.function.schema.returns[0].type))
-        self.emit("CALL", ignored_result, number, pool=[context.register, none, none, none])
+        self.emit("CALL", ignored_result, number, register_list=[context.register, none, none, none])
 
     # ---- calls and failures ----------------------------------------------------------------------------
 
@@ -375,8 +375,8 @@ class Lowering(FutureLowering):
     def call(self, node: Node, function: Any, arguments: Sequence[Value]) -> None:
         """Emit a call of a function that is known at compile time."""
         function.ensure_compiled()
-        pool = self.arguments(function.schema.arguments, arguments)
-        self.emit("CALL", self.define(node.output()), self.function_number(function), pool=pool)
+        registers = self.arguments(function.schema.arguments, arguments)
+        self.emit("CALL", self.define(node.output()), self.function_number(function), register_list=registers)
 
     def function_number(self, function: Any) -> int:
         """Return the index of a function, or of its variant, in the function table."""
@@ -388,7 +388,7 @@ class Lowering(FutureLowering):
 
     def arguments(self, parameters: Sequence[Argument], values: Sequence[Value]) -> list[int]:
         """Return the registers to pass, converted to the register classes of the parameters."""
-        pool = []
+        registers = []
         for value, argument in zip(values, parameters, strict=True):
             register = self.use(value)
             kind = register_class(argument.type)
@@ -396,8 +396,8 @@ class Lowering(FutureLowering):
                 converted = self.new_register(kind)
                 self.move(converted, register)
                 register = converted
-            pool.append(register)
-        return pool
+            registers.append(register)
+        return registers
 
     def lower_python_call(self, node: Node) -> None:
         """Lower a call of a Python callable, wrapped as an operator."""
@@ -413,8 +413,8 @@ class Lowering(FutureLowering):
         else:  # unused result: a function without annotations may return anything
             target, spec = self.new_register("x"), type_spec(ANY)
         operator = PythonOperator(node.get("function"), len(inputs), spec)
-        pool = [*inputs, target]
-        self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1)
+        registers = [*inputs, target]
+        self.emit("CALL_OPERATOR", self.operator_number(operator), register_list=registers, results=1)
 
     def lower_warn(self, node: Node) -> None:
         """Lower a warning, issued once in each run of the code: a flag register records it."""
@@ -433,7 +433,7 @@ class Lowering(FutureLowering):
         end = Label()
         self.emit("JUMP_IF", end, flag)
         arguments = [self.use(v) for v in node.inputs()]
-        self.emit("CALL_OPERATOR", self.operator_number(operator), pool=arguments)
+        self.emit("CALL_OPERATOR", self.operator_number(operator), register_list=arguments)
         self.emit("MOVE", flag, self.constant(True, "b"))
         self.bind_label(end)
 
@@ -444,7 +444,7 @@ class Lowering(FutureLowering):
 
     def lower_print(self, node: Node) -> None:
         """Lower `prim::Print`."""
-        self.emit("PRINT", pool=[self.use(v) for v in node.inputs()])
+        self.emit("PRINT", register_list=[self.use(v) for v in node.inputs()])
 
     def lower_breakpoint(self, node: Node) -> None:
         """Emit nothing: breakpoints only take effect in code lowered for the debugger."""
@@ -489,13 +489,13 @@ class Lowering(FutureLowering):
         """Lower a fusion group to a call of its operator, with its nodes as fallback."""
         subgraph = self.enter_subgraph(node)
         program, values = program_of_graph(subgraph)
-        self.lower_part(group_operator(program), values, node, subgraph)
+        self.lower_subgraph(group_operator(program), values, node, subgraph)
 
     def lower_differentiable_graph(self, node: Node) -> None:
         """Lower a differentiable graph to a call that records a backward node, with its nodes as fallback."""
         subgraph = self.enter_subgraph(node)
         operator = differentiable_operator(subgraph, self.prepare_differentiable)
-        self.lower_part(operator, subgraph.inputs(), node, subgraph)
+        self.lower_subgraph(operator, subgraph.inputs(), node, subgraph)
 
     def enter_subgraph(self, node: Node) -> Graph:
         """Bind the inputs of a node's subgraph to the node's input registers and return the subgraph."""
@@ -504,13 +504,13 @@ class Lowering(FutureLowering):
             self.register[inner] = self.use(outer)
         return subgraph
 
-    def lower_part(self, operator: Any, values: Sequence[Value], node: Node, subgraph: Graph) -> None:
+    def lower_subgraph(self, operator: Any, values: Sequence[Value], node: Node, subgraph: Graph) -> None:
         """Emit a call of a subgraph's operator, then the subgraph's nodes, run if the call returns False."""
         inputs = [self.use(value) for value in values]
         outputs = [self.define(value) for value in node.outputs()]
         ran = self.new_register("b")
-        pool = [*inputs, ran, *outputs]
-        self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1 + len(outputs))
+        registers = [*inputs, ran, *outputs]
+        self.emit("CALL_OPERATOR", self.operator_number(operator), register_list=registers, results=1 + len(outputs))
         end = Label()
         self.depth += 1
         self.emit("JUMP_IF", end, ran)
@@ -526,14 +526,14 @@ class Lowering(FutureLowering):
     def lower_load_element(self, node: Node) -> None:
         """Lower the load of a tensor element."""
         name = "LOAD_INT" if register_class(node.output().type()) == "i" else "LOAD_FLOAT"
-        pool = [self.use(value) for value in node.inputs()]
-        self.emit(name, self.define(node.output()), 0, node.get("dtype"), pool=pool)
+        registers = [self.use(value) for value in node.inputs()]
+        self.emit(name, self.define(node.output()), 0, node.get("dtype"), register_list=registers)
 
     def lower_store_element(self, node: Node) -> None:
         """Lower the store of a tensor element."""
         number, *operands = (self.use(value) for value in node.inputs())
         name = "STORE_INT" if self.classes[number] == "i" else "STORE_FLOAT"
-        self.emit(name, 0, number, node.get("dtype"), pool=operands)
+        self.emit(name, 0, number, node.get("dtype"), register_list=operands)
 
     def lower_round(self, node: Node) -> None:
         """Lower the rounding of a float to float32."""

@@ -252,14 +252,14 @@ class BranchLowering(CodeBuilder):
         otherwise = node.blocks()[1]
         return self._is_bare(otherwise) and not self.number(otherwise.outputs()[0])
 
-    def loop_branch(self, condition: Value, head: Label, end: Label) -> None:
+    def loop_branch(self, condition: Value, loop_head: Label, end: Label) -> None:
         """Emit a jump back to `head`, taken if the condition holds; `end` is the next label."""
         node = condition.node()
         if self.is_constant(condition):
             if self.number(condition):
-                self.emit("LOOP", head)
+                self.emit("LOOP", loop_head)
         elif not self.is_deferred(node):
-            self.emit("LOOP_IF", head, self.use(condition))
+            self.emit("LOOP_IF", loop_head, self.use(condition))
         elif node.kind() == "prim::If" and self._is_and(node):
             then_block = node.blocks()[0]
             self.branch(node.input(), end, False)
@@ -267,14 +267,14 @@ class BranchLowering(CodeBuilder):
             self.lower_nodes(then_block)
             self.depth -= 1
             if not self.terminated:
-                self.loop_branch(then_block.outputs()[0], head, end)
+                self.loop_branch(then_block.outputs()[0], loop_head, end)
         else:
             name, b, c = self._operands(node, True) if self.comparison(node) else ("", 0, 0)
             if f"LOOP_{name}" in BY_NAME:
-                self.emit(f"LOOP_{name}", head, b, c)
+                self.emit(f"LOOP_{name}", loop_head, b, c)
             else:
                 self.branch(condition, end, False)
-                self.emit("LOOP", head)
+                self.emit("LOOP", loop_head)
 
 
 _COMPARISONS = frozenset(

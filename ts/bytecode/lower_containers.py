@@ -23,16 +23,16 @@ class ContainerLowering(LoopLowering):
 
     def lower_list_construct(self, node: Node) -> None:
         """Lower `prim::ListConstruct`; ints in a list of floats are converted."""
-        pool = [self.use(v) for v in node.inputs()]
+        registers = [self.use(v) for v in node.inputs()]
         type = node.output().type()
         if isinstance(type, ListType) and register_class(type.elem) == "f":
-            pool = [self.as_float(v) for v in node.inputs()]
-        self.emit("LIST_NEW", self.define(node.output()), self.type_number(type), pool=pool)
+            registers = [self.as_float(v) for v in node.inputs()]
+        self.emit("LIST_NEW", self.define(node.output()), self.type_number(type), register_list=registers)
 
     def lower_dict_construct(self, node: Node) -> None:
         """Lower `prim::DictConstruct`."""
-        pool = [self.use(v) for v in node.inputs()]
-        self.emit("DICT_NEW", self.define(node.output()), self.type_number(node.output().type()), pool=pool)
+        registers = [self.use(v) for v in node.inputs()]
+        self.emit("DICT_NEW", self.define(node.output()), self.type_number(node.output().type()), register_list=registers)
 
     def lower_list_unpack(self, node: Node) -> None:
         """Lower `prim::ListUnpack` to a length check and one load for each used output."""

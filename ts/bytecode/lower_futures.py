@@ -31,7 +31,7 @@ class FutureLowering(ContainerLowering):
         """Lower `prim::fork`."""
         function = SubgraphFunction(node.get("Subgraph"), self.prepare, "<forked function>")
         number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
-        self.emit("FORK", self.define(node.output()), number, pool=[self.use(v) for v in node.inputs()])
+        self.emit("FORK", self.define(node.output()), number, register_list=[self.use(v) for v in node.inputs()])
 
     def lower_wait(self, node: Node) -> None:
         """Lower `aten::wait`."""
@@ -74,6 +74,6 @@ class FutureLowering(ContainerLowering):
         """Emit a call of an operator with the inputs of a node; return the register of its result."""
         if result is None:
             result = self.new_register("o")
-        pool = [*(self.use(v) for v in node.inputs()), result]
-        self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1)
+        registers = [*(self.use(v) for v in node.inputs()), result]
+        self.emit("CALL_OPERATOR", self.operator_number(operator), register_list=registers, results=1)
         return result

@@ -41,13 +41,13 @@ class LoopLowering(BranchLowering):
         for output, variable in zip(node.outputs(), variables, strict=True):
             self.register[output] = variable
         self.copy_all(zip(variables, [self.use(v) for v in initial], strict=True))
-        head, end = Label(), Label()
+        loop_head, end = Label(), Label()
         self.depth += 1
         self.branch(start, end, False)
-        counter = limit = step = 0
+        counter = limit = increment = 0
         if counted or index.has_uses():
-            counter, limit, step = self.start_counter(index, trip, body, end)
-        self.bind_label(head)
+            counter, limit, increment = self.start_counter(index, trip, body, end)
+        self.bind_label(loop_head)
         first = len(self.code)
         self.lower_nodes(body)
         if not self.terminated:
@@ -58,10 +58,10 @@ class LoopLowering(BranchLowering):
             if not counted:
                 if index.has_uses():
                     self.emit("ADD_I64", counter, counter, self.constant(1, "i"))
-                self.loop_branch(condition, head, end)
+                self.loop_branch(condition, loop_head, end)
             else:
                 self.branch(condition, end, False)
-                self.close_counter(counter, limit, step, head)
+                self.close_counter(counter, limit, increment, loop_head)
         self.depth -= 1
         self.bind_label(end)
         self.terminated = False
@@ -91,7 +91,7 @@ class LoopLowering(BranchLowering):
                 self.emit("JUMP_LE_I64", end, limit, zero)
             self.emit("MOVE", counter, zero)
             return counter, limit, 0
-        low, step = derive.input(1), derive.input(2)
+        low, increment = derive.input(1), derive.input(2)
         counter = self.define(derive.output())
         self.counters.add(derive.output())
         if self.is_deferred(trip.node()):
@@ -102,21 +102,21 @@ class LoopLowering(BranchLowering):
         trips, start = self.use(trip), self.use(low)
         self.emit("JUMP_LE_I64", end, trips, zero)
         limit = self.new_register("i")
-        if self.number(step) == 1:
+        if self.number(increment) == 1:
             self.emit("ADD_I64", limit, trips, start)
         else:
-            self.emit("MUL_I64", limit, trips, self.use(step))
+            self.emit("MUL_I64", limit, trips, self.use(increment))
             self.emit("ADD_I64", limit, limit, start)
         self.emit("MOVE", counter, start)
-        return counter, limit, 0 if self.number(step) == 1 else self.use(step) or one
+        return counter, limit, 0 if self.number(increment) == 1 else self.use(increment) or one
 
-    def close_counter(self, counter: int, limit: int, step: int, head: Label) -> None:
+    def close_counter(self, counter: int, limit: int, increment: int, loop_head: Label) -> None:
         """Emit the increment of the counter and the jump back to `head`."""
-        if step == 0:
-            self.emit("LOOP_STEP", head, counter, limit)
+        if increment == 0:
+            self.emit("LOOP_STEP", loop_head, counter, limit)
         else:
-            self.emit("ADD_I64", counter, counter, step)
-            self.emit("LOOP_NE_I64", head, counter, limit)
+            self.emit("ADD_I64", counter, counter, increment)
+            self.emit("LOOP_NE_I64", loop_head, counter, limit)
 
     def copy_back(self, variables: list[int], results: list[int], first: int) -> None:
         """Emit the copies at the end of a loop's body, each right after the last read of its target.
@@ -165,9 +165,9 @@ class LoopLowering(BranchLowering):
         while True:
             targets = {id(i.target) for i in self.code[first:at] if i.target is not None}
             crossed = [
-                place
-                for place in range(at, len(self.code))
-                if not self.code[place].name and id(self.code[place].a) in targets
+                index
+                for index in range(at, len(self.code))
+                if not self.code[index].name and id(self.code[index].a) in targets
             ]
             if not crossed:
                 return at

@@ -45,8 +45,8 @@ OBJECTS_IN = {
 
 def register_format(format: str) -> str:
     """Return the register class of an operand format: i f b o x, s v r; "" for a non-register operand."""
-    word = format.lstrip("=+")
-    return "o" if word in OBJECTS_IN else word if word in "ifboxsvr" else ""
+    register_kind = format.lstrip("=+")
+    return "o" if register_kind in OBJECTS_IN else register_kind if register_kind in "ifboxsvr" else ""
 
 
 class Opcode(NamedTuple):

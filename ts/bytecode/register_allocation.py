@@ -20,7 +20,7 @@ from heapq import heappop, heappush
 from typing import Final
 
 from ts._core.thread import deadline
-from ts.bytecode.instruction import COPIES, ENDS, Instruction
+from ts.bytecode.instruction import COPIES, TERMINATORS, Instruction
 from ts.bytecode.live_ranges import LiveRange, LiveRanges
 
 _STEP_NS: Final = 1_000  # charged to `ts.limits` per instruction
@@ -103,20 +103,20 @@ class RegisterAllocator:
         """Assign real registers in code order, with the sets of free and of occupied ones."""
         self.occupied_ranges = [self.lifetimes[self.find(register)] for register in range(self.parameters)]
         colour_of = {register: register for register in range(self.parameters)}
-        place, constants = self.real_register, self.constants
+        real_registers, constants = self.real_register, self.constants
         free: dict[str, list[int]] = {}
         occupied: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]  # (end, colour)
         for at, instruction in enumerate(self.code):
             deadline.charge(_STEP_NS)
             for register in (*instruction.writes, *instruction.reads):
-                if register in place or register in constants:
+                if register in real_registers or register in constants:
                     continue
                 group = self.find(register)
                 colour = colour_of.get(group)
                 if colour is None:
                     self.release(at, free, occupied)
                     colour = colour_of[group] = self.first_free(at, group, free, occupied)
-                place[register] = colour
+                real_registers[register] = colour
 
     def release(self, at: int, free: dict[str, list[int]], occupied: list[tuple[int, int]]) -> None:
         """Free the real registers whose occupied range ends at or before an instruction."""
@@ -170,7 +170,7 @@ class RegisterAllocator:
             code += self.drops(pending, instruction, instruction)
             pending = []
             code.append(instruction)
-            if at in self.dying and instruction.target is None and instruction.name not in ENDS:
+            if at in self.dying and instruction.target is None and instruction.name not in TERMINATORS:
                 following = self.code[min(at + 1, len(self.code) - 1)]
                 code += self.drops(self.dying_at(at, instruction), instruction, following)
         code += [_drop(register, self.code[-1]) for register in pending]
@@ -188,16 +188,16 @@ class RegisterAllocator:
 
     def dying_at(self, at: int, instruction: Instruction) -> list[int]:
         """Return the real registers to drop after an instruction; turn a last copy into a TAKE."""
-        place = self.real_register
+        real_registers = self.real_register
         dying = set(self.dying[at])
-        written = {place[register] for register in instruction.writes if register not in dying}
+        written = {real_registers[register] for register in instruction.writes if register not in dying}
         if instruction.name == "COPY" and instruction.b in dying:
-            source = place[instruction.b]
+            source = real_registers[instruction.b]
             if self.occupied_ranges[source].end_at(at) < 0:
-                if source != place[instruction.a]:
+                if source != real_registers[instruction.a]:
                     instruction.name = "TAKE"
                 dying.discard(instruction.b)
-        free = {place[register] for register in dying} - written
+        free = {real_registers[register] for register in dying} - written
         return sorted(register for register in free if self.occupied_ranges[register].end_at(at) < 0)
 
     def drops(self, registers: list[int], near: Instruction, following: Instruction) -> list[Instruction]:

@@ -28,7 +28,7 @@ from ts._core.value.lists import List, Tuple
 from ts._core.value.spec import KINDS, SPECS, TypeSpec
 from ts._core.value.type_of import infer_spec
 from ts._core.vm.code import Code, Method
-from ts._core.vm.plan import Specializations
+from ts._core.vm.specializations import Specializations
 from ts._core.vm.python_call import WarnOperator
 from ts.devices import device
 from ts.ops import registry
@@ -122,11 +122,11 @@ def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> Serialized
 
     Raises LookupError, TypeError or ValueError for malformed data.
     """
-    words = iter(data["rows"])
+    encoded = iter(data["rows"])
     stacks = _stacks(data["stacks"], data["texts"], owner)
     return SerializedCode(
         data["name"],
-        list(zip(words, words, words, words, strict=True)),
+        list(zip(encoded, encoded, encoded, encoded, strict=True)),
         data["classes"],
         [deserialize_spec(text, owner) for text in data["parameters"]],
         [deserialize_constant(value, owner) for value in data["constants"]],
@@ -173,8 +173,8 @@ def _simple_spec(text: str) -> TypeSpec | None:
     """Return the descriptor of a built-in type, or list or optional of built-ins, else None."""
     if text in _SIMPLE:
         return SPECS[text]
-    head, bracket, rest = text.partition("[")
-    kind = _CONTAINERS.get(head + bracket)
+    name, bracket, rest = text.partition("[")
+    kind = _CONTAINERS.get(name + bracket)
     if kind is None:
         return None
     inner = _simple_spec(rest[:-1])
@@ -232,7 +232,7 @@ def _deserialize_items(data: Any, spec: TypeSpec, owner: CodeOwner) -> Any:
         return [_deserialize_items(item, spec.children[0], owner) for item in data]
     if spec.kind == _TUPLE:
         return tuple(
-            _deserialize_items(item, part, owner) for item, part in zip(data, spec.children, strict=True)
+            _deserialize_items(item, item_spec, owner) for item, item_spec in zip(data, spec.children, strict=True)
         )
     if spec.kind == _OPTIONAL and data is not None:
         return _deserialize_items(data, spec.children[0], owner)
@@ -261,14 +261,14 @@ def _serialize_operator(operator: Any) -> Any:
     if isinstance(operator, WarnOperator):
         return [operator.filename, operator.line]
     from ts.bytecode.subgraph_functions import DifferentiableRecord, serialize_subgraph
-    from ts.fusion.program import GroupRecord
+    from ts.fusion.program import FusionGroupRecord
 
     if isinstance(operator.record, DifferentiableRecord):
         data = serialize_subgraph(operator)
         if data is None:
             raise NotSerializableError(operator.name)
         return {"part": data}
-    if isinstance(operator.record, GroupRecord):
+    if isinstance(operator.record, FusionGroupRecord):
         assert operator.record.program is not None
         return {"group": operator.record.program.data(_serialize_operator)}
     name = f"{operator.name}.{operator.overload}" if operator.overload else operator.name
@@ -350,7 +350,7 @@ class _LineTable:
         index = self._numbers.get(stack)
         if index is None:
             index = self._numbers[stack] = len(self.stacks)
-            self.stacks.append([word for name, range in stack for word in self._level(name, range)])
+            self.stacks.append([item for name, range in stack for item in self._level(name, range)])
         return index
 
     def _level(self, name: str, range: SourceRange | None) -> list[Any]:
@@ -377,12 +377,12 @@ class _LazyStack(Sequence[tuple[str, Any]]):
 
     __slots__ = ("_sources", "_words")
 
-    def __init__(self, words: list[Any], sources: Sequence[Callable[[], Source]]) -> None:
-        self._words = words
+    def __init__(self, items: list[Any], sources: Sequence[Callable[[], Source]]) -> None:
+        self._items = items
         self._sources = sources
 
     def __len__(self) -> int:
-        return sum(name is not None for name in self._words[::4])
+        return sum(name is not None for name in self._items[::4])
 
     @overload
     def __getitem__(self, i: int) -> tuple[str, Any]: ...
@@ -394,26 +394,26 @@ class _LazyStack(Sequence[tuple[str, Any]]):
     def _levels(self) -> Iterator[tuple[str, Any]]:
         from ts.ir.source import BuiltinRange
 
-        words = self._words
-        for i in range(0, len(words), 4):
+        items = self._items
+        for i in range(0, len(items), 4):
             source_range = self._range(i)
-            if words[i] is None:  # no function: the call range of the preceding level
+            if items[i] is None:  # no function: the call range of the preceding level
                 continue
-            if source_range is not None and words[i + 4 : i + 5] == [None]:
+            if source_range is not None and items[i + 4 : i + 5] == [None]:
                 call = self._range(i + 4)
                 source_range = source_range if call is None else BuiltinRange(source_range, call)
-            yield words[i], source_range
+            yield items[i], source_range
 
     def _range(self, i: int) -> SourceRange | None:
         from ts.ir.source import SourceRange
 
-        source, start, end = self._words[i + 1 : i + 4]
+        source, start, end = self._items[i + 1 : i + 4]
         return SourceRange(self._sources[source](), start, end) if source >= 0 else None
 
 
 def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], owner: CodeOwner) -> list[_LazyStack]:
     sources = [_source(owner, text) for text in texts]
-    return [_LazyStack(words, sources) for words in stacks]
+    return [_LazyStack(items, sources) for items in stacks]
 
 
 def _source(owner: CodeOwner, data: Any) -> Callable[[], Source]:

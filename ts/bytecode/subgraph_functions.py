@@ -40,11 +40,11 @@ class DifferentiableRecord(OperatorRecord):
 
     def __init__(self, schema_text: str, make_graph: Callable[[], Graph]) -> None:
         first, count = schema_text.partition("Tensor x")[2], schema_text.rpartition(" -> ")[2].count(",")
-        place = int(first.partition(",")[0].partition(")")[0])
+        index = int(first.partition(",")[0].partition(")")[0])
 
         def run(*args: Any) -> tuple[Any, ...]:
             """Decline to run, so that the nodes of the subgraph run."""
-            return (False, *(args[place] for _ in range(count)))
+            return (False, *(args[index] for _ in range(count)))
 
         super().__init__(schema_text, run, "autodiff", loop=KIND, whole=True)
         self.make_graph = make_graph

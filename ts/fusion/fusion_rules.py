@@ -31,7 +31,7 @@ MAX_EPILOGUES: Final = 4
 def operands(node: Node) -> list[Value] | str:
     """Return the values that the fused operation of `node` reads, or the reason why it is not fusible."""
     record = _record(node)
-    if record is None or record.variant or not _has_row(record):
+    if record is None or record.variant or not _is_fused_operation(record):
         return _rejection_reason(node, record)
     if len(node.outputs()) != 1 or not is_tensor(node.output()):
         return "it does not return a single tensor"
@@ -79,7 +79,7 @@ def is_conversion(node: Node) -> bool:
 def is_fusible(node: Node) -> bool:
     """Return whether the operator of a node is fusible for some arguments."""
     record = _record(node)
-    return record is not None and (record.epilogue or _has_row(record))
+    return record is not None and (record.epilogue or _is_fused_operation(record))
 
 
 def _record(node: Node) -> OperatorRecord | None:
@@ -87,7 +87,7 @@ def _record(node: Node) -> OperatorRecord | None:
     return None if operator is None else operator.record
 
 
-def _has_row(record: OperatorRecord) -> bool:
+def _is_fused_operation(record: OperatorRecord) -> bool:
     return bool(record.ufunc or record.tile or record.converts or record.channels)
 
 
@@ -136,15 +136,15 @@ def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
     for node in subgraph.nodes():
         if is_epilogue(node):
             epilogues.append(node)
-        elif isinstance(found := operands(node), list):
-            operands_of[node] = found
-    all_operands = dict.fromkeys(value for found in operands_of.values() for value in found)
+        elif isinstance(values_read := operands(node), list):
+            operands_of[node] = values_read
+    all_operands = dict.fromkeys(value for values_read in operands_of.values() for value in values_read)
     plain_inputs = [value for value in subgraph.inputs() if value in all_operands]
     plain_inputs += [value for value in all_operands if value.node().kind() == "prim::Constant"]
     viewed = {
-        value: head
+        value: view
         for value in all_operands
-        if value.node() not in operands_of and (head := view_node_of(value))
+        if value.node() not in operands_of and (view := view_node_of(value))
     }
     values = [*plain_inputs, *viewed]
     letters = [TENSOR if is_tensor(v) else NUMBER if is_number(v) else OTHER for v in values]
@@ -157,20 +157,20 @@ def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
         extra_numbers[node] = tuple(range(end - len(extra_inputs(node)), end))
     for i, node in enumerate([*operands_of, *epilogues], len(values) + len(arguments)):
         number[node.output()] = i
-    heads = []
+    view_inputs = []
     for value, node in viewed.items():
         values[number[value]] = node.inputs()[0]
         parts = 0 if value.node() is node else len(value.node().outputs())
         part = value.node().outputs().index(value)
-        heads.append(ViewInput(node.operator(), number[value], extra_numbers[node], part, parts))
-    rows = [
-        FusedOp(n.operator(), (*(number[value] for value in found), *extra_numbers[n]))
-        for n, found in operands_of.items()
+        view_inputs.append(ViewInput(node.operator(), number[value], extra_numbers[node], part, parts))
+    operations = [
+        FusedOp(n.operator(), (*(number[value] for value in values_read), *extra_numbers[n]))
+        for n, values_read in operands_of.items()
     ]
-    tails = [FusedOp(node.operator(), (number[node.inputs()[0]], *extra_numbers[node])) for node in epilogues]
+    fused_epilogues = [FusedOp(node.operator(), (number[node.inputs()[0]], *extra_numbers[node])) for node in epilogues]
     outputs = tuple(number[value] for value in subgraph.outputs())
     inputs = "".join(letters) + ARGUMENT * len(arguments)
-    return FusedProgram(inputs, tuple(rows), outputs, tuple(tails), tuple(heads)), values + arguments
+    return FusedProgram(inputs, tuple(operations), outputs, tuple(fused_epilogues), tuple(view_inputs)), values + arguments
 
 
 def is_tensor(value: Value) -> bool:

@@ -1,8 +1,8 @@
 """Fused program: the operations of a fusion group, in the form that backends compile.
 
     tanh(x * y + x)        FusedProgram("tt", (op(mul, (0, 1)), op(add, (2, 0)), op(tanh, (3,))), (4,))
-    logsumexp(x * y, [1])  FusedProgram("tt--", (op(mul, (0, 1)),), (5,), ends=(op(logsumexp, (4, 2, 3)),))
-    tanh(x[1])             FusedProgram("t--", (op(tanh, (0,)),), (3,), heads=(view(select, 0, (1, 2)),))
+    logsumexp(x * y, [1])  FusedProgram("tt--", (op(mul, (0, 1)),), (5,), epilogues=(op(logsumexp, (4, 2, 3)),))
+    tanh(x[1])             FusedProgram("t--", (op(tanh, (0,)),), (3,), view_inputs=(view(select, 0, (1, 2)),))
 
 with `op` for `FusedOp` and `view` for `ViewInput`.  Values are numbered: first the group's inputs (t: a
 tensor, n: a number, o: None, a bool or a string, -: an argument of a view input or epilogue besides its
@@ -67,102 +67,102 @@ class FusedProgram:
     def __init__(
         self,
         inputs: str,
-        rows: tuple[FusedOp, ...],
+        operations: tuple[FusedOp, ...],
         outputs: tuple[int, ...],
-        ends: tuple[FusedOp, ...] = (),
-        heads: tuple[ViewInput, ...] = (),
+        epilogues: tuple[FusedOp, ...] = (),
+        view_inputs: tuple[ViewInput, ...] = (),
     ) -> None:
         self.inputs = inputs  # a letter for each: t, n, o, -
-        self.rows = rows
+        self.operations = operations
         self.outputs = outputs  # value numbers, each the result of an operation or epilogue
-        self.ends = ends  # epilogues; their other arguments are inputs
-        self.heads = heads  # view inputs
-        first, end_of_rows = len(inputs), len(inputs) + len(rows)
+        self.epilogues = epilogues  # epilogues; their other arguments are inputs
+        self.view_inputs = view_inputs  # view inputs
+        first, end_of_operations = len(inputs), len(inputs) + len(operations)
         if TENSOR not in inputs or set(inputs) - {TENSOR, NUMBER, OTHER, ARGUMENT}:
             raise ValueError(f"invalid kinds of group inputs: {inputs!r}")
-        for at, row in enumerate(rows, first):
-            if not row.operands or not all(0 <= operand < at for operand in row.operands):
-                raise ValueError(f"operation {at} reads a value that follows it: {row.operands}")
-            takes = [i for i in row.operands if i < first and inputs[i] == ARGUMENT]
-            if takes and (not row.operator.record.channels or row.operands[0] in takes):
-                raise ValueError(f"operation {at} reads an argument of an epilogue: {row.operands}")
-        for end in ends:
-            record = end.operator.record
+        for at, operation in enumerate(operations, first):
+            if not operation.operands or not all(0 <= operand < at for operand in operation.operands):
+                raise ValueError(f"operation {at} reads a value that follows it: {operation.operands}")
+            takes = [i for i in operation.operands if i < first and inputs[i] == ARGUMENT]
+            if takes and (not operation.operator.record.channels or operation.operands[0] in takes):
+                raise ValueError(f"operation {at} reads an argument of an epilogue: {operation.operands}")
+        for epilogue in epilogues:
+            record = epilogue.operator.record
             if record is None or not record.epilogue:
-                raise ValueError(f"not an epilogue: {end.operator.name} of {end.operands}")
-            if not first <= end.operands[0] < end_of_rows:
-                raise ValueError(f"an epilogue reads a value that no operation computes: {end.operands}")
-        for head in heads:
-            self._check_head(head)
-        of_heads = {i for head in heads for i in head.operands}
-        arguments = [i for i, kind in enumerate(inputs) if kind == ARGUMENT and i not in of_heads]
+                raise ValueError(f"not an epilogue: {epilogue.operator.name} of {epilogue.operands}")
+            if not first <= epilogue.operands[0] < end_of_operations:
+                raise ValueError(f"an epilogue reads a value that no operation computes: {epilogue.operands}")
+        for view_input in view_inputs:
+            self._check_view_input(view_input)
+        view_arguments = {i for view_input in view_inputs for i in view_input.operands}
+        arguments = [i for i, kind in enumerate(inputs) if kind == ARGUMENT and i not in view_arguments]
         ops_with_arguments = self.ops_with_arguments()
-        if sorted(i for row in ops_with_arguments for i in row.operands[1:]) != arguments:
+        if sorted(i for operation in ops_with_arguments for i in operation.operands[1:]) != arguments:
             raise ValueError(f"inputs {arguments} are not arguments of one operator each")
-        for row in ops_with_arguments:
-            if len(row.operands) != len(row.operator.record.schema.arguments):
-                raise ValueError(f"missing arguments of {row.operator.name}: {row.operands}")
-        if not outputs or not all(first <= out < end_of_rows + len(ends) for out in outputs):
+        for operation in ops_with_arguments:
+            if len(operation.operands) != len(operation.operator.record.schema.arguments):
+                raise ValueError(f"missing arguments of {operation.operator.name}: {operation.operands}")
+        if not outputs or not all(first <= out < end_of_operations + len(epilogues) for out in outputs):
             raise ValueError(f"invalid outputs of a group: {outputs}")
 
-    def _check_head(self, head: ViewInput) -> None:
-        record, letters = head.operator.record, self.inputs
-        if record is None or not record.view_input or not 0 <= head.part < max(head.parts, 1):
-            raise ValueError(f"not a view input: part {head.part} of {head.parts} of {head.operator.name}")
-        if not 0 <= head.input < len(letters) or letters[head.input] != TENSOR:
-            raise ValueError(f"a view of an input that is not a tensor: {head.input}")
-        if not all(0 <= i < len(letters) and letters[i] == ARGUMENT for i in head.operands):
-            raise ValueError(f"view operands that are not arguments: {head.operands}")
-        if len(head.operands) + 1 != len(record.schema.arguments):
-            raise ValueError(f"missing arguments of {head.operator.name}: {head.operands}")
+    def _check_view_input(self, view_input: ViewInput) -> None:
+        record, letters = view_input.operator.record, self.inputs
+        if record is None or not record.view_input or not 0 <= view_input.part < max(view_input.parts, 1):
+            raise ValueError(f"not a view input: part {view_input.part} of {view_input.parts} of {view_input.operator.name}")
+        if not 0 <= view_input.input < len(letters) or letters[view_input.input] != TENSOR:
+            raise ValueError(f"a view of an input that is not a tensor: {view_input.input}")
+        if not all(0 <= i < len(letters) and letters[i] == ARGUMENT for i in view_input.operands):
+            raise ValueError(f"view operands that are not arguments: {view_input.operands}")
+        if len(view_input.operands) + 1 != len(record.schema.arguments):
+            raise ValueError(f"missing arguments of {view_input.operator.name}: {view_input.operands}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FusedProgram) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash((self.inputs, self.rows, self.outputs, self.ends, self.heads))
+        return hash((self.inputs, self.operations, self.outputs, self.epilogues, self.view_inputs))
 
     @property
     def name(self) -> str:
         """Names of the group's operators, joined for display: "mul_add_tanh"."""
-        heads = dict.fromkeys(head.operator for head in self.heads)
-        operators = [*heads, *(row.operator for row in (*self.rows, *self.ends))]
+        view_inputs = dict.fromkeys(view_input.operator for view_input in self.view_inputs)
+        operators = [*view_inputs, *(operation.operator for operation in (*self.operations, *self.epilogues))]
         return "_".join(operator.name.partition("::")[2] for operator in operators)
 
     def ops_with_arguments(self) -> list[FusedOp]:
         """Return the operations with arguments besides a tensor: per-channel operations and epilogues."""
-        return [*(row for row in self.rows if row.operator.record.channels), *self.ends]
+        return [*(operation for operation in self.operations if operation.operator.record.channels), *self.epilogues]
 
     def apply_views(self, args: Sequence[Any]) -> Sequence[Any]:
         """Return the arguments with views applied; raise IndexError or RuntimeError if one does not exist."""
-        views = {head.input: head.view(args) for head in self.heads}
+        views = {view_input.input: view_input.view(args) for view_input in self.view_inputs}
         return [views.get(i, x) for i, x in enumerate(args)] if views else args
 
     def data(self, name_of: Callable[[Any], Any]) -> list[Any]:
         """Return the program as strings and numbers; `name_of` returns the key of an operator."""
 
-        def data_of(rows: Iterable[FusedOp]) -> list[Any]:
-            return [[name_of(row.operator), *row.operands] for row in rows]
+        def data_of(operations: Iterable[FusedOp]) -> list[Any]:
+            return [[name_of(operation.operator), *operation.operands] for operation in operations]
 
-        heads = [[name_of(h.operator), h.input, list(h.operands), h.part, h.parts] for h in self.heads]
-        return [self.inputs, data_of(self.rows), list(self.outputs), data_of(self.ends), heads]
+        view_inputs = [[name_of(h.operator), h.input, list(h.operands), h.part, h.parts] for h in self.view_inputs]
+        return [self.inputs, data_of(self.operations), list(self.outputs), data_of(self.epilogues), view_inputs]
 
 
 def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> FusedProgram:
     """Return the program serialized by `FusedProgram.data`; TypeError or ValueError for malformed data."""
 
-    def rows_of(rows: Iterable[Any]) -> tuple[FusedOp, ...]:
-        return tuple(FusedOp(operator_named(name), tuple(map(int, operands))) for name, *operands in rows)
+    def read_operations(data: Iterable[Any]) -> tuple[FusedOp, ...]:
+        return tuple(FusedOp(operator_named(name), tuple(map(int, operands))) for name, *operands in data)
 
-    inputs, rows, outputs, ends, heads = data
+    inputs, operations, outputs, epilogues, view_inputs = data
     views = tuple(
         ViewInput(operator_named(name), int(x), tuple(map(int, operands)), int(part), int(parts))
-        for name, x, operands, part, parts in heads
+        for name, x, operands, part, parts in view_inputs
     )
-    return FusedProgram(str(inputs), rows_of(rows), tuple(map(int, outputs)), rows_of(ends), views)
+    return FusedProgram(str(inputs), read_operations(operations), tuple(map(int, outputs)), read_operations(epilogues), views)
 
 
-class GroupRecord(OperatorRecord):
+class FusionGroupRecord(OperatorRecord):
     """Operator record of a fusion group."""
 
     group: Any = None  # cached plans of the CPU kernel, after its first run
@@ -176,12 +176,12 @@ class GroupRecord(OperatorRecord):
 def group_operator(program: FusedProgram) -> Operator:
     """Return the operator of a group; each group has its own, which caches plans for its inputs."""
     types = {i: _PARAMETERS[kind] for i, kind in enumerate(program.inputs) if kind != ARGUMENT}
-    for row in program.ops_with_arguments():
-        arguments = row.operator.record.schema.arguments[1:]
-        types.update(zip(row.operands[1:], map(_type_text, arguments), strict=True))
-    for head in program.heads:
-        arguments = head.operator.record.schema.arguments[1:]
-        types.update(zip(head.operands, map(_type_text, arguments), strict=True))
+    for operation in program.ops_with_arguments():
+        arguments = operation.operator.record.schema.arguments[1:]
+        types.update(zip(operation.operands[1:], map(_type_text, arguments), strict=True))
+    for view_input in program.view_inputs:
+        arguments = view_input.operator.record.schema.arguments[1:]
+        types.update(zip(view_input.operands, map(_type_text, arguments), strict=True))
     parameters = ", ".join(f"{types[i]} x{i}" for i in range(len(program.inputs)))
     results = ", ".join(["bool", *("Tensor" for _ in program.outputs)])
     first = program.inputs.index(TENSOR)
@@ -200,12 +200,12 @@ def group_operator(program: FusedProgram) -> Operator:
         if arrays is None:
             return (False, *(args[first] for _ in program.outputs))
         tensors = {value: wrap_array(array) for value, array in arrays.items()}
-        for value, end in enumerate(program.ends, len(program.inputs) + len(program.rows)):
+        for value, epilogue in enumerate(program.epilogues, len(program.inputs) + len(program.operations)):
             if value not in tensors:
-                tensors[value] = end.operator(tensors[end.operands[0]], *(args[i] for i in end.operands[1:]))
+                tensors[value] = epilogue.operator(tensors[epilogue.operands[0]], *(args[i] for i in epilogue.operands[1:]))
         return (True, *(tensors[out] for out in program.outputs))
 
-    record = GroupRecord(f"{KIND}({parameters}) -> ({results})", run, program)
+    record = FusionGroupRecord(f"{KIND}({parameters}) -> ({results})", run, program)
     return Operator(record.schema_text, record)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from ts._core.value.build_lock import import_turn
+from ts._core.value.build_lock import import_lock
 from ts.unsupported import names_for
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _MODULES: Final = frozenset(
 
 
 def __getattr__(name: str) -> Any:
-    with import_turn():
+    with import_lock():
         value = globals()[name] = _find(name)
     return value
 

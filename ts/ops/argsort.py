@@ -32,25 +32,25 @@ def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> 
     return self.shape[axis] - 1 - xp.flip(turned, axis)
 
 
-def first_places(xp: Any, self: Array, axis: int, k: int, largest: bool, ordered: bool) -> Array:
+def first_indices(xp: Any, self: Array, axis: int, k: int, largest: bool, ordered: bool) -> Array:
     """Return the indices of the `k` smallest (or `largest`) elements along `axis`."""
     if xp.ranking is not None and self.size:
-        return xp.ranking.first_places(self, axis, k, largest, ordered)
+        return xp.ranking.first_indices(self, axis, k, largest, ordered)
     return argsort(xp, self, axis, largest, True)[(slice(None),) * axis + (slice(k),)]
 
 
-def nth_place(xp: Any, self: Array, axis: int, k: Array) -> Array:
+def nth_index(xp: Any, self: Array, axis: int, k: Array) -> Array:
     """Return the indices of the k-th smallest elements along `axis`, counted from 0.
 
     `k` and the result have length 1 along `axis`.
     """
     if xp.ranking is not None and self.size:
-        return xp.ranking.nth_place(self, axis, k)
+        return xp.ranking.nth_index(self, axis, k)
     return xp.take_along_axis(argsort(xp, self, axis, False, True), k, axis)
 
 
-def nth_place_in_order(xp: Any, self: Array, axis: int, k: Array) -> Array:
+def nth_index_in_order(xp: Any, self: Array, axis: int, k: Array) -> Array:
     """Return the indices of the k-th smallest elements; equal elements are ordered as by a stable sort."""
     if xp.ranking is not None and self.size:
-        return xp.ranking.nth_place_in_order(self, axis, k)
+        return xp.ranking.nth_index_in_order(self, axis, k)
     return xp.take_along_axis(argsort(xp, self, axis, False, True), k, axis)

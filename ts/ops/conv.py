@@ -42,15 +42,15 @@ class Geometry:
     dilation: tuple[int, ...]
     groups: int
     transposed: bool
-    places: tuple[int, ...]  # spatial sizes of the output
+    output_size: tuple[int, ...]  # spatial sizes of the output
     filters: int
-    plan: Any = None  # cached execution plan of a backend
+    decomposition: Any = None  # cached decomposition of a backend
     back: Geometry | None = None  # cached by `backwards`
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the output without the batch size."""
-        return (self.filters, *self.places)
+        return (self.filters, *self.output_size)
 
 
 _known: dict[Any, Geometry] = {}
@@ -241,11 +241,11 @@ def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | Non
         rows = rows.reshape(groups, weight.shape[0] // groups, -1)
         flat = x.reshape(x.shape[0], groups, weight.shape[0] // groups, math.prod(given))
         cols = xp.matmul(rows.swapaxes(1, 2), flat).reshape(x.shape[0], g.filters, *g.kernel, *given)
-        result = folded(xp, cols, g.places, g.stride, [a for a, _ in g.pads], g.dilation)
+        result = folded(xp, cols, g.output_size, g.stride, [a for a, _ in g.pads], g.dilation)
     else:
         depth = weight.shape[1] * math.prod(g.kernel)
         cols = columns(xp, x, g.kernel, g.stride, g.pads, g.dilation)
-        cols = cols.reshape(x.shape[0], groups, depth, math.prod(g.places))
+        cols = cols.reshape(x.shape[0], groups, depth, math.prod(g.output_size))
         result = xp.matmul(rows.reshape(groups, g.filters // groups, depth), cols)
         result = result.reshape(x.shape[0], *g.shape)
     if bias is not None:

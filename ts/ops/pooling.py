@@ -44,7 +44,7 @@ def _seen(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
 
 def largest(xp: Any, x: Array, w: Windows, places: bool) -> Any:
     """Return the maximum of each window and its index in the plane; the last NaN wins."""
-    n = len(w.places)
+    n = len(w.output_size)
     place: Any = 0
     counts: Any = True
     for axis in range(n):  # (*places, *widths)
@@ -53,7 +53,7 @@ def largest(xp: Any, x: Array, w: Windows, places: bool) -> Any:
         shape[axis], shape[n + axis] = index.shape
         place = place * x.shape[axis - n] + index.reshape(shape)
         counts = counts & valid.reshape(shape)
-    place = place.reshape(*w.places, math.prod(place.shape[n:]))
+    place = place.reshape(*w.output_size, math.prod(place.shape[n:]))
     flat = xp.take(x.reshape(*x.shape[:-n], math.prod(x.shape[-n:])), place, axis=-1)
     flat = xp.where(counts.reshape(place.shape), flat, xp.asarray(_lowest(x.dtype), dtype=x.dtype))
     best = xp.argmax(flat, axis=-1)
@@ -69,7 +69,7 @@ def largest(xp: Any, x: Array, w: Windows, places: bool) -> Any:
 
 def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
     """Return window sums divided by `divisor`, a number or an array per window."""
-    n = len(w.places)
+    n = len(w.output_size)
     total = common.cast(xp, x, common.opmath(x.dtype))
     for axis in range(n):
         index, valid = _seen(xp, w, axis)
@@ -84,7 +84,7 @@ def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
 
 def _shape(xp: Any, x: Array, w: Windows, what: Any) -> Any:
     """Return shapes and dtypes of `largest` (with or without indices) and `mean`."""
-    shape = (*x.shape[: x.ndim - len(w.places)], *w.places)
+    shape = (*x.shape[: x.ndim - len(w.output_size)], *w.output_size)
     return [(shape, x.dtype), (shape, common.INT64)] if what is True else (shape, x.dtype)
 
 
@@ -317,11 +317,11 @@ def _check_gradient(grad: Array, shape: Sizes, places: Sizes) -> None:
 
 def spread(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute: Compute) -> Array:
     """Return the gradient of each mean, divided among the elements of its window."""
-    n = len(w.places)
-    _check_gradient(grad, self.shape, w.places)
+    n = len(w.output_size)
+    _check_gradient(grad, self.shape, w.output_size)
     wide = common.opmath(grad.dtype)
     share = common.cast(xp, grad, wide) / common.cast(xp, xp.asarray(divisor), wide)
-    if math.prod(w.places) == 1 and int(w.counts.item()) == math.prod(self.shape[self.ndim - n :]):
+    if math.prod(w.output_size) == 1 and int(w.counts.item()) == math.prod(self.shape[self.ndim - n :]):
         return xp.broadcast_to(common.cast(xp, share, grad.dtype), self.shape).copy()  # a single window
     return common.cast(xp, compute(xp, share, w.seers(self.shape[self.ndim - n :]), 1), grad.dtype)
 
@@ -485,7 +485,7 @@ def _max_gradient_shape(
     n: int,
 ) -> Made:
     w = fixed(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
-    _check_gradient(grad_output, self.shape, w.places)
+    _check_gradient(grad_output, self.shape, w.output_size)
     check_places(grad_output, indices, self.shape, n)
     return like_input(grad_output, self)
 
@@ -517,7 +517,7 @@ def _avg_gradient_shape(
     n: int,
 ) -> Made:
     w = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override, n)
-    _check_gradient(grad_output, self.shape, w.places)
+    _check_gradient(grad_output, self.shape, w.output_size)
     return like_input(grad_output, self)
 
 

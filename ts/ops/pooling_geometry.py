@@ -40,7 +40,7 @@ class Windows:
     places: tuple[int, ...]  # number of windows along each dimension
     begin: tuple[NDArray[Any], ...]
     stop: tuple[NDArray[Any], ...]
-    plan: Any = None  # cached execution plan of a backend
+    table: Any = None  # cached window table of a backend
     kept_counts: NDArray[Any] | None = None
     kept_seers: Windows | None = None
 
@@ -71,7 +71,7 @@ class Windows:
         if not self.begin:
             return np.ones((), np.int64)
         found = []
-        for n, k, s, p, m in zip(sizes, self.kernel, self.stride, self.padding, self.places, strict=True):
+        for n, k, s, p, m in zip(sizes, self.kernel, self.stride, self.padding, self.output_size, strict=True):
             start = np.arange(m) * s - p
             found.append(np.minimum(start + k, n + p) - start)
         return _product(found)

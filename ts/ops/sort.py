@@ -122,7 +122,7 @@ def _topk(
         return self.copy(), xp.zeros((), dtype=common.INT64)
     if self.dtype.kind == "c":
         common.refuse("topk_cpu", self.dtype)
-    order = argsort.first_places(xp, self, axis, k, largest, sorted)
+    order = argsort.first_indices(xp, self, axis, k, largest, sorted)
     return xp.take_along_axis(self, order, axis), order
 
 
@@ -153,7 +153,7 @@ def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=common.INT64)
     wanted = xp.full(common.reduced_shape(self.shape, (axis,), True), k - 1, dtype=common.INT64)
-    return _taken(xp, self, argsort.nth_place(xp, self, axis, wanted), axis, keepdim)
+    return _taken(xp, self, argsort.nth_index(xp, self, axis, wanted), axis, keepdim)
 
 
 def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
@@ -166,7 +166,7 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
     nan = self != self
     missing = xp.sum(nan, axis=axis, keepdims=True)
     middle = xp.maximum((n - (missing if skip_nan else missing * 0) - 1) // 2, 0)
-    index = argsort.nth_place_in_order(xp, self, axis, middle)
+    index = argsort.nth_index_in_order(xp, self, axis, middle)
     if not skip_nan:  # the first NaN, if any
         index = xp.where(missing > 0, xp.argmax(nan, axis=axis, keepdims=True), index)
     return _taken(xp, self, index, axis, keepdim)

@@ -597,7 +597,7 @@ def diagonal_kernel(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: 
     a, b = common.wrap_dim(dim1, self.ndim), common.wrap_dim(dim2, self.ndim)
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    length = size_guards.least(self.shape[a] - max(0, -offset), self.shape[b] - max(0, offset))
+    length = size_guards.minimum(self.shape[a] - max(0, -offset), self.shape[b] - max(0, offset))
     if size_guards.larger(length, 0) is not length:
         length, at = 0, 0
     else:

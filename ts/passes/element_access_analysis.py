@@ -265,7 +265,7 @@ class Elements:
 
         It is a NUMBER for arguments `(number, dtype(x), device(x), False)`.
         """
-        number, dtype, device, wants_grad = node.inputs()
+        number, dtype, device, requires_grad_flag = node.inputs()
         if dtype.node().kind() != "prim::dtype" or device.node().kind() != "prim::device":
             return UNKNOWN
         like = dtype.node().input()
@@ -273,7 +273,7 @@ class Elements:
             return None
         if like is not device.node().input() or self.member(like) is None:
             return UNKNOWN
-        return NUMBER if constant_value(wants_grad) is False and is_number(number) else UNKNOWN
+        return NUMBER if constant_value(requires_grad_flag) is False and is_number(number) else UNKNOWN
 
     def _is_element(self, value: Value) -> bool:
         return self.member(value) is not None or self.kinds.get(value) is TRUTH

@@ -72,9 +72,9 @@ class ProfileWindow:
         return self._events
 
     @property
-    def most_bytes(self) -> int:
+    def peak_bytes(self) -> int:
         """Peak of the memory allocated during the recording, in bytes."""
-        return self._recorder.most_bytes
+        return self._recorder.peak_bytes
 
 
 class profile:
@@ -209,7 +209,7 @@ class profile:
     @property
     def peak_memory(self) -> int:
         """Peak of the memory allocated by the thread during the recording, in bytes (`profile_memory`)."""
-        return self._recorded().most_bytes
+        return self._recorded().peak_bytes
 
     def export_chrome_trace(self, path: Any) -> None:
         """Write the events for chrome://tracing, compressed if the name ends in `.gz`."""

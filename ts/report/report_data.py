@@ -32,7 +32,7 @@ from ts._core.thread.context import GradMode
 from ts.bytecode.instruction_counter import InstructionCounter
 from ts.bytecode.opcodes import NUMBER
 from ts.errors import LimitExceeded
-from ts.fusion.program import GroupRecord
+from ts.fusion.program import FusionGroupRecord
 from ts.ir.graph import Graph, Node
 from ts.ir.graph_printer import to_pieces
 from ts.ir.source import SourceRange
@@ -337,7 +337,7 @@ def _is_called_for(raw: Event, event: FunctionEvent) -> bool:
 
 
 def _is_group(what: object) -> bool:
-    return isinstance(what, Operator) and isinstance(what.record, GroupRecord)
+    return isinstance(what, Operator) and isinstance(what.record, FusionGroupRecord)
 
 
 def _stacks(raw: Event) -> list[Any]:

@@ -42,7 +42,7 @@ from ts.errors import LimitExceeded
 from ts.passes import pass_logging
 
 if TYPE_CHECKING:
-    from ts._core.vm.plan import Specializations
+    from ts._core.vm.specializations import Specializations
     from ts.ir.types import Type
     from ts.runtime.function import ScriptFunction
 

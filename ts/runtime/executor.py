@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ts._core.dispatch.recorder import Stage
 from ts._core.thread.context import is_grad_enabled
 from ts._core.value.values import register_script_text
-from ts._core.vm.function import Function, is_optimizing, last_executed, set_optimizing, wants_gradients
+from ts._core.vm.function import Function, is_optimizing, last_executed, set_optimizing, args_require_grad
 from ts.bytecode.native import background_compilation
 from ts.runtime.gc_pause import gc_disabled
 from ts.runtime.graph_variants import (
@@ -102,7 +102,7 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
     from ts.passes.shape_analysis import propagate_shapes  # for inspection only
 
     inputs = function.bind(args, kwargs)
-    with_gradients = is_grad_enabled() and wants_gradients(tuple(inputs))
+    with_gradients = is_grad_enabled() and args_require_grad(tuple(inputs))
     form = GraphVariant.DIFFERENTIATED if with_gradients else GraphVariant.OPTIMIZED
     graph = executed_graph_for(function, form if is_optimizing() else GraphVariant.WRITTEN, inputs)
     return propagate_shapes(graph, inputs, with_grad=with_gradients)

@@ -30,7 +30,7 @@ from ts.bytecode.native.background_compilation import is_available, is_compiling
 from ts.bytecode.native.side_exits import LARGE, REASON_NO_LOOP, STOPS, Loop, loops_of
 from ts.bytecode.subgraph_functions import SubgraphFunction
 from ts.fusion.fusion_rules import CALLS, program_of_graph
-from ts.fusion.program import ARGUMENT, KIND, GroupRecord
+from ts.fusion.program import ARGUMENT, KIND, FusionGroupRecord
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.source import SourceRange, in_program
 from ts.passes.graph_fuser import fuse_graph
@@ -82,7 +82,7 @@ def peak_of_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
     finally:
         recorder.stop()
     del result
-    return recorder.most_bytes
+    return recorder.peak_bytes
 
 
 def _memory_lines(function: Any) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _code_of(function: Any) -> Any:
     plans = _plans_of(function)
     if plans is None:
         return function.compiled_code
-    return next((code for code, _ in plans.made if code is not None), None) or plans.code_for_all()
+    return next((code for code, _ in plans.specialized_codes if code is not None), None) or plans.code_for_all()
 
 
 def _plans_of(function: Any) -> Any:
@@ -118,10 +118,10 @@ def _plan_lines(function: Any, code: Any) -> Iterator[str]:
     specializer = specializer_of(plans)
     names = [name for name, *_ in function.arguments]
     tested = ", ".join(names[i] for i in plans.registers)
-    count = _format_count(len(plans.made), "plan")
+    count = _format_count(len(plans.specialized_codes), "plan")
     yield f"  specialised by {tested}: {count} of {MAX_SPECIALIZATIONS} at most"
     general = []
-    for (plan, runs), kind in zip(plans.made, specializer.kinds, strict=True):
+    for (plan, runs), kind in zip(plans.specialized_codes, specializer.kinds, strict=True):
         if plan is None:
             general.append(kind.describe(names))
             continue
@@ -146,7 +146,7 @@ def _format_count(n: int, what: str) -> str:
 
 def _code_lines(code: Any, result: tuple[Graph, _UngroupedNodes]) -> Iterator[str]:
     graph, ungrouped = result
-    records = [op.record for op in code.operators if isinstance(op.record, GroupRecord) and op.record.program]
+    records = [op.record for op in code.operators if isinstance(op.record, FusionGroupRecord) and op.record.program]
     if not records:
         yield "  nothing is fused"
     for record, group in _match_groups(records, graph):
@@ -251,7 +251,7 @@ def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
         for plan in other.plans:
             yield _plan_line(plan, [f"on {other.device}: {plan.inputs[0]}", *plan.inputs[1:]])
             for value, reason in plan.unfused.items():
-                end = program.ends[value - len(program.inputs) - len(program.rows)]
+                end = program.epilogues[value - len(program.inputs) - len(program.operations)]
                 yield f"      {_short(end.operator.name)} separately, as {reason}"
         if other.unfused_calls:
             count = other.unfused_calls

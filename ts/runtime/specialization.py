@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.dispatch.recorder import Stage
 from ts._core.tensor.tensor import Tensor
-from ts._core.vm.plan import MAX_SPECIALIZATIONS_PER_FUNCTION, Specializations
+from ts._core.vm.specializations import MAX_SPECIALIZATIONS_PER_FUNCTION, Specializations
 from ts.bytecode.opcodes import NUMBER
 from ts.bytecode.serialized_code import SerializedCode
 from ts.runtime.gc_pause import gc_disabled
@@ -109,7 +109,7 @@ class Specializer:
         """Return the graph that ran last, with the types of its tensors."""
         from ts.passes.shape_analysis import rank_types  # for inspection only
 
-        number = plans.chosen_plan
+        number = plans.chosen_specialization
         if number is None:
             return self.graph(None)
         kind = self.kinds[number]
@@ -160,11 +160,11 @@ def specializer_of(plans: Specializations) -> Specializer:
 
 def codes_with_descriptions(plans: Specializations, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """Yield the compiled specializations and the general code, each with a description of its arguments."""
-    for (code, _), kind in zip(plans.made, specializer_of(plans).kinds, strict=False):
+    for (code, _), kind in zip(plans.specialized_codes, specializer_of(plans).kinds, strict=False):
         if code is not None:
             yield kind.describe(names), code
     everything = specializer_of(plans).make_general() if plans.general_code is None else plans.general_code
-    yield "all other arguments" if plans.made else "all arguments", everything
+    yield "all other arguments" if plans.specialized_codes else "all arguments", everything
 
 
 class _NothingToSpecialize(Exception):

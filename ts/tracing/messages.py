@@ -81,7 +81,7 @@ NOT_TRACED: Final = (
     "Tried to trace {} but it is not part of the active trace. Modules that are called during a trace "
     "must be registered as submodules of the thing being traced."
 )
-WANTS_GRADIENT: Final = (
+REQUIRES_GRAD: Final = (
     "Cannot insert a Tensor that requires grad as a constant. Consider making it a parameter or input, or"
     " detaching the gradient\nTensor:\n{}"
 )

@@ -204,7 +204,7 @@ class Tracer:
     def constant_tensor(self, x: Tensor) -> Value:
         """Return the constant of a tensor from outside the trace; RuntimeError if it requires grad."""
         if x.requires_grad:
-            raise RuntimeError(messages.WANTS_GRADIENT.format(x))
+            raise RuntimeError(messages.REQUIRES_GRAD.format(x))
         value = self.insert_tensor(x, self.place())
         self.know(x, value)
         return value
@@ -589,8 +589,8 @@ class Tracer:
         graph = self.graph
         if isinstance(x, Tensor):
             if self.find(x) is not None:
-                wants_grad, x = x.requires_grad, wrap_array(x.array)
-                x.requires_grad = wants_grad
+                requires_grad_flag, x = x.requires_grad, wrap_array(x.array)
+                x.requires_grad = requires_grad_flag
             self.know(x, value.set_type(tensor_type(x)))
             return x
         if isinstance(x, dict):

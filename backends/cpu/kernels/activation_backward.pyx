@@ -16,7 +16,7 @@ from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport FLOAT, PyArrayObject, data_of, same_shape, size_of
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport float_array, new_like, set_result, read_number, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 

@@ -79,13 +79,13 @@ INLINE int bits_of(int64_t by) {
 }
 /* Return 2 ** (63 + bits) / by, rounded up, by long division. */
 INLINE uint64_t inverse_of(int64_t by, int bits) {
-    uint64_t rest = (uint64_t)1 << (bits - 1), found = 0; /* rest < by */
+    uint64_t rest = (uint64_t)1 << (bits - 1), quotient = 0; /* rest < by */
     for (int i = 0; i < 64; i++) {
         rest <<= 1;
-        found = found << 1 | (rest >= (uint64_t)by);
+        quotient = quotient << 1 | (rest >= (uint64_t)by);
         rest -= rest >= (uint64_t)by ? (uint64_t)by : 0;
     }
-    return found + (rest != 0);
+    return quotient + (rest != 0);
 }
 /* Floor division with Python's rounding, for by > 1. */
 SIMD_BODY void int_quotient_row_body(const int64_t *x, ptrdiff_t n, int64_t by, int64_t *restrict out) {

@@ -17,7 +17,7 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.elementwise cimport Loops
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
 from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, copy_value

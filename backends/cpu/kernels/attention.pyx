@@ -27,7 +27,7 @@ from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.gemm_ops cimport linear_with_epilogue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.heads cimport ADDITIVE_MASK, BOOL_HIDE_MASK, BOOL_KEEP_MASK, NO_MASK, Masking, compute_attention
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, item_size, set_result, scalar_type
 from ts.backends.cpu.kernels.matmul cimport cached_panels_for
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows

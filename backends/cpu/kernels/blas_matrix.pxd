@@ -16,12 +16,12 @@ cdef struct Matrix:
     int flag
 
 
-cdef inline bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *strides, int64_t itemsize, bint turn) noexcept nogil:
-    """Describe a matrix, or its transpose if `turn`, for BLAS; return False if neither rows nor columns are
+cdef inline bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *strides, int64_t itemsize, bint transpose) noexcept nogil:
+    """Describe a matrix, or its transpose if `transpose`, for BLAS; return False if neither rows nor columns are
     contiguous.
     """
     cdef int64_t down = strides[0], right = strides[1], rows = dims[0], columns = dims[1]
-    if turn:
+    if transpose:
         down, right, rows, columns = right, down, columns, rows
     m.data, m.rows, m.columns = data, rows, columns
     if down % itemsize or right % itemsize:

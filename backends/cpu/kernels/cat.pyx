@@ -16,9 +16,9 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.value.container cimport List, list_place
+from ts._core.value.container cimport List, list_slot
 from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -39,8 +39,8 @@ cdef PyArrayObject *matching_part(List parts, Py_ssize_t i, int kind, int nd) no
     """Return the array of tensor `i` of the list if it is contiguous with dtype `kind` and rank `nd`, else
     NULL.
     """
-    cdef PyArrayObject *a = contiguous_array_or_null(list_place(<PyObject *>parts, i))
-    return a if a != NULL and scalar_type(list_place(<PyObject *>parts, i)) == kind and ndim_of(a) == nd else NULL
+    cdef PyArrayObject *a = contiguous_array_or_null(list_slot(<PyObject *>parts, i))
+    return a if a != NULL and scalar_type(list_slot(<PyObject *>parts, i)) == kind and ndim_of(a) == nd else NULL
 
 
 cdef void copy_part(const char *source, npy_intp length, npy_intp rows, npy_intp pitch, char *to) noexcept nogil:
@@ -77,11 +77,11 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
     cdef ReleasedGil gil_state
     if type(parts) is not List or parts.size == 0:
         return run_with_contiguous_inputs(op, r, at)
-    first = contiguous_array_or_null(list_place(<PyObject *>parts, 0))
+    first = contiguous_array_or_null(list_slot(<PyObject *>parts, 0))
     if first == NULL or ndim_of(first) + stacked > MAX_DIMS:
         return run_with_contiguous_inputs(op, r, at)
     count = parts.size
-    kind = scalar_type(list_place(<PyObject *>parts, 0))
+    kind = scalar_type(list_slot(<PyObject *>parts, 0))
     nd = ndim_of(first)
     if dim < 0:
         dim += nd + stacked
@@ -112,7 +112,7 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
         lengths = <npy_intp *>(sources + count)
     # copy the addresses before the GIL is released: another thread may change the list
     for i in range(count):
-        a = contiguous_array_or_null(list_place(<PyObject *>parts, i))
+        a = contiguous_array_or_null(list_slot(<PyObject *>parts, i))
         sources[i] = data_of(a)
         lengths[i] = inner if stacked else inner * dims_of(a)[dim]
     gil_state = leave_gil(outer * total * inner // 8, r, at, op.nargs)

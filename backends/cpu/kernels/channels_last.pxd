@@ -39,7 +39,7 @@ cdef inline bint is_channels_last(PyArrayObject *a) noexcept:
     Return False if the strides are ambiguous because of dimensions of size 1.
     """
     cdef int nd = ndim_of(a), d
-    cdef npy_intp least = 0
+    cdef npy_intp min_stride = 0
     cdef npy_intp *steps = strides_of(a)
     cdef npy_intp *dims = dims_of(a)
     if not 3 <= nd <= 5 or steps[1] == 0:
@@ -47,14 +47,14 @@ cdef inline bint is_channels_last(PyArrayObject *a) noexcept:
     for d in range(nd):
         if dims[d] == 0:
             return False
-    least = steps[1] * dims[1]
+    min_stride = steps[1] * dims[1]
     if steps[1] < 0:
         return False
     for d in range(nd - 1, 1, -1):
-        if steps[d] < least:
+        if steps[d] < min_stride:
             return False
-        least = steps[d] * dims[d]
-    return steps[0] >= least and least != steps[1]
+        min_stride = steps[d] * dims[d]
+    return steps[0] >= min_stride and min_stride != steps[1]
 
 
 cdef inline bint dense_channels_last(PyArrayObject *a) noexcept:

@@ -21,11 +21,11 @@ from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport (
     Axis, contiguous_array_or_null, float_array, new_contiguous, new_like, set_result, read_axis, read_number, scalar_type
 )
-from ts.backends.cpu.kernels.places cimport wrap_index
+from ts.backends.cpu.kernels.index_iterator cimport wrap_index
 from ts.backends.cpu.kernels.softmax cimport log_softmax_of
 from ts.backends.cpu.kernels.table cimport register_kernel
 
@@ -154,7 +154,7 @@ cdef bint compute_margins(Classes *c, double p, double margin, floating *out) no
     """
     cdef const floating *x = <const floating *>c.x
     cdef const floating *weight = <const floating *>c.weight
-    cdef floating gap, least = <floating>margin
+    cdef floating gap, min_gap = <floating>margin
     cdef double total, batch_total = 0
     cdef npy_intp o, i, n = c.axis.n
     cdef int64_t k
@@ -164,7 +164,7 @@ cdef bint compute_margins(Classes *c, double p, double margin, floating *out) no
             return False
         total = 0
         for i in range(n):
-            gap = least - x[k] + x[i]
+            gap = min_gap - x[k] + x[i]
             if i != k and not gap <= 0:
                 gap = gap if p == 1 else gap * gap
                 total += gap if weight == NULL else gap * weight[k]

@@ -18,18 +18,18 @@ cdef class InputLayout:
     cdef int64_t *residues[3]
     cdef int64_t residue_count[3]
     cdef readonly object plane         # number of elements of one laid-out channel
-    cdef list kept                     # keeps the owners of the memory behind the pointers alive
+    cdef list owners                     # keeps the owners of the memory behind the pointers alive
     cdef bint as_is  # whether the layout equals that of a contiguous input, so that no copy is needed
 
 
 @cython.final
 cdef class SubConvolution:
-    cdef object kept                   # keeps the owners of the memory behind the pointers alive
-    cdef int64_t *tap_place
+    cdef object owners                   # keeps the owners of the memory behind the pointers alive
+    cdef int64_t *tap_offset
     cdef int64_t *tap_index            # 3 indices into the weight's window per tap
     cdef Py_ssize_t taps
     cdef int64_t *row_q
-    cdef int64_t *row_place
+    cdef int64_t *row_offset
     cdef Py_ssize_t rows
     cdef int64_t row
     cdef int64_t step
@@ -37,7 +37,7 @@ cdef class SubConvolution:
     # Maximal offsets, which `require_fitting` compares with the operands of a call:
     cdef int64_t furthest_tap          # offset in a channel of the laid-out input
     cdef int64_t furthest_index[3]     # index into the weight's window, in each dimension
-    cdef int64_t furthest_place        # offset in a channel of the output
+    cdef int64_t furthest_row        # offset in a channel of the output
 
 
 cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:

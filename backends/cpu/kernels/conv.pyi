@@ -16,7 +16,7 @@ class SubConvolution:
         self,
         taps: Sequence[tuple[int, Sizes]],
         row_q: NDArray[Any],
-        row_place: NDArray[Any],
+        row_offset: NDArray[Any],
         row: int,
         step: int,
     ) -> None: ...

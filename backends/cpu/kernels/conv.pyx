@@ -86,7 +86,7 @@ cdef class InputLayout:
             raise ValueError("Source: sizes and lengths must not be negative, steps must be positive")
         if max(sizes) >= MAX_SIZE or max(lengths) >= MAX_SIZE or max(steps) >= MAX_SIZE:
             raise MemoryError()
-        self.kept = []
+        self.owners = []
         self.plane = 1
         self.as_is = True
         for d in range(3):
@@ -94,10 +94,10 @@ cdef class InputLayout:
             self.step[d] = steps[d]
             self.first[d] = firsts[d]
             self.length[d] = lengths[d]
-            self.kept.append(np.array(residues[d], np.int64).reshape(-1))
+            self.owners.append(np.array(residues[d], np.int64).reshape(-1))
             if len(residues[d]) and not 0 <= min(residues[d]) <= max(residues[d]) < steps[d]:
                 raise ValueError("Source: residues must be in [0, step)")
-            self.residues[d] = _numbers_of(self.kept[d])
+            self.residues[d] = _numbers_of(self.owners[d])
             self.residue_count[d] = len(residues[d])
             self.plane *= lengths[d] * len(residues[d])
             self.as_is = self.as_is and steps[d] == 1 and firsts[d] == 0 and lengths[d] == sizes[d]
@@ -110,31 +110,31 @@ cdef class SubConvolution:
 
     Each entry of `taps` is an offset in a channel of the source, and an index into the weight's three window
     dimensions. Results are written in runs of `row` positions that are `step` apart in the output; `row_q` is
-    the first q of each run, `row_place` its offset in an output channel.
+    the first q of each run, `row_offset` its offset in an output channel.
     """
 
-    def __cinit__(self, taps, row_q, row_place, row, step):
+    def __cinit__(self, taps, row_q, row_offset, row, step):
         self.taps = len(taps)
         self.rows = len(row_q)
-        if len(row_place) != self.rows:
-            raise ValueError("Phase: row_q and row_place must have the same length")
-        places = np.array([place for place, _ in taps] or [0], np.int64)
+        if len(row_offset) != self.rows:
+            raise ValueError("Phase: row_q and row_offset must have the same length")
+        offsets = np.array([offset for offset, _ in taps] or [0], np.int64)
         indices = np.array([i for _, index in taps for i in index] or [0, 0, 0], np.int64)
-        self.tap_place, self.tap_index = _numbers_of(places), _numbers_of(indices)
-        self.row_q, self.row_place = _numbers_of(row_q), _numbers_of(row_place)
-        self.kept = (places, indices, row_q, row_place)
+        self.tap_offset, self.tap_index = _numbers_of(offsets), _numbers_of(indices)
+        self.row_q, self.row_offset = _numbers_of(row_q), _numbers_of(row_offset)
+        self.owners = (offsets, indices, row_q, row_offset)
         self.row = row
         self.step = step
         self.length = row_q[self.rows - 1] + row if self.rows else 0
         if row < 0 or step < 0 or max(row, step) >= MAX_SIZE or indices.size != 3 * max(self.taps, 1):
             raise ValueError("Phase: row and step must not be negative, and each tap needs three indices")
-        if min(places.min(), indices.min()) < 0 or (self.rows and min(row_q[0], row_place.min()) < 0):
+        if min(offsets.min(), indices.min()) < 0 or (self.rows and min(row_q[0], row_offset.min()) < 0):
             raise ValueError("Phase: offsets and indices must not be negative")
-        if self.rows and ((np.diff(row_q) < 0).any() or max(row_q[self.rows - 1], row_place.max()) >= MAX_SIZE):
-            raise ValueError("Phase: row_q must be ascending, and row_q and row_place below 2**48")
-        self.furthest_tap = places.max()
+        if self.rows and ((np.diff(row_q) < 0).any() or max(row_q[self.rows - 1], row_offset.max()) >= MAX_SIZE):
+            raise ValueError("Phase: row_q must be ascending, and row_q and row_offset below 2**48")
+        self.furthest_tap = offsets.max()
         self.furthest_index[0], self.furthest_index[1], self.furthest_index[2] = indices.reshape(-1, 3).max(0).tolist()
-        self.furthest_place = row_place.max() + (row - 1) * step if self.rows and row else -1
+        self.furthest_row = row_offset.max() + (row - 1) * step if self.rows and row else -1
 
 
 cdef struct Job:
@@ -253,7 +253,7 @@ cdef void copy_out(
         end = min(p.row_q[low] + p.row, q + count)
         if begin < end:
             to = <real *>job.out + (image * job.groups * job.filters + first) * job.out_plane
-            to += p.row_place[low] + (begin - p.row_q[low]) * p.step
+            to += p.row_offset[low] + (begin - p.row_q[low]) * p.step
             from_ = sums + begin - q
             for filter in range(filters):
                 if job.bias != NULL:
@@ -270,14 +270,14 @@ cdef void copy_out(
 
 
 cdef inline int pack_end(
-    Job *job, real *source, int64_t place, int64_t *offset, int64_t depth, real *to, int64_t width
+    Job *job, real *source, int64_t start, int64_t *offset, int64_t depth, real *to, int64_t width
 ) noexcept nogil:
     """Pack a panel that extends past the end of the source; elements past the end are zeros."""
     cdef int64_t k, i, there
     for k in range(depth):
-        there = min(max(job.source_end - place - offset[k], 0), width)
+        there = min(max(job.source_end - start - offset[k], 0), width)
         for i in range(there):
-            to[i] = source[place + offset[k] + i]
+            to[i] = source[start + offset[k] + i]
         for i in range(there, width):
             to[i] = 0
         to += width
@@ -292,7 +292,7 @@ cdef int compute(Job *job, SubConvolution p, int64_t part, int64_t parts, real *
     cdef int64_t pitch = wide * job.panels, tiles = (job.filters + rows - 1) // rows
     cdef int64_t blocks = (p.length + pitch - 1) // pitch
     cdef int64_t tasks = job.images * job.groups * blocks
-    cdef int64_t task, group, image, place, q, k, depth, tile, panel, panels, first, kind_of_tile, left
+    cdef int64_t task, group, image, start, q, k, depth, tile, panel, panels, first, kind_of_tile, left
     cdef int64_t vectors[MAX_PANELS_PER_TASK]
     cdef bint packed[MAX_PANELS_PER_TASK]
     cdef bint few = tiles <= 2 or (tiles <= MAX_UNPACKED_TILES and p.taps >= MIN_UNPACKED_TAPS)
@@ -308,7 +308,7 @@ cdef int compute(Job *job, SubConvolution p, int64_t part, int64_t parts, real *
         q = task % blocks * pitch
         group = task // blocks % job.groups
         image = task // blocks // job.groups
-        place = image * job.source_image + group * job.channels * job.source_channel
+        start = image * job.source_image + group * job.channels * job.source_channel
         panels = min((p.length - q + wide - 1) // wide, job.panels)
         weight = <real *>job.packed + group * job.packed_group
         k = 0
@@ -319,15 +319,15 @@ cdef int compute(Job *job, SubConvolution p, int64_t part, int64_t parts, real *
                 vectors[panel] = min((p.length - first + lanes - 1) // lanes, 3)
                 panel_at = block + panel * wide * depth
                 packed[panel] = True
-                if place + job.furthest + first + wide > job.source_end:
+                if start + job.furthest + first + wide > job.source_end:
                     pack_end(
-                        job, <real *>job.source, place + first, job.offset + k, depth, panel_at, vectors[panel] * lanes
+                        job, <real *>job.source, start + first, job.offset + k, depth, panel_at, vectors[panel] * lanes
                     )
                 elif few:
                     packed[panel] = False
                 else:
                     job.kernels.pack(
-                        depth, <real *>job.source + place + first, job.offset + k, panel_at, vectors[panel]
+                        depth, <real *>job.source + start + first, job.offset + k, panel_at, vectors[panel]
                     )
             for tile in range(tiles):
                 left = job.filters - tile * rows
@@ -337,7 +337,7 @@ cdef int compute(Job *job, SubConvolution p, int64_t part, int64_t parts, real *
                 for panel in range(panels):
                     if not packed[panel]:
                         job.kernels.reach[kind_of_tile][vectors[panel] - 1](
-                            depth, weight + (tile * job.depth + k) * rows, <real *>job.source + place + q + panel * wide,
+                            depth, weight + (tile * job.depth + k) * rows, <real *>job.source + start + q + panel * wide,
                             job.offset + k, sums + tile * rows * pitch + panel * wide, pitch, k > 0,
                         )
                         continue
@@ -540,7 +540,7 @@ cdef int require_fitting(x, w, bias, y, InputLayout source, list phases, Py_ssiz
                 raise ValueError("correlate: a tap is outside the weight's window")
         if phase.taps and phase.length and phase.furthest_tap + phase.length > source.plane:
             raise ValueError("correlate: a tap is outside the source")
-        if phase.furthest_place >= plane:
+        if phase.furthest_row >= plane:
             raise ValueError("correlate: a row is outside the output")
     return 0
 
@@ -638,7 +638,7 @@ cdef int correlate_fitting(
         job.furthest = 0
         for k in range(job.channels):
             for tap in range(phase.taps):
-                job.offset[k * phase.taps + tap] = k * job.source_channel + phase.tap_place[tap]
+                job.offset[k * phase.taps + tap] = k * job.source_channel + phase.tap_offset[tap]
         for k in range(job.depth):
             job.furthest = max(job.furthest, job.offset[k])
         work = job.images * dims_of(y)[1] * phase.length * job.depth

@@ -5,7 +5,7 @@ of the result.
 
     conv2d(x, weight, bias, [2, 2], [1, 1])     conv_transpose1d(...)     convolution(...), _convolution(...)
 
-The checks of `ts.ops.conv` and the plan of `ts.backends.cpu.conv_plans` are cached for each combination of
+The checks of `ts.ops.conv` and the plan of `ts.backends.cpu.conv_decomposition` are cached for each combination of
 shapes and parameters. For unbatched images, padding by name, other dtypes, empty tensors and invalid
 arguments, the Python kernel of the operator record runs.
 """
@@ -34,15 +34,15 @@ cdef extern from "numpy/arrayobject.h":
     int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
 
 cdef enum:
-    MAX_CACHED_PLANS = 1024
+    MAX_CACHED_CONVS = 1024
     MAX_KEY_NUMBERS = 48               # maximal number of integers in a cache key
-    ABSENT = -1
+    NO_ARGUMENT = -1
 
 
 # ---------------------------------------------------------------- plans by shapes and parameters
 
 @cython.final
-cdef class ConvPlan:
+cdef class PreparedConv:
     """Cached plan of a convolution for the given shapes and parameters."""
 
     cdef InputLayout source
@@ -53,10 +53,10 @@ cdef class ConvPlan:
     cdef npy_intp shape[5]             # shape of the output
 
 
-seal(ConvPlan)
+seal(PreparedConv)
 
 
-cdef dict plan_cache = {}              # cache key -> plan; None if the record's Python kernel must run
+cdef dict prepared_cache = {}              # cache key -> plan; None if the record's Python kernel must run
 
 
 ctypedef struct ConvArgumentPositions:
@@ -100,21 +100,21 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
     return True
 
 
-cdef object find_plan(Operator op, ConvArgumentPositions form, IValue *r, const int32_t *at, x, weight, bias):
+cdef object find_prepared(Operator op, ConvArgumentPositions form, IValue *r, const int32_t *at, x, weight, bias):
     """Return the plan of a call, from the cache or new; None if the record's Python kernel must run."""
-    cdef bint transposed = form.always_transposed or (form.transposed != ABSENT and r[at[form.transposed]].v.i)
+    cdef bint transposed = form.always_transposed or (form.transposed != NO_ARGUMENT and r[at[form.transposed]].v.i)
     numbers = key_of(form, r, at, transposed, x, weight, bias)
     if numbers is None:
         return None
-    cached = plan_cache.get(numbers, plan_cache)
-    if cached is plan_cache:
-        cached = make_conv_plan(op, r, at, transposed, [x, weight, bias])
+    cached = prepared_cache.get(numbers, prepared_cache)
+    if cached is prepared_cache:
+        cached = prepare_conv(op, r, at, transposed, [x, weight, bias])
         # creating the plan ran Python code, and another thread changed a list argument
         if key_of(form, r, at, transposed, x, weight, bias) != numbers:
             return None
-        if len(plan_cache) >= MAX_CACHED_PLANS:
-            plan_cache.clear()
-        plan_cache[numbers] = cached
+        if len(prepared_cache) >= MAX_CACHED_CONVS:
+            prepared_cache.clear()
+        prepared_cache[numbers] = cached
     return cached
 
 
@@ -124,12 +124,12 @@ cdef bytes key_of(ConvArgumentPositions form, IValue *r, const int32_t *at, bint
     key.count = 0
     add_number(&key, transposed)
     add_number(&key, r[at[form.groups]].v.i)
-    add_number(&key, ABSENT if bias is None else dims_of(<PyArrayObject *>bias)[0])
+    add_number(&key, NO_ARGUMENT if bias is None else dims_of(<PyArrayObject *>bias)[0])
     add_shape(&key, <PyArrayObject *>x)
     add_shape(&key, <PyArrayObject *>weight)
     if not add_list(&key, &r[at[3]]) or not add_list(&key, &r[at[4]]) or not add_list(&key, &r[at[form.dilation]]):
         return None
-    if form.output_padding != ABSENT and not add_list(&key, &r[at[form.output_padding]]):
+    if form.output_padding != NO_ARGUMENT and not add_list(&key, &r[at[form.output_padding]]):
         return None
     if key.count > MAX_KEY_NUMBERS:
         return None
@@ -143,28 +143,28 @@ def geometry(xp, g, input, weight, bias):
     return g
 
 
-cdef object make_conv_plan(Operator op, IValue *r, const int32_t *at, bint transposed, list args):
+cdef object prepare_conv(Operator op, IValue *r, const int32_t *at, bint transposed, list args):
     """Create the plan of a convolution call; return None for invalid arguments.
 
     This runs Python code, so other threads may run and change list arguments.
     """
-    from ts.backends.cpu.conv_plans import make_plan
-    cdef ConvPlan result
+    from ts.backends.cpu.conv_decomposition import decompose
+    cdef PreparedConv result
     cdef int i, d = 2
     for i in range(len(args), op.nargs):
         args.append(box(&r[at[i]]))
     try:
         g = op.record.kernel(None, *args, compute=geometry)
-        plan = make_plan(g, args[0].shape[2:])
+        decomposition = decompose(g, args[0].shape[2:])
     except (RuntimeError, MemoryError, OverflowError, ValueError):
         return None
-    result = ConvPlan.__new__(ConvPlan)
-    result.source, result.phases, result.complete = plan
+    result = PreparedConv.__new__(PreparedConv)
+    result.source, result.phases, result.complete = decomposition
     result.groups = g.groups
     result.transposed = transposed
     result.shape[0] = args[0].shape[0]
     result.shape[1] = g.filters
-    for n in g.places:
+    for n in g.output_size:
         result.shape[d] = n
         d += 1
     return result
@@ -181,7 +181,7 @@ cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
     return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and size_of(a) > 0 else NULL
 
 
-cdef bint wants_channels_last(ConvArgumentPositions form, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
+cdef bint uses_channels_last(ConvArgumentPositions form, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
     """Return whether the result is channels-last.
 
     Implements the record's layout rule `any_channels`, and the rule for transposed convolutions.
@@ -200,7 +200,7 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
     cdef PyArrayObject *x
     cdef PyArrayObject *weight
     cdef PyArrayObject *bias = NULL
-    cdef ConvPlan prepared_call
+    cdef PreparedConv prepared_call
     if not is_tensor(&r[at[0]]):
         return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
@@ -217,14 +217,14 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
         if bias == NULL or ndim_of(bias) != 1:
             return call_python_kernel(op, r, at)
         shift = <object>bias
-    cached = find_plan(op, form, r, at, images, filters, shift)
+    cached = find_prepared(op, form, r, at, images, filters, shift)
     if cached is None:
         return call_python_kernel(op, r, at)
-    prepared_call = <ConvPlan>cached
+    prepared_call = <PreparedConv>cached
     out = new_contiguous(nd, prepared_call.shape, kind)
     if not prepared_call.complete:
         out[...] = 0 if shift is None else shift.reshape(-1, *(1,) * (nd - 2))
-    placed = new_channels_last(nd, prepared_call.shape, kind) if wants_channels_last(form, x, weight, prepared_call.shape) else None
+    placed = new_channels_last(nd, prepared_call.shape, kind) if uses_channels_last(form, x, weight, prepared_call.shape) else None
     correlate_fitting(
         images, filters, shift, out,
         prepared_call.source, prepared_call.phases, prepared_call.groups, prepared_call.transposed,
@@ -235,8 +235,8 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
     return set_result(&r[at[op.nargs]], out, kind)
 
 
-cdef ConvArgumentPositions PLAIN = ConvArgumentPositions(ABSENT, ABSENT, 6, 5, False)
-cdef ConvArgumentPositions TRANSPOSED = ConvArgumentPositions(ABSENT, 5, 6, 7, True)
+cdef ConvArgumentPositions PLAIN = ConvArgumentPositions(NO_ARGUMENT, NO_ARGUMENT, 6, 5, False)
+cdef ConvArgumentPositions TRANSPOSED = ConvArgumentPositions(NO_ARGUMENT, 5, 6, 7, True)
 cdef ConvArgumentPositions GENERAL = ConvArgumentPositions(6, 7, 8, 5, False)
 
 

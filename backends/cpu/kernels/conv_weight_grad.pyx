@@ -59,7 +59,7 @@ cdef class Weights:
     cdef char *other
     cdef char *out
     cdef int64_t plane                 # number of elements in a channel of the source
-    cdef int64_t places                # number of elements in a channel of `other`
+    cdef int64_t channel_size                # number of elements in a channel of `other`
     cdef int64_t window                # number of elements in a filter's channel
     cdef int64_t axes[3]               # strides of the window's three dimensions
     cdef int64_t images
@@ -156,15 +156,15 @@ cdef void transpose_panel(
         end = min(p.row_q[low] + p.row, q + depth)
         first = 0
         while begin < end and first < filters:
-            line = <const real *>w.other + ((image * w.groups * w.filters) + filter + first) * w.places
-            line += p.row_place[low] + begin - p.row_q[low]
+            line = <const real *>w.other + ((image * w.groups * w.filters) + filter + first) * w.channel_size
+            line += p.row_offset[low] + begin - p.row_q[low]
             to = panel + (begin - q) * wide + first
             if filters - first >= lanes:
-                w.kernels.turn_vector(end - begin, line, w.places, to, <int>wide)
+                w.kernels.turn_vector(end - begin, line, w.channel_size, to, <int>wide)
             else:
                 for i in range(end - begin):
                     for k in range(filters - first):
-                        to[i * wide + k] = line[k * w.places + i]
+                        to[i * wide + k] = line[k * w.channel_size + i]
             first += lanes
         low += 1
 
@@ -209,7 +209,7 @@ cdef void sum_panel(
                     kind += 1
                 for tap in range(p.taps):
                     w.kernels.part[kind][vectors - 1](
-                        depth, source + c * plane + q + p.tap_place[tap], panel, sums + (tap * n + c) * wide, wide, add,
+                        depth, source + c * plane + q + p.tap_offset[tap], panel, sums + (tap * n + c) * wide, wide, add,
                         plane, 1, 1, NULL,
                     )
                 c += 1 << kind
@@ -246,10 +246,10 @@ cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int
         for image in range(w.images):
             arrange_channel(<const real *>w.seen, w.strides, s, image, group, source)
             for filter in range(w.filters):
-                line = <const real *>w.other + ((image * w.groups + group) * w.filters + filter) * w.places
+                line = <const real *>w.other + ((image * w.groups + group) * w.filters + filter) * w.channel_size
                 for row in range(p.rows):
-                    copy_row(line + p.row_place[row], p.row, grads + p.row_q[row])
-                w.kernels.tap_sums(p.taps, source, p.tap_place, grads, length, sums)
+                    copy_row(line + p.row_offset[row], p.row, grads + p.row_q[row])
+                w.kernels.tap_sums(p.taps, source, p.tap_offset, grads, length, sums)
                 for tap in range(p.taps):
                     total[filter * p.taps + tap] += sums[tap]
         for filter in range(w.filters):
@@ -289,17 +289,17 @@ def correlate_weights(seen, other, out, InputLayout source not None, SubConvolut
     w.seen, w.other, w.out = data_of(x), data_of(y), data_of(z)
     w.images, w.groups = dims_of(x)[0], groups
     w.channels, w.filters = dims_of(x)[1] // groups, dims_of(y)[1] // groups
-    w.places = w.window = 1
+    w.channel_size = w.window = 1
     lead = 5 - ndim_of(x)
     w.strides[4] = 1
     for d in range(2, -1, -1):         # innermost first; missing dimensions have size 1
         w.axes[d] = w.window
         if d >= lead:
-            w.places *= dims_of(y)[2 + d - lead]
+            w.channel_size *= dims_of(y)[2 + d - lead]
             w.window *= dims_of(z)[2 + d - lead]
         w.strides[1 + d] = w.strides[2 + d] * (dims_of(x)[2 + d - lead] if d >= lead else 1)
     w.strides[0] = w.strides[1] * dims_of(x)[1]
-    if w.places == 0 or w.window == 0 or w.images == 0 or w.channels == 0 or w.filters == 0 or phase.taps == 0:
+    if w.channel_size == 0 or w.window == 0 or w.images == 0 or w.channels == 0 or w.filters == 0 or phase.taps == 0:
         return
     w.by_rows = w.channels == 1 and w.filters < MIN_PANEL_FILTERS
     work = w.images * dims_of(y)[1] * phase.length * w.channels * phase.taps

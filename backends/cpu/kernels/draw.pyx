@@ -86,8 +86,8 @@ cdef PyArrayObject *writable_float_array(IValue *x, IValue *generator) noexcept:
 
 cdef int uniform_(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = writable_float_array(&r[at[0]], &r[at[3]])
-    cdef double low = r[at[1]].v.f, high = r[at[2]].v.f, most = FLT_MAX / 2
-    if a == NULL or not (fabs(low) <= most and fabs(high) <= most and low <= high):
+    cdef double low = r[at[1]].v.f, high = r[at[2]].v.f, max_bound = FLT_MAX / 2
+    if a == NULL or not (fabs(low) <= max_bound and fabs(high) <= max_bound and low <= high):
         return call_python_kernel(op, r, at)
     uniform(a, scalar_type(&r[at[0]]), low, high)
     wrote(<Tensor>r[at[0]].v.o)

@@ -206,15 +206,15 @@ cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
     Such a tensor is promoted like a number.
     """
     cdef IValue number
-    cdef char *place = data_of(<PyArrayObject *>x.array)
+    cdef char *data = data_of(<PyArrayObject *>x.array)
     if not is_aligned(<PyArrayObject *>x.array):
         return False
     if x.scalar_type == DOUBLE:
-        return store_double(scalar_type, (<double *>place)[0], out)
+        return store_double(scalar_type, (<double *>data)[0], out)
     if x.scalar_type == FLOAT:
-        return store_double(scalar_type, (<float *>place)[0], out)
+        return store_double(scalar_type, (<float *>data)[0], out)
     if x.scalar_type == INT64:
-        number.v.i = (<int64_t *>place)[0]
+        number.v.i = (<int64_t *>data)[0]
         number.tag = TAG_INT
         return store_number(scalar_type, &number, out)
     return False

@@ -19,7 +19,7 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TAG_OBJECT
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, item_size, new_contiguous, new_like, set_result, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.walk cimport Loop

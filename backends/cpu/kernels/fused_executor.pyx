@@ -9,7 +9,7 @@ group ran, and its results.
       4 = tanh(3)                        numbers     one element with a stride of 0
 
 The group calls the same loops as the separate operators, with the same operand dtypes, so the results are
-bit-identical. `tile_plans` chooses them, `tile_places` computes the addresses.
+bit-identical. `fused_plans` chooses them, `fused_operands` computes the addresses.
 
 If the group does not support its inputs, the first result is False, and the bytecode continues with the
 separate operators.
@@ -35,14 +35,14 @@ from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, MAX_DIMS, is_tenso
 from ts.backends.cpu.kernels.parallel_task cimport require_part
 from ts.backends.cpu.kernels.channels_last cimport new_strided
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.tile_ends cimport (
+from ts.backends.cpu.kernels.fused_epilogues cimport (
     add_epilogue, assign_row_memory, begin_chunk, chunk_count, combine_partial_sums, end_chunk, is_fully_fused, reset_epilogues,
     run_separate_epilogues
 )
-from ts.backends.cpu.kernels.tile_places cimport MAX_RANK, Layout, OperandAddress, Run, address_materialized, gather, set_slot_strides
-from ts.backends.cpu.kernels.tile_places cimport address_channels, address_dense, address_scalars, address_stage, schedule_by_lengths, set_inputs
-from ts.backends.cpu.kernels.tile_plans cimport MAX_BUFFERS, MAX_OPERANDS, NO_INDEX, TILE_BYTES
-from ts.backends.cpu.kernels.tile_plans cimport FusedGroup, FusedPlan, Schedule, Step, read_group
+from ts.backends.cpu.kernels.fused_operands cimport MAX_RANK, Layout, OperandAddress, Run, address_materialized, gather, set_slot_strides
+from ts.backends.cpu.kernels.fused_operands cimport address_channels, address_dense, address_scalars, address_stage, schedule_by_lengths, set_inputs
+from ts.backends.cpu.kernels.fused_plans cimport MAX_BUFFERS, MAX_OPERANDS, NO_INDEX, TILE_BYTES
+from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan, Schedule, TileOp, read_group
 from ts.backends.cpu.kernels.walk cimport Operand, set_operand_strides, new_result
 
 from ts import dtypes
@@ -62,44 +62,44 @@ cdef char scratch[TILE_BUFFER_BYTES + SCRATCH_ROW_BYTES]
 cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
     """Run all steps of a stage on the elements [start, end), one tile at a time."""
     cdef char *args[MAX_OPERANDS + 1]
-    cdef npy_intp steps[MAX_OPERANDS + 1]
+    cdef npy_intp strides[MAX_OPERANDS + 1]
     cdef npy_intp count
     cdef Schedule *schedule = run.schedule
-    cdef OperandAddress *place
-    cdef Step *step
+    cdef OperandAddress *address
+    cdef TileOp *tile_op
     cdef int i, k, slot
     for i in range(run.first, run.last):
-        slot = plan.steps[schedule.steps[i]].out
+        slot = plan.tile_ops[schedule.order[i]].out
         if schedule.buffer[slot] != NO_INDEX:
-            run.place[slot].data = memory + schedule.buffer[slot] * TILE_BYTES
-            run.place[slot].step, run.place[slot].advance = item_size(plan.kind[slot]), 0
+            run.address[slot].data = memory + schedule.buffer[slot] * TILE_BYTES
+            run.address[slot].stride, run.address[slot].advance = item_size(plan.kind[slot]), 0
     for i in range(run.gathers):
-        run.gather[i].tile = run.place[run.gather[i].slot].data = memory + (schedule.buffers + i) * TILE_BYTES
+        run.gather[i].tile = run.address[run.gather[i].slot].data = memory + (schedule.buffers + i) * TILE_BYTES
     while start < end:
         count = min(end - start, plan.tile)
         for i in range(run.gathers):
             gather(&run.gather[i], start, count)
         for i in range(run.first, run.last):
-            step = &plan.steps[schedule.steps[i]]
-            for k in range(step.arity):
-                place = &run.place[step.operands[k]]
-                args[k] = place.data + start * place.advance
-                steps[k] = place.step
-            place = &run.place[step.out]
-            args[step.arity] = place.data + start * place.advance
-            steps[step.arity] = place.step
-            if step.tile == NO_INDEX:
-                step.function(args, &count, steps, step.data)
+            tile_op = &plan.tile_ops[schedule.order[i]]
+            for k in range(tile_op.arity):
+                address = &run.address[tile_op.operands[k]]
+                args[k] = address.data + start * address.advance
+                strides[k] = address.stride
+            address = &run.address[tile_op.out]
+            args[tile_op.arity] = address.data + start * address.advance
+            strides[tile_op.arity] = address.stride
+            if tile_op.tile == NO_INDEX:
+                tile_op.function(args, &count, strides, tile_op.data)
             else:
-                run.tile[step.tile].at = start
-                run.tile[step.tile].function(args, &count, steps, &run.tile[step.tile])
+                run.tile[tile_op.tile].at = start
+                run.tile[tile_op.tile].function(args, &count, strides, &run.tile[tile_op.tile])
         start += count
 
 
 cdef void run_chunks(FusedPlan plan, Run *run, char *memory, npy_intp first, npy_intp last) noexcept nogil:
     """Run the tiles or chunks [first, last) of a stage; epilogues run after each chunk."""
     cdef npy_intp chunk_index, start, end
-    if run.ends.count == 0:
+    if run.epilogues.count == 0:
         run_tiles(plan, run, memory, first * plan.tile, min(run.size, last * plan.tile))
         return
     for chunk_index in range(first, last):
@@ -112,10 +112,10 @@ cdef int run_on_this_thread(FusedPlan plan, Run *run, Operator op, IValue *r, co
     """Run a stage on this thread; release the GIL if the stage is large enough."""
     cdef char *memory
     cdef ReleasedGil gil_state
-    if run.size < RELEASE_GIL_FROM and run.ends.bytes <= SCRATCH_ROW_BYTES:
+    if run.size < RELEASE_GIL_FROM and run.epilogues.bytes <= SCRATCH_ROW_BYTES:
         run_chunks(plan, run, scratch, 0, chunk_count(plan, run))
         return 0
-    memory = <char *>malloc(TILE_BUFFER_BYTES + run.ends.bytes)
+    memory = <char *>malloc(TILE_BUFFER_BYTES + run.epilogues.bytes)
     if memory == NULL:
         raise MemoryError
     gil_state = leave_gil(run.size, r, at, op.nargs)
@@ -139,7 +139,7 @@ cdef class ParallelTileRun:
         cdef char *memory
         cdef npy_intp chunks
         require_part(part, parts, self.run != NULL)
-        memory = <char *>malloc(TILE_BUFFER_BYTES + self.run.ends.bytes)
+        memory = <char *>malloc(TILE_BUFFER_BYTES + self.run.epilogues.bytes)
         if memory == NULL:
             raise MemoryError
         local_run = self.run[0]
@@ -197,8 +197,8 @@ cdef int run_stage(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *
 cdef inline void set_slot_array(Run *run, int slot, object array, npy_intp item) noexcept:
     """Let a slot write its results to `array`, whose elements have `item` bytes."""
     run.array[slot] = <PyObject *>array
-    run.place[slot].data = data_of(<PyArrayObject *>array)
-    run.place[slot].step = run.place[slot].advance = item
+    run.address[slot].data = data_of(<PyArrayObject *>array)
+    run.address[slot].stride = run.address[slot].advance = item
 
 
 cdef list run_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject *like, Operator op, IValue *r, const int32_t *at):
@@ -212,8 +212,8 @@ cdef list run_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject *like,
     held = []
     if g.by_channels and not address_channels(g, plan, r, at, run, like, held):
         return None
-    if g.ends and flags_of(like) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS:
-        for i in range(g.ends):
+    if g.epilogue_count and flags_of(like) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS:
+        for i in range(g.epilogue_count):
             add_epilogue(g, plan, run, i, r, at, ndim_of(like), dims_of(like), held)
     for i in range(plan.required_count):
         slot = plan.required_slots[i]
@@ -259,25 +259,25 @@ cdef int add_epilogues(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, I
     """Add the epilogues of this stage whose input is contiguous to `run.ends`."""
     cdef npy_intp shape[MAX_RANK]
     cdef int e, i, slot
-    run.ends.count, run.ends.bytes = 0, 0
+    run.epilogues.count, run.epilogues.bytes = 0, 0
     for i in range(run.first, run.last):
-        slot = plan.steps[run.schedule.steps[i]].out
-        for e in range(g.ends):
-            if plan.end_slot[e] == slot and layout.is_flat[slot]:
+        slot = plan.tile_ops[run.schedule.order[i]].out
+        for e in range(g.epilogue_count):
+            if plan.epilogue_slot[e] == slot and layout.is_contiguous[slot]:
                 add_epilogue(g, plan, run, e, r, at, shape_of(layout, slot, shape), shape, held)
     return 0
 
 
 cdef bint is_read_outside_stage(FusedPlan plan, Run *run, int slot) noexcept:
     """Return whether slot `slot` is a result of the group or is read by a later stage."""
-    cdef Step *step
+    cdef TileOp *tile_op
     cdef int i, k
     if plan.is_result[slot]:
         return True
     for i in range(run.last, plan.count):
-        step = &plan.steps[run.schedule.steps[i]]
-        for k in range(step.arity):
-            if step.operands[k] == slot:
+        tile_op = &plan.tile_ops[run.schedule.order[i]]
+        for k in range(tile_op.arity):
+            if tile_op.operands[k] == slot:
                 return True
     return False
 
@@ -300,10 +300,10 @@ cdef list run_broadcast(FusedGroup g, FusedPlan plan, Run *run, Operator op, IVa
         run.first, run.last = run.last, schedule.end[s]
         if not address_stage(g, plan, run, &layout, order):
             return None
-        if g.ends:
+        if g.epilogue_count:
             add_epilogues(g, plan, run, &layout, r, at, held)
         for i in range(run.first, run.last):
-            slot = plan.steps[schedule.steps[i]].out
+            slot = plan.tile_ops[schedule.order[i]].out
             if schedule.buffer[slot] == NO_INDEX:
                 item = item_size(plan.kind[slot])
                 if plan.is_required[slot] and not is_read_outside_stage(plan, run, slot) and is_fully_fused(g, plan, run, slot):
@@ -314,7 +314,7 @@ cdef list run_broadcast(FusedGroup g, FusedPlan plan, Run *run, Operator op, IVa
                     array = new_array(1, &run.size, number_of_scalar_type(plan.kind[slot]))
                 held.append(array)
                 set_slot_array(run, slot, array, item)
-                address_materialized(&layout, slot, run.place[slot].data, order, item)
+                address_materialized(&layout, slot, run.address[slot].data, order, item)
         assign_row_memory(plan, run)
         run_stage(g, plan, run, op, r, at)
     return held
@@ -338,7 +338,7 @@ cdef list run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *
         held = run_dense(g, plan, run, like, op, r, at) if run.size else None
     else:
         held = run_broadcast(g, plan, run, op, r, at)
-    if g.ends and held is not None:
+    if g.epilogue_count and held is not None:
         run_separate_epilogues(g, plan, run, r, at, held)
     return held
 
@@ -373,7 +373,7 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
     if not address_scalars(g, plan, r, at, &run):
         g.left_for_inputs += 1
         return decline(op, r, at)
-    held = (try_run_plan if g.ends else run_plan)(g, plan, &run, op, r, at)
+    held = (try_run_plan if g.epilogue_count else run_plan)(g, plan, &run, op, r, at)
     if held is None:
         g.left_for_shapes += 1
         return decline(op, r, at)
@@ -384,7 +384,7 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
         if plan.out_at[i] != NO_INDEX:
             set_result(&r[at[op.nargs + 1 + i]], <object>run.array[plan.out_at[i]], plan.kind[plan.out_at[i]])
         else:
-            set_epilogue_result(&r[at[op.nargs + 1 + i]], <object>run.ends.result[g.out_at[i] - g.inputs - g.rows])
+            set_epilogue_result(&r[at[op.nargs + 1 + i]], <object>run.epilogues.result[g.out_at[i] - g.inputs - g.op_count])
     r[at[op.nargs]].v.i = 1
     r[at[op.nargs]].tag = TAG_BOOL
     return 0

@@ -20,7 +20,7 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, flags_of, same_shape, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, is_layered, wrote
-from ts._core.value.container cimport List, list_place
+from ts._core.value.container cimport List, list_slot
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, scalar_type
@@ -113,7 +113,7 @@ cdef PyArrayObject *list_array(IValue *tensors, Py_ssize_t i, int kind, bint wri
 
     If `writable`, the array must also be writable.
     """
-    cdef IValue *x = list_place(tensors.v.o, i)
+    cdef IValue *x = list_slot(tensors.v.o, i)
     cdef PyArrayObject *a = contiguous_array_or_null(x)
     if a == NULL or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
         return NULL
@@ -134,9 +134,9 @@ cdef bint collect_parts(IValue *r, const int32_t *at, const bint *used, int list
     if first.tag != TAG_OBJECT or type(<object>first.v.o) is not List:
         return False
     count = (<List>first.v.o).size
-    if count == 0 or not is_tensor(list_place(first.v.o, 0)):
+    if count == 0 or not is_tensor(list_slot(first.v.o, 0)):
         return False
-    kind = scalar_type(list_place(first.v.o, 0))
+    kind = scalar_type(list_slot(first.v.o, 0))
     if kind != FLOAT and kind != DOUBLE or steps_at >= 0 and not is_list(&r[at[steps_at]], count):
         return False
     for j in range(lists):
@@ -162,7 +162,7 @@ cdef bint collect_parts(IValue *r, const int32_t *at, const bint *used, int list
             if a == NULL or not same_shape(a, p):
                 return False
             work.parts[i].data[j] = data_of(a)
-        if steps_at >= 0 and not read_scalar(list_place(r[at[steps_at]].v.o, i), &work.parts[i].step):
+        if steps_at >= 0 and not read_scalar(list_slot(r[at[steps_at]].v.o, i), &work.parts[i].step):
             return False
     return True
 
@@ -172,7 +172,7 @@ cdef PyArrayObject *contiguous_gradient(IValue *tensors, Py_ssize_t i, int kind,
 
     The list `copies` keeps the copy alive.
     """
-    cdef IValue *x = list_place(tensors.v.o, i)
+    cdef IValue *x = list_slot(tensors.v.o, i)
     cdef object result
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
         return NULL
@@ -213,7 +213,7 @@ cdef int count_writes(IValue *r, const int32_t *at, const bint *used, int lists,
         for i in range(work.count):
             if not is_list(&r[at[j]], work.count):
                 break
-            x = list_place(r[at[j]].v.o, i)
+            x = list_slot(r[at[j]].v.o, i)
             if is_tensor(x):
                 wrote(<Tensor>x.v.o)
     return 0

@@ -18,7 +18,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
-from ts._core.value.container cimport List, list_item, list_place
+from ts._core.value.container cimport List, list_item, list_slot
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
@@ -30,7 +30,7 @@ from ts.backends.cpu.kernels.kernel cimport (
 )
 from ts.backends.cpu.kernels.masked cimport select_by_mask
 from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
-from ts.backends.cpu.kernels.places cimport (
+from ts.backends.cpu.kernels.index_iterator cimport (
     TAKE, IndexIterator, add_dimension, begin_iteration, read_indices, wrap_index, linear_indices, iterate_indices
 )
 
@@ -388,17 +388,17 @@ cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
     if dim > 0 or (dim == 0 and indices.size > 1):
         return store_or_run_record(
             op, r, at,
-            select_by_index(op.nargs, r, at, &r[at[0]], dim, list_place(<PyObject *>indices, dim), True, False),
+            select_by_index(op.nargs, r, at, &r[at[0]], dim, list_slot(<PyObject *>indices, dim), True, False),
         )
     if list_item(<PyObject *>indices, 0).tag != TAG_OBJECT:
         return call_python_kernel(op, r, at)
     if indices.size > 1:
         return store_or_run_record(op, r, at, select_by_indices(op.nargs, r, at, indices))
-    if contiguous_array_or_null(list_place(<PyObject *>indices, 0)) != NULL and scalar_type(list_place(<PyObject *>indices, 0)) == BOOL:
-        return store_or_run_record(op, r, at, select_by_mask(op.nargs, r, at, &r[at[0]], list_place(<PyObject *>indices, 0)))
+    if contiguous_array_or_null(list_slot(<PyObject *>indices, 0)) != NULL and scalar_type(list_slot(<PyObject *>indices, 0)) == BOOL:
+        return store_or_run_record(op, r, at, select_by_mask(op.nargs, r, at, &r[at[0]], list_slot(<PyObject *>indices, 0)))
     return store_or_run_record(
         op, r, at,
-        select_by_index(op.nargs, r, at, &r[at[0]], 0, list_place(<PyObject *>indices, 0), True, False),
+        select_by_index(op.nargs, r, at, &r[at[0]], 0, list_slot(<PyObject *>indices, 0), True, False),
     )
 
 

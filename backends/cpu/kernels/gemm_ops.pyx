@@ -229,11 +229,11 @@ cdef int store_product(Operator op, IValue *r, const int32_t *at, object result,
     return call_python_kernel(op, r, at) if result is None else set_result(&r[at[op.nargs]], result, kind)
 
 
-cdef int run_product(Operator op, IValue *r, const int32_t *at, int most) except -1:
-    """Compute the product of two tensors with at most `most` dimensions each."""
+cdef int run_product(Operator op, IValue *r, const int32_t *at, int max_rank) except -1:
+    """Compute the product of two tensors with at max_rank `max_rank` dimensions each."""
     cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *y = array_at(&r[at[1]])
-    if x == NULL or y == NULL or ndim_of(x) > most or ndim_of(y) > most:
+    if x == NULL or y == NULL or ndim_of(x) > max_rank or ndim_of(y) > max_rank:
         return call_python_kernel(op, r, at)
     packed = cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False)
     result = product_with_epilogue(<object>x, <object>y, None, 1, 0, packed, NULL, NULL)
@@ -248,14 +248,14 @@ cdef int bmm(Operator op, IValue *r, const int32_t *at) except -1:
     return run_product(op, r, at, 3)
 
 
-cdef int run_matmul(Operator op, IValue *r, const int32_t *at, int most) except -1:
+cdef int run_matmul(Operator op, IValue *r, const int32_t *at, int max_rank) except -1:
     cdef PyObject *result = NULL
     if is_tensor(&r[at[0]]) and is_tensor(&r[at[1]]):
         result = matrix_product(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False, None)
-        if result == NULL and most > 2:
+        if result == NULL and max_rank > 2:
             result = vector_product(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o)
     if result == NULL:
-        return run_product(op, r, at, most)
+        return run_product(op, r, at, max_rank)
     set_object_steal(&r[at[2]], result)
     return 0
 

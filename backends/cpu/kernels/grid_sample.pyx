@@ -19,7 +19,7 @@ from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 
@@ -44,7 +44,7 @@ ctypedef fused floating:
 ctypedef struct Sampling:
     npy_intp height
     npy_intp width
-    npy_intp places                    # number of grid positions of one image
+    npy_intp positions                    # number of grid positions of one image
     npy_intp channels
     int mode
     int padding
@@ -86,11 +86,11 @@ cdef inline npy_intp cell_index(floating at, npy_intp size) noexcept nogil:
 cdef void sample_nearest(const floating *x, const floating *grid, Sampling *s, floating *out) noexcept nogil:
     """Sample one image: each grid position gets the nearest element."""
     cdef npy_intp p, c, row, column, n = s.height * s.width
-    for p in range(s.places):
+    for p in range(s.positions):
         column = cell_index[floating](<floating>rint(grid_position[floating](grid[2 * p], s.width, s)), s.width)
         row = cell_index[floating](<floating>rint(grid_position[floating](grid[2 * p + 1], s.height, s)), s.height)
         for c in range(s.channels):
-            out[c * s.places + p] = x[c * n + row * s.width + column] if row >= 0 and column >= 0 else 0
+            out[c * s.positions + p] = x[c * n + row * s.width + column] if row >= 0 and column >= 0 else 0
 
 
 cdef void sample_bilinear(const floating *x, const floating *grid, Sampling *s, floating *out) noexcept nogil:
@@ -107,7 +107,7 @@ cdef void sample_bilinear(const floating *x, const floating *grid, Sampling *s, 
     cdef npy_intp p, c, n = s.height * s.width
     cdef int i
     cdef bint inside
-    for p in range(s.places):
+    for p in range(s.positions):
         x_place = grid_position[floating](grid[2 * p], s.width, s)
         y_place = grid_position[floating](grid[2 * p + 1], s.height, s)
         left, top = <floating>floor(x_place), <floating>floor(y_place)
@@ -127,7 +127,7 @@ cdef void sample_bilinear(const floating *x, const floating *grid, Sampling *s, 
                 total = x[c * n + cells[0]] * weights[0]
                 total += x[c * n + cells[1]] * weights[1]
                 total += x[c * n + cells[2]] * weights[2]
-                out[c * s.places + p] = total + x[c * n + cells[3]] * weights[3]
+                out[c * s.positions + p] = total + x[c * n + cells[3]] * weights[3]
             continue
         for c in range(s.channels):
             total = 0
@@ -136,7 +136,7 @@ cdef void sample_bilinear(const floating *x, const floating *grid, Sampling *s, 
                 if cells[i] >= 0:
                     value = x[c * n + cells[i]]
                 total += value * weights[i]
-            out[c * s.places + p] = total
+            out[c * s.positions + p] = total
 
 
 cdef void sample(
@@ -149,8 +149,8 @@ cdef void sample(
         else:
             sample_nearest[floating](x, grid, s, out)
         x += s.channels * s.height * s.width
-        grid += 2 * s.places
-        out += s.channels * s.places
+        grid += 2 * s.positions
+        out += s.channels * s.positions
 
 
 cdef int grid_sampler(Operator op, IValue *r, const int32_t *at) except -1:
@@ -172,8 +172,8 @@ cdef int grid_sampler(Operator op, IValue *r, const int32_t *at) except -1:
         return call_python_kernel(op, r, at)
     s.mode, s.padding, s.align = <int>r[at[2]].v.i, <int>r[at[3]].v.i, r[at[4]].v.i != 0
     shape[0], shape[1], shape[2], shape[3] = dims_of(x)[0], dims_of(x)[1], dims_of(grid)[1], dims_of(grid)[2]
-    s.channels, s.height, s.width, s.places = shape[1], dims_of(x)[2], dims_of(x)[3], shape[2] * shape[3]
-    work = shape[0] * s.channels * s.places
+    s.channels, s.height, s.width, s.positions = shape[1], dims_of(x)[2], dims_of(x)[3], shape[2] * shape[3]
+    work = shape[0] * s.channels * s.positions
     if work > MAX_SINGLE_THREAD_WORK and thread_pool.parts(4 * work) > 1:
         return call_python_kernel(op, r, at)
     result = new_contiguous(4, shape, kind)

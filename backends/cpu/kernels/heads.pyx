@@ -265,18 +265,18 @@ cdef bint set_mask(Heads h, PyArrayObject *mask) except -1:
     return set_stack_strides(h, 3, mask, min(nd, 2))
 
 
-cdef object as_blas_operand(Matrix *m, object a, bint turn):
-    """Describe the matrices of `a` for BLAS (transposed if `turn`).
+cdef object as_blas_operand(Matrix *m, object a, bint transpose):
+    """Describe the matrices of `a` for BLAS (transposed if `transpose`).
 
     Return `a`, or a contiguous copy if BLAS cannot read its layout.
     """
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef int last = ndim_of(x) - 2
-    if as_matrix(m, data_of(x), dims_of(x) + last, strides_of(x) + last, item_size(x), turn):
+    if as_matrix(m, data_of(x), dims_of(x) + last, strides_of(x) + last, item_size(x), transpose):
         return a
     a = contiguous_copy(x)
     x = <PyArrayObject *>a
-    as_matrix(m, data_of(x), dims_of(x) + last, strides_of(x) + last, item_size(x), turn)
+    as_matrix(m, data_of(x), dims_of(x) + last, strides_of(x) + last, item_size(x), transpose)
     return a
 
 

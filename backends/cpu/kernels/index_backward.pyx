@@ -23,7 +23,7 @@ from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_o
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, new_contiguous, new_like, set_result, same_dtype, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -119,10 +119,10 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) ex
     return set_result(&r[at[op.nargs]], result, kind) if inside else call_python_kernel(op, r, at)
 
 
-cdef bint all_at_least(IValue *numbers, int64_t least) noexcept:
+cdef bint all_at_least(IValue *numbers, int64_t bound) noexcept:
     cdef Py_ssize_t i
     for i in range((<List>numbers.v.o).size):
-        if list_item(<PyObject *>numbers.v.o, i).v.i < least:
+        if list_item(<PyObject *>numbers.v.o, i).v.i < bound:
             return False
     return True
 

@@ -140,7 +140,7 @@ ctypedef struct TimeSteps:
     npy_intp times
     npy_intp batch
     npy_intp width
-    const char *kept  # saved activated gates of all time steps, then the cell state after each time step
+    const char *saved  # saved activated gates of all time steps, then the cell state after each time step
     const char *cells
     const char *first                  # cell state before the first time step
     const char *grad                   # gradient of the outputs, or NULL
@@ -152,29 +152,29 @@ ctypedef struct TimeSteps:
 
 
 cdef void lstm_step_backward(
-    npy_intp rows, npy_intp n, const double *kept, const double *before, const double *after, const double *grad,
+    npy_intp rows, npy_intp n, const double *saved, const double *before, const double *after, const double *grad,
     const double *through, double *of_cell, double *of_gates
 ) noexcept nogil:
     """Compute the gradients of gates and cell state of one time step in float64; `row_loops.h` has the
     float32 loop.
     """
     cdef npy_intp row, i
-    cdef double enter, forget, update, out, shown, of_hidden, of_inside
+    cdef double enter, forget, update, out, tanh_cell, of_hidden, of_inside
     for row in range(rows):
         for i in range(n):
-            enter, forget, update, out = kept[i], kept[n + i], kept[2 * n + i], kept[3 * n + i]
-            shown, of_hidden = tanh(after[i]), through[i]
+            enter, forget, update, out = saved[i], saved[n + i], saved[2 * n + i], saved[3 * n + i]
+            tanh_cell, of_hidden = tanh(after[i]), through[i]
             if grad != NULL:
                 of_hidden += grad[i]
-            of_inside = of_cell[i] + of_hidden * out * (1 - shown * shown)
+            of_inside = of_cell[i] + of_hidden * out * (1 - tanh_cell * tanh_cell)
             of_gates[i] = of_inside * update * enter * (1 - enter)
             of_gates[n + i] = of_inside * before[i] * forget * (1 - forget)
             of_gates[2 * n + i] = of_inside * enter * (1 - update * update)
-            of_gates[3 * n + i] = of_hidden * shown * out * (1 - out)
+            of_gates[3 * n + i] = of_hidden * tanh_cell * out * (1 - out)
             of_cell[i] = of_inside * forget
         if grad != NULL:
             grad += n
-        kept += 4 * n
+        saved += 4 * n
         before += n
         after += n
         through += n
@@ -186,18 +186,18 @@ cdef void backward_step(TimeSteps *s, npy_intp k) noexcept nogil:
     """Compute the gradients of the gates of the k-th time step in backward order."""
     cdef npy_intp t = k if s.reverse else s.times - 1 - k
     cdef npy_intp size = s.batch * s.width * (8 if s.double_ else 4)
-    cdef const char *kept = s.kept + 4 * t * size
+    cdef const char *saved = s.saved + 4 * t * size
     cdef const char *after = s.cells + t * size
     cdef const char *before = s.first if k == s.times - 1 else after + (size if s.reverse else -size)
     cdef const char *grad = NULL if s.grad == NULL else s.grad + t * size
     if s.double_:
         lstm_step_backward(
-            s.batch, s.width, <const double *>kept, <const double *>before, <const double *>after, <const double *>grad,
+            s.batch, s.width, <const double *>saved, <const double *>before, <const double *>after, <const double *>grad,
             <const double *>s.hidden, <double *>s.cell, <double *>s.now
         )
     else:
         LOOPS.lstm_step_backward(
-            s.batch, s.width, <const float *>kept, <const float *>before, <const float *>after, <const float *>grad,
+            s.batch, s.width, <const float *>saved, <const float *>before, <const float *>after, <const float *>grad,
             <const float *>s.hidden, <float *>s.cell, <float *>s.now
         )
     memcpy(s.all + 4 * t * size, s.now, 4 * size)
@@ -311,8 +311,8 @@ cdef LstmBackward compute_gate_gradients(IValue *r, const int32_t *at):
         return None
     b.input, b.reverse, b.gates = x.reshape(times * batch, inputs), r[at[13]].v.i != 0, new_matrix(times * batch, 4 * width, dtype)
     s.double_, s.reverse, s.times, s.batch, s.width = dtype == DOUBLE, b.reverse, times, batch, width
-    s.kept = data_of(<PyArrayObject *>workspace)
-    s.cells = s.kept + 4 * times * batch * width * size
+    s.saved = data_of(<PyArrayObject *>workspace)
+    s.cells = s.saved + 4 * times * batch * width * size
     s.first, s.grad = data_of(<PyArrayObject *>cx), NULL if grad is None else data_of(<PyArrayObject *>grad)
     s.hidden, s.cell = data_of(<PyArrayObject *>b.of_hx), data_of(<PyArrayObject *>b.of_cx)
     s.now, s.all = data_of(<PyArrayObject *>now), data_of(<PyArrayObject *>b.gates)

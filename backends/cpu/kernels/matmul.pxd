@@ -51,7 +51,7 @@ cdef class Job:
     cdef object left_array             # own references, because other threads may release the arrays
     cdef object right_array
     cdef object out_array
-    cdef GemmAlgorithm way
+    cdef GemmAlgorithm algorithm
     cdef int kind                      # index in `gemm_of`
     cdef int64_t itemsize
     cdef Matrix left

@@ -186,17 +186,17 @@ cdef class Job:
         cdef double total = self.work() * self.count * (1 if self.kind < 2 else 4)
         self.parts = 1
         # Converts multiplications to the work unit of `thread_pool.parts`, about 0.5 ns.
-        total = total / 4 if self.way == BY_LOOP else total / 64
+        total = total / 4 if self.algorithm == BY_LOOP else total / 64
         if total >= 1 << 18:
             self.parts = thread_pool.parts(<int64_t>min(total, <double>(1 << 60)))
         self.rows, self.columns = m, n
-        if self.way == BY_TILES:
+        if self.algorithm == BY_TILES:
             self.divide_tiles(self.parts)
-        elif self.way == BY_ROWS:
+        elif self.algorithm == BY_ROWS:
             if self.parts > 1:
                 self.columns = panel_columns(self.kind == 1)
                 self.columns *= max((n + 2 * self.parts - 1) // (2 * self.parts) // self.columns, <int64_t>1)
-        elif self.way == BY_BLAS:
+        elif self.algorithm == BY_BLAS:
             while <double>self.rows * self.columns * self.left.columns > MAX_PANEL_MULTIPLICATIONS and max(self.rows, self.columns) > PANEL_SIDE:
                 if self.rows > self.columns:
                     self.rows = (self.rows + 31) // 32 * 16
@@ -210,9 +210,9 @@ cdef class Job:
         self.row_tasks = (m + self.rows - 1) // self.rows
         self.column_tasks = (n + self.columns - 1) // self.columns
         # the last task takes the remaining columns, because a task must not be narrower than a vector
-        if self.way == BY_ROWS:
+        if self.algorithm == BY_ROWS:
             self.column_tasks = max(n // self.columns, <int64_t>1)
-        self.limited = (self.way == BY_BLAS or self.way == BY_LOOP) and self.work() >= MIN_MULTIPLICATIONS_THREADED_BLAS
+        self.limited = (self.algorithm == BY_BLAS or self.algorithm == BY_LOOP) and self.work() >= MIN_MULTIPLICATIONS_THREADED_BLAS
         return 0
 
     cdef void set_panels(self, Packed packed) noexcept:
@@ -226,8 +226,8 @@ cdef class Job:
         Return `before`, the panels of an earlier call, if they still match the operand.
         """
         cdef bint double_ = self.kind == 1
-        cdef int64_t wide = panel_width(self.way, double_)
-        if not packing_pays(self.way, double_, &self.left, &self.right):
+        cdef int64_t wide = panel_width(self.algorithm, double_)
+        if not packing_pays(self.algorithm, double_, &self.left, &self.right):
             return before
         if before is None or not panels_match(&before.panels, &self.right, wide):
             before = packed_columns(double_, &self.right, wide)
@@ -318,7 +318,7 @@ cdef class Job:
             left.data = self.left.data + item * self.left_step
             right.data = self.right.data + item * self.right_step
             out = self.out + item * self.out_step
-            if self.way == BY_ROWS:
+            if self.algorithm == BY_ROWS:
                 if task % self.column_tasks == self.column_tasks - 1:
                     column_end = self.right.columns
                 few_rows(
@@ -327,10 +327,10 @@ cdef class Job:
                 )
                 self.end_block(out + column * self.itemsize, row, column, left.rows, column_end - column)
                 continue
-            if self.way == BY_TILES and self.panels.memory != NULL:
+            if self.algorithm == BY_TILES and self.panels.memory != NULL:
                 packed_block(&self.panels, &left, row, row_end, column, column_end, out, self.pitch, &self.finish)
                 continue
-            if self.way == BY_TILES:
+            if self.algorithm == BY_TILES:
                 if tiled_block(
                     self.kind == 1, &left, &right, row, row_end, column, column_end, out, self.pitch, self.beta, &self.finish
                 ) < 0:
@@ -339,7 +339,7 @@ cdef class Job:
             out += (row * self.pitch + column) * self.itemsize
             left.rows = row_end - row
             right.columns = column_end - column
-            if self.way == BY_LOOP:
+            if self.algorithm == BY_LOOP:
                 left.data += row * self.left_strides[0]
                 right.data += column * self.right_strides[1]
                 self.run_loop(&left, &right, out)
@@ -395,18 +395,18 @@ cdef GemmAlgorithm choose_algorithm(int kind, Matrix *a, Matrix *b, double beta)
     return BY_TILES if can_use_tiles(kind, a, b) else BY_BLAS
 
 
-cdef int64_t panel_width(GemmAlgorithm way, bint double_) noexcept nogil:
+cdef int64_t panel_width(GemmAlgorithm algorithm, bint double_) noexcept nogil:
     """Return the number of columns of a packed panel for the algorithm."""
-    return panel_columns(double_) if way == BY_TILES else narrow_columns(double_)
+    return panel_columns(double_) if algorithm == BY_TILES else narrow_columns(double_)
 
 
 cdef bint panels_match(const Panels *panels, Matrix *b, int64_t wide) noexcept nogil:
     return panels.rows == b.rows and panels.columns == b.columns and panels.wide == wide
 
 
-cdef bint packing_pays(GemmAlgorithm way, bint double_, Matrix *a, Matrix *b) noexcept nogil:
+cdef bint packing_pays(GemmAlgorithm algorithm, bint double_, Matrix *a, Matrix *b) noexcept nogil:
     """Return whether the product is faster with packed columns of b; the time of packing is not counted."""
-    return way == BY_TILES or (way == BY_ROWS and few_rows_use_panels(double_, a, b))
+    return algorithm == BY_TILES or (algorithm == BY_ROWS and few_rows_use_panels(double_, a, b))
 
 
 cdef void fill_rows(char *out, int64_t rows, int64_t columns, const char *row, int64_t itemsize) noexcept nogil:
@@ -460,7 +460,7 @@ cdef Job make_job(object a, object b, object c):
     if not fits_library(&job.left) or not fits_library(&job.right):
         return None
     job.left_array, job.right_array, job.out_array = a, b, c
-    job.way = choose_algorithm(job.kind, &job.left, &job.right, 0)
+    job.algorithm = choose_algorithm(job.kind, &job.left, &job.right, 0)
     job.itemsize, job.out, job.pitch = ITEM_SIZES[job.kind], data_of(<PyArrayObject *>c), job.right.columns
     job.finish.alpha, job.beta, job.count = 1, 0, 1
     job.left_step = job.right_step = job.out_step = 0
@@ -586,21 +586,21 @@ cdef int run_stacks(
     """Compute the products of all stacked matrices; large products are divided among threads."""
     cdef double work = <double>left.rows * left.columns * pitch, total = work
     cdef int last = s.n - 1, d
-    cdef GemmAlgorithm way = choose_algorithm(kind, left, right, beta)
+    cdef GemmAlgorithm algorithm = choose_algorithm(kind, left, right, beta)
     cdef char *out = data_of(<PyArrayObject *>c)
     cdef Job job
-    if packed is not None and (beta != 0 or s.steps[1][last] != 0 or not panels_match(&packed.panels, right, panel_width(way, kind == 1))):
+    if packed is not None and (beta != 0 or s.steps[1][last] != 0 or not panels_match(&packed.panels, right, panel_width(algorithm, kind == 1))):
         packed = None
     for d in range(s.n):
         total *= s.dims[d]
-    if way == BY_BLAS and finish.bias != NULL:
+    if algorithm == BY_BLAS and finish.bias != NULL:
         fill_rows(out, size_of(<PyArrayObject *>c) // pitch, pitch, finish.bias, ITEM_SIZES[kind])
         beta, finish.bias = 1, NULL
-    if (way == BY_ROWS and total < MIN_MULTIPLICATIONS_WITHOUT_GIL) or (kind < 2 and work < MIN_MULTIPLICATIONS_THREADED_BLAS):
-        run_small(a, b, packed, way, kind, left, right, s, out, pitch, total, beta, finish)
+    if (algorithm == BY_ROWS and total < MIN_MULTIPLICATIONS_WITHOUT_GIL) or (kind < 2 and work < MIN_MULTIPLICATIONS_THREADED_BLAS):
+        run_small(a, b, packed, algorithm, kind, left, right, s, out, pitch, total, beta, finish)
         return 0
     job = Job.__new__(Job)
-    job.left_array, job.right_array, job.out_array, job.bias_array, job.way = a, b, c, bias, way
+    job.left_array, job.right_array, job.out_array, job.bias_array, job.algorithm = a, b, c, bias, algorithm
     job.kind, job.itemsize, job.left, job.right = kind, ITEM_SIZES[kind], left[0], right[0]
     job.out, job.pitch, job.finish, job.beta = out, pitch, finish[0], beta
     job.set_panels(packed)
@@ -645,7 +645,7 @@ cdef int run_each(Job job, Stacks *s, npy_intp *index) noexcept nogil:
 
 
 cdef void run_small(
-    object a, object b, Packed packed, GemmAlgorithm way, int kind, Matrix *left, Matrix *right, Stacks *s, char *out, npy_intp pitch, double total,
+    object a, object b, Packed packed, GemmAlgorithm algorithm, int kind, Matrix *left, Matrix *right, Stacks *s, char *out, npy_intp pitch, double total,
     double beta, GemmEpilogue *finish,
 ) noexcept:
     """Compute small products one after the other, without creating a job."""
@@ -661,7 +661,7 @@ cdef void run_small(
         index[d] = 0
     while True:
         for i in range(s.dims[last]):
-            if way == BY_ROWS:
+            if algorithm == BY_ROWS:
                 few_rows(kind == 1, &x, &y, 0, y.columns, out, pitch, finish.alpha, finish.bias, panels)
             else:
                 gemm(kind, &x, &y, out, pitch, finish.alpha, beta)
@@ -690,7 +690,7 @@ cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) 
     cdef object result
     cdef Matrix left, right
     cdef bint plain
-    cdef GemmAlgorithm way = BY_LOOP
+    cdef GemmAlgorithm algorithm = BY_LOOP
     cdef double work
     cdef char *out
     cdef char *row = NULL
@@ -720,27 +720,27 @@ cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) 
         and fits_library(&left) and fits_library(&right)
     )
     if plain:
-        way = choose_algorithm(kind - FLOAT, &left, &right, 0)
-        if way == BY_BLAS and (shape[0] == 1 or shape[1] == 1):
-            way = BY_LOOP
-    if way == BY_LOOP and bias is not None:
+        algorithm = choose_algorithm(kind - FLOAT, &left, &right, 0)
+        if algorithm == BY_BLAS and (shape[0] == 1 or shape[1] == 1):
+            algorithm = BY_LOOP
+    if algorithm == BY_LOOP and bias is not None:
         return NULL
-    packed = cached_panels(y, kind == DOUBLE, &right, panel_width(way, kind == DOUBLE)) if packing_pays(
-        way, kind == DOUBLE, &left, &right
+    packed = cached_panels(y, kind == DOUBLE, &right, panel_width(algorithm, kind == DOUBLE)) if packing_pays(
+        algorithm, kind == DOUBLE, &left, &right
     ) else None
     result = new_array(2, shape, number_of_scalar_type(kind))
     out = data_of(<PyArrayObject *>result)
     work = <double>shape[0] * shape[1] * dims_of(a)[1]
-    if way == BY_BLAS and row != NULL:
+    if algorithm == BY_BLAS and row != NULL:
         fill_rows(out, shape[0], shape[1], row, 8 if kind == DOUBLE else 4)
-    if way == BY_ROWS and work < MIN_MULTIPLICATIONS_WITHOUT_GIL:
+    if algorithm == BY_ROWS and work < MIN_MULTIPLICATIONS_WITHOUT_GIL:
         few_rows(
             kind == DOUBLE, &left, &right, 0, shape[1], out, shape[1], 1, row, NULL if packed is None else &packed.panels
         )
-    elif way == BY_BLAS and work < MIN_MULTIPLICATIONS_THREADED_BLAS:
+    elif algorithm == BY_BLAS and work < MIN_MULTIPLICATIONS_THREADED_BLAS:
         gemm(kind - FLOAT, &left, &right, out, shape[1], 1, 0 if row == NULL else 1)
     else:
-        run_matrix_product(x.array, y.array, result, bias, packed, way, kind - FLOAT, inner, &left, &right)
+        run_matrix_product(x.array, y.array, result, bias, packed, algorithm, kind - FLOAT, inner, &left, &right)
     return wrap_result(result, kind)
 
 
@@ -757,7 +757,7 @@ cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed):
 cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed):
     cdef PyArrayObject *b
     cdef Matrix left, right
-    cdef GemmAlgorithm way
+    cdef GemmAlgorithm algorithm
     cdef bint double_ = y.scalar_type == DOUBLE
     if y.backend != BACKEND_CPU or library_bits <= 0 or (not double_ and y.scalar_type != FLOAT):
         return None
@@ -769,29 +769,29 @@ cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed):
     ):
         return None
     left.rows, left.columns, left.pitch, left.flag = rows, right.rows, right.rows, AS_IT_IS
-    way = choose_algorithm(1 if double_ else 0, &left, &right, 0)
-    if not packing_pays(way, double_, &left, &right):
+    algorithm = choose_algorithm(1 if double_ else 0, &left, &right, 0)
+    if not packing_pays(algorithm, double_, &left, &right):
         return None
-    return cached_panels(y, double_, &right, panel_width(way, double_))
+    return cached_panels(y, double_, &right, panel_width(algorithm, double_))
 
 
 cdef int run_matrix_product(
-    object x, object y, object result, object bias, Packed packed, GemmAlgorithm way, int kind, int inner, Matrix *left, Matrix *right
+    object x, object y, object result, object bias, Packed packed, GemmAlgorithm algorithm, int kind, int inner, Matrix *left, Matrix *right
 ) except -1:
     """Compute a product as a job; used for large products, and for strides that need np.matmul's loop."""
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef PyArrayObject *b = <PyArrayObject *>y
     cdef Job job = Job.__new__(Job)
     job.left_array, job.right_array, job.out_array, job.bias_array = x, y, result, bias
-    job.way, job.kind, job.itemsize, job.pitch = way, kind, ITEM_SIZES[kind], dims_of(<PyArrayObject *>result)[1]
+    job.algorithm, job.kind, job.itemsize, job.pitch = algorithm, kind, ITEM_SIZES[kind], dims_of(<PyArrayObject *>result)[1]
     job.out = data_of(<PyArrayObject *>result)
     job.finish.alpha, job.count = 1, 1
-    if bias is not None and way == BY_BLAS:
+    if bias is not None and algorithm == BY_BLAS:
         job.beta = 1
     elif bias is not None:
         job.finish.bias = data_of(<PyArrayObject *>bias)
     job.set_panels(packed)
-    if way != BY_LOOP:
+    if algorithm != BY_LOOP:
         job.left, job.right = left[0], right[0]
     else:
         job.left.data, job.left.rows, job.left.columns = data_of(a), dims_of(a)[0], dims_of(a)[1]

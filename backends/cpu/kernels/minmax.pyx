@@ -16,7 +16,7 @@ from libc.string cimport memcpy
 from numpy cimport npy_bool, npy_intp
 
 from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.table cimport EpilogueArgs, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue
@@ -33,13 +33,13 @@ cnp.import_array()
 
 cdef extern from *:
     """
-    /* Index of the first minimum or maximum, by NumPy's vectorized search. */ static int extreme_place(int
+    /* Index of the first minimum or maximum, by NumPy's vectorized search. */ static int extreme_index(int
     largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) {
         PyArray_ArrFuncs *f = PyDataType_GetArrFuncs(PyArray_DESCR(a));
         return largest ? f->argmax(data, n, place, a) : f->argmin(data, n, place, a);
     }
     """
-    int extreme_place(bint largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) noexcept nogil
+    int extreme_index(bint largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) noexcept nogil
 
 cdef extern from "columnwise_minmax.h" nogil:
     # Arguments: (largest, x, rows, columns, values or NULL, indices).
@@ -118,14 +118,14 @@ cdef int smallest(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- epilogues of fusion groups
 
-cdef void end_extremes(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    cdef const EpilogueArgs *e = <const EpilogueArgs *>end
+cdef void epilogue_extremes(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
+    cdef const EpilogueArgs *e = <const EpilogueArgs *>args
     cdef Shape s
     s.outer, s.n, s.inner = rows, e.n, 1
     reduce_by_loop(<Loop>e.vectors[0], <char *>x, width_of(e.kind), &s, out)
 
 
-cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, EpilogueArgs *end) noexcept:
+cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, EpilogueArgs *args) noexcept:
     """Prepare the epilogue that reduces the dimensions `reduced` (all if NULL); return False if
     unsupported.
     """
@@ -133,32 +133,32 @@ cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, 
     cdef int d
     if kind == HALF or (kind > DOUBLE and kind != BOOL) or not read_lengths(ndim, dims, reduced, keepdim, &s) or s.inner != 1:
         return False
-    end.vectors[0] = <const void *>(_maximum if largest else _minimum).function[kind]
-    if end.vectors[0] == NULL:
+    args.vectors[0] = <const void *>(_maximum if largest else _minimum).function[kind]
+    if args.vectors[0] == NULL:
         return False
-    end.function, end.kind, end.n, end.row_results, end.ndim = end_extremes, kind, s.n, 1, s.nd
+    args.function, args.kind, args.n, args.row_results, args.ndim = epilogue_extremes, kind, s.n, 1, s.nd
     for d in range(s.nd):
-        end.dims[d] = s.dims[d]
+        args.dims[d] = s.dims[d]
     return True
 
 
-cdef bint end_largest_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_extremes(True, kind, ndim, dims, NULL, False, end)
+cdef bint epilogue_largest_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_extremes(True, kind, ndim, dims, NULL, False, args)
 
-cdef bint end_smallest_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_extremes(False, kind, ndim, dims, NULL, False, end)
+cdef bint epilogue_smallest_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_extremes(False, kind, ndim, dims, NULL, False, args)
 
-cdef bint end_largest(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_extremes(True, kind, ndim, dims, others[0], others[1].v.i, end)
+cdef bint epilogue_largest(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_extremes(True, kind, ndim, dims, others[0], others[1].v.i, args)
 
-cdef bint end_smallest(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_extremes(False, kind, ndim, dims, others[0], others[1].v.i, end)
+cdef bint epilogue_smallest(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_extremes(False, kind, ndim, dims, others[0], others[1].v.i, args)
 
 
-register_epilogue("aten::max", end_largest_all)
-register_epilogue("aten::min", end_smallest_all)
-register_epilogue("aten::amax", end_largest)
-register_epilogue("aten::amin", end_smallest)
+register_epilogue("aten::max", epilogue_largest_all)
+register_epilogue("aten::min", epilogue_smallest_all)
+register_epilogue("aten::amax", epilogue_largest)
+register_epilogue("aten::amin", epilogue_smallest)
 
 
 # ---------------------------------------------------------------- indices
@@ -196,7 +196,7 @@ cdef void find_extremes(
     for o in range(s.outer):
         if s.inner == 1 or kind == BOOL:
             if s.inner == 1:
-                extreme_place(largest, a, x, s.n, indices)
+                extreme_index(largest, a, x, s.n, indices)
             else:
                 find_bool_extremes(largest, <npy_bool *>x, s, indices)
             if values != NULL:
@@ -242,16 +242,16 @@ cdef int run_extreme_index(Operator op, IValue *r, const int32_t *at, bint large
     return set_result(&r[at[op.nargs]], values, kind) if with_values else 0
 
 
-cdef int largest_place(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int largest_index(Operator op, IValue *r, const int32_t *at) except -1:
     return run_extreme_index(op, r, at, True, False)
 
-cdef int smallest_place(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int smallest_index(Operator op, IValue *r, const int32_t *at) except -1:
     return run_extreme_index(op, r, at, False, False)
 
-cdef int largest_with_place(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int largest_with_index(Operator op, IValue *r, const int32_t *at) except -1:
     return run_extreme_index(op, r, at, True, True)
 
-cdef int smallest_with_place(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int smallest_with_index(Operator op, IValue *r, const int32_t *at) except -1:
     return run_extreme_index(op, r, at, False, True)
 
 
@@ -259,7 +259,7 @@ register_kernel("aten::max", largest_all)
 register_kernel("aten::min", smallest_all)
 register_kernel("aten::amax", largest)
 register_kernel("aten::amin", smallest)
-register_kernel("aten::argmax", largest_place)
-register_kernel("aten::argmin", smallest_place)
-register_kernel("aten::max.dim", largest_with_place)
-register_kernel("aten::min.dim", smallest_with_place)
+register_kernel("aten::argmax", largest_index)
+register_kernel("aten::argmin", smallest_index)
+register_kernel("aten::max.dim", largest_with_index)
+register_kernel("aten::min.dim", smallest_with_index)

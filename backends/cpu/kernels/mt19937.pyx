@@ -221,13 +221,13 @@ cdef class MersenneTwister:
         """Return a random permutation of range(n), by the Fisher-Yates shuffle from the front."""
         result = np.arange(n, dtype=np.int64)
         cdef int64_t[::1] out = result
-        cdef int64_t kept
+        cdef int64_t swapped
         cdef Py_ssize_t i, j
         for i in range(n - 1):
             j = i + <Py_ssize_t>(self.word() % <uint64_t>(n - i))
-            kept = out[i]
+            swapped = out[i]
             out[i] = out[j]
-            out[j] = kept
+            out[j] = swapped
         return result
 
     # ---------------------------------------------------------------- rejection sampling

@@ -19,7 +19,7 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.table cimport EpilogueArgs, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
@@ -358,54 +358,54 @@ cdef int normalise_channels(
 
 # ---------------------------------------------------------------- epilogues of fusion groups
 
-cdef void end_layers(const EpilogueArgs *end, const floating *x, npy_intp rows, floating *out) noexcept nogil:
-    normalise_rows(x, rows, end.n, <const floating *>end.vectors[0], <const floating *>end.vectors[1], end.by, out, NULL, NULL)
+cdef void epilogue_layers(const EpilogueArgs *args, const floating *x, npy_intp rows, floating *out) noexcept nogil:
+    normalise_rows(x, rows, args.n, <const floating *>args.vectors[0], <const floating *>args.vectors[1], args.by, out, NULL, NULL)
 
 
-cdef void end_float_layers(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    end_layers[float](<const EpilogueArgs *>end, <const float *>x, rows, <float *>out)
+cdef void epilogue_float_layers(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
+    epilogue_layers[float](<const EpilogueArgs *>args, <const float *>x, rows, <float *>out)
 
 
-cdef void end_double_layers(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    end_layers[double](<const EpilogueArgs *>end, <const double *>x, rows, <double *>out)
+cdef void epilogue_double_layers(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
+    epilogue_layers[double](<const EpilogueArgs *>args, <const double *>x, rows, <double *>out)
 
 
-cdef void end_float_scales(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    cdef const EpilogueArgs *e = <const EpilogueArgs *>end
+cdef void epilogue_float_scales(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
+    cdef const EpilogueArgs *e = <const EpilogueArgs *>args
     scale_rows[float](<const float *>x, rows, e.n, <const float *>e.vectors[0], e.by, <float *>out)
 
 
-cdef void end_double_scales(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    cdef const EpilogueArgs *e = <const EpilogueArgs *>end
+cdef void epilogue_double_scales(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
+    cdef const EpilogueArgs *e = <const EpilogueArgs *>args
     scale_rows[double](<const double *>x, rows, e.n, <const double *>e.vectors[0], e.by, <double *>out)
 
 
-cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
+cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
     """Prepare an epilogue that normalizes rows; the second operand is an optional weight."""
     cdef int d
     if kind != FLOAT and kind != DOUBLE:
         return False
-    end.n = end.row_results = normalized_size(ndim, dims, <List>others[0].v.o)
-    if end.n == 0 or not read_normalized_shape(others[1], kind, ndim, dims, <List>others[0].v.o, end.n, <void **>&end.vectors[0]):
+    args.n = args.row_results = normalized_size(ndim, dims, <List>others[0].v.o)
+    if args.n == 0 or not read_normalized_shape(others[1], kind, ndim, dims, <List>others[0].v.o, args.n, <void **>&args.vectors[0]):
         return False
-    end.kind, end.ndim = kind, ndim
+    args.kind, args.ndim = kind, ndim
     for d in range(ndim):
-        end.dims[d] = dims[d]
+        args.dims[d] = dims[d]
     return True
 
 
-cdef bint read_layer_norm(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    if not read_rows(kind, ndim, dims, others, end):
+cdef bint read_layer_norm(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    if not read_rows(kind, ndim, dims, others, args):
         return False
-    end.function, end.by = (end_float_layers if kind == FLOAT else end_double_layers), others[3].v.f
-    return read_normalized_shape(others[2], kind, ndim, dims, <List>others[0].v.o, end.n, <void **>&end.vectors[1])
+    args.function, args.by = (epilogue_float_layers if kind == FLOAT else epilogue_double_layers), others[3].v.f
+    return read_normalized_shape(others[2], kind, ndim, dims, <List>others[0].v.o, args.n, <void **>&args.vectors[1])
 
 
-cdef bint read_rms_norm(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    if not read_rows(kind, ndim, dims, others, end):
+cdef bint read_rms_norm(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    if not read_rows(kind, ndim, dims, others, args):
         return False
-    end.function = end_float_scales if kind == FLOAT else end_double_scales
-    end.by = read_eps(others[2], kind)
+    args.function = epilogue_float_scales if kind == FLOAT else epilogue_double_scales
+    args.by = read_eps(others[2], kind)
     return True
 
 

@@ -23,7 +23,7 @@ from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, new_contiguous, new_like, set_result, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport register_kernel

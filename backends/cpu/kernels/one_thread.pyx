@@ -33,17 +33,17 @@ cdef bint with_scipy = False           # True if scipy.linalg was loaded when th
 cdef int _look() except -1:
     global control_count, with_scipy
     cdef int i
-    cdef bint known
+    cdef bint is_registered
     if control_count < 0:
         control_count = 0
     with_scipy = "scipy.linalg" in sys.modules
     from ts.backends.cpu import blas  # imported here because only Python kernels need it
 
     for get, set_ in blas.controls():
-        known = False
+        is_registered = False
         for i in range(control_count):
-            known = known or <size_t>controls[i].get == <size_t>get
-        if not known and control_count < MAX_LIBRARIES:
+            is_registered = is_registered or <size_t>controls[i].get == <size_t>get
+        if not is_registered and control_count < MAX_LIBRARIES:
             controls[control_count].get = <Getter><void *><size_t>get
             controls[control_count].set = <Setter><void *><size_t>set_
             if depth > 0:
@@ -80,7 +80,7 @@ cdef void end() noexcept:
                 controls[i].set(controls[i].before)
 
 
-def found_scipy():
+def limit_scipy_threads():
     """Search again for BLAS libraries if scipy.linalg was loaded since the last search, to limit SciPy's BLAS
     too.
     """

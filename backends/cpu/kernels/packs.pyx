@@ -80,22 +80,22 @@ cdef class CacheEntry:
 
 seal(CacheEntry)
 
-cdef list places = [None] * TABLE_SIZE
+cdef list entries = [None] * TABLE_SIZE
 cdef list packed_entries = []          # cache entries that have panels
 cdef dict exposed_arrays = {}          # arrays whose address was exposed to the program: id -> weak reference
 cdef int64_t packed_bytes = 0
 cdef int64_t lookup_count = 0
 
 
-cdef int drop(CacheEntry place) except -1:
+cdef int drop(CacheEntry entry) except -1:
     global packed_bytes
-    if place.packed is None:
+    if entry.packed is None:
         return 0
-    packed_entries.remove(place)
-    packed_bytes -= place.packed.bytes
-    place.uses_before_packing = 2 if place.hits else min(2 * place.uses_before_packing, <int>MAX_USES_BEFORE_PACKING)
-    place.packed = place.watch = None
-    place.uses = 0
+    packed_entries.remove(entry)
+    packed_bytes -= entry.packed.bytes
+    entry.uses_before_packing = 2 if entry.hits else min(2 * entry.uses_before_packing, <int>MAX_USES_BEFORE_PACKING)
+    entry.packed = entry.watch = None
+    entry.uses = 0
     return 0
 
 
@@ -123,7 +123,7 @@ cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
     cdef Tensor owner = <Tensor>counter_of(<PyObject *>t)
     cdef object root = root_of(t.array)
     cdef uint64_t number = <uint64_t><size_t>b.data // 16 + <uint64_t>wide
-    cdef CacheEntry place
+    cdef CacheEntry entry
     if not cnp.PyArray_CheckExact(root) or cnp.PyArray_BASE(<cnp.ndarray>root) != NULL:
         return None
     if cnp.PyArray_NBYTES(<cnp.ndarray>root) < MIN_ARRAY_BYTES:
@@ -131,28 +131,28 @@ cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
     # Fibonacci hashing uses the high bits: the low address bits of large arrays are equal
     number = (number * <uint64_t>0x9E3779B97F4A7C15) >> 54
     lookup_count += 1
-    if places[number] is None:
-        place = CacheEntry.__new__(CacheEntry)
-        place.uses_before_packing = 2
-        places[number] = place
+    if entries[number] is None:
+        entry = CacheEntry.__new__(CacheEntry)
+        entry.uses_before_packing = 2
+        entries[number] = entry
     else:
-        place = <CacheEntry>places[number]
-    if place.is_of(<PyObject *>root, owner, double_, b, wide):
-        place.used = lookup_count
-        if place.packed is not None:
-            place.hits += 1
-            return place.packed
-        place.uses += 1
-        if place.uses < place.uses_before_packing or root_id(root) in exposed_arrays or not is_unshared(<PyObject *>root, t, owner, 1):
+        entry = <CacheEntry>entries[number]
+    if entry.is_of(<PyObject *>root, owner, double_, b, wide):
+        entry.used = lookup_count
+        if entry.packed is not None:
+            entry.hits += 1
+            return entry.packed
+        entry.uses += 1
+        if entry.uses < entry.uses_before_packing or root_id(root) in exposed_arrays or not is_unshared(<PyObject *>root, t, owner, 1):
             return None
-        return pack_operand(place, root)
-    if place.packed is not None:
-        if place.root != <PyObject *>root and lookup_count - place.used < TABLE_SIZE:
+        return pack_operand(entry, root)
+    if entry.packed is not None:
+        if entry.root != <PyObject *>root and lookup_count - entry.used < TABLE_SIZE:
             return None
-        drop(place)
-    place.matrix, place.double_, place.wide = b[0], double_, wide
-    place.root, place.owner, place.version = <PyObject *>root, <PyObject *>owner, owner.version
-    place.uses, place.hits = 1, 0
+        drop(entry)
+    entry.matrix, entry.double_, entry.wide = b[0], double_, wide
+    entry.root, entry.owner, entry.version = <PyObject *>root, <PyObject *>owner, owner.version
+    entry.uses, entry.hits = 1, 0
     return None
 
 
@@ -160,23 +160,23 @@ cdef inline object root_id(object root):
     return <size_t><PyObject *>root
 
 
-cdef Packed pack_operand(CacheEntry place, object root):
+cdef Packed pack_operand(CacheEntry entry, object root):
     """Pack an operand and return the panels; evict the least recently used panels if the cache is full."""
     global packed_bytes
-    cdef Packed result = packed_columns(place.double_, &place.matrix, place.wide)
+    cdef Packed result = packed_columns(entry.double_, &entry.matrix, entry.wide)
     if result is None or result.bytes > MAX_TOTAL_BYTES:
         return None
     while packed_bytes + result.bytes > MAX_TOTAL_BYTES:
         drop(<CacheEntry>min(packed_entries, key=last_use))
-    place.packed, place.watch, place.hits = result, weakref.ref(root, place.drop_on_deallocation), 0
+    entry.packed, entry.watch, entry.hits = result, weakref.ref(root, entry.drop_on_deallocation), 0
     packed_bytes += result.bytes
-    packed_entries.append(place)
+    packed_entries.append(entry)
     return result
 
 
-def last_use(CacheEntry place not None):
+def last_use(CacheEntry entry not None):
     """Return the time of the last use of an entry, counted in lookups."""
-    return place.used
+    return entry.used
 
 
 cdef void drop_handed_out(PyObject *array, bint by_address) noexcept:
@@ -206,7 +206,7 @@ def forget_address(size_t number, array):
 watch_memory(drop_handed_out)
 
 
-def kept():
+def cache_size():
     """Return the number of packed operands and the total bytes of their panels."""
     return len(packed_entries), packed_bytes
 
@@ -215,4 +215,4 @@ def forget():
     """Remove all entries from the cache."""
     while packed_entries:
         drop(<CacheEntry>packed_entries[len(packed_entries) - 1])
-    places[:] = [None] * TABLE_SIZE
+    entries[:] = [None] * TABLE_SIZE

@@ -40,7 +40,7 @@ cdef enum:
 cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40  # for more elements, the record's Python kernel raises the error
 
 
-ctypedef struct Plan:
+ctypedef struct PadGeometry:
     Mode mode
     int nd
     int first                          # the first padded dimension
@@ -52,7 +52,7 @@ ctypedef struct Plan:
     char fill[MAX_ELEMENT_BYTES]
 
 
-cdef inline npy_intp source_index(Plan *p, int d, npy_intp i) noexcept nogil:
+cdef inline npy_intp source_index(PadGeometry *p, int d, npy_intp i) noexcept nogil:
     """Return the source index of index `i` of the result along dimension `d`; -1 for the fill value."""
     cdef npy_intp n = p.size[d]
     i -= p.before[d]
@@ -77,14 +77,14 @@ cdef inline char *copy_element(const char *x, npy_intp width, char *out) noexcep
     return out + width
 
 
-cdef inline char *write_fill(Plan *p, char *out, npy_intp count) noexcept nogil:
+cdef inline char *write_fill(PadGeometry *p, char *out, npy_intp count) noexcept nogil:
     cdef npy_intp i
     for i in range(count):
         out = copy_element(p.fill, p.width, out)
     return out
 
 
-cdef char *write_row(Plan *p, const char *row, char *out) noexcept nogil:
+cdef char *write_row(PadGeometry *p, const char *row, char *out) noexcept nogil:
     """Write one row of the result, with fill values only if `row` is NULL; return the address after the
     row.
     """
@@ -108,7 +108,7 @@ cdef char *write_row(Plan *p, const char *row, char *out) noexcept nogil:
     return out
 
 
-cdef void write_rows(Plan *p, const char *x, npy_intp outer, char *out) noexcept nogil:
+cdef void write_rows(PadGeometry *p, const char *x, npy_intp outer, char *out) noexcept nogil:
     """Write all rows of the result; `outer` is the product of the dimensions before the first padded
     dimension.
     """
@@ -156,7 +156,7 @@ cdef Mode mode_of(IValue *x) noexcept:
     return CIRCULAR if <str>x.v.o == "circular" else UNKNOWN
 
 
-cdef bint is_valid_padding(Plan *p, npy_intp before, npy_intp after, npy_intp n) noexcept:
+cdef bint is_valid_padding(PadGeometry *p, npy_intp before, npy_intp after, npy_intp n) noexcept:
     """Return whether this kernel supports the padding of a dimension with `n` elements in the mode of the
     plan.
     """
@@ -169,7 +169,7 @@ cdef bint is_valid_padding(Plan *p, npy_intp before, npy_intp after, npy_intp n)
     return p.mode == REPLICATE or (0 <= before <= n and 0 <= after <= n)
 
 
-cdef bint make_plan(Plan *p, PyArrayObject *a, IValue *pads) noexcept:
+cdef bint read_geometry(PadGeometry *p, PyArrayObject *a, IValue *pads) noexcept:
     cdef List pairs
     cdef int d, n
     cdef npy_intp before, after, total = 1
@@ -214,13 +214,13 @@ cdef bint read_fill(IValue *value, int kind, char *out) noexcept:
     return (value.tag == TAG_FLOAT or value.tag == TAG_INT) and store_scalar(value, kind, out)
 
 
-cdef int run_pad(Operator op, IValue *r, const int32_t *at, Plan *p, IValue *value) except -1:
+cdef int run_pad(Operator op, IValue *r, const int32_t *at, PadGeometry *p, IValue *value) except -1:
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef npy_intp outer = 1
     cdef int kind, d
     cdef char *out
     cdef ReleasedGil gil_state
-    if a == NULL or p.mode == UNKNOWN or not make_plan(p, a, &r[at[1]]):
+    if a == NULL or p.mode == UNKNOWN or not read_geometry(p, a, &r[at[1]]):
         return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
     if not (read_fill(value, kind, p.fill) if p.mode == CONSTANT else value.tag == TAG_NONE):
@@ -238,15 +238,15 @@ cdef int run_pad(Operator op, IValue *r, const int32_t *at, Plan *p, IValue *val
 
 
 cdef int pad(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Plan plan
-    plan.mode = mode_of(&r[at[2]])
-    return run_pad(op, r, at, &plan, &r[at[3]])
+    cdef PadGeometry geometry
+    geometry.mode = mode_of(&r[at[2]])
+    return run_pad(op, r, at, &geometry, &r[at[3]])
 
 
 cdef int constant_pad(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Plan plan
-    plan.mode = CONSTANT
-    return run_pad(op, r, at, &plan, &r[at[2]])
+    cdef PadGeometry geometry
+    geometry.mode = CONSTANT
+    return run_pad(op, r, at, &geometry, &r[at[2]])
 
 
 register_kernel("aten::pad", pad)

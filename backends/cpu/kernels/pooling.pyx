@@ -1,4 +1,4 @@
-"""Pooling operators on contiguous floating CPU tensors: from registers to the loops of `pool.pyx`.
+"""Pooling operators on contiguous floating CPU tensors: from registers to the loops of `pooling_windows.pyx`.
 
 In: registers with planes, kernel sizes, strides, paddings, dilations. Out: the register of the result, or
 the registers of maxima and indices.
@@ -22,11 +22,11 @@ from ts._core.tensor.ndarray cimport FLOAT, INT64, PyArrayObject, data_of, dims_
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.channels_last cimport is_channels_last
 from ts.backends.cpu.kernels.plane_mean cimport are_ones, mean_of_planes
-from ts.backends.cpu.kernels.pool cimport Windows, pool_max, pool_mean, real
+from ts.backends.cpu.kernels.pooling_windows cimport Windows, pool_max, pool_mean, real
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
 
@@ -45,7 +45,7 @@ cdef enum Divisor:
     FIXED
 
 
-ctypedef struct Plan:
+ctypedef struct PoolGeometry:
     int n                              # number of pooled dimensions
     int64_t kernel[3]
     int64_t stride[3]
@@ -57,10 +57,10 @@ ctypedef struct Plan:
     int nd
 
 
-cdef bint read_sizes(IValue *x, int n, int64_t least, int64_t *out):
+cdef bint read_sizes(IValue *x, int n, int64_t min_size, int64_t *out):
     """Read `n` numbers, or one for all dimensions, into the last n of three elements.
 
-    Return False if a number is less than `least` or too large.
+    Return False if a number is less than `min_size` or too large.
     """
     cdef List sizes
     cdef int d
@@ -71,7 +71,7 @@ cdef bint read_sizes(IValue *x, int n, int64_t least, int64_t *out):
         return False
     for d in range(n):
         out[3 - n + d] = list_item(<PyObject *>sizes, 0 if sizes.size == 1 else d).v.i
-        if not least <= out[3 - n + d] < MAX_SIZE:
+        if not min_size <= out[3 - n + d] < MAX_SIZE:
             return False
     return True
 
@@ -80,7 +80,7 @@ cdef bint is_empty_list(IValue *x):
     return x.tag == TAG_OBJECT and type(<object>x.v.o) is List and (<List>x.v.o).size == 0
 
 
-cdef bint read_planes(Plan *p, PyArrayObject *a, int n):
+cdef bint read_planes(PoolGeometry *p, PyArrayObject *a, int n):
     """Read the sizes of the planes and of the dimensions before them; missing spatial dimensions get size
     1.
     """
@@ -94,7 +94,7 @@ cdef bint read_planes(Plan *p, PyArrayObject *a, int n):
         p.shape[d] = dims_of(a)[d]
         p.planes *= dims_of(a)[d]
     for d in range(3):
-        p.windows.size[d] = p.windows.places[d] = p.windows.dilation[d] = 1
+        p.windows.size[d] = p.windows.output_size[d] = p.windows.dilation[d] = 1
         p.kernel[d] = p.stride[d] = 1
         p.padding[d] = 0
     for d in range(n):
@@ -102,12 +102,12 @@ cdef bint read_planes(Plan *p, PyArrayObject *a, int n):
     return p.windows.size[0] * p.windows.size[1] < MAX_SIZE
 
 
-cdef bint allocate_windows(Plan *p) except -1:
+cdef bint allocate_windows(PoolGeometry *p) except -1:
     """Allocate memory for the start and end of each window; the output size must be set.
 
     Return False if there are more than MAX_WINDOWS windows in a dimension.
     """
-    cdef int64_t *w = p.windows.places
+    cdef int64_t *w = p.windows.output_size
     cdef int d
     cdef int64_t *at
     for d in range(3):
@@ -125,7 +125,7 @@ cdef bint allocate_windows(Plan *p) except -1:
     return True
 
 
-cdef bint set_sliding_windows(Plan *p, bint ceil) except -1:
+cdef bint set_sliding_windows(PoolGeometry *p, bint ceil) except -1:
     """Set the start and end of windows that advance by a stride; return False if the arguments are
     invalid.
     """
@@ -136,58 +136,58 @@ cdef bint set_sliding_windows(Plan *p, bint ceil) except -1:
         room = size + 2 * pad - gap * (k - 1) - 1
         if room < 0 or pad > k // 2:
             return False
-        p.windows.places[d] = (room + s - 1 if ceil else room) // s + 1
-        if ceil and (p.windows.places[d] - 1) * s >= size + pad:
-            p.windows.places[d] -= 1
+        p.windows.output_size[d] = (room + s - 1 if ceil else room) // s + 1
+        if ceil and (p.windows.output_size[d] - 1) * s >= size + pad:
+            p.windows.output_size[d] -= 1
     if not allocate_windows(p):
         return False
     for d in range(3):
         gap = p.windows.dilation[d]
-        for i in range(p.windows.places[d]):
+        for i in range(p.windows.output_size[d]):
             start = i * p.stride[d] - p.padding[d]
             p.windows.stop[d][i] = min(start + gap * (p.kernel[d] - 1) + 1, p.windows.size[d])
             p.windows.begin[d][i] = start if start >= 0 else start + (-start + gap - 1) // gap * gap
     return True
 
 
-cdef bint set_adaptive_windows(Plan *p) except -1:
+cdef bint set_adaptive_windows(PoolGeometry *p) except -1:
     """Set the windows of adaptive pooling, which divide each dimension into nearly equal sections."""
     cdef int64_t i, n, m
     cdef int d
     if not allocate_windows(p):
         return False
     for d in range(3):
-        n, m = p.windows.size[d], p.windows.places[d]
+        n, m = p.windows.size[d], p.windows.output_size[d]
         for i in range(m):
             p.windows.begin[d][i] = i * n // m
             p.windows.stop[d][i] = ((i + 1) * n + m - 1) // m
     return True
 
 
-cdef bint uses_threads(PyArrayObject *a, Plan *p):
+cdef bint uses_threads(PyArrayObject *a, PoolGeometry *p):
     """Return whether the input is so large that the record's kernel would use several threads."""
-    cdef int64_t work = size_of(a) + p.planes * p.windows.places[0] * p.windows.places[1] * p.windows.places[2]
+    cdef int64_t work = size_of(a) + p.planes * p.windows.output_size[0] * p.windows.output_size[1] * p.windows.output_size[2]
     return work > MAX_SINGLE_THREAD_ELEMENTS and thread_pool.parts(2 * work) > 1
 
 
 # ---------------------------------------------------------------- maxima
 
-cdef int store_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, Plan *p, bint with_values_only) except -1:
+cdef int store_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, PoolGeometry *p, bint with_values_only) except -1:
     cdef int kind = scalar_type(&r[at[0]]), done
-    cdef int64_t *places = NULL
+    cdef int64_t *indices = NULL
     cdef void *out
     cdef ReleasedGil gil_state
     result = new_contiguous(p.nd, p.shape, kind)
     where = None
     if not with_values_only:
         where = new_contiguous(p.nd, p.shape, INT64)
-        places = <int64_t *>data_of(<PyArrayObject *>where)
+        indices = <int64_t *>data_of(<PyArrayObject *>where)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if kind == FLOAT:
-        done = pool_max[float](&p.windows, <float *>data_of(a), <float *>out, places, -INFINITY, 0, p.planes)
+        done = pool_max[float](&p.windows, <float *>data_of(a), <float *>out, indices, -INFINITY, 0, p.planes)
     else:
-        done = pool_max[double](&p.windows, <double *>data_of(a), <double *>out, places, -INFINITY, 0, p.planes)
+        done = pool_max[double](&p.windows, <double *>data_of(a), <double *>out, indices, -INFINITY, 0, p.planes)
     take_gil(gil_state)
     free(p.memory)
     if done < 0:
@@ -200,7 +200,7 @@ cdef int store_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *
 
 cdef int max_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
     cdef PyArrayObject *a = float_array(&r[at[0]])
-    cdef Plan p
+    cdef PoolGeometry p
     if a == NULL:
         return run_upcast_to_float32(op, r, at)
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.kernel) or not read_sizes(&r[at[3]], n, 0, p.padding):
@@ -227,7 +227,7 @@ cdef int max_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- means
 
-cdef int64_t count_elements(Plan *p, int d, int64_t i, Divisor divisor) noexcept nogil:
+cdef int64_t count_elements(PoolGeometry *p, int d, int64_t i, Divisor divisor) noexcept nogil:
     """Return the number of elements of window `i` along a dimension; `divisor` selects whether padding
     counts.
     """
@@ -237,25 +237,25 @@ cdef int64_t count_elements(Plan *p, int d, int64_t i, Divisor divisor) noexcept
     return p.windows.stop[d][i] - p.windows.begin[d][i]
 
 
-cdef void count_window_elements(Plan *p, Divisor divisor, int64_t fixed_divisor, real *out) noexcept nogil:
+cdef void count_window_elements(PoolGeometry *p, Divisor divisor, int64_t fixed_divisor, real *out) noexcept nogil:
     cdef int64_t i, j, k, o = 0
-    for i in range(p.windows.places[0]):
-        for j in range(p.windows.places[1]):
-            for k in range(p.windows.places[2]):
+    for i in range(p.windows.output_size[0]):
+        for j in range(p.windows.output_size[1]):
+            for k in range(p.windows.output_size[2]):
                 out[o] = fixed_divisor if divisor == FIXED else (
                     count_elements(p, 0, i, divisor) * count_elements(p, 1, j, divisor) * count_elements(p, 2, k, divisor)
                 )
                 o += 1
 
 
-cdef int store_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, Plan *p, Divisor divisor, int64_t fixed_divisor) except -1:
+cdef int store_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, PoolGeometry *p, Divisor divisor, int64_t fixed_divisor) except -1:
     cdef int kind = scalar_type(&r[at[0]]), done
     cdef void *out
     cdef void *divisors
     cdef ReleasedGil gil_state
     result = new_contiguous(p.nd, p.shape, kind)
     out = data_of(<PyArrayObject *>result)
-    divisors = malloc(p.windows.places[0] * p.windows.places[1] * p.windows.places[2] * sizeof(double))
+    divisors = malloc(p.windows.output_size[0] * p.windows.output_size[1] * p.windows.output_size[2] * sizeof(double))
     if divisors == NULL:
         free(p.memory)
         raise MemoryError()
@@ -277,7 +277,7 @@ cdef int store_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a
 cdef int avg_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef bint overridden = op.nargs > 6 and r[at[6]].tag == TAG_INT
-    cdef Plan p
+    cdef PoolGeometry p
     cdef int d
     if a == NULL:
         return run_with_contiguous_inputs(op, r, at) if n == 3 else run_upcast_to_float32(op, r, at)
@@ -312,10 +312,10 @@ cdef int avg_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int adaptive_pool(Operator op, IValue *r, const int32_t *at, int n, bint maxima) except -1:
     cdef PyArrayObject *a = float_array(&r[at[0]])
-    cdef Plan p
+    cdef PoolGeometry p
     if a == NULL:
         return run_upcast_to_float32(op, r, at)
-    if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.windows.places) or not set_adaptive_windows(&p):
+    if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.windows.output_size) or not set_adaptive_windows(&p):
         return call_python_kernel(op, r, at)
     if uses_threads(a, &p):
         free(p.memory)

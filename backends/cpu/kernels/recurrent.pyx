@@ -25,7 +25,7 @@ from ts._core.tensor.ndarray cimport (
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.thread.deadline cimport charge_time, timed
-from ts._core.value.container cimport List, list_place
+from ts._core.value.container cimport List, list_slot
 from ts._core.value.no_python_construction cimport seal
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels cimport one_thread
@@ -415,7 +415,7 @@ cdef tuple read_states(Cell kind, IValue *state, int dtype, int nd):
     if kind == LSTM:
         if type(first) is not List or (<List>first).size < 2:
             return None
-        first, second = object_at(list_place(<PyObject *>first, 0)), object_at(list_place(<PyObject *>first, 1))
+        first, second = object_at(list_slot(<PyObject *>first, 0)), object_at(list_slot(<PyObject *>first, 1))
     hidden = copy_state(first, dtype, nd)
     cell = copy_state(second, dtype, nd) if kind == LSTM else None
     if hidden is None or (cell is None and kind == LSTM):
@@ -527,7 +527,7 @@ cdef list read_weights(object params, int dtype):
     if type(params) is not List:
         return None
     while i < (<List>params).size:
-        arrays.append(read_weight(list_place(<PyObject *>params, i), dtype))
+        arrays.append(read_weight(list_slot(<PyObject *>params, i), dtype))
         i += 1
     return arrays
 
@@ -540,8 +540,8 @@ cdef list cached_panels(object params, int64_t slabs, npy_intp total, npy_intp b
         return None
     weights_per_layer = (<List>params).size // slabs
     for i in range(slabs):
-        panels.append(cached_panels_of(list_place(<PyObject *>params, i * weights_per_layer), total))
-        panels.append(cached_panels_of(list_place(<PyObject *>params, i * weights_per_layer + 1), batch))
+        panels.append(cached_panels_of(list_slot(<PyObject *>params, i * weights_per_layer), total))
+        panels.append(cached_panels_of(list_slot(<PyObject *>params, i * weights_per_layer + 1), batch))
     return panels
 
 
@@ -550,7 +550,7 @@ cdef npy_intp state_batch_size(Cell kind, IValue *state):
     cdef object first = object_at(state)
     cdef PyArrayObject *a
     if kind == LSTM:
-        first = object_at(list_place(<PyObject *>first, 0)) if type(first) is List and (<List>first).size else None
+        first = object_at(list_slot(<PyObject *>first, 0)) if type(first) is List and (<List>first).size else None
     if not isinstance(first, Tensor) or (<Tensor>first).backend != BACKEND_CPU:
         return 1
     a = <PyArrayObject *>(<Tensor>first).array

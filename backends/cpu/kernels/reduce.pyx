@@ -22,7 +22,7 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport EpilogueArgs, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
@@ -492,27 +492,27 @@ cdef int vector_norm(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- epilogues of fusion groups
 
-cdef void end_floating(const EpilogueArgs *end, const floating *x, npy_intp rows, floating *out) noexcept nogil:
+cdef void epilogue_floating(const EpilogueArgs *args, const floating *x, npy_intp rows, floating *out) noexcept nogil:
     cdef npy_intp i
     for i in range(rows):
-        out[i] = <floating>reduce_row(<Reduction>end.what, x + i * end.n, end.n, end.by)
+        out[i] = <floating>reduce_row(<Reduction>args.what, x + i * args.n, args.n, args.by)
 
 
-cdef void end_floats(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    end_floating[float](<const EpilogueArgs *>end, <const float *>x, rows, <float *>out)
+cdef void epilogue_floats(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
+    epilogue_floating[float](<const EpilogueArgs *>args, <const float *>x, rows, <float *>out)
 
 
-cdef void end_doubles(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    end_floating[double](<const EpilogueArgs *>end, <const double *>x, rows, <double *>out)
+cdef void epilogue_doubles(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
+    epilogue_floating[double](<const EpilogueArgs *>args, <const double *>x, rows, <double *>out)
 
 
-cdef void end_integers(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
+cdef void epilogue_integers(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
     cdef Shape s
-    s.outer, s.n, s.inner = rows, (<const EpilogueArgs *>end).n, 1
-    if (<const EpilogueArgs *>end).source == INT64:
-        reduce_integers[int64_t](<Reduction>(<const EpilogueArgs *>end).what, <const int64_t *>x, &s, <int64_t *>out, False)
+    s.outer, s.n, s.inner = rows, (<const EpilogueArgs *>args).n, 1
+    if (<const EpilogueArgs *>args).source == INT64:
+        reduce_integers[int64_t](<Reduction>(<const EpilogueArgs *>args).what, <const int64_t *>x, &s, <int64_t *>out, False)
     else:
-        reduce_integers[uint8_t](<Reduction>(<const EpilogueArgs *>end).what, <const uint8_t *>x, &s, <int64_t *>out, True)
+        reduce_integers[uint8_t](<Reduction>(<const EpilogueArgs *>args).what, <const uint8_t *>x, &s, <int64_t *>out, True)
 
 
 cdef double block_of_floats(const char *x, npy_intp n) noexcept nogil:
@@ -523,17 +523,17 @@ cdef double block_of_doubles(const char *x, npy_intp n) noexcept nogil:
     return block_sum(<const double *>x, n, 0)
 
 
-cdef void finish_sum(const void *end, double total, char *out) noexcept nogil:
-    if (<const EpilogueArgs *>end).what == MEAN:
-        total /= <double>(<const EpilogueArgs *>end).n
-    if (<const EpilogueArgs *>end).kind == FLOAT:
+cdef void finish_sum(const void *args, double total, char *out) noexcept nogil:
+    if (<const EpilogueArgs *>args).what == MEAN:
+        total /= <double>(<const EpilogueArgs *>args).n
+    if (<const EpilogueArgs *>args).kind == FLOAT:
         (<float *>out)[0] = <float>total
     else:
         (<double *>out)[0] = total
 
 
 cdef bint read_reduction(
-    Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, EpilogueArgs *end
+    Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, EpilogueArgs *args
 ) noexcept:
     """Prepare the epilogue that reduces the dimensions `reduced`, or all if NULL; return False if
     unsupported.
@@ -548,97 +548,97 @@ cdef bint read_reduction(
         return False
     if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
         return False                   # the separate operator issues a warning here
-    end.kind = kind
+    args.kind = kind
     if kind == FLOAT:
-        end.function = end_floats
+        args.function = epilogue_floats
     elif kind == DOUBLE:
-        end.function = end_doubles
+        args.function = epilogue_doubles
     elif (kind == INT64 or kind == BOOL) and (reduction == SUM or reduction == PRODUCT):
-        end.function, end.kind = end_integers, INT64
+        args.function, args.kind = epilogue_integers, INT64
     else:
         return False
-    if (reduction == SUM or reduction == MEAN) and end.kind != INT64:
-        end.block = block_of_floats if kind == FLOAT else block_of_doubles
-        end.finish = finish_sum
-    end.what, end.n, end.row_results, end.ndim, end.by = reduction, s.n, 1, s.nd, correction
+    if (reduction == SUM or reduction == MEAN) and args.kind != INT64:
+        args.block = block_of_floats if kind == FLOAT else block_of_doubles
+        args.finish = finish_sum
+    args.what, args.n, args.row_results, args.ndim, args.by = reduction, s.n, 1, s.nd, correction
     for d in range(s.nd):
-        end.dims[d] = s.dims[d]
+        args.dims[d] = s.dims[d]
     return True
 
 
-cdef bint end_sum_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_reduction(SUM, kind, ndim, dims, NULL, False, others[0], 0, end)
+cdef bint epilogue_sum_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_reduction(SUM, kind, ndim, dims, NULL, False, others[0], 0, args)
 
-cdef bint end_sum_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_reduction(SUM, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, end)
+cdef bint epilogue_sum_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_reduction(SUM, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, args)
 
-cdef bint end_mean_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_reduction(MEAN, kind, ndim, dims, NULL, False, others[0], 0, end)
+cdef bint epilogue_mean_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_reduction(MEAN, kind, ndim, dims, NULL, False, others[0], 0, args)
 
-cdef bint end_mean_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_reduction(MEAN, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, end)
+cdef bint epilogue_mean_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_reduction(MEAN, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, args)
 
-cdef bint end_product_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_reduction(PRODUCT, kind, ndim, dims, NULL, False, others[0], 0, end)
+cdef bint epilogue_product_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_reduction(PRODUCT, kind, ndim, dims, NULL, False, others[0], 0, args)
 
-cdef bint end_product_dim(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_reduction(PRODUCT, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, end)
+cdef bint epilogue_product_dim(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_reduction(PRODUCT, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, args)
 
-cdef bint end_moment_all(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_reduction(reduction, kind, ndim, dims, NULL, False, NULL, 1 if others[0].v.i else 0, end)
+cdef bint epilogue_moment_all(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_reduction(reduction, kind, ndim, dims, NULL, False, NULL, 1 if others[0].v.i else 0, args)
 
-cdef bint end_moment_dims(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_reduction(reduction, kind, ndim, dims, others[0], others[2].v.i, NULL, 1 if others[1].v.i else 0, end)
+cdef bint epilogue_moment_dims(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_reduction(reduction, kind, ndim, dims, others[0], others[2].v.i, NULL, 1 if others[1].v.i else 0, args)
 
-cdef bint end_moment_corrected(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
+cdef bint epilogue_moment_corrected(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
     cdef double correction
     return read_correction(others[1], &correction) and read_reduction(
-        reduction, kind, ndim, dims, others[0], others[2].v.i, NULL, correction, end
+        reduction, kind, ndim, dims, others[0], others[2].v.i, NULL, correction, args
     )
 
-cdef bint end_variance_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return end_moment_all(VARIANCE, kind, ndim, dims, others, end)
+cdef bint epilogue_variance_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return epilogue_moment_all(VARIANCE, kind, ndim, dims, others, args)
 
-cdef bint end_deviation_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return end_moment_all(DEVIATION, kind, ndim, dims, others, end)
+cdef bint epilogue_deviation_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return epilogue_moment_all(DEVIATION, kind, ndim, dims, others, args)
 
-cdef bint end_variance_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return end_moment_dims(VARIANCE, kind, ndim, dims, others, end)
+cdef bint epilogue_variance_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return epilogue_moment_dims(VARIANCE, kind, ndim, dims, others, args)
 
-cdef bint end_deviation_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return end_moment_dims(DEVIATION, kind, ndim, dims, others, end)
+cdef bint epilogue_deviation_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return epilogue_moment_dims(DEVIATION, kind, ndim, dims, others, args)
 
-cdef bint end_variance_corrected(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return end_moment_corrected(VARIANCE, kind, ndim, dims, others, end)
+cdef bint epilogue_variance_corrected(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return epilogue_moment_corrected(VARIANCE, kind, ndim, dims, others, args)
 
-cdef bint end_deviation_corrected(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return end_moment_corrected(DEVIATION, kind, ndim, dims, others, end)
+cdef bint epilogue_deviation_corrected(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return epilogue_moment_corrected(DEVIATION, kind, ndim, dims, others, args)
 
-cdef bint end_norm_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return is_two(others[0]) and read_reduction(NORM, kind, ndim, dims, NULL, False, NULL, 0, end)
+cdef bint epilogue_norm_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return is_two(others[0]) and read_reduction(NORM, kind, ndim, dims, NULL, False, NULL, 0, args)
 
-cdef bint end_norm_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return is_two(others[0]) and read_reduction(NORM, kind, ndim, dims, others[1], others[2].v.i, NULL, 0, end)
+cdef bint epilogue_norm_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return is_two(others[0]) and read_reduction(NORM, kind, ndim, dims, others[1], others[2].v.i, NULL, 0, args)
 
-cdef bint end_vector_norm(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return others[3].tag == TAG_NONE and end_norm_dims(kind, ndim, dims, others, end)
+cdef bint epilogue_vector_norm(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return others[3].tag == TAG_NONE and epilogue_norm_dims(kind, ndim, dims, others, args)
 
 
-register_epilogue("aten::sum", end_sum_all)
-register_epilogue("aten::sum.dim_IntList", end_sum_dims)
-register_epilogue("aten::mean", end_mean_all)
-register_epilogue("aten::mean.dim", end_mean_dims)
-register_epilogue("aten::prod", end_product_all)
-register_epilogue("aten::prod.dim_int", end_product_dim)
-register_epilogue("aten::var", end_variance_all)
-register_epilogue("aten::std", end_deviation_all)
-register_epilogue("aten::var.dim", end_variance_dims)
-register_epilogue("aten::std.dim", end_deviation_dims)
-register_epilogue("aten::var.correction", end_variance_corrected)
-register_epilogue("aten::std.correction", end_deviation_corrected)
-register_epilogue("aten::norm.Scalar", end_norm_all)
-register_epilogue("aten::norm.ScalarOpt_dim", end_norm_dims)
-register_epilogue("aten::linalg_vector_norm", end_vector_norm)
+register_epilogue("aten::sum", epilogue_sum_all)
+register_epilogue("aten::sum.dim_IntList", epilogue_sum_dims)
+register_epilogue("aten::mean", epilogue_mean_all)
+register_epilogue("aten::mean.dim", epilogue_mean_dims)
+register_epilogue("aten::prod", epilogue_product_all)
+register_epilogue("aten::prod.dim_int", epilogue_product_dim)
+register_epilogue("aten::var", epilogue_variance_all)
+register_epilogue("aten::std", epilogue_deviation_all)
+register_epilogue("aten::var.dim", epilogue_variance_dims)
+register_epilogue("aten::std.dim", epilogue_deviation_dims)
+register_epilogue("aten::var.correction", epilogue_variance_corrected)
+register_epilogue("aten::std.correction", epilogue_deviation_corrected)
+register_epilogue("aten::norm.Scalar", epilogue_norm_all)
+register_epilogue("aten::norm.ScalarOpt_dim", epilogue_norm_dims)
+register_epilogue("aten::linalg_vector_norm", epilogue_vector_norm)
 
 register_kernel("aten::sum", sum_all)
 register_kernel("aten::sum.dim_IntList", sum_dims)

@@ -5,7 +5,7 @@ that it reads (taps) and their weights. Out: for each element the weighted sum, 
 dtype; the products are added in the order of the taps.
 
     weighted_sums(x, out, axis, index, weight)             taps along one dimension, equal for all other indices
-    weighted_bytes(x, out, axis, index, weight, places)    uint8; weights have `places` fractional bits
+    weighted_bytes(x, out, axis, index, weight, fraction_bits)    uint8; weights have `fraction_bits` fractional bits
     weighted_picks(x, out, index, weight)                  taps anywhere in a plane, equal for all channels
 
 Along a dimension that is not the innermost, each tap adds a whole row to a row of sums, in a loop that the
@@ -82,13 +82,13 @@ cdef void sum_along(Taps *taps, number *x, number *out, number *weight, int64_t 
             w += count
 
 
-cdef inline uint8_t round_to_byte(int32_t total, int places) noexcept nogil:
-    total >>= places
+cdef inline uint8_t round_to_byte(int32_t total, int fraction_bits) noexcept nogil:
+    total >>= fraction_bits
     return 0 if total < 0 else 255 if total > 255 else <uint8_t>total
 
 
 cdef void sum_bytes_along(
-    Taps *taps, const uint8_t *x, uint8_t *out, const int32_t *weight, int places, int32_t *totals, int64_t first, int64_t last
+    Taps *taps, const uint8_t *x, uint8_t *out, const int32_t *weight, int fraction_bits, int32_t *totals, int64_t first, int64_t last
 ) noexcept nogil:
     """Compute the rounded sums for the outer indices [first, last); `totals` is a buffer with `inner`
     numbers.
@@ -99,7 +99,7 @@ cdef void sum_bytes_along(
     cdef const uint8_t *source
     cdef const uint8_t *row
     cdef uint8_t *target
-    cdef int32_t half = (1 << places) >> 1, factor, a, b, d
+    cdef int32_t half = (1 << fraction_bits) >> 1, factor, a, b, d
     for p in range(first, last):
         source = x + p * taps.n * inner
         target = out + p * taps.m * inner
@@ -110,7 +110,7 @@ cdef void sum_bytes_along(
                 a = half
                 for t in range(count):
                     a += source[index[t]] * w[t]
-                target[0] = round_to_byte(a, places)
+                target[0] = round_to_byte(a, fraction_bits)
             elif inner == 3:
                 a = b = d = half
                 for t in range(count):
@@ -119,7 +119,7 @@ cdef void sum_bytes_along(
                     a += row[0] * factor
                     b += row[1] * factor
                     d += row[2] * factor
-                target[0], target[1], target[2] = round_to_byte(a, places), round_to_byte(b, places), round_to_byte(d, places)
+                target[0], target[1], target[2] = round_to_byte(a, fraction_bits), round_to_byte(b, fraction_bits), round_to_byte(d, fraction_bits)
             else:
                 for c in range(inner):
                     totals[c] = half
@@ -131,7 +131,7 @@ cdef void sum_bytes_along(
                     for c in range(inner):
                         totals[c] += row[c] * factor
                 for c in range(inner):
-                    target[c] = round_to_byte(totals[c], places)
+                    target[c] = round_to_byte(totals[c], fraction_bits)
             target += inner
             index += count
             w += count
@@ -170,7 +170,7 @@ cdef class Run:
     cdef str kind
     cdef int64_t planes
     cdef bint anywhere                 # True for `weighted_picks`
-    cdef int places                    # number of fractional bits of uint8 weights
+    cdef int fraction_bits                    # number of fractional bits of uint8 weights
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
         require_part(part, parts, self.kind is not None)
@@ -184,7 +184,7 @@ cdef class Run:
                 raise MemoryError()
             with nogil:
                 sum_bytes_along(
-                    &self.taps, <uint8_t *>self.x, <uint8_t *>self.out, <int32_t *>self.weight, self.places, totals, first, last
+                    &self.taps, <uint8_t *>self.x, <uint8_t *>self.out, <int32_t *>self.weight, self.fraction_bits, totals, first, last
                 )
             free(totals)
             return
@@ -226,11 +226,11 @@ cdef Run _prepare(x, out, index, weight, int64_t length, int64_t lowest):
             raise ValueError("weighted sums: operands must be contiguous and aligned")
     if weight.shape != index.shape:
         raise ValueError("weighted sums: index and weight must have the same shape")
-    places = index.copy()  # private copy: the program cannot change indices after the check
-    if places.size and (places.min() < lowest or places.max() >= length):
+    checked_indices = index.copy()  # private copy: the program cannot change indices after the check
+    if checked_indices.size and (checked_indices.min() < lowest or checked_indices.max() >= length):
         raise IndexError("weighted sums: a tap is outside the input")
-    run.held = (x, out, places, weight)
-    run.taps.index = <int64_t *>data_of(<PyArrayObject *>places)
+    run.held = (x, out, checked_indices, weight)
+    run.taps.index = <int64_t *>data_of(<PyArrayObject *>checked_indices)
     run.taps.n = length
     run.taps.m, run.taps.count = index.shape[index.ndim - 2], index.shape[index.ndim - 1]
     run.x = data_of(<PyArrayObject *>x)
@@ -256,16 +256,16 @@ def weighted_sums(x, out, int axis, index, weight):
     _sum_along(x, out, axis, index, weight, 0)
 
 
-def weighted_bytes(x, out, int axis, index, weight, int places):
-    """Write rounded weighted sums of uint8 elements to `out`; weights are integers with `places` fractional
+def weighted_bytes(x, out, int axis, index, weight, int fraction_bits):
+    """Write rounded weighted sums of uint8 elements to `out`; weights are integers with `fraction_bits` fractional
     bits.
     """
-    if not 0 <= places <= 22 or type(x) is not np.ndarray or x.dtype.char != "B":
+    if not 0 <= fraction_bits <= 22 or type(x) is not np.ndarray or x.dtype.char != "B":
         raise TypeError("weighted_bytes: expected uint8 operands and 0 to 22 fractional bits")
-    _sum_along(x, out, axis, index, weight, places)
+    _sum_along(x, out, axis, index, weight, fraction_bits)
 
 
-cdef int _sum_along(x, out, int axis, index, weight, int places) except -1:
+cdef int _sum_along(x, out, int axis, index, weight, int fraction_bits) except -1:
     _require_arrays((x, out, index, weight))
     if not 0 <= axis < x.ndim or index.ndim != 2:
         raise ValueError("weighted sums: axis out of range, or index and weight are not matrices")
@@ -280,7 +280,7 @@ cdef int _sum_along(x, out, int axis, index, weight, int places) except -1:
     run.taps.inner = 1
     for d in shape[axis + 1:]:
         run.taps.inner *= d
-    run.places = places
+    run.fraction_bits = fraction_bits
     return _start(run, out.size)
 
 

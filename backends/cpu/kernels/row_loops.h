@@ -11,9 +11,9 @@
 enum { ROWS_AT_ONCE = 32, ELEMENTS_AT_ONCE = 4096 };
 
 static inline ptrdiff_t rows_at_once(ptrdiff_t rows, ptrdiff_t n) {
-    ptrdiff_t most = ELEMENTS_AT_ONCE / n < ROWS_AT_ONCE ? ELEMENTS_AT_ONCE / n : ROWS_AT_ONCE;
-    most = most < 1 ? 1 : most;
-    return rows < most ? rows : most;
+    ptrdiff_t max_rows = ELEMENTS_AT_ONCE / n < ROWS_AT_ONCE ? ELEMENTS_AT_ONCE / n : ROWS_AT_ONCE;
+    max_rows = max_rows < 1 ? 1 : max_rows;
+    return rows < max_rows ? rows : max_rows;
 }
 
 /* Loops of the backward of normalizations and softmax, for float and double. */
@@ -53,13 +53,13 @@ typedef struct {
     /* One time step of recurrent cells. `given` and `fed` are the contributions of the input and of the
        hidden state to the gates, n elements per gate and row; the state is updated in place. `bias` (or
        NULL) is added to the hidden state's contribution to the candidate. The activated gates are written to
-       `kept`, which may be NULL or `given`. */
-    void (*lstm_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden, float *kept);
+       `saved`, which may be NULL or `given`. */
+    void (*lstm_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden, float *saved);
     /* Backward of `lstm_step`: computes the gradients of the gates from the saved gates and the cell states
        before and after the step. The gradient of the hidden state is `grad` (or 0 if NULL) plus `through`.
        `of_cell` contains the gradient of the cell state after the step, and is replaced by that of the cell
        state before the step. */
-    void (*lstm_step_backward)(ptrdiff_t rows, ptrdiff_t n, const float *kept, const float *before, const float *after, const float *grad,
+    void (*lstm_step_backward)(ptrdiff_t rows, ptrdiff_t n, const float *saved, const float *before, const float *after, const float *grad,
                                const float *through, float *of_cell, float *of_gates);
     void (*gru_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, const float *bias, float *hidden);
     void (*tanh_step)(ptrdiff_t n, const float *given, const float *fed, float *hidden);

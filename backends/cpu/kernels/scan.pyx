@@ -14,7 +14,7 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_NONE

@@ -21,7 +21,7 @@ from ts._core.tensor.ndarray cimport (
 )
 from ts._core.tensor.overlap cimport share_memory
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
-from ts._core.value.container cimport List, list_place
+from ts._core.value.container cimport List, list_slot
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
@@ -29,7 +29,7 @@ from ts.backends.cpu.kernels.kernel cimport (
 )
 from ts.backends.cpu.kernels.masked cimport store_exact_scalar
 from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes
-from ts.backends.cpu.kernels.places cimport (
+from ts.backends.cpu.kernels.index_iterator cimport (
     ADD, MAXIMUM, MINIMUM, MULTIPLY, PUT, TEST, IndexIterator, IndexOp, add_dimension, begin_iteration, supports_arithmetic, read_indices, linear_indices,
     iterate_indices
 )
@@ -95,7 +95,7 @@ cdef inline npy_intp iteration_count(IndexIterator *walk) noexcept nogil:
 # ---------------------------------------------------------------- reductions
 
 cdef struct Reduction:
-    IndexOp way
+    IndexOp index_op
     bint mean
     bint exclude_self                  # True if the old value of the destination is not included
 
@@ -103,10 +103,10 @@ cdef struct Reduction:
 cdef bint read_reduction(IValue *name, bint include_self, Reduction *out) except -1:
     if name.tag != TAG_OBJECT or type(<object>name.v.o) is not str:
         return False
-    index_op = INDEX_OPS.get(<str>name.v.o)
-    if index_op is None:
+    op_code = INDEX_OPS.get(<str>name.v.o)
+    if op_code is None:
         return False
-    out.way, out.mean, out.exclude_self = <IndexOp><int>index_op, <str>name.v.o == "mean", not include_self
+    out.index_op, out.mean, out.exclude_self = <IndexOp><int>op_code, <str>name.v.o == "mean", not include_self
     return True
 
 
@@ -116,24 +116,24 @@ INDEX_OPS = {
 }
 
 
-cdef void store_neutral(IndexOp way, int kind, char *out) noexcept nogil:
+cdef void store_neutral(IndexOp index_op, int kind, char *out) noexcept nogil:
     """Store the neutral element of a reduction, such as 0 for a sum and the lowest number for a maximum."""
-    cdef bint low = way == MAXIMUM, high = way == MINIMUM
+    cdef bint low = index_op == MAXIMUM, high = index_op == MINIMUM
     if kind == INT64:
-        (<int64_t *>out)[0] = INT64_MIN if low else INT64_MAX if high else way == MULTIPLY
+        (<int64_t *>out)[0] = INT64_MIN if low else INT64_MAX if high else index_op == MULTIPLY
     elif kind == INT32:
-        (<int32_t *>out)[0] = INT32_MIN if low else INT32_MAX if high else way == MULTIPLY
+        (<int32_t *>out)[0] = INT32_MIN if low else INT32_MAX if high else index_op == MULTIPLY
     elif kind == FLOAT:
-        (<float *>out)[0] = -INFINITY if low else INFINITY if high else way == MULTIPLY
+        (<float *>out)[0] = -INFINITY if low else INFINITY if high else index_op == MULTIPLY
     else:
-        (<double *>out)[0] = -INFINITY if low else INFINITY if high else way == MULTIPLY
+        (<double *>out)[0] = -INFINITY if low else INFINITY if high else index_op == MULTIPLY
 
 
-cdef bint write_neutral(IndexIterator *walk, IndexOp way, int kind, char *array, const char *index) noexcept nogil:
+cdef bint write_neutral(IndexIterator *walk, IndexOp index_op, int kind, char *array, const char *index) noexcept nogil:
     cdef char number[8]
     cdef IndexIterator starts = walk[0]
     cdef int d
-    store_neutral(way, kind, number)
+    store_neutral(index_op, kind, number)
     for d in range(starts.nd):
         starts.other[d] = 0
     return iterate_indices(&starts, PUT, kind, array, index, number)
@@ -145,7 +145,7 @@ cdef bint count_indices(IndexIterator *walk, int64_t *counted, const char *index
     cdef IndexIterator ones = walk[0]
     cdef npy_intp size = walk.width
     cdef int d
-    ones.step, ones.width = ones.step // size * 8, 8
+    ones.stride, ones.width = ones.stride // size * 8, 8
     for d in range(ones.nd):
         ones.array[d] = ones.array[d] // size * 8
         ones.other[d] = 0
@@ -174,7 +174,7 @@ cdef int reduce_into(
     cdef npy_intp i
     cdef bint done = True
     cdef ReleasedGil gil_state
-    if target is None or (reduction.mean and kind != FLOAT and kind != DOUBLE) or (reduction.way != PUT and not supports_arithmetic(kind)):
+    if target is None or (reduction.mean and kind != FLOAT and kind != DOUBLE) or (reduction.index_op != PUT and not supports_arithmetic(kind)):
         return call_python_kernel(op, r, at)
     if reduction.mean:
         times = new_like(a, INT64)
@@ -185,8 +185,8 @@ cdef int reduce_into(
     if in_place:
         done = iterate_indices(walk, TEST, kind, array, by, other)
     if reduction.exclude_self:
-        done = done and write_neutral(walk, reduction.way, kind, array, by)
-    done = done and iterate_indices(walk, reduction.way, kind, array, by, other)
+        done = done and write_neutral(walk, reduction.index_op, kind, array, by)
+    done = done and iterate_indices(walk, reduction.index_op, kind, array, by, other)
     if reduction.mean:
         done = done and count_indices(walk, counted, by) and divide(kind, array, counted, size_of(a))
     take_gil(gil_state)
@@ -239,9 +239,9 @@ cdef int run_scatter(Operator op, IValue *r, const int32_t *at, Reduction reduct
     return reduce_into(op, r, at, &walk, reduction, in_place, target, index, other)
 
 
-cdef inline Reduction plain_reduction(IndexOp way) noexcept:
+cdef inline Reduction plain_reduction(IndexOp index_op) noexcept:
     cdef Reduction reduction
-    reduction.way, reduction.mean, reduction.exclude_self = way, False, False
+    reduction.index_op, reduction.mean, reduction.exclude_self = index_op, False, False
     return reduction
 
 
@@ -310,7 +310,7 @@ cdef int index_copy(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int index_reduce(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Reduction reduction
-    if not read_reduction(&r[at[4]], r[at[5]].v.i != 0, &reduction) or reduction.way == ADD and not reduction.mean:
+    if not read_reduction(&r[at[4]], r[at[5]].v.i != 0, &reduction) or reduction.index_op == ADD and not reduction.mean:
         return call_python_kernel(op, r, at)
     return run_slices(op, r, at, reduction)
 
@@ -334,8 +334,8 @@ cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
     if a == NULL or values == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[2]]):
         return call_python_kernel(op, r, at)
     count = <int>indices.size
-    if count == 1 and is_tensor(list_place(<PyObject *>indices, 0)) and scalar_type(list_place(<PyObject *>indices, 0)) == BOOL:
-        return fill_masked(op, r, at, a, list_place(<PyObject *>indices, 0), values, in_place, accumulate)
+    if count == 1 and is_tensor(list_slot(<PyObject *>indices, 0)) and scalar_type(list_slot(<PyObject *>indices, 0)) == BOOL:
+        return fill_masked(op, r, at, a, list_slot(<PyObject *>indices, 0), values, in_place, accumulate)
     if not 0 < count <= ndim_of(a):
         return call_python_kernel(op, r, at)
     linear = linear_indices(indices, dims_of(a))

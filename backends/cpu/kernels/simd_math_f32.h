@@ -35,12 +35,12 @@ INLINE lanes lane_scaled(lanes y, lanes n) {
 INLINE lanes lane_exp(lanes x) {
     lanes n, y = 1.0f + lane_exp_near(x, &n);
     if (lane_all(lane_less(lane_abs(x), LANE(87.0f)))) return lane_raised(y, n);
-    lanes v = lane_most(LANE(-105.0f), lane_least(LANE(90.0f), x));
+    lanes v = lane_max(LANE(-105.0f), lane_min(LANE(90.0f), x));
     y = 1.0f + lane_exp_near(v, &n);
     return lane_scaled(y, n);
 }
 INLINE lanes lane_exp2(lanes x) {
-    lanes v = lane_most(LANE(-151.0f), lane_least(LANE(129.0f), x)), n = v + LANE_WHOLE;
+    lanes v = lane_max(LANE(-151.0f), lane_min(LANE(129.0f), x)), n = v + LANE_WHOLE;
     lanes d = v - (n - LANE_WHOLE), r = d * 0.693147180559945f, y = 1.0f + LANE_FUSED(d, 0.693147180559945f, lane_exp_rest(r, (lanes){0}));
     if (lane_all(lane_less(lane_abs(x), LANE(126.0f)))) return lane_raised(y, n);
     return lane_scaled(y, n);
@@ -65,8 +65,8 @@ INLINE lanes lane_by_sigmoid(lanes y, lanes x) {
 }
 /* y * sigmoid(x) for any x; y is 1 or x. */
 INLINE lanes lane_by_sigmoid_far(lanes y, lanes x, lanes near) {
-    lanes n, low, high = lane_exp_parts(lane_most(LANE(-120.0f), -lane_abs(x)), LANE(0.0f), &low, &n), small = lane_scaled(high, n);
-    lanes times = lane_most(LANE(-120.0f), lane_least(LANE(1.0f), y)), p = times * high;
+    lanes n, low, high = lane_exp_parts(lane_max(LANE(-120.0f), -lane_abs(x)), LANE(0.0f), &low, &n), small = lane_scaled(high, n);
+    lanes times = lane_max(LANE(-120.0f), lane_min(LANE(1.0f), y)), p = times * high;
     lanes below = lane_scaled(p + ((lane_fused(times, high, -p) + times * low) - p * small), n);
     lanes far = lane_choose(lane_less(x, LANE(0.0f)), below, lane_choose(lane_less(y, LANE(120.0f)), y - y * small, y));
     return lane_choose(lane_less(lane_abs(x), LANE(16.0f)), near, far);
@@ -96,9 +96,9 @@ INLINE lanes lane_of_table(float_table table, lanes z, lanes *low) {
     *low = p - (high - c[0]);
     return high;
 }
-/* x * table(|x|) for a table that is constant for arguments of at least `most`. */
-INLINE lanes lane_odd_of_table(float_table table, lanes x, float most) {
-    lanes low, z = lane_least(LANE(most), lane_abs(x)), high = lane_of_table(table, z, &low), p = z * high;
+/* x * table(|x|) for a table that is constant for arguments of at least `limit`. */
+INLINE lanes lane_odd_of_table(float_table table, lanes x, float limit) {
+    lanes low, z = lane_min(LANE(limit), lane_abs(x)), high = lane_of_table(table, z, &low), p = z * high;
     return lane_signed(p + (lane_fused(z, high, -p) + z * low), x);
 }
 INLINE lanes lane_erf(lanes x) { return lane_odd_of_table(ERF, x, 4.0f); }
@@ -111,7 +111,7 @@ INLINE lanes lane_tail(float_table table, lanes z, lanes s, lanes t, lanes *low,
     return p;
 }
 INLINE lanes lane_erfc(lanes x) {
-    lanes z = lane_least(LANE(10.2f), lane_abs(x)), s = z * z, low, n;
+    lanes z = lane_min(LANE(10.2f), lane_abs(x)), s = z * z, low, n;
     lanes high = lane_tail(ERFCX, z, s, lane_fused(z, z, -s), &low, &n), y;
     if (lane_all(lane_less(z, LANE(9.0f)))) y = lane_raised(high + low, n);
     else y = lane_scaled(high + low, n);
@@ -119,7 +119,7 @@ INLINE lanes lane_erfc(lanes x) {
 }
 /* max(x, 0) - |x| * erfc(|x| / sqrt(2)) / 2 */
 INLINE lanes lane_gelu_far(lanes x) {
-    lanes z = lane_least(LANE(14.5f), lane_abs(x)), half = z * 0.5f, s = half * z, low, n;
+    lanes z = lane_min(LANE(14.5f), lane_abs(x)), half = z * 0.5f, s = half * z, low, n;
     lanes high = lane_tail(GELU, z, s, lane_fused(half, z, -s), &low, &n), p = z * high;
     low = lane_fused(z, high, -p) + z * low;
     return lane_choose(lane_less(LANE(0.0f), x), x, -lane_scaled(p + low, n));
@@ -127,7 +127,7 @@ INLINE lanes lane_gelu_far(lanes x) {
 /* The table has the midpoints of the intervals, the values at the midpoints, and a polynomial. `high` and
    `low` are |x| * table, before the multiplication by e**first * e**v. */
 INLINE lanes lane_gelu(lanes x) {
-    lanes z = lane_abs(x), half = z * 0.5f, s = half * z, over = lane_most(LANE(0.0f), x);
+    lanes z = lane_abs(x), half = z * 0.5f, s = half * z, over = lane_max(LANE(0.0f), x);
     int_lanes i = (int_lanes)LANE_FUSED(z, 5.75f, LANE_WHOLE);
     lanes c[7];
     lane_cells(GELU_NEAR, 0, 4, i, c);
@@ -145,12 +145,12 @@ INLINE lanes lane_gelu(lanes x) {
 }
 /* max(x, 0) + exp(-|x|) * table(|x|), which is log(1 + exp(x)). */
 INLINE lanes lane_softplus(lanes x) {
-    lanes size = lane_abs(x), z = lane_least(LANE(14.9f), size), low, n;
-    lanes high = lane_tail(SOFTPLUS, z, z, LANE(0.0f), &low, &n), over = lane_most(LANE(0.0f), x), power = lane_power(n), t = high * power;
-    lanes more = lane_most(over, t), y = over + t;
-    y = y + (((more - y) + lane_least(over, t)) + low * power);
+    lanes size = lane_abs(x), z = lane_min(LANE(14.9f), size), low, n;
+    lanes high = lane_tail(SOFTPLUS, z, z, LANE(0.0f), &low, &n), over = lane_max(LANE(0.0f), x), power = lane_power(n), t = high * power;
+    lanes more = lane_max(over, t), y = over + t;
+    y = y + (((more - y) + lane_min(over, t)) + low * power);
     if (!lane_all(lane_less(size, LANE(14.9f)))) {
-        high = lane_exp_parts(lane_most(LANE(-120.0f), -size), LANE(0.0f), &low, &n);
+        high = lane_exp_parts(lane_max(LANE(-120.0f), -size), LANE(0.0f), &low, &n);
         t = lane_scaled(high, n);
         lanes far = lane_choose(lane_less(x, LANE(0.0f)), lane_scaled(high + (low - high * (t * 0.5f)), n), x + t);
         y = lane_choose(lane_less(size, LANE(14.9f)), y, far);
@@ -212,7 +212,7 @@ INLINE lanes lane_root_parts(lanes x, lanes *low) {
     lanes guess = lane_root_guess(x + 1e-30f), half = guess * 0.5f, y = x * guess;
     y = lane_fused(lane_fused(-y, y, x), half, y);
 #else
-    lanes y = lane_sqrt(x), half = 0.5f / lane_most(LANE(1e-15f), y);
+    lanes y = lane_sqrt(x), half = 0.5f / lane_max(LANE(1e-15f), y);
 #endif
     *low = lane_fused(-y, y, x) * half;
     return y;
@@ -280,12 +280,12 @@ INLINE wides narrow_log1p(wides x) {
     return wide_choose(wide_less(WIDE(-1.0), x), y, wide_choose(wide_less(x, WIDE(-1.0)), WIDE(NAN), (x + 1.0) - INFINITY));
 }
 INLINE wides narrow_expm1(wides x) {
-    wides n, q = narrow_exp_near(wide_most(WIDE(-40.0), wide_least(WIDE(90.0), x)), &n), power = wide_power(n);
+    wides n, q = narrow_exp_near(wide_max(WIDE(-40.0), wide_min(WIDE(90.0), x)), &n), power = wide_power(n);
     return wide_choose(wide_less(wide_abs(x), WIDE(1e-9)), x, WIDE_FUSED(power, q, power - 1.0));
 }
 /* sinh or cosh, from cosh(r), sinh(r) and the powers 2**n and 2**-n. */
 INLINE wides narrow_hyperbolic(wides x, int sine) {
-    wides v = wide_least(WIDE(92.0), wide_abs(x)), shifted = WIDE_FUSED(v, 1.44269504088896340736, WIDE_WHOLE);
+    wides v = wide_min(WIDE(92.0), wide_abs(x)), shifted = WIDE_FUSED(v, 1.44269504088896340736, WIDE_WHOLE);
     wides r = WIDE_FUSED(shifted - WIDE_WHOLE, -0.693147180559945309417, v), z = r * r;
     wides s = WIDE_SUM(z, 1.0, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880) * r, c = WIDE_SUM(z, 1.0, 1.0 / 2, 1.0 / 24, 1.0 / 720, 1.0 / 40320);
     wides up = wide_power(shifted) * 0.5, down = (wides)(0x7FC0000000000000 - (wide_ints)up); /* 0.5 * 2**-n */
@@ -296,21 +296,21 @@ INLINE wides narrow_cosh(wides x) { return narrow_hyperbolic(x, 0); }
 
 #define NEARLY_NOT_ZERO(NAME, VALUE) \
     wides y = VALUE; \
-    if (!wide_all(wide_within(x, FEW_TURNS))) \
+    if (!wide_all(wide_within(x, MAX_REDUCED_ANGLE))) \
         for (int i = 0; i < WIDES; i++) \
-            if (!(fabs(x[i]) < FEW_TURNS) || x[i] == 0.0) y[i] = NAME(x[i]); \
+            if (!(fabs(x[i]) < MAX_REDUCED_ANGLE) || x[i] == 0.0) y[i] = NAME(x[i]); \
     return y;
 
 /* sin(x) or cos(x), computed as the sine of the remainder modulo pi. */
-INLINE wides narrow_sine(wides x, int turn) {
+INLINE wides narrow_sine(wides x, int is_cosine) {
     wides shifted = WIDE_FUSED(x, 0.318309886183790671538, WIDE_WHOLE);
-    if (turn) shifted = WIDE_FUSED(x, 0.318309886183790671538, -0.5) + WIDE_WHOLE;
+    if (is_cosine) shifted = WIDE_FUSED(x, 0.318309886183790671538, -0.5) + WIDE_WHOLE;
     wides n = shifted - WIDE_WHOLE;
-    if (turn) n = n + 0.5;
+    if (is_cosine) n = n + 0.5;
     wides r = WIDE_FUSED(n, -1.2246467991473531772e-16, WIDE_FUSED(n, -3.14159265358979311600, x)), z = r * r;
     wides p = WIDE_HORNER(z, -0.16666665961, 0.00833324186407, -0.000198227029368, 2.63463803393e-6);
     wides y = p * (z * r) + r;
-    y = (wides)((wide_ints)y ^ (((wide_ints)shifted + (turn ? 1 : 0)) << 63));
+    y = (wides)((wide_ints)y ^ (((wide_ints)shifted + (is_cosine ? 1 : 0)) << 63));
     return y;
 }
 INLINE wides narrow_sin(wides x) { NEARLY_NOT_ZERO(sin, narrow_sine(x, 0)) }
@@ -329,7 +329,7 @@ INLINE wides narrow_tan_near(wides x) {
 INLINE wides narrow_tan(wides x) { NEARLY_NOT_ZERO(tan, narrow_tan_near(x)) }
 
 INLINE wides narrow_gelu_tanh(wides x) {
-    wides u = x * -1.59576912160573071 * (1.0 + 0.044715 * (x * x)), n, q = narrow_exp_near(wide_most(WIDE(-600.0), wide_least(WIDE(600.0), u)), &n);
+    wides u = x * -1.59576912160573071 * (1.0 + 0.044715 * (x * x)), n, q = narrow_exp_near(wide_max(WIDE(-600.0), wide_min(WIDE(600.0), u)), &n);
     wides y = x / (1.0 + (1.0 + q) * wide_power(n));
     return wide_choose(wide_less(y, WIDE(-FLT_MAX)), WIDE(NAN), y); /* replaces -inf * 0 */
 }

@@ -40,11 +40,11 @@ INLINE wides wide_exp_rounded(wides x, wides *n) { /* still to be multiplied by 
 INLINE wides wide_exp(wides x) {
     wides n, y = wide_exp_rounded(x, &n);
     if (wide_all(wide_less(wide_abs(x), WIDE(708.0)))) return wide_raised(y, n);
-    y = wide_exp_rounded(wide_most(WIDE(-750.0), wide_least(WIDE(720.0), x)), &n);
+    y = wide_exp_rounded(wide_max(WIDE(-750.0), wide_min(WIDE(720.0), x)), &n);
     return wide_scaled(y, n);
 }
 INLINE wides wide_exp2(wides x) {
-    wides v = wide_most(WIDE(-1080.0), wide_least(WIDE(1030.0), x)), n = v + WIDE_WHOLE, d = v - (n - WIDE_WHOLE);
+    wides v = wide_max(WIDE(-1080.0), wide_min(WIDE(1030.0), x)), n = v + WIDE_WHOLE, d = v - (n - WIDE_WHOLE);
     wides r = d * 0.693147180559945286227, low = WIDE_FUSED(d, 0.693147180559945286227, -r) + d * 2.319046813846299558e-17;
     wides y = 1.0 + wide_exp_near(r, low);
     if (wide_all(wide_less(wide_abs(x), WIDE(1021.0)))) return wide_raised(y, n);
@@ -57,7 +57,7 @@ INLINE wides wide_exp_parts(wides x, wides less, wides *low, wides *n) {
     return high;
 }
 INLINE wides wide_expm1(wides x) {
-    wides n, low, v = wide_most(WIDE(-40.0), x), r = wide_reduced(v, &low, &n), rr = r * r, square = rr * 0.5, q = r + square;
+    wides n, low, v = wide_max(WIDE(-40.0), x), r = wide_reduced(v, &low, &n), rr = r * r, square = rr * 0.5, q = r + square;
     wides rest = ((r - q) + square) + WIDE_FUSED(rr * r, WIDE_EXP_THIRD(r), WIDE_FUSED(wide_fused(r, r, -rr), 0.5, low));
     wides half = wide_power(n) * 0.5, less = half - 0.5, y = WIDE_FUSED(half, q, less);
     y = y + (WIDE_FUSED(half, q, less - y) + WIDE_FUSED(half, rest, (half - less) - 0.5));
@@ -69,7 +69,7 @@ INLINE wides wide_expm1(wides x) {
 /* sinh or cosh, from cosh(r), sinh(r) and the powers 2**n and 2**-n. `first` is a sum of these powers; the
    correction is added to it in two parts. */
 INLINE wides wide_hyperbolic(wides x, int sine) {
-    wides n, low, size = wide_abs(x), r = wide_reduced(wide_least(WIDE(700.0), size), &low, &n), z = r * r;
+    wides n, low, size = wide_abs(x), r = wide_reduced(wide_min(WIDE(700.0), size), &low, &n), z = r * r;
     wides s = WIDE_SUM(z, 0.16666666666666666667, 0.0083333333333333333333, 0.00019841269841269841270, 2.7557319223985890653e-6, 2.5052108385441718775e-8,
                        1.6059043836821614599e-10, 7.6471637318198164759e-13);
     wides c = WIDE_SUM(z, 0.5, 0.041666666666666666667, 0.0013888888888888888889, 0.000024801587301587301587, 2.7557319223985890653e-7,
@@ -79,7 +79,7 @@ INLINE wides wide_hyperbolic(wides x, int sine) {
     wides rest = wide_fused(by, r, first - high) + wide_fused(first * z, c, by * wide_fused(z * r, s, low));
     wides y = high + rest;
     if (!wide_all(wide_less(size, WIDE(700.0)))) {
-        wides e = wide_exp_parts(wide_least(WIDE(720.0), size), WIDE(0.0), &low, &n);
+        wides e = wide_exp_parts(wide_min(WIDE(720.0), size), WIDE(0.0), &low, &n);
         y = wide_choose(wide_less(size, WIDE(700.0)), y, wide_scaled((e + low) * 0.5, n));
     }
     return sine ? wide_signed(y, x) : y;
@@ -90,13 +90,13 @@ INLINE wides wide_cosh(wides x) { return wide_hyperbolic(x, 0); }
 /* y / (1 + exp(-x)) for |x| < 36.0; in this range 1 + 2**n is exact, and 2**n * (e**r - 1) is added to it. */
 INLINE wides wide_by_sigmoid(wides y, wides x) {
     wides n, low, r = wide_reduced(-x, &low, &n), q = wide_exp_near(r, low), power = wide_power(n), whole = 1.0 + power;
-    wides down = wide_fused(power, q, whole), lost = wide_fused(power, q, whole - down), inverse = 1.0 / down, found = y * inverse;
-    return wide_fused(wide_fused(-found, lost, wide_fused(-found, down, y)), inverse, found);
+    wides down = wide_fused(power, q, whole), lost = wide_fused(power, q, whole - down), inverse = 1.0 / down, result = y * inverse;
+    return wide_fused(wide_fused(-result, lost, wide_fused(-result, down, y)), inverse, result);
 }
 /* y * sigmoid(x) for any x; y is 1 or x. */
 INLINE wides wide_by_sigmoid_far(wides y, wides x, wides near) {
-    wides n, low, high = wide_exp_parts(wide_most(WIDE(-800.0), -wide_abs(x)), WIDE(0.0), &low, &n), small = wide_scaled(high, n);
-    wides times = wide_most(WIDE(-800.0), wide_least(WIDE(1.0), y)), p = times * high;
+    wides n, low, high = wide_exp_parts(wide_max(WIDE(-800.0), -wide_abs(x)), WIDE(0.0), &low, &n), small = wide_scaled(high, n);
+    wides times = wide_max(WIDE(-800.0), wide_min(WIDE(1.0), y)), p = times * high;
     wides below = wide_scaled(p + ((wide_fused(times, high, -p) + times * low) - p * small), n);
     wides far = wide_choose(wide_less(x, WIDE(0.0)), below, wide_choose(wide_less(y, WIDE(800.0)), y - y * small, y));
     return wide_choose(wide_less(wide_abs(x), WIDE(36.0)), near, far);
@@ -124,18 +124,18 @@ INLINE wides wide_sigmoid_parts(wides x, wides beside, wides *low) { /* sigmoid(
 }
 /* x * sigmoid(v) with v = 2 * sqrt(2 / pi) * x * (1 + 0.044715 * x * x); all factors are in two parts. */
 INLINE wides wide_gelu_tanh(wides x) {
-    wides v = wide_most(WIDE(-25.0), wide_least(WIDE(25.0), x)), xx = v * v, a = xx * 0.044715, b = 1.0 + a, back = b - 1.0;
+    wides v = wide_max(WIDE(-25.0), wide_min(WIDE(25.0), x)), xx = v * v, a = xx * 0.044715, b = 1.0 + a, back = b - 1.0;
     wides lost = WIDE_FUSED(xx, 0.044715, -a) + wide_fused(v, v, -xx) * 0.044715 + xx * 2.1960211427085596e-18;
     lost = lost + ((1.0 - (b - back)) + (a - back));
     wides u = v * 1.5957691216057308, less = WIDE_FUSED(v, 1.5957691216057308, -u) + v * -9.9693088091109203e-17, w = u * b, low;
     less = wide_fused(u, b, -w) + (u * lost + less * b);
     less = wide_choose(wide_less(wide_abs(w), WIDE(600.0)), less, (wides){0});
-    w = wide_most(WIDE(-600.0), wide_least(WIDE(600.0), w));
+    w = wide_max(WIDE(-600.0), wide_min(WIDE(600.0), w));
     wides y = wide_sigmoid_parts(w, less, &low), p = v * y;
-    wides found = wide_signed(p + (wide_fused(v, y, -p) + v * low), x);
-    found = wide_choose(wide_less(WIDE(12.0), x), x, found);
-    if (wide_all(wide_less(WIDE(-22.0), x))) return found;
-    return wide_choose(wide_less(x, WIDE(-22.0)), wide_choose(wide_less(WIDE(-INFINITY), x), WIDE(-0.0), WIDE(NAN)), found); /* replaces -inf * 0 */
+    wides result = wide_signed(p + (wide_fused(v, y, -p) + v * low), x);
+    result = wide_choose(wide_less(WIDE(12.0), x), x, result);
+    if (wide_all(wide_less(WIDE(-22.0), x))) return result;
+    return wide_choose(wide_less(x, WIDE(-22.0)), wide_choose(wide_less(WIDE(-INFINITY), x), WIDE(-0.0), WIDE(NAN)), result); /* replaces -inf * 0 */
 }
 
 /* ---------------------------------------------------------------- error functions and tanh of doubles */
@@ -164,8 +164,8 @@ INLINE wides wide_odd_of_table(double_table table, int degree, wides z, double s
     wides high = wide_of_table(table, degree, WIDE_FUSED(z, scale, 1.0 - wide_middle(u)), (wide_ints)u >> 50, &low), p = z * high;
     return wide_signed(p + (wide_fused(z, high, -p) + z * low), x);
 }
-INLINE wides wide_erf(wides x) { return wide_odd_of_table(WIDE_ERF, 14, wide_least(WIDE(5.95), wide_abs(x)), 2.5, x); }
-INLINE wides wide_tanh(wides x) { return wide_odd_of_table(WIDE_TANH, 14, wide_least(WIDE(19.5), wide_abs(x)), 0.75, x); }
+INLINE wides wide_erf(wides x) { return wide_odd_of_table(WIDE_ERF, 14, wide_min(WIDE(5.95), wide_abs(x)), 2.5, x); }
+INLINE wides wide_tanh(wides x) { return wide_odd_of_table(WIDE_TANH, 14, wide_min(WIDE(19.5), wide_abs(x)), 0.75, x); }
 INLINE wides wide_tail(wides z, wides more, wides s, wides t, wides *low, wides *n) {
     wides u = z + 2.0, cl, c = wide_of_table(WIDE_ERFCX, 14, (z - (wide_middle(u) - 2.0)) + more, (wide_ints)u >> 50, &cl);
     wides el, e = wide_exp_parts(-s, t, &el, n), p = e * c;
@@ -173,7 +173,7 @@ INLINE wides wide_tail(wides z, wides more, wides s, wides t, wides *low, wides 
     return p;
 }
 INLINE wides wide_erfc(wides x) {
-    wides z = wide_least(WIDE(27.5), wide_abs(x)), s = z * z, low, n;
+    wides z = wide_min(WIDE(27.5), wide_abs(x)), s = z * z, low, n;
     wides high = wide_tail(z, WIDE(-0.0), s, wide_fused(z, z, -s), &low, &n), y;
     if (wide_all(wide_less(z, WIDE(26.0)))) y = wide_raised(high + low, n);
     else y = wide_scaled(high + low, n);
@@ -181,9 +181,9 @@ INLINE wides wide_erfc(wides x) {
 }
 /* max(x, 0) - |x| * erfc(|x| / sqrt(2)) / 2 */
 INLINE wides wide_gelu(wides x) {
-    wides size = wide_least(WIDE(39.0), wide_abs(x)), z = size * 0.70710678118654752440, half = size * 0.5, s = half * size, low, n;
+    wides size = wide_min(WIDE(39.0), wide_abs(x)), z = size * 0.70710678118654752440, half = size * 0.5, s = half * size, low, n;
     wides more = WIDE_FUSED(size, -4.8336466567264567e-17, WIDE_FUSED(size, 0.70710678118654752440, -z));
-    wides high = wide_tail(z, more, s, wide_fused(half, size, -s), &low, &n), p = half * high, over = wide_most(WIDE(0.0), x);
+    wides high = wide_tail(z, more, s, wide_fused(half, size, -s), &low, &n), p = half * high, over = wide_max(WIDE(0.0), x);
     low = wide_fused(half, high, -p) + half * low;
     if (wide_all(wide_less(wide_abs(x), WIDE(30.0)))) {
         wides power = wide_power(n), t = p * power, y = over - t;
@@ -254,24 +254,24 @@ WIDE_LOGARITHM(log10, 5, (const double[]){0.3010299956640665, -8.532344317057107
 INLINE wides wide_log1p(wides x) {
     wides y = 1.0 + x, less = wide_choose(wide_less(x, WIDE(1.0)), (1.0 - y) + x, (x - y) + 1.0), low;
     wide_mask near = wide_less(WIDE(-1.0), x) & wide_less(x, WIDE(1e30)); /* for larger x, the addition of 1 has no effect */
-    wides high = wide_log_parts(wide_choose(near, y, WIDE(1.0)), wide_choose(near, less, WIDE(0.0)), &low), found = high + low;
-    found = wide_choose(wide_less(wide_abs(x), WIDE(1e-8)), x - x * x * 0.5, found);
-    found = wide_signed(wide_abs(found), x);
-    return wide_all(near) ? found : wide_choose(near, found, wide_log(y));
+    wides high = wide_log_parts(wide_choose(near, y, WIDE(1.0)), wide_choose(near, less, WIDE(0.0)), &low), result = high + low;
+    result = wide_choose(wide_less(wide_abs(x), WIDE(1e-8)), x - x * x * 0.5, result);
+    result = wide_signed(wide_abs(result), x);
+    return wide_all(near) ? result : wide_choose(near, result, wide_log(y));
 }
 /* log(1 + exp(x)) */
 INLINE wides wide_softplus(wides x) {
-    wides n, less, high = wide_exp_parts(wide_most(WIDE(-700.0), -wide_abs(x)), WIDE(0.0), &less, &n), power = wide_power(n);
+    wides n, less, high = wide_exp_parts(wide_max(WIDE(-700.0), -wide_abs(x)), WIDE(0.0), &less, &n), power = wide_power(n);
     high = high * power;
     less = less * power;
-    wides y = 1.0 + high, low, sum = wide_log_parts(y, ((1.0 - y) + high) + less, &low), over = wide_most(WIDE(0.0), x);
+    wides y = 1.0 + high, low, sum = wide_log_parts(y, ((1.0 - y) + high) + less, &low), over = wide_max(WIDE(0.0), x);
     wide_mask tiny = wide_less(high, WIDE(1e-8));
     sum = wide_choose(tiny, high, sum);
     low = wide_choose(tiny, less - high * high * 0.5, low);
-    wides found = over + sum, lost = ((over - found) + sum) + low;
-    found = found + wide_choose(wide_less(over, WIDE(1.0)), low + ((over - found) + sum), lost);
-    if (wide_all(wide_less(wide_abs(x), WIDE(700.0)))) return found;
-    return wide_choose(wide_less(x, WIDE(-700.0)), wide_exp(x), wide_choose(wide_less(WIDE(700.0), x), x, found));
+    wides result = over + sum, lost = ((over - result) + sum) + low;
+    result = result + wide_choose(wide_less(over, WIDE(1.0)), low + ((over - result) + sum), lost);
+    if (wide_all(wide_less(wide_abs(x), WIDE(700.0)))) return result;
+    return wide_choose(wide_less(x, WIDE(-700.0)), wide_exp(x), wide_choose(wide_less(WIDE(700.0), x), x, result));
 }
 INLINE wides wide_logsigmoid(wides x) { return -wide_softplus(-x); }
 
@@ -279,7 +279,7 @@ INLINE wides wide_logsigmoid(wides x) { return -wide_softplus(-x); }
 INLINE wides wide_erfinv(wides x) {
     wides size = wide_abs(x), out = 1.0 - size, up = 1.0 + size, lost = (1.0 - up) + size, less = (1.0 - out) - size;
     wides v = out * up, rest = WIDE_FUSED(out, up, -v) + (out * lost + less * up), low;
-    wides w = wide_log_parts(wide_most(WIDE(1e-17), v), rest, &low), u = 4.0 - w;
+    wides w = wide_log_parts(wide_max(WIDE(1e-17), v), rest, &low), u = 4.0 - w;
     wides tail, high = wide_of_table(WIDE_ERFINV, 12, ((4.0 - wide_middle(u)) - w) - low, (wide_ints)u >> 50, &tail), y = size * high;
     y = y + (wide_fused(size, high, -y) + size * tail);
     if (!wide_all(wide_less(size, WIDE(1.0))))
@@ -289,13 +289,13 @@ INLINE wides wide_erfinv(wides x) {
 
 /* ---------------------------------------------------------------- sine, cosine and tangent of doubles */
 
-enum { FEW_TURNS = 1000000 }; /* for larger arguments the C library is called, because the constant pi has too few digits */
+enum { MAX_REDUCED_ANGLE = 1000000 }; /* for larger arguments the C library is called, because the constant pi has too few digits */
 
 #define NEARLY(NAME, VALUE) \
     wides y = VALUE; \
-    if (!wide_all(wide_less(wide_abs(x), WIDE((double)FEW_TURNS)))) \
+    if (!wide_all(wide_less(wide_abs(x), WIDE((double)MAX_REDUCED_ANGLE)))) \
         for (int i = 0; i < WIDES; i++) \
-            if (!(fabs(x[i]) < FEW_TURNS)) y[i] = NAME(x[i]); \
+            if (!(fabs(x[i]) < MAX_REDUCED_ANGLE)) y[i] = NAME(x[i]); \
     return y;
 
 /* x minus the nearest multiple of pi / 2, in two parts. */
@@ -318,12 +318,12 @@ INLINE wides wide_cosine_rest(wides r, wides low, wides z, wides *first) {
     *first = w;
     return wide_fused(-r, low, wide_fused(z * z, c, lost));
 }
-INLINE wides wide_sine(wides x, int turn) {
+INLINE wides wide_sine(wides x, int is_cosine) {
     wides n, low, w, r = wide_turned(x, &low, &n), z = r * r, sine = r + wide_sine_rest(r, low, z), rest = wide_cosine_rest(r, low, z, &w);
-    wide_ints quarter = (wide_ints)n + turn;
-    wides found = wide_choose(wide_odd(quarter), w + rest, sine);
-    found = (wides)((wide_ints)found ^ ((quarter & 2) << 62));
-    return turn ? found : wide_choose(wide_less(WIDE(0.0), wide_abs(x)), found, x);
+    wide_ints quarter = (wide_ints)n + is_cosine;
+    wides result = wide_choose(wide_odd(quarter), w + rest, sine);
+    result = (wides)((wide_ints)result ^ ((quarter & 2) << 62));
+    return is_cosine ? result : wide_choose(wide_less(WIDE(0.0), wide_abs(x)), result, x);
 }
 INLINE wides wide_sin(wides x) { NEARLY(sin, wide_sine(x, 0)) }
 INLINE wides wide_cos(wides x) { NEARLY(cos, wide_sine(x, 1)) }
@@ -348,7 +348,7 @@ INLINE wides wide_root_parts(wides x, wides *low) {
     half = wide_fused(half, off, half);
     y = wide_fused(wide_fused(-y, y, x), half, y);
 #else
-    wides y = wide_sqrt(x), half = 0.5 / wide_most(WIDE(1e-150), y);
+    wides y = wide_sqrt(x), half = 0.5 / wide_max(WIDE(1e-150), y);
 #endif
     *low = wide_fused(-y, y, x) * half;
     return y;

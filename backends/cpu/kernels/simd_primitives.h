@@ -65,10 +65,10 @@ INLINE int wide_all(wide_mask m) { return m == 0xFF; }
 INLINE lanes lane_fused(lanes a, lanes b, lanes c) { return (lanes)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
 INLINE wides wide_fused(wides a, wides b, wides c) { return (wides)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
 /* Minimum and maximum; if an operand is NaN, the result is the second operand. */
-INLINE lanes lane_least(lanes a, lanes b) { return (lanes)_mm512_min_ps((__m512)a, (__m512)b); }
-INLINE lanes lane_most(lanes a, lanes b) { return (lanes)_mm512_max_ps((__m512)a, (__m512)b); }
-INLINE wides wide_least(wides a, wides b) { return (wides)_mm512_min_pd((__m512d)a, (__m512d)b); }
-INLINE wides wide_most(wides a, wides b) { return (wides)_mm512_max_pd((__m512d)a, (__m512d)b); }
+INLINE lanes lane_min(lanes a, lanes b) { return (lanes)_mm512_min_ps((__m512)a, (__m512)b); }
+INLINE lanes lane_max(lanes a, lanes b) { return (lanes)_mm512_max_ps((__m512)a, (__m512)b); }
+INLINE wides wide_min(wides a, wides b) { return (wides)_mm512_min_pd((__m512d)a, (__m512d)b); }
+INLINE wides wide_max(wides a, wides b) { return (wides)_mm512_max_pd((__m512d)a, (__m512d)b); }
 INLINE lanes lane_found(const float *table, int_lanes i) {
     return (lanes)_mm512_permutex2var_ps(_mm512_loadu_ps(table), (__m512i)i, _mm512_loadu_ps(table + 16));
 }
@@ -102,10 +102,10 @@ INLINE int lane_all(lane_mask m) { return _mm256_movemask_ps((__m256)m) == 0xFF;
 INLINE int wide_all(wide_mask m) { return _mm256_movemask_pd((__m256d)m) == 0xF; }
 INLINE lanes lane_fused(lanes a, lanes b, lanes c) { return (lanes)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
 INLINE wides wide_fused(wides a, wides b, wides c) { return (wides)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
-INLINE lanes lane_least(lanes a, lanes b) { return (lanes)_mm256_min_ps((__m256)a, (__m256)b); }
-INLINE lanes lane_most(lanes a, lanes b) { return (lanes)_mm256_max_ps((__m256)a, (__m256)b); }
-INLINE wides wide_least(wides a, wides b) { return (wides)_mm256_min_pd((__m256d)a, (__m256d)b); }
-INLINE wides wide_most(wides a, wides b) { return (wides)_mm256_max_pd((__m256d)a, (__m256d)b); }
+INLINE lanes lane_min(lanes a, lanes b) { return (lanes)_mm256_min_ps((__m256)a, (__m256)b); }
+INLINE lanes lane_max(lanes a, lanes b) { return (lanes)_mm256_max_ps((__m256)a, (__m256)b); }
+INLINE wides wide_min(wides a, wides b) { return (wides)_mm256_min_pd((__m256d)a, (__m256d)b); }
+INLINE wides wide_max(wides a, wides b) { return (wides)_mm256_max_pd((__m256d)a, (__m256d)b); }
 /* Load the coefficients from index `first` on, four or two at a time. Those of elements 0 and 4 are loaded
    into one vector, those of elements 1 and 5 into the next, and so on. */
 INLINE __m256 lane_quads(float_table table, int first, int low, int high) {
@@ -167,10 +167,10 @@ INLINE wides wide_fused(wides a, wides b, wides c) {
     return wide_choose(fused == fused, fused, s);
 }
 #endif
-INLINE lanes lane_least(lanes a, lanes b) { return lane_choose(a < b, a, b); }
-INLINE lanes lane_most(lanes a, lanes b) { return lane_choose(a > b, a, b); }
-INLINE wides wide_least(wides a, wides b) { return wide_choose(a < b, a, b); }
-INLINE wides wide_most(wides a, wides b) { return wide_choose(a > b, a, b); }
+INLINE lanes lane_min(lanes a, lanes b) { return lane_choose(a < b, a, b); }
+INLINE lanes lane_max(lanes a, lanes b) { return lane_choose(a > b, a, b); }
+INLINE wides wide_min(wides a, wides b) { return wide_choose(a < b, a, b); }
+INLINE wides wide_max(wides a, wides b) { return wide_choose(a > b, a, b); }
 INLINE lanes lane_found(const float *table, int_lanes i) {
     lanes v;
     for (int k = 0; k < LANES; k++) v[k] = table[i[k] & 31];
@@ -226,9 +226,9 @@ INLINE wides wide_exponent(wide_ints bits) {
 }
 #endif
 
-/* Mask of the elements with 0 < |x| < most. */
-INLINE wide_mask wide_within(wides x, double most) {
-    return wide_less(WIDE(0.0), (wides)((wide_ints)x & INT64_MAX)) & wide_less((wides)((wide_ints)x & INT64_MAX), WIDE(most));
+/* Mask of the elements with 0 < |x| < limit. */
+INLINE wide_mask wide_within(wides x, double limit) {
+    return wide_less(WIDE(0.0), (wides)((wide_ints)x & INT64_MAX)) & wide_less((wides)((wide_ints)x & INT64_MAX), WIDE(limit));
 }
 
 /* Bit masks are stored in memory, because compilers would otherwise create them by instructions that compete

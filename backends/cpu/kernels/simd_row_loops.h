@@ -76,9 +76,9 @@ static float row_peak(const float *x, ptrdiff_t n) {
     }
     lanes last = lane_at(x + n - LANES), high[4] = {last, last, last, last};
     for (; i + 4 * LANES <= n; i += 4 * LANES) /* four accumulators hide the latency of comparisons */
-        for (int k = 0; k < 4; k++) high[k] = lane_most(lane_at(x + i + k * LANES), high[k]);
-    for (; i + LANES <= n; i += LANES) high[0] = lane_most(lane_at(x + i), high[0]);
-    high[0] = lane_most(lane_most(high[0], high[1]), lane_most(high[2], high[3]));
+        for (int k = 0; k < 4; k++) high[k] = lane_max(lane_at(x + i + k * LANES), high[k]);
+    for (; i + LANES <= n; i += LANES) high[0] = lane_max(lane_at(x + i), high[0]);
+    high[0] = lane_max(lane_max(high[0], high[1]), lane_max(high[2], high[3]));
     const fours *part = (const fours *)high;
     fours c = part[0];
     for (int k = 1; k < LANES / 4; k++) c = higher_of(part[k], c);
@@ -294,7 +294,7 @@ INLINE lanes lane_state(lanes x) {
 }
 #define SHARES(k) (lane_first(given + (k) * n + i, left) + lane_first(fed + (k) * n + i, left))
 
-static void rows_lstm_step(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden, float *kept) {
+static void rows_lstm_step(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden, float *saved) {
     for (; rows > 0; rows--, given += 4 * n, fed += 4 * n, cell += n, hidden += n) {
         for (ptrdiff_t i = 0; i < n; i += LANES) {
             ptrdiff_t left = n - i;
@@ -302,31 +302,31 @@ static void rows_lstm_step(ptrdiff_t rows, ptrdiff_t n, const float *given, cons
             lanes c = forget * lane_first(cell + i, left) + in * update;
             lane_first_to(cell + i, c, left);
             lane_first_to(hidden + i, out * lane_state(c), left);
-            if (kept) {
-                lane_first_to(kept + i, in, left);
-                lane_first_to(kept + n + i, forget, left);
-                lane_first_to(kept + 2 * n + i, update, left);
-                lane_first_to(kept + 3 * n + i, out, left);
+            if (saved) {
+                lane_first_to(saved + i, in, left);
+                lane_first_to(saved + n + i, forget, left);
+                lane_first_to(saved + 2 * n + i, update, left);
+                lane_first_to(saved + 3 * n + i, out, left);
             }
         }
-        if (kept) kept += 4 * n;
+        if (saved) saved += 4 * n;
     }
 }
-static void rows_lstm_step_backward(ptrdiff_t rows, ptrdiff_t n, const float *kept, const float *before, const float *after, const float *grad,
+static void rows_lstm_step_backward(ptrdiff_t rows, ptrdiff_t n, const float *saved, const float *before, const float *after, const float *grad,
                                     const float *through, float *of_cell, float *of_gates) {
     const lanes one = LANE(1.0f);
-    for (; rows > 0; rows--, kept += 4 * n, before += n, after += n, through += n, of_cell += n, of_gates += 4 * n) {
+    for (; rows > 0; rows--, saved += 4 * n, before += n, after += n, through += n, of_cell += n, of_gates += 4 * n) {
         for (ptrdiff_t i = 0; i < n; i += LANES) {
             ptrdiff_t left = n - i;
-            lanes in = lane_first(kept + i, left), forget = lane_first(kept + n + i, left);
-            lanes update = lane_first(kept + 2 * n + i, left), out = lane_first(kept + 3 * n + i, left);
-            lanes shown = lane_state(lane_first(after + i, left)), of_hidden = lane_first(through + i, left);
+            lanes in = lane_first(saved + i, left), forget = lane_first(saved + n + i, left);
+            lanes update = lane_first(saved + 2 * n + i, left), out = lane_first(saved + 3 * n + i, left);
+            lanes tanh_cell = lane_state(lane_first(after + i, left)), of_hidden = lane_first(through + i, left);
             if (grad) of_hidden += lane_first(grad + i, left);
-            lanes of_inside = lane_first(of_cell + i, left) + of_hidden * out * (one - shown * shown);
+            lanes of_inside = lane_first(of_cell + i, left) + of_hidden * out * (one - tanh_cell * tanh_cell);
             lane_first_to(of_gates + i, of_inside * update * in * (one - in), left);
             lane_first_to(of_gates + n + i, of_inside * lane_first(before + i, left) * forget * (one - forget), left);
             lane_first_to(of_gates + 2 * n + i, of_inside * in * (one - update * update), left);
-            lane_first_to(of_gates + 3 * n + i, of_hidden * shown * out * (one - out), left);
+            lane_first_to(of_gates + 3 * n + i, of_hidden * tanh_cell * out * (one - out), left);
             lane_first_to(of_cell + i, of_inside * forget, left);
         }
         if (grad) grad += n;

@@ -31,10 +31,10 @@ TARGET static inline __attribute__((always_inline)) V_##ID fold_##ID(V_##ID a, V
 /* Shuffle that moves the even lanes first, then the odd lanes. */ \
 TARGET static inline __attribute__((always_inline)) V_##ID apart_##ID(V_##ID a) { \
     V_##ID sum; \
-    P_##ID places; \
-    for (int i = 0; i < L_##ID; i++) places[i] = i % (L_##ID / 2) * 2 + i / (L_##ID / 2); \
-    if (CAN_SHUFFLE) return SHUFFLE(a, a, places); \
-    for (int i = 0; i < L_##ID; i++) sum[i] = a[places[i]]; \
+    P_##ID indices; \
+    for (int i = 0; i < L_##ID; i++) indices[i] = i % (L_##ID / 2) * 2 + i / (L_##ID / 2); \
+    if (CAN_SHUFFLE) return SHUFFLE(a, a, indices); \
+    for (int i = 0; i < L_##ID; i++) sum[i] = a[indices[i]]; \
     return sum; \
 }
 
@@ -101,7 +101,7 @@ TARGET static void along_##ID##_##ROWS( \
     } \
 }
 
-#define ALONG_ALL(ID, TARGET, T, MOST) \
+#define ALONG_ALL(ID, TARGET, T, MAX_ROWS) \
 TARGET static void along_##ID( \
     ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *pa, ptrdiff_t a_row, ptrdiff_t a_step, \
     const void *pb, ptrdiff_t b_column, double alpha, const void *pbias, void *pc, ptrdiff_t pitch) { \
@@ -111,9 +111,9 @@ TARGET static void along_##ID( \
     for (ptrdiff_t from = 0; from < n; from += L_##ID) { \
         ptrdiff_t until = from + L_##ID < n ? from + L_##ID : n; \
         for (ptrdiff_t row = 0, rows; row < m; row += rows) { \
-            rows = m - row >= 4 && MOST >= 4 ? 4 : m - row >= 2 ? 2 : 1; \
+            rows = m - row >= 4 && MAX_ROWS >= 4 ? 4 : m - row >= 2 ? 2 : 1; \
             for (ptrdiff_t i = from; i < until; i += L_##ID / rows) \
-                (rows == 4 ? along_##ID##_##MOST : rows == 2 ? along_##ID##_2 : along_##ID##_1)( \
+                (rows == 4 ? along_##ID##_##MAX_ROWS : rows == 2 ? along_##ID##_2 : along_##ID##_1)( \
                     until - i, depth, a + row * a_row, a_row, b + i * b_column, b_column, (T)alpha, \
                     bias ? bias + i : bias, c + row * pitch + i, pitch); \
         } \

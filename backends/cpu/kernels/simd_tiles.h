@@ -75,10 +75,10 @@ TILE_LOOP(part, ID, TARGET, T, ROWS, VECTORS, WHERE, a[r * a_row], a_step, \
     sum[r][v] *= (T)alpha; if (bias) sum[r][v] += *(const V_##ID *)((const T *)bias + v * L_##ID);)
 
 #if defined(__clang__) /* clang requires constant arguments of shuffles */
-#define SHUFFLE(a, b, places) (a)
+#define SHUFFLE(a, b, indices) (a)
 enum { CAN_SHUFFLE = 0 };
 #else
-#define SHUFFLE(a, b, places) __builtin_shuffle(a, b, places)
+#define SHUFFLE(a, b, indices) __builtin_shuffle(a, b, indices)
 enum { CAN_SHUFFLE = 1 };
 #endif
 /* Transposition of a matrix of R rows of vectors by log2(R) perfect shuffles. Each shuffle moves the highest

@@ -21,7 +21,7 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.table cimport EpilogueArgs, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
@@ -390,46 +390,46 @@ cdef int log_sum_exp(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- epilogues of fusion groups
 
-cdef void end_floats(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    along_float_rows(<Kind>(<const EpilogueArgs *>end).what, <const float *>x, rows, (<const EpilogueArgs *>end).n, <float *>out)
+cdef void epilogue_floats(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
+    along_float_rows(<Kind>(<const EpilogueArgs *>args).what, <const float *>x, rows, (<const EpilogueArgs *>args).n, <float *>out)
 
 
-cdef void end_doubles(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    along_rows[double](SOFTMAX, <double *>x, rows, (<const EpilogueArgs *>end).n, <double *>out, NULL)
+cdef void epilogue_doubles(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
+    along_rows[double](SOFTMAX, <double *>x, rows, (<const EpilogueArgs *>args).n, <double *>out, NULL)
 
 
-cdef bint read_rows(Kind what, int kind, int ndim, const npy_intp *dims, int64_t dim, IValue *dtype, EpilogueArgs *end) noexcept:
+cdef bint read_rows(Kind what, int kind, int ndim, const npy_intp *dims, int64_t dim, IValue *dtype, EpilogueArgs *args) noexcept:
     cdef int d
     if ndim == 0 or (dim != -1 and dim != ndim - 1) or not same_dtype(dtype, kind):
         return False
     if kind != FLOAT and (kind != DOUBLE or what != SOFTMAX):
         return False
-    end.function = end_floats if kind == FLOAT else end_doubles
-    end.what, end.kind, end.n, end.row_results, end.ndim = what, kind, dims[ndim - 1], dims[ndim - 1], ndim
+    args.function = epilogue_floats if kind == FLOAT else epilogue_doubles
+    args.what, args.kind, args.n, args.row_results, args.ndim = what, kind, dims[ndim - 1], dims[ndim - 1], ndim
     for d in range(ndim):
-        end.dims[d] = dims[d]
+        args.dims[d] = dims[d]
     return True
 
 
-cdef bint read_softmax(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_rows(SOFTMAX, kind, ndim, dims, others[0].v.i, others[1], end)
+cdef bint read_softmax(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_rows(SOFTMAX, kind, ndim, dims, others[0].v.i, others[1], args)
 
 
-cdef bint read_log_softmax(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
-    return read_rows(LOG_SOFTMAX, kind, ndim, dims, others[0].v.i, others[1], end)
+cdef bint read_log_softmax(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_rows(LOG_SOFTMAX, kind, ndim, dims, others[0].v.i, others[1], args)
 
 
-cdef bint read_log_sum_exp(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
+cdef bint read_log_sum_exp(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
     cdef IValue same
     cdef List listed = <List>others[0].v.o
     same.tag = TAG_NONE
-    if listed.size != 1 or not read_rows(LOG_SUM_EXP, kind, ndim, dims, list_item(<PyObject *>listed, 0).v.i, &same, end):
+    if listed.size != 1 or not read_rows(LOG_SUM_EXP, kind, ndim, dims, list_item(<PyObject *>listed, 0).v.i, &same, args):
         return False
-    end.row_results = 1
+    args.row_results = 1
     if others[1].v.i:
-        end.dims[ndim - 1] = 1
+        args.dims[ndim - 1] = 1
     else:
-        end.ndim = ndim - 1
+        args.ndim = ndim - 1
     return True
 
 

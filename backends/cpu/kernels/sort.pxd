@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 
 cdef struct Item:
     int64_t key
-    int64_t place
+    int64_t index
 
 # Allocate memory for `n` items; the caller releases it with `free`.
 cdef Item *allocate_items(Py_ssize_t n) except NULL

@@ -24,9 +24,9 @@ cdef int64_t HEAP_SELECT_RATIO = 64
 
 
 cdef inline void swap(Item *a, Item *b) noexcept nogil:
-    cdef Item kept = a[0]
+    cdef Item swapped = a[0]
     a[0] = b[0]
-    b[0] = kept
+    b[0] = swapped
 
 
 # ---------------------------------------------------------------- heaps
@@ -219,7 +219,7 @@ cdef Py_ssize_t quickselect(Item *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
             low = i
         if j >= k:
             high = j - 1
-    return a[k].place
+    return a[k].index
 
 
 # ---------------------------------------------------------------- functions for Python
@@ -235,7 +235,7 @@ cdef inline void fill(Item *items, const int64_t *keys, Py_ssize_t n) noexcept n
     cdef Py_ssize_t i
     for i in range(n):
         items[i].key = keys[i]
-        items[i].place = i
+        items[i].index = i
 
 
 def argsort(const int64_t[:, ::1] keys not None):
@@ -251,7 +251,7 @@ def argsort(const int64_t[:, ::1] keys not None):
             fill(items, &keys[row, 0], n)
             sort(items, items + n)
             for i in range(n):
-                out[row, i] = items[i].place
+                out[row, i] = items[i].index
     free(items)
     return result
 
@@ -271,7 +271,7 @@ def smallest(const int64_t[:, ::1] keys not None, Py_ssize_t k, bint ordered=Tru
             fill(items, &keys[row, 0], n)
             select_smallest(items, n, k, ordered)
             for i in range(k):
-                out[row, i] = items[i].place
+                out[row, i] = items[i].index
     free(items)
     return result
 

@@ -20,7 +20,7 @@ from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64, UINT8, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, Axis, contiguous_array_or_null, new_contiguous, set_result, read_axis, scalar_type
 from ts.backends.cpu.kernels.sort cimport Item, allocate_items, quickselect, select_smallest, sort
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -80,18 +80,18 @@ cdef void restore_tie_order(Item *items, npy_intp n) noexcept nogil:
         if last - first > 1:
             key = items[first].key
             for i in range(first, last):
-                items[i].key = items[i].place
+                items[i].key = items[i].index
             sort(items + first, items + last)
             for i in range(first, last):
                 items[i].key = key
         first = last
 
 
-cdef npy_intp median_place(const number *x, npy_intp n, npy_intp step, bint of_numbers, Item *items) noexcept nogil:
+cdef npy_intp median_index(const number *x, npy_intp n, npy_intp step, bint of_numbers, Item *items) noexcept nogil:
     """Return the index of the lower median; of equal elements, that of the element a stable sort puts
     there.
     """
-    cdef npy_intp i, missing = 0, first = -1, middle, place, before = 0
+    cdef npy_intp i, missing = 0, first = -1, middle, index, before = 0
     cdef int64_t key
     if number is float or number is double:
         for i in range(n):
@@ -102,8 +102,8 @@ cdef npy_intp median_place(const number *x, npy_intp n, npy_intp step, bint of_n
     if missing and not of_numbers:
         return first
     middle = max((n - missing - 1) // 2, <npy_intp>0)
-    place = quickselect(items, n, middle)
-    key = key_of(x[place * step])
+    index = quickselect(items, n, middle)
+    key = key_of(x[index * step])
     for i in range(n):
         before += key_of(x[i * step]) < key
     for i in range(n):
@@ -111,7 +111,7 @@ cdef npy_intp median_place(const number *x, npy_intp n, npy_intp step, bint of_n
             if before == middle:
                 return i
             before += 1
-    return place
+    return index
 
 
 cdef void rank_lines(const number *x, Task *task, Item *items, number *values, int64_t *indices) noexcept nogil:
@@ -127,7 +127,7 @@ cdef void rank_lines(const number *x, Task *task, Item *items, number *values, i
                 items[i].key = key_of(x[line + i * inner])
                 if task.descending:
                     items[i].key = ~items[i].key
-                items[i].place = i
+                items[i].index = i
             if task.selection <= ALL_STABLE:
                 sort(items, items + n)
                 if task.selection == ALL_STABLE:
@@ -135,13 +135,13 @@ cdef void rank_lines(const number *x, Task *task, Item *items, number *values, i
             elif task.selection <= FIRST_UNORDERED:
                 select_smallest(items, n, task.k, task.selection == FIRST)
             elif task.selection == NTH:
-                items[0].place = quickselect(items, n, task.k)
+                items[0].index = quickselect(items, n, task.k)
             else:
-                items[0].place = median_place(x + line, n, inner, task.selection == MEDIAN_OF_NUMBERS, items)
+                items[0].index = median_index(x + line, n, inner, task.selection == MEDIAN_OF_NUMBERS, items)
             for i in range(count):
-                indices[at + i * inner] = items[i].place
+                indices[at + i * inner] = items[i].index
                 if values != NULL:
-                    values[at + i * inner] = x[line + items[i].place * inner]
+                    values[at + i * inner] = x[line + items[i].index * inner]
 
 
 cdef bint has_keys(int kind) noexcept:
@@ -162,7 +162,7 @@ cdef void rank_lines_of_kind(int kind, void *x, Task *task, Item *items, void *v
 
 
 cdef int run_ranks(
-    Operator op, IValue *r, const int32_t *at, Task *task, int64_t dim, bint keepdim, bint with_values, bint with_places
+    Operator op, IValue *r, const int32_t *at, Task *task, int64_t dim, bint keepdim, bint with_values, bint with_indices
 ) except -1:
     """Run a task along a dimension; store the values, the indices or both as results."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
@@ -205,7 +205,7 @@ cdef int run_ranks(
     free(items)
     if with_values:
         set_result(&r[at[op.nargs]], result, kind)
-    if with_places:
+    if with_indices:
         set_result(&r[at[op.nargs + with_values]], where, INT64)
     return 0
 
@@ -270,7 +270,7 @@ cdef int median_of_all(Operator op, IValue *r, const int32_t *at, SelectionKind 
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef npy_intp none = 0
     cdef Item *items
-    cdef int64_t place
+    cdef int64_t index
     cdef int kind
     cdef void *value
     cdef ReleasedGil gil_state
@@ -285,7 +285,7 @@ cdef int median_of_all(Operator op, IValue *r, const int32_t *at, SelectionKind 
     value = data_of(<PyArrayObject *>result)
     items = allocate_items(task.axis.n)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
-    rank_lines_of_kind(kind, data_of(a), &task, items, value, &place)
+    rank_lines_of_kind(kind, data_of(a), &task, items, value, &index)
     take_gil(gil_state)
     free(items)
     return set_result(&r[at[op.nargs]], result, kind)

@@ -209,24 +209,24 @@ cdef object make_ufunc(int at):
 
 cdef object replace_loops(int at):
     cdef str name = NAMES[at].decode()
-    cdef cnp.ufunc found = getattr(np, name)
-    cdef int i, kept = 0
+    cdef cnp.ufunc ufunc = getattr(np, name)
+    cdef int i, count = 0
     for i, text in enumerate(getattr(np, name).types):
-        if "O" in text or kept == MAX_LOOPS:
+        if "O" in text or count == MAX_LOOPS:
             continue
         number = np.dtype(text[0]).num
-        replaced_types[at][2 * kept] = replaced_types[at][2 * kept + 1] = number
-        replaced_loops[at][kept] = <cnp.PyUFuncGenericFunction>found.functions[i]
-        functions[at][kept] = found.data[i]
+        replaced_types[at][2 * count] = replaced_types[at][2 * count + 1] = number
+        replaced_loops[at][count] = <cnp.PyUFuncGenericFunction>ufunc.functions[i]
+        functions[at][count] = ufunc.data[i]
         if text[0] == "f" and float_row(name) != NULL:
-            replaced_loops[at][kept] = <cnp.PyUFuncGenericFunction>floats_by_row
-            functions[at][kept] = <void *>float_row(name)
+            replaced_loops[at][count] = <cnp.PyUFuncGenericFunction>floats_by_row
+            functions[at][count] = <void *>float_row(name)
         elif text[0] == "d" and double_row(name) != NULL:
-            replaced_loops[at][kept] = <cnp.PyUFuncGenericFunction>doubles_by_row
-            functions[at][kept] = <void *>double_row(name)
-        kept += 1
+            replaced_loops[at][count] = <cnp.PyUFuncGenericFunction>doubles_by_row
+            functions[at][count] = <void *>double_row(name)
+        count += 1
     return cnp.PyUFunc_FromFuncAndData(
-        replaced_loops[at], functions[at], replaced_types[at], kept, 1, 1, -1, NAMES[at], NULL, 0
+        replaced_loops[at], functions[at], replaced_types[at], count, 1, 1, -1, NAMES[at], NULL, 0
     )
 
 

@@ -22,7 +22,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.fourier cimport COMPLEX_TO_REAL, REAL_TO_COMPLEX, transform_rows
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, is_tensor, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.walk cimport contiguous_copy

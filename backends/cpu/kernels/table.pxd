@@ -54,11 +54,11 @@ cdef ReadView find_view(str name) except? NULL
 # writes one result per row.
 ctypedef struct EpilogueArgs:
     # Arguments: the epilogue, rows, number of rows, output.
-    void (*function)(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil
+    void (*function)(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil
     # For sums, else NULL: `block` returns the partial sum of at most `reduce.BLOCK` elements, `finish`
     # computes the result from the total of the partial sums.
     double (*block)(const char *x, npy_intp n) noexcept nogil
-    void (*finish)(const void *end, double total, char *out) noexcept nogil
+    void (*finish)(const void *args, double total, char *out) noexcept nogil
     int what
     int source                         # ScalarType of the rows
     int kind                           # ScalarType of the result
@@ -69,13 +69,13 @@ ctypedef struct EpilogueArgs:
     double by
     const void *vectors[2]             # vectors with one element per row element, or NULL
 
-# For an operator that can end groups (`OperatorRecord.epilogue`): prepare the epilogue for rows of dtype
+# For an operator that can args groups (`OperatorRecord.epilogue`): prepare the epilogue for rows of dtype
 # `kind` in a tensor of shape `dims`, from the other arguments. Returns False if it does not reduce whole rows
 # along the last dimensions, or does not support the arguments.
-ctypedef bint (*ReadEnd)(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept
+ctypedef bint (*ReadEpilogue)(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept
 
-cdef int register_epilogue(str name, ReadEnd read) except -1
-cdef ReadEnd find_epilogue(str name) except? NULL
+cdef int register_epilogue(str name, ReadEpilogue read) except -1
+cdef ReadEpilogue find_epilogue(str name) except? NULL
 
 # For an operator that selects by a mask: register the argument positions of the mask and of the two choices.
 cdef int register_choice(str name, int mask, int first, int second) except -1

@@ -14,7 +14,7 @@ cdef dict kernels = {}                 # name -> address of the kernel function
 cdef dict tiles = {}
 cdef dict channels = {}
 cdef dict views = {}
-cdef dict ends = {}
+cdef dict epilogues = {}
 cdef dict choices = {}
 cdef set conversions = set()
 cdef dict loops = {}
@@ -23,7 +23,7 @@ cdef set imported_modules = set()
 
 def names():
     """Return all names registered by the modules imported so far."""
-    return {*kernels, *tiles, *channels, *views, *ends, *choices, *conversions, *loops}
+    return {*kernels, *tiles, *channels, *views, *epilogues, *choices, *conversions, *loops}
 
 
 cdef int import_registering_module(str name) except -1:
@@ -77,13 +77,13 @@ cdef ReadChannels find_channels(str name) except? NULL:
     return <ReadChannels>find_address(channels, name)
 
 
-cdef int register_epilogue(str name, ReadEnd read) except -1:
-    ends[name] = <size_t><void *>read
+cdef int register_epilogue(str name, ReadEpilogue read) except -1:
+    epilogues[name] = <size_t><void *>read
     return 0
 
 
-cdef ReadEnd find_epilogue(str name) except? NULL:
-    return <ReadEnd>find_address(ends, name)
+cdef ReadEpilogue find_epilogue(str name) except? NULL:
+    return <ReadEpilogue>find_address(epilogues, name)
 
 
 cdef int register_choice(str name, int mask, int first, int second) except -1:

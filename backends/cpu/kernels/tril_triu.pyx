@@ -18,7 +18,7 @@ from ts._core.tensor.ndarray cimport INT64, PyArrayObject, data_of, dims_of, ndi
 from ts._core.value.ivalue cimport IValue, TAG_BOOL
 from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype, store_scalar
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, item_size, new_contiguous, new_like, set_result, same_dtype, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 

@@ -16,7 +16,7 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.value.container cimport List, list_item, list_new, list_place
+from ts._core.value.container cimport List, list_item, list_new, list_slot
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.table cimport MAX_VIEW_ARGUMENTS, ReadView, View, register_kernel, register_view
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object, set_object_steal
@@ -122,8 +122,8 @@ cdef int store_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValu
     for i in range(count):
         dims[axis] = min(size, n - start)
         worked(0)
-        list_place(<PyObject *>parts, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
-        list_place(<PyObject *>parts, i).tag = TAG_OBJECT
+        list_slot(<PyObject *>parts, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
+        list_slot(<PyObject *>parts, i).tag = TAG_OBJECT
         parts.size = i + 1
         start += size
     Py_INCREF(parts)
@@ -189,8 +189,8 @@ cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
         if not 0 <= dims[axis] <= total - start:
             return call_python_kernel(op, r, at)
         worked(0)
-        list_place(<PyObject *>parts, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
-        list_place(<PyObject *>parts, i).tag = TAG_OBJECT
+        list_slot(<PyObject *>parts, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
+        list_slot(<PyObject *>parts, i).tag = TAG_OBJECT
         start += dims[axis]
         i += 1
         parts.size = i
@@ -219,8 +219,8 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
         worked(0)
-        list_place(<PyObject *>parts, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, i * step)
-        list_place(<PyObject *>parts, i).tag = TAG_OBJECT
+        list_slot(<PyObject *>parts, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, i * step)
+        list_slot(<PyObject *>parts, i).tag = TAG_OBJECT
         parts.size = i + 1
     Py_INCREF(parts)
     set_object_steal(&r[at[2]], <PyObject *>parts)

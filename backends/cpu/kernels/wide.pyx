@@ -10,7 +10,7 @@ from ts._core.tensor.ndarray cimport FLOAT, HALF, PyArrayObject
 from ts._core.tensor.overlap cimport has_internal_overlap
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, wrap_cpu
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, copy_value, release, set_object
-from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport is_tensor, scalar_type
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, to_float32, to_half_precision
 

@@ -49,23 +49,23 @@ cdef list script_lines(Code code, const Instruction *instruction):
 
 
 cdef list apply_watched(Node node, list gradients):
-    cdef list found
+    cdef list results
     outer = getattr(here, "node", None)
     here.node = node
     try:
-        found = node.apply(gradients)
+        results = node.apply(gradients)
         if nan_is_error:
-            check_nan(node, found)
+            check_nan(node, results)
     except Exception:
         warn_of(node)
         raise
     finally:
         here.node = outer
-    return found
+    return results
 
 
-cdef int check_nan(Node node, list found) except -1:
-    for i, gradient in enumerate(found):
+cdef int check_nan(Node node, list results) except -1:
+    for i, gradient in enumerate(results):
         if isinstance(gradient, Tensor) and bool(operator_function("any")(operator_function("isnan")(gradient))):
             raise RuntimeError(f"Function '{node.title()}' returned nan values in its {i}th output.")
     return 0

@@ -128,8 +128,8 @@ def backward(
     if not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     _check_inputs(wanted)
-    found = run_backward(roots, gradients, keep, create_graph, wanted, True)
-    for x, gradient in zip(wanted, found, strict=True):
+    results = run_backward(roots, gradients, keep, create_graph, wanted, True)
+    for x, gradient in zip(wanted, results, strict=True):
         if gradient is not None and hasattr(x, "is_leaf") and not x.is_leaf:
             x.grad = gradient if x.grad is None else x.grad + gradient
 
@@ -187,19 +187,19 @@ def grad(
         raise ValueError("grad requires non-empty inputs.")
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
-        found = _batched(roots, wanted, given, keep, create_graph)
+        results = _batched(roots, wanted, given, keep, create_graph)
     else:
         gradients = _gradients(roots, given)
         _check_inputs(wanted)
-        found = _pass(roots, gradients, keep, create_graph, wanted)
-    if not allow_unused and any(gradient is None for gradient in found):
+        results = _pass(roots, gradients, keep, create_graph, wanted)
+    if not allow_unused and any(gradient is None for gradient in results):
         raise RuntimeError(
             "One of the differentiated Tensors appears to not have been used in the graph. Set "
             "allow_unused=True if this is the desired behavior."
         )
     if materialize_grads:
-        found = [operator("zeros_like")(x) if g is None else g for x, g in zip(wanted, found, strict=True)]
-    return tuple(found)
+        results = [operator("zeros_like")(x) if g is None else g for x, g in zip(wanted, results, strict=True)]
+    return tuple(results)
 
 
 def _batched(roots: list[Any], wanted: list[Any], given: list[Any], keep: bool, create: bool) -> list[Any]:
@@ -212,5 +212,5 @@ def _batched(roots: list[Any], wanted: list[Any], given: list[Any], keep: bool, 
     n = len(next(g for g in given if g is not None))
     with opened_batch(n) as level:
         gradients = _gradients(roots, [None if g is None else batched(level, g) for g in given])
-        found = _pass(roots, gradients, keep, create, wanted)
-        return [None if g is None else unbatched(level, g) for g in found]
+        results = _pass(roots, gradients, keep, create, wanted)
+        return [None if g is None else unbatched(level, g) for g in results]

@@ -14,7 +14,7 @@ class DifferentiablePlan:
         self,
         forward: Function,
         output_count: int,
-        wants: tuple[bool, ...],
+        has_gradient: tuple[bool, ...],
         bases: tuple[int, ...],
         saves: tuple[int, ...],
         build: Callable[[tuple[int, ...]], BackwardVariant],

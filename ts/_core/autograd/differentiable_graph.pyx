@@ -36,7 +36,7 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box, copy_value
 from ts._core.value.no_python_construction cimport seal
 from ts._core.vm.function cimport Function
 
-from ts._core.value.build_lock import import_turn
+from ts._core.value.build_lock import import_lock
 
 cdef enum:
     MAX_ARGUMENTS = 60
@@ -63,27 +63,27 @@ cdef class DifferentiablePlan:
 
     cdef Function forward              # returns the results of the graph, then other values to save
     cdef int output_count, result_count
-    cdef tuple wants                   # numbers of the results that require grad
+    cdef tuple has_gradient                   # numbers of the results that require grad
     cdef tuple bases                   # for each output, the number of the result that it is a view of, or -1
     cdef tuple saves                   # saved values: i for argument i, -1 - j for result j
     cdef dict backwards                # bit mask of the results that have gradients -> backward function
     cdef object build  # function: numbers of the results that have gradients -> BackwardVariant
 
     def __init__(
-        self, Function forward not None, int output_count, tuple wants not None, tuple bases not None, tuple saves not None, build not None
+        self, Function forward not None, int output_count, tuple has_gradient not None, tuple bases not None, tuple saves not None, build not None
     ):
-        if not 0 < output_count <= len(wants) <= 64 or len(bases) != output_count:
-            raise ValueError(f"a plan has {output_count} of {len(wants)} results")
-        self.forward, self.output_count, self.result_count = forward, output_count, len(wants)
-        self.wants, self.bases, self.saves, self.build = wants, bases, saves, build
+        if not 0 < output_count <= len(has_gradient) <= 64 or len(bases) != output_count:
+            raise ValueError(f"a plan has {output_count} of {len(has_gradient)} results")
+        self.forward, self.output_count, self.result_count = forward, output_count, len(has_gradient)
+        self.has_gradient, self.bases, self.saves, self.build = has_gradient, bases, saves, build
         self.backwards = {}
 
     cdef BackwardVariant backward(self, uint64_t given):
-        found = self.backwards.get(given)
-        if found is None:
-            found = self.build(tuple([k for k in range(self.result_count) if given >> k & 1]))
-            self.backwards[given] = found
-        return <BackwardVariant?>found
+        variant = self.backwards.get(given)
+        if variant is None:
+            variant = self.build(tuple([k for k in range(self.result_count) if given >> k & 1]))
+            self.backwards[given] = variant
+        return <BackwardVariant?>variant
 
 
 cdef class GraphRule(Rule):
@@ -121,15 +121,15 @@ cdef class GraphRule(Rule):
             return <DifferentiablePlan>last[1]
         text = PyBytes_FromStringAndSize(key, n)
         if text in self.plans:
-            found = self.plans[text]
+            result = self.plans[text]
         elif len(self.plans) >= MAX_PLANS:
             return None
         else:
             args = [box(&r[at[i]]) for i in range(op.nargs)]
-            found = make_plan(self, args, [is_wanted(&r[at[i]]) for i in range(op.nargs)])
-            self.plans[text] = found
-        self.last = text, found
-        return <DifferentiablePlan>found
+            result = make_plan(self, args, [is_wanted(&r[at[i]]) for i in range(op.nargs)])
+            self.plans[text] = result
+        self.last = text, result
+        return <DifferentiablePlan>result
 
 
 cdef object planner = None
@@ -143,7 +143,7 @@ def set_planner(function):
 
 cdef object make_plan(GraphRule rule, list args, list wanted):
     if planner is None:
-        with import_turn():
+        with import_lock():
             import ts.autodiff.differentiable_plans  # noqa: F401
     return planner(rule, args, wanted)
 
@@ -257,7 +257,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
         results = &result if plan.result_count == 1 else (<Tuple>result.v.o).items
         node = noted(plan, op, args, results)
         for i in range(plan.output_count):
-            if plan.wants[i]:
+            if plan.has_gradient[i]:
                 adopt(plan, node, <Tensor>results[i].v.o, i)
         set_bool(&r[at[op.nargs]], True)
         for i in range(plan.output_count):
@@ -288,19 +288,19 @@ cdef GraphNode noted(DifferentiablePlan plan, Operator op, IValue *args, IValue 
             save_tensor(&node.saved[i], <Tensor>args[where].v.o, NO_RESULT)
         else:
             where = -1 - where
-            save_tensor(&node.saved[i], <Tensor>results[where].v.o, where if plan.wants[where] else NO_RESULT)
+            save_tensor(&node.saved[i], <Tensor>results[where].v.o, where if plan.has_gradient[where] else NO_RESULT)
     for i in range(plan.result_count):
-        if plan.wants[i]:
+        if plan.has_gradient[i]:
             expect(node, i, <Tensor>results[i].v.o)
     return node
 
 
 cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except -1:
-    if t.wants_grad:                   # the result is an argument that is returned unchanged
+    if t.requires_grad_flag:                   # the result is an argument that is returned unchanged
         return 0
     set_history(t, node, output)
     if t.base is not None:
-        if plan.bases[output] >= 0 and not t.base.wants_grad:
+        if plan.bases[output] >= 0 and not t.base.requires_grad_flag:
             set_history(t.base, node, plan.bases[output])
         t.history.version = version_of(t)
     return 0
@@ -326,28 +326,28 @@ cdef class GraphNode(SavingNode):
     cdef list apply(self, list gradients):
         cdef IValue values[MAX_READ]
         cdef IValue result
-        cdef BackwardVariant way
+        cdef BackwardVariant variant
         cdef uint64_t given = 0
         cdef int i, where, filled = 0
-        cdef list found = [None] * self.edge_count
+        cdef list results = [None] * self.edge_count
         if self.is_released:
             raise_released()
         for i in range(self.result_count):
             if gradients[i] is not None:
                 given |= <uint64_t>1 << i
-        way = self.plan.backward(given)
-        if len(way.gives) == 0:
-            return found
+        variant = self.plan.backward(given)
+        if len(variant.gives) == 0:
+            return results
         result.tag = TAG_NONE
         try:
-            for i, where in enumerate(way.reads):
+            for i, where in enumerate(variant.reads):
                 values[i].tag = TAG_NONE
                 filled = i + 1
                 set_object(&values[i], gradients[where] if where >= 0 else saved_tensor(&self.saved[-1 - where], self))
-            way.function.run_values(values, &result)
-            for i, edge in enumerate(way.gives):
-                found[edge] = box(&result if len(way.gives) == 1 else &(<Tuple>result.v.o).items[i])
-            return found
+            variant.function.run_values(values, &result)
+            for i, edge in enumerate(variant.gives):
+                results[edge] = box(&result if len(variant.gives) == 1 else &(<Tuple>result.v.o).items[i])
+            return results
         finally:
             for i in range(filled):
                 release(&values[i])

@@ -25,8 +25,8 @@ cdef class GraphTask:
     cdef int forget(self, NodeTask task) except -1
     cdef int give(self, Node node, int output, object gradient, bint owned) except -1
     cdef int work(self) except -1
-    cdef int turn(self, NodeTask task) except -1
-    cdef int pass_on(self, Node node, list found) except -1
+    cdef int run_task(self, NodeTask task) except -1
+    cdef int pass_on(self, Node node, list results) except -1
     cdef int call_before(self, NodeTask task) except -1
 
 

@@ -110,32 +110,32 @@ cdef class GraphTask:
 
     cdef int work(self) except -1:
         cdef NodeTask task
-        cdef int turns = 0
+        cdef int task_count = 0
         try:
             while self.heap:
-                turns += 1
-                if turns % SIGNALS_EVERY == 0:
+                task_count += 1
+                if task_count % SIGNALS_EVERY == 0:
                     PyErr_CheckSignals()
                 task = pop(self.heap)
                 self.forget(task)
                 self.current = task.node
-                self.turn(task)
+                self.run_task(task)
         finally:
             for task in self.heap:
                 self.forget(task)
         return 0
 
-    cdef int turn(self, NodeTask task) except -1:
+    cdef int run_task(self, NodeTask task) except -1:
         cdef Node node = task.node
-        cdef list found, gradients = task.gradients
+        cdef list results, gradients = task.gradients
         cdef bint is_leaf = type(node) is AccumulateGrad
         if node.hooks is not None:
             self.call_before(task)
         if self.captured is not None:
             wanted = self.captured.get(node)
             if wanted is not None:
-                for output, places in (<dict>wanted).items():
-                    for i in places:
+                for output, indices in (<dict>wanted).items():
+                    for i in indices:
                         self.answer[i] = gradients[output]
         if is_leaf:
             if self.accumulate and gradients[0] is not None:
@@ -145,34 +145,34 @@ cdef class GraphTask:
             return 0
         if self.needed is not None and not leads_on(node, self.needed):
             return 0
-        found = apply_watched(node, gradients) if searching else node.apply(gradients)
+        results = apply_watched(node, gradients) if searching else node.apply(gradients)
         if node.hooks is not None:
-            found = call_after(node.hooks, found, gradients)
+            results = call_after(node.hooks, results, gradients)
         if not self.keep:
             node.release_saved()
         task.gradients = gradients = None
-        self.pass_on(node, found)
+        self.pass_on(node, results)
         return 0
 
-    cdef int pass_on(self, Node node, list found) except -1:
+    cdef int pass_on(self, Node node, list results) except -1:
         cdef Edge *edge
         cdef Tensor gradient
         cdef Node to
         cdef int i
         cdef bint owned
-        if len(found) != node.edge_count:
+        if len(results) != node.edge_count:
             raise RuntimeError(
-                f"function {node.title()} returned an incorrect number of gradients (expected {node.edge_count}, got {len(found)})"
+                f"function {node.title()} returned an incorrect number of gradients (expected {node.edge_count}, got {len(results)})"
             )
         for i in range(node.edge_count):
             edge = &node.edges[i]
-            if edge.node == NULL or found[i] is None:
+            if edge.node == NULL or results[i] is None:
                 continue
             to = <Node>edge.node
-            if not isinstance(found[i], Tensor):
-                raise RuntimeError(f"expected Variable or None (got {type(found[i]).__name__})")
-            gradient = <Tensor>found[i]
-            found[i] = None
+            if not isinstance(results[i], Tensor):
+                raise RuntimeError(f"expected Variable or None (got {type(results[i]).__name__})")
+            gradient = <Tensor>results[i]
+            results[i] = None
             gradient = fitting(node, i, &to.results[edge.output], gradient)
             owned = is_ours(gradient)
             self.give(to, edge.output, gradient, owned)
@@ -249,12 +249,12 @@ cdef int retain_gradient(Tensor x, object gradient) except -1:
     return 0
 
 
-cdef list call_after(Hooks hooks, list found, list gradients):
+cdef list call_after(Hooks hooks, list results, list gradients):
     for hook in list(hooks.after.values()):
-        given = hook(tuple(found), tuple(gradients))
+        given = hook(tuple(results), tuple(gradients))
         if given is not None:
-            found = checked_gradients(given, found, name_of(hook))
-    return found
+            results = checked_gradients(given, results, name_of(hook))
+    return results
 
 
 cdef bint leads_on(Node node, set needed) except -1:

@@ -71,7 +71,7 @@ cdef object saved_or_none(FunctionNode node, int i):
 
 cdef list gradients_by_edge(FunctionNode node, tuple given):
     """Map the gradients that `backward` returned, one per argument, to the edges of the node."""
-    cdef list found = [None] * node.edge_count
+    cdef list results = [None] * node.edge_count
     cdef int i, edge, n = len(node.edge_at), count = len(given)
     while count > n and given[count - 1] is None:
         count -= 1
@@ -80,13 +80,13 @@ cdef list gradients_by_edge(FunctionNode node, tuple given):
     for i in range(n):
         edge = node.edge_at[i]
         if edge >= 0:
-            found[edge] = given[i]
+            results[edge] = given[i]
         elif given[i] is not None:
             raise RuntimeError(
                 f"function {node.title()} returned a gradient different than None at position {i + 1}, but the corresponding "
                 "forward input was not a Variable"
             )
-    return found
+    return results
 
 
 # ---------------------------------------------------------------- forward
@@ -170,32 +170,32 @@ cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) e
 
 cdef set identities(object tensors, str refusal):
     """Return the ids of marked tensors; raise RuntimeError(`refusal`) for values that are not tensors."""
-    cdef set found = set()
+    cdef set ids = set()
     for t in tensors or ():
         if not isinstance(t, Tensor):
             raise RuntimeError(f"{refusal} {type(t).__name__}")
-        found.add(id(t))
-    return found
+        ids.add(id(t))
+    return ids
 
 
 cdef Tensor left_alone(Tensor t, int edge):
     """Return a non-differentiable result; a tensor that requires grad is detached."""
     if needs_grad(t):
         return operator_function("detach")(t)
-    if edge < 0 and t.base is not None and t.base.wants_grad:
+    if edge < 0 and t.base is not None and t.base.requires_grad_flag:
         history_of(t).creation = BY_FUNCTION
     return t
 
 
 cdef Tensor adopted(FunctionNode node, Tensor t, int i, int edge, int tensors):
-    cdef Tensor made = t
+    cdef Tensor result = t
     if edge >= 0:  # the result is an argument returned unchanged; a view of it gets the new history
-        made = operator_function("view_as")(t, t)
-    set_history(made, node, i)
-    if made.base is not None:
-        made.history.version = version_of(made)
-        made.history.creation = ONE_OF_SEVERAL if tensors > 1 else BY_FUNCTION
-    return made
+        result = operator_function("view_as")(t, t)
+    set_history(result, node, i)
+    if result.base is not None:
+        result.history.version = version_of(result)
+        result.history.creation = ONE_OF_SEVERAL if tensors > 1 else BY_FUNCTION
+    return result
 
 
 cdef int adopt_written(FunctionNode node, Tensor t, int i, int edge, int tensors) except -1:

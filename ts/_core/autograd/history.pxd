@@ -9,7 +9,7 @@ cdef Node edge_of(Tensor t, int *output)
 # Connect edge `i` of `node` to the backward node of `t`.
 cdef inline int connect_to(Node node, int i, Tensor t) except -1:
     cdef int output = 0
-    if t.base is None and t.wants_grad and t.history is not None and t.history.node is not None:
+    if t.base is None and t.requires_grad_flag and t.history is not None and t.history.node is not None:
         connect(node, i, <Node>t.history.node, t.history.output)
     else:
         to = edge_of(t, &output)
@@ -21,7 +21,7 @@ cdef inline int connect_to(Node node, int i, Tensor t) except -1:
 cdef inline int set_history(Tensor t, Node node, int output) except -1:
     cdef AutogradMeta history = history_of(t)
     history.node, history.output = node, output
-    t.wants_grad = True
+    t.requires_grad_flag = True
     return 0
 
 # Set the history of `t` after an in-place write. `edge` is the edge of `node` for the previous value of `t`,

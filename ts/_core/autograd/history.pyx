@@ -25,12 +25,12 @@ cdef int refresh(Tensor view) except -1:
     cdef AutogradMeta history = history_of(view)
     cdef Tensor base = view.base
     cdef int now = version_of(view)
-    if history.version == now and history.node is not None or not base.wants_grad:
+    if history.version == now and history.node is not None or not base.requires_grad_flag:
         return 0
     node = view_node(view, base)
     before, output = history.node, history.output
     history.node, history.output, history.version = node, 0, now
-    view.wants_grad = True
+    view.requires_grad_flag = True
     if history.retained:
         move_retained(view, before, output)
     return 0
@@ -77,20 +77,20 @@ cdef int check_write_to(Tensor t) except -1:
         if needs_grad(t) and (t.history is None or t.history.node is None):
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         return 0
-    if t.history is not None and t.history.creation != DEFAULT and (t.wants_grad or base.wants_grad):
+    if t.history is not None and t.history.creation != DEFAULT and (t.requires_grad_flag or base.requires_grad_flag):
         raise_written_view(t)
-    if base.wants_grad and t.history is None and not is_rebased(base) and is_differentiable(t):
-        raise RuntimeError(MADE_UNRECORDED +
+    if base.requires_grad_flag and t.history is None and not is_rebased(base) and is_differentiable(t):
+        raise RuntimeError(CREATED_UNRECORDED +
             "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
             "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both "
             "outside (if you want the inplace to be tracked)."
         )
-    if (base.wants_grad or needs_grad(t)) and (base.history is None or base.history.node is None):
+    if (base.requires_grad_flag or needs_grad(t)) and (base.history is None or base.history.node is None):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     return 0
 
 
-cdef str MADE_UNRECORDED = "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+cdef str CREATED_UNRECORDED = "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
 
 
 cdef int raise_written_view(Tensor t) except -1:
@@ -103,7 +103,7 @@ cdef int raise_written_view(Tensor t) except -1:
             "the inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
             "tracked)."
         )
-    begin = MADE_UNRECORDED if node is None else (
+    begin = CREATED_UNRECORDED if node is None else (
         f"Output {t.history.output} of {(<Node>node).forward_title()} is a view and is being modified inplace. "
     )
     if t.history.creation == ONE_OF_SEVERAL:
@@ -140,7 +140,7 @@ cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1:
     whole = written_view(t, base, node, output, edge)
     set_history_of_written(base, whole, 0)
     history_of(t).version = -1         # the node of the view is replaced at the next access
-    t.wants_grad = True
+    t.requires_grad_flag = True
     if t.history.retained:
         refresh(t)
     return 0
@@ -194,7 +194,7 @@ def is_retained(Tensor x not None):
 def forget(Tensor x not None):
     """Make `x` a leaf that does not require grad."""
     cdef AutogradMeta history = x.history
-    x.wants_grad = False
+    x.requires_grad_flag = False
     if history is not None:
         history.node, history.output, history.rebased, history.retained = None, 0, False, False
 

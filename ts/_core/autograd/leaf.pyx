@@ -85,14 +85,14 @@ cdef Tensor adopted(Tensor leaf, Tensor gradient):
     """Return a gradient whose class defines `__torch_dispatch__`: detached, or copied if its strides differ
     from the leaf's.
     """
-    cdef Tensor made
+    cdef Tensor result
     if tuple(gradient.array.shape) == tuple(leaf.array.shape) and gradient.stride() == leaf.stride():
         return detached_from(gradient)
-    made = operator_function("new_empty_strided")(
+    result = operator_function("new_empty_strided")(
         gradient, list(leaf.array.shape), list(leaf.stride()), dtype=gradient.dtype, layout=gradient.layout, device=gradient.device
     )
-    operator_function("copy_")(made, gradient)
-    return made
+    operator_function("copy_")(result, gradient)
+    return result
 
 
 cdef bint fits(Tensor leaf, Tensor gradient) except -1:
@@ -146,30 +146,30 @@ cdef Tensor total(Tensor gradient, Tensor other):
 
 cdef Tensor copied(Tensor leaf, Tensor gradient, bint recorded):
     """Copy a gradient to the memory layout of the leaf."""
-    cdef Tensor made
+    cdef Tensor result
     if recorded or gradient.backend == BACKEND_SPARSE or leaf.backend == BACKEND_SPARSE:
         return operator_function("clone")(gradient)
-    made = operator_function("empty_like")(leaf, dtype=gradient.dtype)
-    operator_function("copy_")(made, gradient)
-    return made
+    result = operator_function("empty_like")(leaf, dtype=gradient.dtype)
+    operator_function("copy_")(result, gradient)
+    return result
 
 
 cdef AccumulateGrad accumulator_of(Tensor leaf):
     cdef AutogradMeta history = history_of(leaf)
-    cdef AccumulateGrad made
+    cdef AccumulateGrad accumulator
     if history.accumulator != NULL:
-        made = <AccumulateGrad>history.accumulator
-        if not is_expected(&made.results[0], leaf):
-            expect(made, 0, leaf)      # the array of the leaf was replaced since
-        return made
-    made = AccumulateGrad.__new__(AccumulateGrad)
-    made.variable = leaf
-    make_room(made, 0, 1)
-    expect(made, 0, leaf)
-    made.sequence = next_sequence()
-    made.hooks = history.hooks
-    history.accumulator = <PyObject *>made
-    return made
+        accumulator = <AccumulateGrad>history.accumulator
+        if not is_expected(&accumulator.results[0], leaf):
+            expect(accumulator, 0, leaf)      # the array of the leaf was replaced since
+        return accumulator
+    accumulator = AccumulateGrad.__new__(AccumulateGrad)
+    accumulator.variable = leaf
+    make_room(accumulator, 0, 1)
+    expect(accumulator, 0, leaf)
+    accumulator.sequence = next_sequence()
+    accumulator.hooks = history.hooks
+    history.accumulator = <PyObject *>accumulator
+    return accumulator
 
 
 cdef bint is_expected(Expected *like, Tensor leaf) except -1:

@@ -53,8 +53,8 @@ cdef class Node:
         """Return the name of the forward operator, such as "Mul" for MulBackward0 and "Elu1" for
         EluBackward1.
         """
-        name, way, number = self.title().rpartition("Backward")
-        return name + number.removesuffix("0") if way and (not number or number.isdigit()) else self.title()
+        name, suffix, number = self.title().rpartition("Backward")
+        return name + number.removesuffix("0") if suffix and (not number or number.isdigit()) else self.title()
 
     def name(self):
         """Return the name of the node, such as "MulBackward0"."""
@@ -66,11 +66,11 @@ cdef class Node:
     @property
     def next_functions(self):
         """Return (node, output number) for each argument; (None, 0) for an argument without gradient."""
-        found = []
+        functions = []
         for i in range(self.edge_count):
             node = self.edges[i].node
-            found.append((None, 0) if node == NULL else (<object>node, self.edges[i].output))
-        return tuple(found)
+            functions.append((None, 0) if node == NULL else (<object>node, self.edges[i].output))
+        return tuple(functions)
 
     @property
     def _input_metadata(self):
@@ -94,8 +94,8 @@ cdef class Node:
         for gradient in gradients:
             if gradient is not None and not isinstance(gradient, Tensor):
                 raise TypeError(f"a gradient is a Tensor or None, not {type(gradient).__name__}")
-        found = self.apply(list(gradients))
-        return found[0] if len(found) == 1 else tuple(found)
+        results = self.apply(list(gradients))
+        return results[0] if len(results) == 1 else tuple(results)
 
     def register_hook(self, hook):
         """Register a hook that is called after the node: hook(argument gradients, result gradients).
@@ -119,8 +119,8 @@ cdef object described(Expected *like):
     if like.dims == NULL:
         return None
     backend = backend_registry().at(like.backend)
-    place = devices.device(backend.name, like.device_index if backend.numbered else None)
-    return InputMetadata(tuple([like.dims[k] for k in range(like.ndim)]), dtypes.BY_CODE[like.scalar_type], place)
+    device = devices.device(backend.name, like.device_index if backend.numbered else None)
+    return InputMetadata(tuple([like.dims[k] for k in range(like.ndim)]), dtypes.BY_CODE[like.scalar_type], device)
 
 
 cdef object handle(object hooks, object hook):

@@ -5,47 +5,47 @@
    reused node is in the state in which `tp_new` of the class creates it. If the list is full, the
    deallocation function that Cython generated is called. */
 
-#ifndef TS_KEPT_NODES_H
-#define TS_KEPT_NODES_H
+#ifndef TS_NODE_FREELIST_H
+#define TS_NODE_FREELIST_H
 
 #include <Python.h>
 
-#define MAX_KEPT_NODES 256
+#define MAX_FREE_NODES 256
 
-static PyObject *kept_nodes[MAX_KEPT_NODES];
-static int kept_node_count;
+static PyObject *free_nodes[MAX_FREE_NODES];
+static int free_node_count;
 static destructor dealloc_rest;
 static void (*empty_node)(PyObject *);
 
-static void dealloc_kept_node(PyObject *node) {
+static void dealloc_or_keep_node(PyObject *node) {
     PyObject_GC_UnTrack(node);
-    Py_TRASHCAN_BEGIN(node, dealloc_kept_node) /* limits the recursion, because chains of nodes may have any length */
+    Py_TRASHCAN_BEGIN(node, dealloc_or_keep_node) /* limits the recursion, because chains of nodes may have any length */
     if (*(PyObject **)((char *)node + Py_TYPE(node)->tp_weaklistoffset))
         PyObject_ClearWeakRefs(node);
     Py_SET_REFCNT(node, 1); /* for the function that empties a node */
     empty_node(node);
     Py_SET_REFCNT(node, 0);
-    if (kept_node_count < MAX_KEPT_NODES)
-        kept_nodes[kept_node_count++] = node;
+    if (free_node_count < MAX_FREE_NODES)
+        free_nodes[free_node_count++] = node;
     else
         dealloc_rest(node);
     Py_TRASHCAN_END
 }
 
 /* Install the free list; called before the class has objects. The class must have no subclasses. */
-static void keep_nodes(PyObject *cls, void (*empty)(PyObject *)) {
+static void use_free_list(PyObject *cls, void (*empty)(PyObject *)) {
     PyTypeObject *type = (PyTypeObject *)cls;
     empty_node = empty;
-    dealloc_rest = type->tp_dealloc, type->tp_dealloc = dealloc_kept_node;
+    dealloc_rest = type->tp_dealloc, type->tp_dealloc = dealloc_or_keep_node;
     PyType_Modified(type);
 }
 
 /* Return a node from the free list as a new reference; NULL without an exception if the list is empty. */
-static inline PyObject *kept_node(void) {
+static inline PyObject *pop_free_node(void) {
     PyObject *node;
-    if (!kept_node_count)
+    if (!free_node_count)
         return NULL;
-    node = kept_nodes[--kept_node_count];
+    node = free_nodes[--free_node_count];
     _Py_NewReference(node);
     PyObject_GC_Track(node);
     return node;

@@ -19,7 +19,7 @@ cdef class OperatorNode(SavingNode):
     cdef int *starts  # number of the first edge of each input of the rule; NULL if each input has one edge
 
     cdef list saved_names(self)
-    cdef int place_of(self, str attribute) except -2
+    cdef int saved_index(self, str attribute) except -2
 
 
 cdef class MissingNode(Node):

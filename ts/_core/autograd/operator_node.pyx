@@ -25,8 +25,8 @@ from ts.errors import ScriptRuntimeError
 
 
 cdef extern from "node_freelist.h":
-    void keep_nodes(type cls, void (*empty)(PyObject *node) noexcept) noexcept
-    PyObject *kept_node() noexcept
+    void use_free_list(type cls, void (*empty)(PyObject *node) noexcept) noexcept
+    PyObject *pop_free_node() noexcept
 
 
 cdef class OperatorNode(SavingNode):
@@ -69,7 +69,7 @@ cdef class OperatorNode(SavingNode):
         (`_raw_saved_self`).
         """
         cdef IValue value
-        cdef int i = self.place_of(name)
+        cdef int i = self.saved_index(name)
         if i < 0:
             raise AttributeError(f"'{self.title()}' object has no attribute '{name}'")
         if name.startswith("_raw"):
@@ -79,10 +79,10 @@ cdef class OperatorNode(SavingNode):
         value.tag = TAG_NONE
         unpack(self, i, [], &value)
         try:
-            found = box(&value)
+            saved_value = box(&value)
         finally:
             release(&value)
-        return tuple(found) if type(found) is list else found
+        return tuple(saved_value) if type(saved_value) is list else saved_value
 
     def __dir__(self):
         return [*object.__dir__(self), *["_saved_" + name for name in self.saved_names() if name]]
@@ -98,7 +98,7 @@ cdef class OperatorNode(SavingNode):
             for i in range(self.formula.count)
         ]
 
-    cdef int place_of(self, str attribute) except -2:
+    cdef int saved_index(self, str attribute) except -2:
         if not attribute.startswith(("_saved_", "_raw_saved_")):
             return -1
         names = self.saved_names()
@@ -150,10 +150,10 @@ cdef void empty(PyObject *x) noexcept:
 
 
 cdef OperatorNode operator_node(Rule rule, Formula formula):
-    cdef PyObject *kept = kept_node()
+    cdef PyObject *free_node = pop_free_node()
     cdef OperatorNode node
-    if kept != NULL:
-        node = <OperatorNode>kept
+    if free_node != NULL:
+        node = <OperatorNode>free_node
         Py_DECREF(node)
     else:
         node = OperatorNode.__new__(OperatorNode)
@@ -217,24 +217,24 @@ cdef int put_gradients(OperatorNode node, list gradients, IValue *out) except -1
 cdef object zeros_like(Expected *like):
     shape = [like.dims[k] for k in range(like.ndim)]
     backend = backend_registry().at(like.backend)
-    place = devices.device(backend.name, like.device_index if backend.numbered else None)
-    return operator_function("zeros")(shape, dtype=dtypes.BY_CODE[like.scalar_type], device=place)
+    device = devices.device(backend.name, like.device_index if backend.numbered else None)
+    return operator_function("zeros")(shape, dtype=dtypes.BY_CODE[like.scalar_type], device=device)
 
 
 cdef list distributed(OperatorNode node, IValue *result):
     """Return for each edge of the node its gradient in the formula's result."""
-    cdef list found = [None] * node.edge_count
+    cdef list gradients_of_edges = [None] * node.edge_count
     cdef Formula f = node.formula
     cdef IValue *items = result
     cdef int i
     if f.given_count > 1:
         items = (<Tuple>result.v.o).items
     for i in range(f.given_count):
-        place(node, found, f.given_at[i], &items[i])
-    return found
+        store_gradients(node, gradients_of_edges, f.given_at[i], &items[i])
+    return gradients_of_edges
 
 
-cdef int place(OperatorNode node, list found, int input, IValue *value) except -1:
+cdef int store_gradients(OperatorNode node, list gradients, int input, IValue *value) except -1:
     cdef Py_ssize_t k
     cdef IValue item
     cdef int edge = input if node.starts == NULL else node.starts[input]
@@ -242,15 +242,15 @@ cdef int place(OperatorNode node, list found, int input, IValue *value) except -
         return 0
     if type(<object>value.v.o) is not List:
         if node.edges[edge].node != NULL:
-            found[edge] = <object>value.v.o
+            gradients[edge] = <object>value.v.o
         return 0
     for k in range(min((<List>value.v.o).size, node.edge_count - edge)):
         item = list_item(value.v.o, k)
         if item.tag == TAG_OBJECT and node.edges[edge + k].node != NULL:
-            found[edge + k] = <object>item.v.o
+            gradients[edge + k] = <object>item.v.o
     return 0
 
 
-keep_nodes(OperatorNode, empty)
+use_free_list(OperatorNode, empty)
 seal(OperatorNode)
 seal(MissingNode)

@@ -81,21 +81,21 @@ cdef class PartialBackward(GraphTask):
             del self.tasks[node]
         return 0
 
-    cdef int turn(self, NodeTask task) except -1:
+    cdef int run_task(self, NodeTask task) except -1:
         cdef Node node = task.node
         if task.gradients.count(None) == len(task.gradients):
             return self.pass_on(node, [None] * node.edge_count)
         if type(node) is not AccumulateGrad:
-            return GraphTask.turn(self, task)
+            return GraphTask.run_task(self, task)
         if node.hooks is not None:
             self.call_before(task)
         if task.gradients[0] is not None:
             self.add((<AccumulateGrad>node).variable, task.gradients[0], task.owned & 1)
         return 0
 
-    cdef int pass_on(self, Node node, list found) except -1:
+    cdef int pass_on(self, Node node, list results) except -1:
         cdef int i
-        GraphTask.pass_on(self, node, found)
+        GraphTask.pass_on(self, node, results)
         for i in range(node.edge_count):
             if node.edges[i].node != NULL:
                 self.arrived(<Node>node.edges[i].node)
@@ -104,20 +104,20 @@ cdef class PartialBackward(GraphTask):
 
 cdef list as_edges(list edges):
     cdef int output = 0
-    cdef list found = []
+    cdef list result = []
     for edge in edges:
         node = edge_from(edge, &output)
         if node is None:
             raise RuntimeError("a pass begins with tensors that want gradients")
-        found.append((node, output))
-    return found
+        result.append((node, output))
+    return result
 
 
 def reach(list roots not None, type kind not None):
     """Return {node: bits} for the nodes of class `kind` that are reachable; bit `i` is set if root `i`
     reaches it.
     """
-    cdef dict bits = {}, found = {}
+    cdef dict bits = {}, masks = {}
     cdef Node node, to
     cdef int i
     for root, edges in enumerate(roots):
@@ -126,9 +126,9 @@ def reach(list roots not None, type kind not None):
     for node in sorted(nodes_from(list(bits)), key=sequence_of, reverse=True):
         mask = bits.pop(node)
         if isinstance(node, kind):
-            found[node] = mask
+            masks[node] = mask
         for i in range(node.edge_count):
             if node.edges[i].node != NULL:
                 to = <Node>node.edges[i].node
                 bits[to] = bits.get(to, 0) | mask
-    return found
+    return masks

@@ -2,7 +2,7 @@
 
 from libc.stdlib cimport free, malloc
 
-from ts._core.value.build_lock import import_turn
+from ts._core.value.build_lock import import_lock
 
 
 cdef class Formula:
@@ -60,12 +60,12 @@ cdef class Rule:
     cdef Formula formula(self, uint64_t wanted):
         if self.last is not None and self.last_wanted == wanted:
             return self.last
-        found = self.formulas.get(wanted)
-        if found is None:
-            found = self.build(wanted)
-            (<Formula?>found).find_inputs(self.inputs)
-            self.formulas[wanted] = found
-        self.last, self.last_wanted = <Formula?>found, wanted
+        result = self.formulas.get(wanted)
+        if result is None:
+            result = self.build(wanted)
+            (<Formula?>result).find_inputs(self.inputs)
+            self.formulas[wanted] = result
+        self.last, self.last_wanted = <Formula?>result, wanted
         return self.last
 
 
@@ -83,6 +83,6 @@ def set_rules(function):
 
 cdef Rule rule_of(object record):
     if give_rule is None:
-        with import_turn():
+        with import_lock():
             import ts.ops.derivatives.tape_rules  # noqa: F401
     return <Rule?>give_rule(record)

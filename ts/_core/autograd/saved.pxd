@@ -65,6 +65,6 @@ cdef SavedTensorList save_several(List tensors, bint are_results)
 cdef List saved_several(SavedTensorList saved, Node owner)
 
 
-# Return the `SavedTensor` at index `place`, on which hooks can be registered; None if the saved value is not
+# Return the `SavedTensor` at index `index`, on which hooks can be registered; None if the saved value is not
 # a tensor.
-cdef object saved_at(SavingNode node, int place)
+cdef object saved_at(SavingNode node, int index)

@@ -74,16 +74,16 @@ cdef Tensor without_history(Tensor t):
     Afterwards, the owner of the version counter is a tensor without history: the returned tensor if the
     memory is unshared.
     """
-    cdef Tensor made
+    cdef Tensor result
     if t.owner is not None or t.backend != BACKEND_CPU or is_layered(t) or not is_alone(<PyObject *>t.array):
-        made = detached_from(t)
-        made.owner = counter_apart(t)
-        return made
-    made = Tensor.__new__(Tensor)
-    made.array, made.scalar_type, made.backend, made.device_index = t.array, t.scalar_type, t.backend, t.device_index
-    made.version = t.version
-    t.owner = made
-    return made
+        result = detached_from(t)
+        result.owner = counter_apart(t)
+        return result
+    result = Tensor.__new__(Tensor)
+    result.array, result.scalar_type, result.backend, result.device_index = t.array, t.scalar_type, t.backend, t.device_index
+    result.version = t.version
+    t.owner = result
+    return result
 
 
 cdef bint is_alone(PyObject *array) noexcept:
@@ -101,8 +101,8 @@ cdef int save_tensor(Saved *s, Tensor t, int output) except -1:
             "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use "
             "`torch.no_grad()` instead of `torch.inference_mode()`."
         )
-    kept = t if output == NO_RESULT else without_history(t)
-    set_object(&s.value, kept)
+    detached = t if output == NO_RESULT else without_history(t)
+    set_object(&s.value, detached)
     s.version, s.output = version_of(t), output
     if hooked:
         hooks = getattr(here, "hooks", None)
@@ -114,14 +114,14 @@ cdef int save_tensor(Saved *s, Tensor t, int output) except -1:
 
 cdef int pack_with(Saved *s, object pack, object unpack) except -1:
     cdef Tensor t = <Tensor>s.value.v.o
-    cdef PackedTensor made = PackedTensor.__new__(PackedTensor)
+    cdef PackedTensor packed_tensor = PackedTensor.__new__(PackedTensor)
     cdef int version = version_of(t)
     cdef bint before
-    if t.wants_grad:
-        made.node = edge_of(t, &made.output)
+    if t.requires_grad_flag:
+        packed_tensor.node = edge_of(t, &packed_tensor.output)
     before = set_flag(GRAD_DISABLED, True)
     try:
-        made.packed, made.unpack = pack(t), unpack
+        packed_tensor.packed, packed_tensor.unpack = pack(t), unpack
     finally:
         set_flag(GRAD_DISABLED, before)
     if version_of(t) != version:
@@ -130,12 +130,12 @@ cdef int pack_with(Saved *s, object pack, object unpack) except -1:
             "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform "
             "in-place operations on the input to a pack hook."
         )
-    set_object(&s.value, made)
+    set_object(&s.value, packed_tensor)
     return 0
 
 
 cdef Tensor saved_tensor(Saved *s, Node owner):
-    cdef Tensor t, made
+    cdef Tensor t, result
     cdef PackedTensor packed
     # a hook ran Python code, and another pass released the value
     if s.version == LET_GO or s.value.tag != TAG_OBJECT:
@@ -148,50 +148,50 @@ cdef Tensor saved_tensor(Saved *s, Node owner):
         raise_modified(t, s.version, owner, s.output)
     if s.output == NO_RESULT or (context_flags() & GRAD_DISABLED and not is_dispatched(t)):
         return t
-    made = detached_from(t)
-    set_history(made, owner, s.output)
-    return made
+    result = detached_from(t)
+    set_history(result, owner, s.output)
+    return result
 
 
 cdef Tensor unpacked(PackedTensor packed, Node owner, int output):
-    cdef Tensor made
-    found = packed.unpack(packed.packed)
-    if not isinstance(found, Tensor):
+    cdef Tensor result
+    tensor = packed.unpack(packed.packed)
+    if not isinstance(tensor, Tensor):
         raise TypeError(
-            f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found).__name__}"
+            f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(tensor).__name__}"
         )
-    made = detached_from(<Tensor>found)
-    if packed.node is not None and not (made.dtype.is_floating_point or made.dtype.is_complex):
+    result = detached_from(<Tensor>tensor)
+    if packed.node is not None and not (result.dtype.is_floating_point or result.dtype.is_complex):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if output != NO_RESULT:
-        set_history(made, owner, output)
+        set_history(result, owner, output)
     elif packed.node is not None:
-        set_history(made, packed.node, packed.output)
-    return made
+        set_history(result, packed.node, packed.output)
+    return result
 
 
 cdef SavedTensorList save_several(List tensors, bint are_results):
-    cdef SavedTensorList made = SavedTensorList.__new__(SavedTensorList)
+    cdef SavedTensorList saved_list = SavedTensorList.__new__(SavedTensorList)
     cdef IValue item
     cdef Saved one
     cdef Py_ssize_t k
-    made.spec, made.items, made.versions, made.are_results = tensors.spec, [], [], are_results
+    saved_list.spec, saved_list.items, saved_list.versions, saved_list.are_results = tensors.spec, [], [], are_results
     for k in range(tensors.size):
         item = list_item(<PyObject *>tensors, k)
         if item.tag != TAG_OBJECT or item.v.o == NULL:
-            made.items.append(None)
-            made.versions.append(UNCHECKED)
+            saved_list.items.append(None)
+            saved_list.versions.append(UNCHECKED)
             continue
         save_tensor(&one, <Tensor>item.v.o, <int>k if are_results else NO_RESULT)
-        made.items.append(<object>one.value.v.o)
-        made.versions.append(one.version)
+        saved_list.items.append(<object>one.value.v.o)
+        saved_list.versions.append(one.version)
         release(&one.value)
-    return made
+    return saved_list
 
 
 cdef List saved_several(SavedTensorList saved, Node owner):
     cdef Py_ssize_t k, n = len(saved.items)
-    cdef List made = list_new(saved.spec, n)
+    cdef List result = list_new(saved.spec, n)
     cdef IValue item
     cdef Saved one
     for k in range(n):
@@ -200,9 +200,9 @@ cdef List saved_several(SavedTensorList saved, Node owner):
             one.value.tag, one.value.v.o = TAG_OBJECT, <PyObject *>saved.items[k]
             one.version, one.output = saved.versions[k], <int>k if saved.are_results else NO_RESULT
             set_object(&item, saved_tensor(&one, owner))
-        list_store(<PyObject *>made, k, &item)
-        made.size = k + 1
-    return made
+        list_store(<PyObject *>result, k, &item)
+        result.size = k + 1
+    return result
 
 
 cdef int raise_modified(Tensor t, int expected, Node owner, int output) except -1:
@@ -273,12 +273,12 @@ cdef class SavedTensor:
     """Handle of one saved tensor (`_raw_saved_self`), on which hooks can be registered."""
 
     cdef SavingNode node
-    cdef int place
+    cdef int index
 
     cdef Saved *there(self) except NULL:
-        if self.node.saved == NULL or self.node.saved[self.place].version == LET_GO:
+        if self.node.saved == NULL or self.node.saved[self.index].version == LET_GO:
             raise_released()
-        return &self.node.saved[self.place]
+        return &self.node.saved[self.index]
 
     @property
     def data(self):
@@ -307,14 +307,14 @@ def save(Tensor x not None):
     return saved_at(node, 0)
 
 
-cdef object saved_at(SavingNode node, int place):
-    cdef SavedTensor made = SavedTensor.__new__(SavedTensor)
+cdef object saved_at(SavingNode node, int index):
+    cdef SavedTensor result = SavedTensor.__new__(SavedTensor)
     if node.is_released or node.saved == NULL:
         raise_released()
-    if node.saved[place].version == UNCHECKED:
+    if node.saved[index].version == UNCHECKED:
         return None
-    made.node, made.place = node, place
-    return made
+    result.node, result.index = node, index
+    return result
 
 
 

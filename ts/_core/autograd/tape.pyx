@@ -388,7 +388,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
     expect(node, output, t)
     if rule.written >= 0:
         return rebase_history(t, node, output, edge_of_input(rule, node))
-    if t.wants_grad:                   # the result is an argument that is returned unchanged
+    if t.requires_grad_flag:                   # the result is an argument that is returned unchanged
         return 0
     set_history(t, node, output)
     if t.base is not None:

@@ -33,7 +33,7 @@ cdef class ViewNode(Node):
     cdef Py_ssize_t offset
     cdef BaseViewRelation reading
 
-    cdef int place(self, Tensor view, Tensor base) except -1:
+    cdef int set_geometry(self, Tensor view, Tensor base) except -1:
         self.reading = AS_IT_IS
         if view.scalar_type != base.scalar_type:
             self.reading = AS_PAIRS if base.dtype.is_complex else AS_COMPLEX
@@ -64,7 +64,7 @@ cdef class ViewNode(Node):
             return operator_function("reshape")(operator_function("view_as_real")(flat), [-1])
         return operator_function("view_as_complex")(operator_function("reshape")(flat, [-1, 2]))
 
-    cdef object places(self, list size, list stride, Py_ssize_t offset, gradient):
+    cdef object element_indices(self, list size, list stride, Py_ssize_t offset, gradient):
         """Return the indices in flat memory of the elements of a strided tensor."""
         numbers = operator_function("arange")(2 * self.length(), device=gradient.device)
         return operator_function("reshape")(operator_function("as_strided")(numbers, size, stride, offset), [-1])
@@ -84,21 +84,21 @@ cdef class ViewNode(Node):
         """
         run = operator_function
         flat = run("zeros")([self.length()], dtype=whole.dtype, device=whole.device)
-        places = self.places(self.base_size, self.base_stride, 0, whole)
-        return self.for_view(run("scatter")(flat, 0, places, run("reshape")(whole, [-1])))
+        indices = self.element_indices(self.base_size, self.base_stride, 0, whole)
+        return self.for_view(run("scatter")(flat, 0, indices, run("reshape")(whole, [-1])))
 
     cdef object part_of(self, flat):
         """Return the elements of the view from the flat memory of the base."""
-        places = self.places(self.size, self.stride, self.offset, flat)
-        return operator_function("reshape")(operator_function("index_select")(flat, 0, places), self.size)
+        indices = self.indices(self.size, self.stride, self.offset, flat)
+        return operator_function("reshape")(operator_function("index_select")(flat, 0, indices), self.size)
 
     cdef object with_part(self, flat, part):
         """Return a tensor laid out like the base, with the elements of the view replaced by `part`."""
         run = operator_function
-        places = self.places(self.size, self.stride, self.offset, flat)
-        flat = self.for_base(run("scatter")(flat, 0, places, run("reshape")(part, [-1])))
-        places = self.places(self.base_size, self.base_stride, 0, flat)
-        return run("reshape")(run("index_select")(flat, 0, places), self.base_size)
+        indices = self.element_indices(self.size, self.stride, self.offset, flat)
+        flat = self.for_base(run("scatter")(flat, 0, indices, run("reshape")(part, [-1])))
+        indices = self.element_indices(self.base_size, self.base_stride, 0, flat)
+        return run("reshape")(run("index_select")(flat, 0, indices), self.base_size)
 
     cdef object whole_like(self, object gradient):
         """Return an uninitialized gradient with the sizes and strides of the base."""
@@ -124,9 +124,9 @@ cdef class AsStridedBackward(ViewNode):
         run = operator_function
         count = self.length() * 2 if self.reading == AS_PAIRS else self.length()
         flat = run("zeros")([count], dtype=gradient.dtype, device=gradient.device)
-        of_view = self.places(self.size, self.stride, self.offset, gradient)
+        of_view = self.element_indices(self.size, self.stride, self.offset, gradient)
         flat = run("index_add")(flat, 0, of_view, run("reshape")(gradient, [-1]))
-        of_base = self.places(self.base_size, self.base_stride, 0, gradient)
+        of_base = self.element_indices(self.base_size, self.base_stride, 0, gradient)
         return [run("reshape")(run("index_select")(self.for_base(flat), 0, of_base), self.base_size)]
 
 
@@ -144,7 +144,7 @@ cdef class CopySlices(ViewNode):
         return self.written.release_saved()
 
     cdef list apply(self, list gradients):
-        cdef list given, found
+        cdef list given, results
         gradient = gradients[0]
         if gradient is None:
             return [None] * self.edge_count
@@ -154,54 +154,54 @@ cdef class CopySlices(ViewNode):
         part = operator_function("as_strided")(whole, self.size, self.stride, self.offset)
         given = [None] * self.written.result_count
         given[self.output] = operator_function("clone")(part)
-        found = self.written.apply(given)
-        inner = found.pop(self.edge) if self.edge >= 0 else None
+        results = self.written.apply(given)
+        inner = results.pop(self.edge) if self.edge >= 0 else None
         if inner is None:
             inner = operator_function("zeros_like")(part)
         operator_function("copy_")(part, inner)
-        return [whole, *found]
+        return [whole, *results]
 
 
     cdef list apply_elsewhere(self, gradient):
         """Compute the gradients without in-place writes: for `create_graph`, layers, and complex or real
         views.
         """
-        cdef list given, found
+        cdef list given, results
         flat = self.in_memory(gradient)
         given = [None] * self.written.result_count
         given[self.output] = self.part_of(flat)
-        found = self.written.apply(given)
-        inner = found.pop(self.edge) if self.edge >= 0 else None
+        results = self.written.apply(given)
+        inner = results.pop(self.edge) if self.edge >= 0 else None
         if inner is None:
             inner = operator_function("zeros_like")(given[self.output])
-        return [self.with_part(flat, inner), *found]
+        return [self.with_part(flat, inner), *results]
 
 
-cdef ViewNode place_of(Tensor view, Tensor base, Tensor whole):
+cdef ViewNode view_geometry(Tensor view, Tensor base, Tensor whole):
     cdef ViewNode where = ViewNode.__new__(ViewNode)
     if memory_of(view) is not memory_of(base) and view.array.size:
         raise ValueError("the tensor is no view of that base")
     if whole.array.shape != base.array.shape:
         raise ValueError(f"a tensor of shape {whole.array.shape} does not look like a base of shape {base.array.shape}")
-    where.place(view, base)
+    where.set_geometry(view, base)
     return where
 
 
 def part_at(Tensor view not None, Tensor base not None, Tensor whole not None):
     """Return a copy of the elements of `whole`, which is laid out like `base`, at the positions of `view`."""
-    where = place_of(view, base, whole)
+    where = view_geometry(view, base, whole)
     return where.part_of(where.in_memory(whole))
 
 
 def with_part_at(Tensor view not None, Tensor base not None, Tensor whole not None, Tensor part not None):
     """Return a copy of `whole`, which is laid out like `base`, with `part` at the positions of `view`."""
-    where = place_of(view, base, whole)
+    where = view_geometry(view, base, whole)
     return where.with_part(where.in_memory(whole), part)
 
 
 cdef Node node_of_whole(Tensor t, int *output):
     output[0] = 0
-    if not t.wants_grad:
+    if not t.requires_grad_flag:
         return None
     if t.history is None or t.history.node is None:
         return accumulator_of(t)
@@ -210,31 +210,31 @@ cdef Node node_of_whole(Tensor t, int *output):
 
 
 cdef Node view_node(Tensor view, Tensor base):
-    cdef AsStridedBackward made = AsStridedBackward.__new__(AsStridedBackward)
+    cdef AsStridedBackward result = AsStridedBackward.__new__(AsStridedBackward)
     cdef int output = 0
-    made.place(view, base)
-    make_room(made, 1, 1)
-    expect(made, 0, view)
-    connect(made, 0, node_of_whole(base, &output), output)
-    made.sequence = next_sequence()
-    return made
+    result.set_geometry(view, base)
+    make_room(result, 1, 1)
+    expect(result, 0, view)
+    connect(result, 0, node_of_whole(base, &output), output)
+    result.sequence = next_sequence()
+    return result
 
 
 cdef Node written_view(Tensor view, Tensor base, Node node, int output, int edge):
-    cdef CopySlices made = CopySlices.__new__(CopySlices)
+    cdef CopySlices result = CopySlices.__new__(CopySlices)
     cdef int i, to_output = 0, k = 1
-    made.place(view, base)
-    made.written, made.output, made.edge = node, output, edge
-    make_room(made, 1 + node.edge_count - (edge >= 0), 1)
-    expect(made, 0, base)
+    result.set_geometry(view, base)
+    result.written, result.output, result.edge = node, output, edge
+    make_room(result, 1 + node.edge_count - (edge >= 0), 1)
+    expect(result, 0, base)
     to = node_of_whole(base, &to_output)
-    connect(made, 0, to, to_output)
+    connect(result, 0, to, to_output)
     for i in range(node.edge_count):
         if i != edge:
-            connect(made, k, None if node.edges[i].node == NULL else <Node>node.edges[i].node, node.edges[i].output)
+            connect(result, k, None if node.edges[i].node == NULL else <Node>node.edges[i].node, node.edges[i].output)
             k += 1
-    made.sequence = next_sequence()
-    return made
+    result.sequence = next_sequence()
+    return result
 
 
 seal(ViewNode)

@@ -96,11 +96,11 @@ cdef Py_ssize_t find_from(Operator op, List x, Py_ssize_t i, IValue *value) exce
 
 
 cdef Py_ssize_t find_byte(List x, Py_ssize_t i, char value) noexcept:
-    cdef const char *found
+    cdef const char *match
     if i == x.size:
         return -1
-    found = <const char *>memchr(<char *>x.items + i, value, x.size - i)
-    return -1 if found == NULL else found - <char *>x.items
+    match = <const char *>memchr(<char *>x.items + i, value, x.size - i)
+    return -1 if match == NULL else match - <char *>x.items
 
 
 cdef Py_ssize_t find_number(const Number *items, Py_ssize_t i, Py_ssize_t n, Number value) noexcept:

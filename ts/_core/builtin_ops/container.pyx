@@ -108,11 +108,11 @@ cdef int insert(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List x = list_of(&r[at[0]])
     cdef int64_t i = r[at[1]].v.i, n = x.size
     cdef Py_ssize_t bytes = item_bytes(x.item)
-    cdef char *place
+    cdef char *slot
     i = max(i + n, 0) if i < 0 else min(i, n)
     list_grow(<PyObject *>x, n + 1)
-    place = <char *>x.items + i * bytes
-    memmove(place + bytes, place, (n - i) * bytes)
+    slot = <char *>x.items + i * bytes
+    memmove(slot + bytes, slot, (n - i) * bytes)
     retain(&r[at[2]])
     list_store(<PyObject *>x, i, &r[at[2]])
     x.size = n + 1

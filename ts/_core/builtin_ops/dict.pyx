@@ -20,7 +20,7 @@ from ts._core.value.container cimport (
     dict_find,
     dict_get_item,
     dict_new,
-    dict_place,
+    dict_slot,
     dict_pop,
     dict_set,
     list_append,
@@ -79,26 +79,26 @@ cdef int has_key(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int get(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef IValue *place = dict_find(r[at[0]].v.o, &r[at[1]])
-    if place == NULL:
+    cdef IValue *slot = dict_find(r[at[0]].v.o, &r[at[1]])
+    if slot == NULL:
         set_none(&r[at[2]])
     else:
-        copy_value(&r[at[2]], place)
+        copy_value(&r[at[2]], slot)
     return 0
 
 
 cdef int get_or_default(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef IValue *place = dict_find(r[at[0]].v.o, &r[at[1]])
-    copy_value(&r[at[3]], place if place != NULL else &r[at[2]])
+    cdef IValue *slot = dict_find(r[at[0]].v.o, &r[at[1]])
+    copy_value(&r[at[3]], slot if slot != NULL else &r[at[2]])
     return 0
 
 
 cdef int set_default(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint is_new
-    cdef IValue *place = dict_place(r[at[0]].v.o, &r[at[1]], &is_new)
+    cdef IValue *slot = dict_slot(r[at[0]].v.o, &r[at[1]], &is_new)
     if is_new:
-        copy_value(place, &r[at[2]])
-    copy_value(&r[at[3]], place)
+        copy_value(slot, &r[at[2]])
+    copy_value(&r[at[3]], slot)
     return 0
 
 
@@ -241,18 +241,18 @@ cdef int items(Operator op, IValue *r, const int32_t *at) except -1:
     cdef TypeSpec spec = item_spec(x)
     cdef List result = list_new(None if spec is None else list_spec(spec), x.size)
     cdef Tuple item = tuple_new(spec, 2)
-    cdef IValue made
+    cdef IValue boxed
     cdef Py_ssize_t i = 0
-    made.tag = TAG_NONE
+    boxed.tag = TAG_NONE
     while i < x.used:
         if x.entries[i].key.tag != TAG_DELETED:
             copy_value(&item.items[0], &x.entries[i].key)
             copy_value(&item.items[1], &x.entries[i].value)
-            set_object(&made, item)
-            list_append(<PyObject *>result, &made)
+            set_object(&boxed, item)
+            list_append(<PyObject *>result, &boxed)
             item = tuple_new(spec, 2)  # may run the garbage collector, and finalizers may change x
         i += 1
-    release(&made)
+    release(&boxed)
     set_object(&r[at[1]], result)
     return 0
 

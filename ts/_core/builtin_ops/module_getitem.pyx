@@ -40,13 +40,13 @@ cdef class ContainerIndex(Operator):
 
 cdef int element(Operator op, IValue *r, const int32_t *at) except -1:
     cdef ContainerIndex self = <ContainerIndex>op
-    cdef IValue *place
+    cdef IValue *value
     key = box(&r[at[1]])
     slot = self.slots.get(key)
     if slot is None:
         raise RuntimeError(f"{self.container} does not have a field with name '{key}'")
-    place = object_slot(r[at[0]].v.o, slot)
-    if place.tag == TAG_OBJECT and place.v.o == NULL:
+    value = object_slot(r[at[0]].v.o, slot)
+    if value.tag == TAG_OBJECT and value.v.o == NULL:
         raise RuntimeError(f"{self.container}: the field '{key}' is not set")
-    copy_value(&r[at[2]], place)
+    copy_value(&r[at[2]], value)
     return 0

@@ -23,7 +23,7 @@ cdef extern from "Python.h":
     void *PyUnicode_DATA(object text)
     bint PyUnicode_IS_ASCII(object text)
     bint Py_UNICODE_ISSPACE(uint32_t c) noexcept nogil
-    str PyUnicode_New(Py_ssize_t size, Py_UCS4 most)
+    str PyUnicode_New(Py_ssize_t size, Py_UCS4 max_char)
     str PyUnicode_Substring(object text, Py_ssize_t start, Py_ssize_t end)
     uint32_t Py_UNICODE_TOLOWER(uint32_t c) noexcept nogil
 
@@ -60,7 +60,7 @@ cdef struct Key:
     uint64_t high                        # characters 8 to 14, and the length in the last byte
 
 
-cdef struct Kept:
+cdef struct CachedString:
     Key key
     PyObject *text                       # owned reference, or NULL
 
@@ -73,7 +73,7 @@ cdef struct Characters:
     PyObject *text                       # the string from which the set was made (owned reference), or NULL
 
 
-cdef Kept kept[MAX_CACHED_CHARACTERS]
+cdef CachedString string_cache[MAX_CACHED_CHARACTERS]
 cdef uint8_t MASKS[READ][READ]           # MASKS[n] has 0xff in the first n of 16 bytes
 for _n in range(READ):
     memset(MASKS[_n], 0xff, _n)
@@ -119,24 +119,24 @@ cdef bint pack(const Char *s, Py_ssize_t n, Py_ssize_t room, Key *key) noexcept 
     return not any_of(wide, n)
 
 
-cdef inline Kept *place_of(Key *key) noexcept nogil:
+cdef inline CachedString *cache_entry(Key *key) noexcept nogil:
     cdef uint64_t mixed = (key.low * 0x9E3779B97F4A7C15ULL) ^ (key.high * 0xC2B2AE3D27D4EB4FULL)
-    return &kept[(mixed ^ (mixed >> 29)) * 0xBF58476D1CE4E5B9ULL >> 52]
+    return &string_cache[(mixed ^ (mixed >> 29)) * 0xBF58476D1CE4E5B9ULL >> 52]
 
 
-cdef str kept_text(Key *key):
+cdef str cached_string(Key *key):
     """Return the cached string of a key; it is created at the first call."""
-    cdef Kept *place = place_of(key)
-    cdef PyObject *before = place.text
-    if before != NULL and place.key.low == key.low and place.key.high == key.high:
+    cdef CachedString *entry = cache_entry(key)
+    cdef PyObject *before = entry.text
+    if before != NULL and entry.key.low == key.low and entry.key.high == key.high:
         return <str>before
-    made = PyUnicode_New((key.high >> COUNT_AT) & SHORT, 127)
-    memcpy(PyUnicode_DATA(made), key, len(made))  # low and high are adjacent
-    Py_INCREF(<PyObject *>made)
-    place.key = key[0]
-    place.text = <PyObject *>made
+    result = PyUnicode_New((key.high >> COUNT_AT) & SHORT, 127)
+    memcpy(PyUnicode_DATA(result), key, len(result))  # low and high are adjacent
+    Py_INCREF(<PyObject *>result)
+    entry.key = key[0]
+    entry.text = <PyObject *>result
     Py_XDECREF(before)
-    return made
+    return result
 
 
 cdef str substring(str text, Py_ssize_t start, Py_ssize_t end):
@@ -151,7 +151,7 @@ cdef str substring(str text, Py_ssize_t start, Py_ssize_t end):
         short = pack(<const uint16_t *>PyUnicode_DATA(text) + start, n, room, &key)
     else:
         short = pack(<const uint32_t *>PyUnicode_DATA(text) + start, n, room, &key)
-    return kept_text(&key) if short else PyUnicode_Substring(text, start, end)
+    return cached_string(&key) if short else PyUnicode_Substring(text, start, end)
 
 
 # ---------------------------------------------------------------- words
@@ -194,7 +194,7 @@ cdef inline str next_word(const Char *s, Py_ssize_t n, Py_ssize_t *start, Py_ssi
         size = short_word(s + i, &key)
         if size:
             end[0] = i + size
-            return kept_text(&key)
+            return cached_string(&key)
     while i < n and not Py_UNICODE_ISSPACE(s[i]):
         i += 1
     end[0] = i
@@ -282,7 +282,7 @@ cdef inline bint is_in(Characters among, uint32_t c) noexcept nogil:
     return c < 128 and ((among.low if c < 64 else among.high) >> (c & 63)) & 1
 
 
-cdef int find_ends(const Char *s, Py_ssize_t *start, Py_ssize_t *end, bint left, bint right) except -1:
+cdef int find_bounds(const Char *s, Py_ssize_t *start, Py_ssize_t *end, bint left, bint right) except -1:
     cdef Characters among = asked          # a copy, because a signal handler may change `asked`
     while left and start[0] < end[0] and is_in(among, s[start[0]]):
         start[0] += 1
@@ -310,9 +310,9 @@ cdef str stripped(PyObject *whole, PyObject *chars, bint left, bint right):
             if end & LIMIT_CHECK_MASK == 0:
                 worked(LIMIT_CHECK_MASK)
     elif PyUnicode_KIND(text) == 1:
-        find_ends(<const uint8_t *>PyUnicode_DATA(text), &start, &end, left, right)
+        find_bounds(<const uint8_t *>PyUnicode_DATA(text), &start, &end, left, right)
     elif PyUnicode_KIND(text) == 2:
-        find_ends(<const uint16_t *>PyUnicode_DATA(text), &start, &end, left, right)
+        find_bounds(<const uint16_t *>PyUnicode_DATA(text), &start, &end, left, right)
     else:
-        find_ends(<const uint32_t *>PyUnicode_DATA(text), &start, &end, left, right)
+        find_bounds(<const uint32_t *>PyUnicode_DATA(text), &start, &end, left, right)
     return substring(text, start, end)

@@ -39,7 +39,7 @@ def named(name: str) -> list[Operator]:
 
 @cache
 def _of_module(module: str) -> dict[str, list[Operator]]:
-    found: dict[str, list[Operator]] = {}
+    operators: dict[str, list[Operator]] = {}
     for operator in import_module(f"ts._core.builtin_ops.{module}").operators():
-        found.setdefault(operator.name, []).append(operator)
-    return found
+        operators.setdefault(operator.name, []).append(operator)
+    return operators

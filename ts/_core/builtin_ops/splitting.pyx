@@ -26,54 +26,54 @@ cdef extern from "Python.h":
     bint Py_UNICODE_ISLINEBREAK(Py_UCS4 c)
 
 
-cdef int add_part(List parts, str text, Py_ssize_t start, Py_ssize_t end, str made=None) except -1:
+cdef int add_part(List parts, str text, Py_ssize_t start, Py_ssize_t end, str piece=None) except -1:
     cdef IValue part
     worked(0)
     # Python caches one-character Latin-1 strings, so they use no memory
     if limited and (end - start > 1 or PyUnicode_KIND(text) > 1):
         take_text(TEXT_BYTES + (end - start) * PyUnicode_KIND(text))
-    if made is None:
-        made = substring(text, start, end)
+    if piece is None:
+        piece = substring(text, start, end)
     part.tag = TAG_OBJECT
-    part.v.o = <PyObject *>made
+    part.v.o = <PyObject *>piece
     return list_append(<PyObject *>parts, &part)
 
 
-cdef List split_at(str text, str separator, int64_t most, bint backwards):
+cdef List split_at(str text, str separator, int64_t max_splits, bint backwards):
     cdef List parts = list_new(list_spec(STR_SPEC), 0)
-    cdef Py_ssize_t start = 0, end = len(text), place, n = len(separator)
-    while most != 0:
-        place = PyUnicode_Find(text, separator, start, end, -1 if backwards else 1)
-        if place < 0:
+    cdef Py_ssize_t start = 0, end = len(text), position, n = len(separator)
+    while max_splits != 0:
+        position = PyUnicode_Find(text, separator, start, end, -1 if backwards else 1)
+        if position < 0:
             break
         if backwards:
-            add_part(parts, text, place + n, end)
-            end = place
+            add_part(parts, text, position + n, end)
+            end = position
         else:
-            add_part(parts, text, start, place)
-            start = place + n
-        most -= 1
+            add_part(parts, text, start, position)
+            start = position + n
+        max_splits -= 1
     add_part(parts, text, start, end)
     if backwards:
         list_reverse(<PyObject *>parts)
     return parts
 
 
-cdef List split_words(str text, int64_t most):
+cdef List split_words(str text, int64_t max_splits):
     cdef List parts = list_new(list_spec(STR_SPEC), 0)
     cdef Py_ssize_t start = 0, end = 0
     while True:
         word = word_behind(text, &start, &end)
         if start == end:
             return parts
-        if most == 0:                    # the rest of the text, without leading whitespace
+        if max_splits == 0:                    # the rest of the text, without leading whitespace
             add_part(parts, text, start, len(text))
             return parts
         add_part(parts, text, start, end, word)
-        most -= 1
+        max_splits -= 1
 
 
-cdef List split_lines(str text, bint keep_ends):
+cdef List split_lines(str text, bint keep_line_ends):
     cdef List parts = list_new(list_spec(STR_SPEC), 0)
     cdef Py_ssize_t start, end, i = 0, n = len(text)
     while i < n:
@@ -83,7 +83,7 @@ cdef List split_lines(str text, bint keep_ends):
         end = i
         if i < n:
             i += 2 if text[i] == "\r" and i + 1 < n and text[i + 1] == "\n" else 1
-        add_part(parts, text, start, i if keep_ends else end)
+        add_part(parts, text, start, i if keep_line_ends else end)
     return parts
 
 

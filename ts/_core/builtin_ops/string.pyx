@@ -190,14 +190,14 @@ cdef int has_affix(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int replace(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Py_ssize_t places
+    cdef Py_ssize_t count
     text, old, new = text_of(&r[at[0]]), text_of(&r[at[1]]), text_of(&r[at[2]])
     if limited or timed:
-        places = text.count(old)
-        if 0 <= r[at[3]].v.i < places:
-            places = r[at[3]].v.i
-        allow(len(text) + places * len(new), max(PyUnicode_KIND(text), PyUnicode_KIND(new)))
-        spend(0 if len(new) == len(old) == 1 else BUILD_PART_NS * places if new else 0)
+        count = text.count(old)
+        if 0 <= r[at[3]].v.i < count:
+            count = r[at[3]].v.i
+        allow(len(text) + count * len(new), max(PyUnicode_KIND(text), PyUnicode_KIND(new)))
+        spend(0 if len(new) == len(old) == 1 else BUILD_PART_NS * count if new else 0)
     set_object(&r[at[4]], text.replace(old, new, r[at[3]].v.i))
     return 0
 

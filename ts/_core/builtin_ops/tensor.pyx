@@ -243,7 +243,7 @@ cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Tensor t = tensor_of(&inputs.items[0])
     cdef int64_t depth = inputs.items[1].v.i, element = inputs.items[2].v.i
     cdef TypeSpec spec = <TypeSpec>ELEMENTS[element]
-    cdef IValue made
+    cdef IValue result
     cdef object x = t
     dtype = x.dtype
     if not (
@@ -259,8 +259,8 @@ cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
         raise RuntimeError("Output annotation list dimension and runtime tensor dimension must match for tolist()")
     for _ in range(depth):
         spec = list_spec(spec)
-    unbox(x.tolist(), spec, &made)
-    move_value(&r[at[1]], &made)
+    unbox(x.tolist(), spec, &result)
+    move_value(&r[at[1]], &result)
     return 0
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from ts._core.tensor.array_coercion import conversion
 from ts._core.value.spec import TypeSpec
-from ts._core.value.type_of import shown
+from ts._core.value.type_of import describe_value
 
 _NO_TYPE: Final = r"(?:List|Dictionary) (?:trace )?inputs (?:to traced functions )?must have "
 
@@ -32,13 +32,13 @@ def argument_error(
     """Return the error for the argument `x`; `cause` is the reason of the failed conversion."""
     if re.match(_NO_TYPE, str(cause)):  # the parameter is of type Any
         declared = f"Position: {position}\nDeclaration: {declaration}"
-        return RuntimeError(f"Tracer cannot infer type of {shown(x, repr)}\n:{cause}\n{declared}")
+        return RuntimeError(f"Tracer cannot infer type of {describe_value(x, repr)}\n:{cause}\n{declared}")
     lines = [
         f"{function}() Expected a value of type '{spec.text}' for argument '{name}'"
         f" but instead found type '{_class_name(x)}'.",
         *_inferred(spec, name),
         f"Position: {position}",
-        f"Value: {shown(x, repr)}",
+        f"Value: {describe_value(x, repr)}",
         f"Declaration: {declaration}",
     ]
     if cause is not None:

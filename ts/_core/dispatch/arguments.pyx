@@ -41,29 +41,29 @@ _VARIABLES = frozenset(["t", "tKey", "tVal", *[f"t{i}" for i in range(10)]])
 
 
 cdef TypeSpec spec_of_text(str kind):
-    found = _specs.get(kind)
-    if found is not None:
-        return found
+    result = _specs.get(kind)
+    if result is not None:
+        return result
     if kind.endswith("?"):
         inner = spec_of_text(kind[:len(kind) - 1])
-        found = TypeSpec(KIND_OPTIONAL, (inner,), f"Optional[{inner.text}]")
+        result = TypeSpec(KIND_OPTIONAL, (inner,), f"Optional[{inner.text}]")
     elif kind.endswith("]"):
-        found = list_spec(spec_of_text(kind[:kind.rindex("[")]))
+        result = list_spec(spec_of_text(kind[:kind.rindex("[")]))
     elif kind.startswith("Dict("):
         key, value = [spec_of_text(part) for part in kind[5:len(kind) - 1].split(", ")]
-        found = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
+        result = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
     elif kind.startswith("Future("):
-        found = TypeSpec(KIND_FUTURE, (spec_of_text(kind[7:len(kind) - 1]),), "Future")
+        result = TypeSpec(KIND_FUTURE, (spec_of_text(kind[7:len(kind) - 1]),), "Future")
     elif kind.startswith("__torch__."):  # a custom class, which PyTorch defines in C++
-        found = TypeSpec(KIND_OBJECT, (), kind)
+        result = TypeSpec(KIND_OBJECT, (), kind)
     elif kind.startswith("(") and kind.endswith(")"):
-        found = tuple_spec(tuple([spec_of_text(part) for part in kind[1:len(kind) - 1].split(", ")]))
+        result = tuple_spec(tuple([spec_of_text(part) for part in kind[1:len(kind) - 1].split(", ")]))
     elif kind in _VARIABLES:
-        found = TypeSpec(KIND_ANY, (), kind)
+        result = TypeSpec(KIND_ANY, (), kind)
     else:
-        found = ANY_SPEC
-    _specs[kind] = found
-    return found
+        result = ANY_SPEC
+    _specs[kind] = result
+    return result
 
 
 
@@ -124,11 +124,11 @@ cdef bint is_open(TypeSpec spec) except -1:
 
 
 cdef TypeSpec bind_parts(TypeSpec spec, object x, dict bound):
-    cdef TypeSpec found
+    cdef TypeSpec argument_spec
     if isinstance(x, (list, dict)) and not x:
         return solved(spec, bound)  # an empty container matches every element type
-    found = own_spec(x)
-    return solved(spec, bound) if unify(spec, found, bound) else None
+    argument_spec = own_spec(x)
+    return solved(spec, bound) if unify(spec, argument_spec, bound) else None
 
 
 cdef TypeSpec own_spec(object x):
@@ -139,17 +139,17 @@ cdef TypeSpec own_spec(object x):
         return ANY_SPEC
 
 
-cdef bint unify(TypeSpec spec, TypeSpec found, dict bound) except -1:
-    """Match type `found` with `spec`, binding type variables of `spec`; return whether they match."""
+cdef bint unify(TypeSpec spec, TypeSpec actual, dict bound) except -1:
+    """Match type `actual` with `spec`, binding type variables of `spec`; return whether they match."""
     cdef Py_ssize_t i
     if spec.kind == KIND_ANY:
         if spec is ANY_SPEC:
             return True
-        return fits(found, bound.setdefault(spec.text, found))
-    if spec.kind != found.kind or len(spec.children) != len(found.children):
+        return fits(actual, bound.setdefault(spec.text, actual))
+    if spec.kind != actual.kind or len(spec.children) != len(actual.children):
         return False
     for i in range(len(spec.children)):
-        if not unify(<TypeSpec>spec.children[i], <TypeSpec>found.children[i], bound):
+        if not unify(<TypeSpec>spec.children[i], <TypeSpec>actual.children[i], bound):
             return False
     return True
 
@@ -173,10 +173,10 @@ cdef TypeSpec solved(TypeSpec spec, dict bound):
     return TypeSpec(spec.kind, children, f"{name}[{', '.join([child.text for child in children])}]")
 
 
-cdef bint fits(TypeSpec found, TypeSpec wanted) except -1:
-    """Return whether a value of container type `found` is accepted for a parameter of type `wanted`."""
-    if wanted.kind == KIND_ANY or found is wanted or found == wanted:
+cdef bint fits(TypeSpec actual, TypeSpec wanted) except -1:
+    """Return whether a value of container type `actual` is accepted for a parameter of type `wanted`."""
+    if wanted.kind == KIND_ANY or actual is wanted or actual == wanted:
         return True
-    if found is None or wanted.kind != found.kind or len(wanted.children) != len(found.children):
+    if actual is None or wanted.kind != actual.kind or len(wanted.children) != len(actual.children):
         return False
-    return all([fits(a, b) for a, b in zip(found.children, wanted.children)])
+    return all([fits(a, b) for a, b in zip(actual.children, wanted.children)])

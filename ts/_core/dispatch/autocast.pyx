@@ -68,20 +68,20 @@ for _dtype in dtypes.ALL:
 
 # Supported lower-precision dtypes by device; the first one is the default.
 LOWER_DTYPES = {"cpu": (dtypes.bfloat16, dtypes.float16), "cuda": (dtypes.float16, dtypes.bfloat16)}
-cdef dict places = {"cpu": BACKEND_CPU, "cuda": BACKEND_CUDA}
+cdef dict backend_indices = {"cpu": BACKEND_CPU, "cuda": BACKEND_CUDA}
 cdef int defaults[MAX_BACKENDS]
 for _name, _lower in LOWER_DTYPES.items():
-    defaults[<int>places[_name]] = _lower[0].code
+    defaults[<int>backend_indices[_name]] = _lower[0].code
 
 
-def place_of(str device not None, str refusal="unsupported scalarType"):
+def backend_index(str device not None, str refusal="unsupported scalarType"):
     """Return the backend number of a device for autocast; raise RuntimeError(`refusal`) if it is
     unsupported.
     """
-    found = places.get(devices.device(device).type)
-    if found is None:
+    index = backend_indices.get(devices.device(device).type)
+    if index is None:
         raise RuntimeError(refusal)
-    return found
+    return index
 
 
 cdef AutocastState exchange_switches(AutocastState others) noexcept:
@@ -165,7 +165,7 @@ class RestoreAutocastState:
 
     def __init__(self):
         cached = is_cache_enabled()
-        self.held = [(i, dtypes.BY_CODE[dtype_of(i)], casts_on(i), cached) for i in places.values()]
+        self.held = [(i, dtypes.BY_CODE[dtype_of(i)], casts_on(i), cached) for i in backend_indices.values()]
         self.before = []
 
     def __enter__(self):
@@ -236,7 +236,7 @@ cdef CastPolicy read_casts(Operator op):
     casts.said = {}
     for i in range(MAX_BACKENDS):
         casts.kinds[i] = AS_IS
-    for name, i in places.items():
+    for name, i in backend_indices.items():
         said = rule if isinstance(rule, str) else rule.get(name, "")
         casts.kinds[i] = _KINDS.get(said, REFUSED)
         if casts.kinds[i] == REFUSED:
@@ -275,13 +275,13 @@ cdef int target(int kind, list values, int backend) except -1:
 
 
 cdef list tensors_of(list values):
-    cdef list found = []
+    cdef list tensors = []
     for x in values:
         if isinstance(x, Tensor):
-            found.append(x)
+            tensors.append(x)
         elif type(x) is list:
-            found.extend([y for y in <list>x if isinstance(y, Tensor)])
-    return found
+            tensors.extend([y for y in <list>x if isinstance(y, Tensor)])
+    return tensors
 
 
 cdef object converted(object x, int backend, int to):
@@ -297,25 +297,25 @@ cdef object converted(object x, int backend, int to):
 cdef Tensor cast_tensor(Tensor t, int to):
     """Cast a tensor to another dtype; casts of float32 leaves are cached."""
     global casts_here
-    cdef bint kept
-    kept = t.wants_grad and t.scalar_type == FLOAT and t.base is None and not switches_here.uncached and (
+    cdef bint is_cacheable
+    is_cacheable = t.requires_grad_flag and t.scalar_type == FLOAT and t.base is None and not switches_here.uncached and (
         t.history is None or t.history.node is None and t.history.layer is None
     )
-    if not kept:
+    if not is_cacheable:
         return operator_function("to")(t, dtypes.BY_CODE[to])
     key = id(t), to, context_flags() & GRAD_DISABLED
     if casts_here == NULL:
         fresh = {}
         Py_INCREF(fresh)
         casts_here = <PyObject *>fresh
-    found = (<dict>casts_here).get(key)
-    if found is not None and found[1] == version_of(t):
-        return found[2]
-    made = operator_function("to")(t, dtypes.BY_CODE[to])
+    cached = (<dict>casts_here).get(key)
+    if cached is not None and cached[1] == version_of(t):
+        return cached[2]
+    result = operator_function("to")(t, dtypes.BY_CODE[to])
     if casts_here != NULL:             # a hook may have cleared the cache
         # the entry keeps `t` alive, because the key contains its address
-        (<dict>casts_here)[key] = t, version_of(t), made
-    return made
+        (<dict>casts_here)[key] = t, version_of(t), result
+    return result
 
 
 def cast_arguments(Operator op not None, list values not None):
@@ -328,8 +328,8 @@ def cast_arguments(Operator op not None, list values not None):
 
 
 cdef int first_backend(Operator op, list values) except -1:
-    found = tensors_of([values[op.tensor_at]]) if op.tensor_at >= 0 else []
-    return element_backend(<Tensor>found[0]) if found else 0
+    tensors = tensors_of([values[op.tensor_at]]) if op.tensor_at >= 0 else []
+    return element_backend(<Tensor>tensors[0]) if tensors else 0
 
 
 cdef list cast_list(Operator op, list values, int backend):
@@ -359,8 +359,8 @@ cdef bint is_left_on(Operator op, int backend) except -1:
 cdef int invoke(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
     cdef int backend = backend_at(op, r, at)
     if backend == BACKEND_META:
-        found = tensors_of([box(&r[at[op.tensor_at]])])
-        backend = element_backend(<Tensor>found[0]) if found else backend
+        tensors = tensors_of([box(&r[at[op.tensor_at]])])
+        backend = element_backend(<Tensor>tensors[0]) if tensors else backend
     if is_left_on(op, backend):
         return invoke_uncast(op, r, at, code, instruction)
     if not casts_on(backend) or casts_of(op).kinds[backend] == AS_IS:

@@ -50,7 +50,7 @@ cdef class Slot:
     cdef bint written
     cdef int size                      # length of a fixed-size list; 0 for other parameters
     cdef object default
-    cdef str words                     # name of the type in PyTorch's error messages
+    cdef str type_name                 # name of the type in PyTorch's error messages
     cdef TypeSpec spec                 # type of a list parameter
     cdef IValue given_none             # the default value in register format
 

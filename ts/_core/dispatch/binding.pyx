@@ -87,7 +87,7 @@ cdef Binder binder_of(Operator op):
     for p in op.signature.parameters:
         slot = Slot.__new__(Slot)
         slot.name = sys.intern(p.name)
-        slot.kind, slot.words = _KINDS.get(p.kind, (OTHER, p.kind))
+        slot.kind, slot.type_name = _KINDS.get(p.kind, (OTHER, p.kind))
         slot.optional = p.optional
         slot.keyword_only = p.keyword_only
         slot.has_default = p.has_default
@@ -142,7 +142,7 @@ cdef bint is_int(object x):
 
 cdef bint is_number_tensor(object x):
     """Return whether a tensor is accepted for a number: 0-dim, not requiring grad, without layers."""
-    return isinstance(x, Tensor) and x.ndim == 0 and not (<Tensor>x).wants_grad and not is_layered(<Tensor>x)
+    return isinstance(x, Tensor) and x.ndim == 0 and not (<Tensor>x).requires_grad_flag and not is_layered(<Tensor>x)
 
 
 cdef list sequence(object x, accept):
@@ -226,8 +226,8 @@ cdef object convert(Slot slot, object x, bint numbers):
     if kind == FLOAT:
         if isinstance(x, (SymInt, SymFloat)):
             return x
-        known = isinstance(x, (float, int, np.floating, np.integer)) or is_number_tensor(x)
-        return float(x) if known else FAILED
+        is_numeric = isinstance(x, (float, int, np.floating, np.integer)) or is_number_tensor(x)
+        return float(x) if is_numeric else FAILED
     if kind == STR:
         return x if isinstance(x, str) else FAILED
     if kind == DTYPE:
@@ -304,7 +304,7 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
                     at = next(k for k, item in enumerate(value) if not isinstance(item, Tensor))
                     why.append(f"expected Tensor as element {at} in argument {i}, but got {type_text(value[at])}")
                     return None
-                found = f"not {type_text(value)}"
+                actual = f"not {type_text(value)}"
                 if slot.kind == INT_LIST and isinstance(value, (list, tuple)) and value:
                     if _is_int_item(value[0]):
                         at = next(k for k, item in enumerate(value) if not _is_later_int_item(item))
@@ -313,10 +313,10 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
                             f'"type must be tuple of ints,but got {type_text(value[at])}"'
                         )
                         return None
-                    found = f"but found element of type {type_text(value[0])} at pos 0"
-                place = f" (position {i + 1})" if i < given else ""
-                shown = "input" if slot.name == "self" else slot.name
-                why.append(f"argument '{shown}'{place} must be {slot.words}, {found}")
+                    actual = f"but found element of type {type_text(value[0])} at pos 0"
+                position = f" (position {i + 1})" if i < given else ""
+                argument_name = "input" if slot.name == "self" else slot.name
+                why.append(f"argument '{argument_name}'{position} must be {slot.type_name}, {actual}")
             return None
         values.append(x)
     if kwargs and used != len(kwargs):
@@ -351,10 +351,10 @@ cdef inline UnboxResult take_int(object x, IValue *out) except *:
     return MAYBE if overflow else BORROWED
 
 
-cdef UnboxResult take_items(Slot slot, List made, PyObject **items, Py_ssize_t n, IValue *out) except *:
-    """Unbox `n` items into the List `made`.
+cdef UnboxResult take_items(Slot slot, List result, PyObject **items, Py_ssize_t n, IValue *out) except *:
+    """Unbox `n` items into the List `result`.
 
-    `made` must be allocated before the call, because allocation can run code that changes `items`.
+    `result` must be allocated before the call, because allocation can run code that changes `items`.
     """
     cdef Py_ssize_t i
     cdef IValue item
@@ -372,10 +372,10 @@ cdef UnboxResult take_items(Slot slot, List made, PyObject **items, Py_ssize_t n
             item.tag = TAG_NONE
         else:
             return MAYBE
-        list_store(<PyObject *>made, i, &item)
-        made.size = i + 1
-    Py_INCREF(made)
-    out.v.o = <PyObject *>made
+        list_store(<PyObject *>result, i, &item)
+        result.size = i + 1
+    Py_INCREF(result)
+    out.v.o = <PyObject *>result
     out.tag = TAG_OBJECT
     return OWNED
 
@@ -383,13 +383,13 @@ cdef UnboxResult take_items(Slot slot, List made, PyObject **items, Py_ssize_t n
 cdef UnboxResult take_list(Slot slot, object x, IValue *out) except *:
     cdef PyObject *items[8]
     cdef Py_ssize_t i
-    cdef List made
+    cdef List result
     if slot.kind not in (INT_LIST, TENSOR_LIST, OPTIONAL_TENSOR_LIST):
         return MAYBE
     if isinstance(x, (list, tuple)):
-        made = list_new(slot.spec, PySequence_Fast_GET_SIZE(x))
-        i = min(made.capacity, PySequence_Fast_GET_SIZE(x))
-        return take_items(slot, made, PySequence_Fast_ITEMS(x), i, out)
+        result = list_new(slot.spec, PySequence_Fast_GET_SIZE(x))
+        i = min(result.capacity, PySequence_Fast_GET_SIZE(x))
+        return take_items(slot, result, PySequence_Fast_ITEMS(x), i, out)
     if slot.kind == INT_LIST and PyLong_CheckExact(x) and 0 < slot.size <= 8:
         for i in range(slot.size):
             items[i] = <PyObject *>x
@@ -476,7 +476,7 @@ cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyO
     cdef bint in_a_row = False
     cdef PyObject *x
     cdef Slot slot
-    cdef UnboxResult taken
+    cdef UnboxResult status
     cdef object outcome = FAILED
     if given > b.positional or (
         b.int_list_at >= 0 and given == b.positional and PyLong_CheckExact(<object>args[given - 1])
@@ -498,17 +498,17 @@ cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyO
                 x = named(args, given, names, slot.name)
                 used += x != NULL
             if in_a_row and i == b.int_list_at:
-                taken = take_items(slot, list_new(slot.spec, given - i), <PyObject **>args + i, given - i, &r[i])
+                status = take_items(slot, list_new(slot.spec, given - i), <PyObject **>args + i, given - i, &r[i])
             elif x != NULL:
-                taken = take(slot, <object>x, &r[i])
+                status = take(slot, <object>x, &r[i])
             elif slot.has_default or (slot.optional and slot.keyword_only):
                 r[i] = slot.given_none
-                taken = BORROWED
+                status = BORROWED
             else:
                 return FAILED
-            if taken < BORROWED:
-                return FAILED if taken == NO else UNSURE
-            owned[i] = taken == OWNED
+            if status < BORROWED:
+                return FAILED if status == NO else UNSURE
+            owned[i] = status == OWNED
             filled = i + 1
         if names != NULL and used != PyTuple_GET_SIZE(names):
             return UNSURE

@@ -28,7 +28,7 @@ cdef class ForeachKernel:
     cdef str key
     cdef tuple parameters              # parameters of the foreach operator
     cdef Operator base
-    cdef tuple places                  # for each parameter of `base`, its index in `parameters`, or DEFAULT
+    cdef tuple argument_indices                  # for each parameter of `base`, its index in `parameters`, or DEFAULT
     cdef tuple defaults
     cdef tuple specs                   # types of the parameters of `base`; checked before each call
     cdef bint gives                    # True if the operator returns results, False for in-place variants
@@ -73,31 +73,31 @@ cdef class ForeachKernel:
         if base is None or base.nargs >= MAX_REGISTERS or base.nrets != 1:
             raise TypeError(f"{self.key} does not run on elements of lists")
         names = [p.name for p in self.parameters]
-        known = base.signature.parameters
-        taken = {p.name for p in known}
-        places = []
-        for i, parameter in enumerate(known):
+        base_parameters = base.signature.parameters
+        used_names = {p.name for p in base_parameters}
+        argument_indices = []
+        for i, parameter in enumerate(base_parameters):
             if parameter.name in names:
-                places.append(names.index(parameter.name))
+                argument_indices.append(names.index(parameter.name))
             else:
-                places.append(i if i < len(names) and names[i] not in taken else DEFAULT)
-        self.places = tuple(places)
-        self.defaults = tuple([p.default if place == DEFAULT else None for p, place in zip(known, places)])
-        self.specs = tuple([spec_of_text(p.kind) for p in known])
+                argument_indices.append(i if i < len(names) and names[i] not in used_names else DEFAULT)
+        self.argument_indices = tuple(argument_indices)
+        self.defaults = tuple([p.default if index == DEFAULT else None for p, index in zip(base_parameters, argument_indices)])
+        self.specs = tuple([spec_of_text(p.kind) for p in base_parameters])
         self.base = base
         return 0
 
 
 cdef int fill(ForeachKernel self, tuple args, Py_ssize_t k, IValue *r) except -1:
     """Write the arguments for element `k` to the registers of `base`, and release the previous values."""
-    cdef int i, place
+    cdef int i, index
     cdef object x
     for i in range(self.base.nargs):
-        place = self.places[i]
-        if place == DEFAULT:
+        index = self.argument_indices[i]
+        if index == DEFAULT:
             x = self.defaults[i]
         else:
-            x = args[place]
+            x = args[index]
             if type(x) is list:
                 if k >= len(<list>x):
                     raise RuntimeError("a list of tensors became shorter while an operator went through it")

@@ -32,9 +32,9 @@ def reworded(error: Exception, operator: str) -> Exception | None:
     """
     text = str(error)
     for pattern, reword in _WORDINGS:
-        found = re.search(pattern, text)
-        if found is not None:
-            return reword(found, operator)
+        match = re.search(pattern, text)
+        if match is not None:
+            return reword(match, operator)
     if isinstance(error, MemoryError) or _has_raise_statement(error):
         return None
     detail = f"KeyError: {text}" if isinstance(error, KeyError) else text
@@ -66,8 +66,8 @@ def _shape(text: str) -> list[int]:
     return [int(n) for n in re.findall(r"-?\d+", text)]
 
 
-def _not_broadcast(found: re.Match[str], operator: str) -> Exception:
-    shapes = [_shape(part) for part in re.findall(r"\(([\d, ]*)\)", found[1])]
+def _not_broadcast(match: re.Match[str], operator: str) -> Exception:
+    shapes = [_shape(part) for part in re.findall(r"\(([\d, ]*)\)", match[1])]
     first = shapes[0] if shapes else []
     for shape in shapes[1:]:
         for i in range(1, min(len(first), len(shape)) + 1):
@@ -82,17 +82,17 @@ def _not_broadcast(found: re.Match[str], operator: str) -> Exception:
     return RuntimeError(f"{operator}: the shapes {', '.join(map(str, shapes))} do not broadcast together")
 
 
-def _batches_not_broadcast(found: re.Match[str], operator: str) -> Exception:
+def _batches_not_broadcast(match: re.Match[str], operator: str) -> Exception:
     """Reword the error of a batched matrix product, in which NumPy shows whole shapes."""
-    pairs = re.findall(r"\(([\d,]*)\)->\(([\d,newaxis]*)\)", found[1])
+    pairs = re.findall(r"\(([\d,]*)\)->\(([\d,newaxis]*)\)", match[1])
     batches = ["(" + ",".join(n for n in remapped.split(",") if n.isdigit()) + ")" for _, remapped in pairs]
     found_in = re.match(r"(.*)", " ".join(batches))
     assert found_in is not None
     return _not_broadcast(found_in, operator)
 
 
-def _not_assignable(found: re.Match[str], operator: str) -> Exception:
-    source, target = _shape(found[1]), _shape(found[2])
+def _not_assignable(match: re.Match[str], operator: str) -> Exception:
+    source, target = _shape(match[1]), _shape(match[2])
     for i in range(1, min(len(source), len(target)) + 1):
         if source[-i] not in (1, target[-i]):
             return RuntimeError(
@@ -106,26 +106,26 @@ def _not_assignable(found: re.Match[str], operator: str) -> Exception:
     )
 
 
-def _not_converged(found: re.Match[str], operator: str) -> Exception:
-    name, what = {"SVD": ("svd", "singular")}.get(found[1], ("eigh", "eigen"))
+def _not_converged(match: re.Match[str], operator: str) -> Exception:
+    name, what = {"SVD": ("svd", "singular")}.get(match[1], ("eigh", "eigen"))
     return LinAlgError(
         f"linalg.{name}: The algorithm failed to converge because the input matrix is ill-conditioned or has "
         f"too many repeated {what}{' ' if what == 'singular' else ''}values (error code: 1)."
     )
 
 
-def _axis(found: re.Match[str], operator: str) -> Exception:
-    n = max(int(found[2]), 1)
+def _axis(match: re.Match[str], operator: str) -> Exception:
+    n = max(int(match[2]), 1)
     return IndexError(
-        f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {found[1]})"
+        f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {match[1]})"
     )
 
 
-def _no_memory(found: re.Match[str], operator: str) -> Exception:
-    sizes = _shape(found[1])
+def _no_memory(match: re.Match[str], operator: str) -> Exception:
+    sizes = _shape(match[1])
     return RuntimeError(
         "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: "
-        f"you tried to allocate {math.prod(sizes) * _itemsize(found[2])} bytes. "
+        f"you tried to allocate {math.prod(sizes) * _itemsize(match[2])} bytes. "
         "Error code 12 (Cannot allocate memory)"
     )
 
@@ -138,9 +138,9 @@ def _itemsize(dtype: str) -> int:
 
 
 def _fixed(cls: type[Exception], text: str) -> Reword:
-    def reword(found: re.Match[str], operator: str) -> Exception:
-        words: dict[str, Any] = {"op": operator.removeprefix("aten::")}
-        return cls(text.format(*found.groups(), **words))
+    def reword(match: re.Match[str], operator: str) -> Exception:
+        fields: dict[str, Any] = {"op": operator.removeprefix("aten::")}
+        return cls(text.format(*match.groups(), **fields))
 
     return reword
 

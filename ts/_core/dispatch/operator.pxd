@@ -47,9 +47,9 @@ cdef class Operator:
     # True if arguments and results are numbers, so that the kernel can run without the GIL
     cdef readonly bint scalar
     cdef Kernel kernels[MAX_BACKENDS]
-    # data of each backend's kernel for this operator; references borrowed from `kept`
+    # data of each backend's kernel for this operator; references borrowed from `owners`
     cdef PyObject *state[MAX_BACKENDS]
-    cdef list kept  # owns `state`, including that of replaced kernels, which other threads may still run
+    cdef list owners  # owns `state`, including that of replaced kernels, which other threads may still run
     cdef void *data  # data of the kernel of an operator of the language, such as a C function
     cdef public object record          # the operator's record in ts.ops; None if it has none
     cdef list implementations          # per backend: (backend, array namespace, Python kernel of the record)
@@ -77,7 +77,7 @@ cdef class Operator:
 # call it for arguments that they do not support.
 cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1
 # Set the C kernel of a backend, and the kernel's data for this operator (`state`).
-cdef int set_kernel(Operator op, int backend, Kernel kernel, object kept) except -1
+cdef int set_kernel(Operator op, int backend, Kernel kernel, object owner) except -1
 # Return whether a backend has a C kernel for `op`.
 cdef bint has_kernel(Operator op, int backend) except -1
 # Check `ts.limits` before an operator runs; `work` sets this pointer.

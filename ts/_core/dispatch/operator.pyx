@@ -109,7 +109,7 @@ cdef class Operator:
         cdef int i
         self.schema_text = self.name = self.overload = ""
         self.tensor_at = -1
-        self.kept = []
+        self.owners = []
         for i in range(MAX_BACKENDS):
             self.kernels[i] = run_nothing
 
@@ -125,7 +125,7 @@ cdef class Operator:
         self.tensor_at = first_tensor(schema_text)
         self.whole = record.whole
         unbind(self)
-        made.add(self)
+        live_operators.add(self)
 
     @property
     def signature(self):
@@ -205,7 +205,7 @@ call_cast = NULL
 
 cdef inline bint concerns_tape(Tensor t) noexcept:
     """Return whether a tensor, or the base of a view, requires grad."""
-    return t.wants_grad or (t.base is not None and t.base.wants_grad)
+    return t.requires_grad_flag or (t.base is not None and t.base.requires_grad_flag)
 
 
 cdef bint wants_gradient(Operator op, IValue *r, const int32_t *at) noexcept:
@@ -232,7 +232,7 @@ cdef bint wants_gradient(Operator op, IValue *r, const int32_t *at) noexcept:
     return False
 
 
-cdef bint any_wants(list args) except -1:
+cdef bint any_requires_grad(list args) except -1:
     """Return whether a tensor in `args`, or in a list in `args`, requires grad."""
     for x in args:
         if isinstance(x, Tensor):
@@ -264,12 +264,12 @@ cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code
     cdef bint wanted = (
         op.record is not None and invoke_taped != NULL and differentiating(context_flags()) and wants_gradient(op, r, at)
     )
-    cdef int turn
+    cdef int status
     if context_flags() & LAYERED and op.record is not None:
-        turn = invoke_layered(op, r, at, wanted)
-        if turn == HAS_RUN:
+        status = invoke_layered(op, r, at, wanted)
+        if status == HAS_RUN:
             return 0
-        wanted = wanted or turn == OF_TAPE
+        wanted = wanted or status == OF_TAPE
     return invoke_taped(op, r, at, code, instruction) if wanted else invoke_seen(op, r, at, code, instruction)
 
 
@@ -317,13 +317,13 @@ cdef int first_tensor(str schema_text) except -2:
     return -1
 
 
-cdef object made = WeakSet()           # operators whose kernels have been set
+cdef object live_operators = WeakSet()           # operators whose kernels have been set
 
 
 def forget_kernels():
     """Reset the kernels of all operators; called after a backend has changed its kernels."""
     # a copy, because other threads may create operators
-    for op in [reference() for reference in list(made.data)]:
+    for op in [reference() for reference in list(live_operators.data)]:
         if op is not None:
             unbind(op)
 
@@ -354,13 +354,13 @@ cdef int bind_kernel(Operator op, int backend) except -1:
     return 0
 
 
-cdef int set_kernel(Operator op, int backend, Kernel kernel, object kept) except -1:
-    for before in op.kept:
-        if before is kept:
+cdef int set_kernel(Operator op, int backend, Kernel kernel, object owner) except -1:
+    for before in op.owners:
+        if before is owner:
             break
     else:
-        op.kept.append(kept)
-    op.state[backend] = <PyObject *>kept
+        op.owners.append(owner)
+    op.state[backend] = <PyObject *>owner
     op.kernels[backend] = kernel
     return 0
 
@@ -373,19 +373,19 @@ cdef bint has_kernel(Operator op, int backend) except -1:
 cdef int read_signature(Operator op) except -1:
     """Parse the schema and set the fields of the operator; each field is assigned once, for thread safety."""
     cdef int i
-    found = signature(op.schema_text)
+    parsed = signature(op.schema_text)
     record = op.record
     if record is not None:
         op.overlap = record.overlap
         op.reads = record.variant == "inplace" and record.overlap != ALLOW or record.overlap == STRICT or record.elementwise
     op.layouts = layouts_of(op)
-    op.parameters = found.parameters
-    for i, parameter in enumerate(found.parameters):
+    op.parameters = parsed.parameters
+    for i, parameter in enumerate(parsed.parameters):
         if parameter.kind == "Device":
             op.device_at = i
-    op.written = [i for i, parameter in enumerate(found.parameters) if parameter.written]
-    op.return_specs = tuple([spec_of_text(r.kind) for r in found.returns])
-    op.signature_ = found
+    op.written = [i for i, parameter in enumerate(parsed.parameters) if parameter.written]
+    op.return_specs = tuple([spec_of_text(r.kind) for r in parsed.returns])
+    op.signature_ = parsed
     return 0
 
 
@@ -416,7 +416,7 @@ cdef object call_bound(Operator op, list args):
     if len(args) + op.nrets <= MAX_REGISTERS:
         if op.tensor_at >= 0 and isinstance(args[op.tensor_at], Tensor):
             backend = (<Tensor>args[op.tensor_at]).backend
-        if context_flags() & WATCHED or has_kernel(op, backend) or differentiating(context_flags()) and any_wants(args):
+        if context_flags() & WATCHED or has_kernel(op, backend) or differentiating(context_flags()) and any_requires_grad(args):
             return call_in_registers(op, args)
     return run_at_once(op, args)
 
@@ -452,7 +452,7 @@ cdef object call_in_registers(Operator op, list args):
         try:
             unbox_arguments(op.name, op.parameters, tuple(args), r)
         except TypeError:  # a list of mixed types, such as tensors and None
-            if not (differentiating(context_flags()) and any_wants(args)):
+            if not (differentiating(context_flags()) and any_requires_grad(args)):
                 return run_at_once(op, args)
             tensors = numbers_as_tensors(op, args)
             if tensors is None:
@@ -474,17 +474,17 @@ cdef list numbers_as_tensors(Operator op, list args):
     numbers.
     """
     cdef list tensors = [x for x in args if isinstance(x, Tensor)]
-    cdef list places = [
+    cdef list indices = [
         i for i, parameter in enumerate(op.parameters[:len(args)])
         if parameter.kind == "Tensor" and isinstance(args[i], (bool, int, float, complex))
     ]
-    if not tensors or not places:
+    if not tensors or not indices:
         return None
-    first, made = tensors[0], list(args)
-    for i in places:
+    first, result = tensors[0], list(args)
+    for i in indices:
         dtype = operator_function("result_type")(args[i], first)
-        made[i] = operator_function("full")([], args[i], dtype=dtype, device=first.device)
-    return made
+        result[i] = operator_function("full")([], args[i], dtype=dtype, device=first.device)
+    return result
 
 
 cdef object run_at_once(Operator op, list args):
@@ -592,19 +592,19 @@ cdef object run(Operator op, list args):
     if backend <= BACKEND_CPU and has_sparse_layout(op, args):
         return run_on(op, args, BACKEND_SPARSE, -1)
     if op.device_at >= 0 and args[op.device_at] is not None:
-        place = devices.as_device(args[op.device_at])
-        found = backend_registry().get(place.type)
-        if backend == BACKEND_SPARSE and found.index == BACKEND_CPU:
+        target_device = devices.as_device(args[op.device_at])
+        target_backend = backend_registry().get(target_device.type)
+        if backend == BACKEND_SPARSE and target_backend.index == BACKEND_CPU:
             return run_on(op, args, backend, device)
-        elsewhere = found.index != backend or (found.numbered and place.index is not None and place.index != device)
+        elsewhere = target_backend.index != backend or (target_backend.numbered and target_device.index is not None and target_device.index != device)
         # the device argument differs, such as in x.new_zeros(2, device="cuda"): move the tensors
         if elsewhere and backend >= 0:
-            args = [on_device(x, found, place) if isinstance(x, Tensor) else x for x in args]
-        if found.index != backend:
-            backend = found.index
+            args = [on_device(x, target_backend, target_device) if isinstance(x, Tensor) else x for x in args]
+        if target_backend.index != backend:
+            backend = target_backend.index
             device = -1
-        if place.index is not None and found.numbered:
-            device = place.index
+        if target_device.index is not None and target_backend.numbered:
+            device = target_device.index
     if backend < 0:
         backend = BACKEND_CPU
     if context_flags() & PROFILING and note_record != NULL:
@@ -651,11 +651,11 @@ cdef object kernel_of_narrow(Operator op, object kernel, list args):
     return kernel
 
 
-cdef object on_device(Tensor x, object backend, object place):
+cdef object on_device(Tensor x, object backend, object device):
     """Return a copy of a tensor on another device; the copy of a meta tensor has uninitialized elements."""
     if x.backend != BACKEND_META:
-        return factories.moved(x, place)
-    return wrap(backend.empty(x.array.shape, x.array.dtype, -1 if place.index is None else place.index))
+        return factories.moved(x, device)
+    return wrap(backend.empty(x.array.shape, x.array.dtype, -1 if device.index is None else device.index))
 
 
 cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
@@ -718,11 +718,11 @@ cdef object run_sparse(Operator op, list args, list tensors):
 
 cdef tuple bound_kernel(Operator op, int backend):
     """Return the backend, its array namespace and the record's kernel for it; the tuple is cached."""
-    found = op.implementations[backend]
-    if found is None:
-        place = backend_registry().at(backend)
-        found = op.implementations[backend] = (place, place.xp, place.bind(op.record))
-    return <tuple>found
+    bound = op.implementations[backend]
+    if bound is None:
+        target = backend_registry().at(backend)
+        bound = op.implementations[backend] = (target, target.xp, target.bind(op.record))
+    return <tuple>bound
 
 
 cdef object run_on(Operator op, list args, int backend, int device):
@@ -794,7 +794,7 @@ cdef object wrapped(Operator op, object result, list args):
 
 
 cdef object wrapped_one(Operator op, object declared, object result, list args):
-    cdef Tensor made
+    cdef Tensor tensor
     cdef int alias = declared.alias_of
     cdef str kind = declared.kind
     if alias >= 0:
@@ -808,15 +808,15 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
         for x in args:  # a kernel may return the array of an argument; the result is then the argument
             if isinstance(x, Tensor) and (<Tensor>x).array is result:
                 return x
-        made = wrap(result)
-        if is_narrow(made.scalar_type) and made.backend != BACKEND_META and made.backend != BACKEND_SPARSE:
-            check_narrow(op.record, made.dtype, args)
-        return made if declared.view_of < 0 else known_as_view(made, args[declared.view_of])
+        tensor = wrap(result)
+        if is_narrow(tensor.scalar_type) and tensor.backend != BACKEND_META and tensor.backend != BACKEND_SPARSE:
+            check_narrow(op.record, tensor.dtype, args)
+        return tensor if declared.view_of < 0 else mark_as_view(tensor, args[declared.view_of])
     if kind == "Tensor[]":
         parts = [x if isinstance(x, Tensor) else wrap(x) for x in result]
         if declared.view_of >= 0:
             for x in parts:
-                known_as_view(x, args[declared.view_of])
+                mark_as_view(x, args[declared.view_of])
         return parts
     if kind == "Tensor?":
         return None if result is None else wrap(result)
@@ -825,13 +825,13 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
     return result
 
 
-cpdef Tensor known_as_view(Tensor made, object source):
-    """If `made` is a view of `source`, let it share the version counter and base of `source`."""
-    if isinstance(source, Tensor) and made is not source and (
-        memory_of(made) is memory_of(<Tensor>source) or made.array.size == 0
+cpdef Tensor mark_as_view(Tensor result, object source):
+    """If `result` is a view of `source`, let it share the version counter and base of `source`."""
+    if isinstance(source, Tensor) and result is not source and (
+        memory_of(result) is memory_of(<Tensor>source) or result.array.size == 0
     ):
-        follow(made, <Tensor>source)
-    return made
+        follow(result, <Tensor>source)
+    return result
 
 
 cdef object settle(Tensor target, object result):

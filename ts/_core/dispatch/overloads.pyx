@@ -128,9 +128,9 @@ cdef class OverloadSet:
         factors = by_name(self.binders, args, kwargs)
         if factors is not None:
             return self.run(factors[0], factors[1])
-        found = overriding_arguments([*args, *kwargs.values()])
-        if found:
-            return call_overridden(self, found, args, kwargs or None)
+        overriding = overriding_arguments([*args, *kwargs.values()])
+        if overriding:
+            return call_overridden(self, overriding, args, kwargs or None)
         raise self.error(args, kwargs)
 
     def resolve(self, tuple args not None, dict kwargs not None):
@@ -167,10 +167,10 @@ cdef class OverloadSet:
         """Look up the overloads; overloads without a record are used only if no overload has a record."""
         if self.binders is not None:
             return
-        found = self.lookup(self.name)
-        if not found:
+        operators = self.lookup(self.name)
+        if not operators:
             raise AttributeError(f"there is no operator {self.name}")
-        chosen = [op for op in found if op.record is not None] or list(found)
+        chosen = [op for op in operators if op.record is not None] or list(operators)
         # a stable sort, which keeps the registry's order
         binders = sorted([binder_of(op) for op in chosen], key=count_of_scalars)
         binders = [b for b in binders if not is_scripts_only(b)] or binders
@@ -210,13 +210,13 @@ cdef class OverloadSet:
         """Return the TypeError for a call that no overload accepts."""
         cdef Binder b
         cdef list why
-        shown = [b for b in self.binders if not any([(<Slot>s).written and (<Slot>s).keyword_only for s in b.slots])]
-        for b in shown:  # report on the first overload whose parameter accepts the first list item
+        candidates = [b for b in self.binders if not any([(<Slot>s).written and (<Slot>s).keyword_only for s in b.slots])]
+        for b in candidates:  # report on the first overload whose parameter accepts the first list item
             why = []
             bind(b, args, kwargs, False, why)
             if why and "failed to unpack the object" in why[0]:
                 return TypeError(f"{self.__name__}(): {why[0]}{of_others(args, kwargs)}")
-        tensors_only = [b for b in shown if b.op.overload != "Scalar"] or shown
+        tensors_only = [b for b in candidates if b.op.overload != "Scalar"] or candidates
         if len(tensors_only) == 1 and tensors_only[0] is not None:
             why = []
             bind(tensors_only[0], args, kwargs, False, why)
@@ -226,7 +226,7 @@ cdef class OverloadSet:
                 joint = ": " if why[0].startswith("argument") else " "
                 return TypeError(f"{self.__name__}(){joint}{why[0]}{of_others(args, kwargs)}")
         got = ", ".join([type_text(x) for x in args] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
-        lines = [f" * ({', '.join([shown_slot(s) for s in b.slots])})" for b in shown]
+        lines = [f" * ({', '.join([describe_slot(s) for s in b.slots])})" for b in candidates]
         if len(lines) == 1:
             return TypeError(
                 f"{self.__name__}() received an invalid combination of arguments - got ({got}), "
@@ -268,8 +268,8 @@ cdef dict suited_to_output(dict kwargs, list binders):
             f"({out.device.type})"
         )
     forms = [{(<Slot>s).name for s in b.slots} for b in binders]
-    taken = {name for names in forms if "out" in names for name in names}
-    return {name: value for name, value in kwargs.items() if name not in _OPTIONS or name in taken}
+    accepted_names = {name for names in forms if "out" in names for name in names}
+    return {name: value for name, value in kwargs.items() if name not in _OPTIONS or name in accepted_names}
 
 
 cdef tuple by_name(list binders, tuple args, dict kwargs):
@@ -356,9 +356,9 @@ def count_of_scalars(Binder b not None):
     return count
 
 
-cdef str shown_slot(Slot slot):
+cdef str describe_slot(Slot slot):
     name = "input" if slot.name == "self" else slot.name
-    return f"{slot.words} {name}" + (f" = {slot.default}" if slot.has_default else "")
+    return f"{slot.type_name} {name}" + (f" = {slot.default}" if slot.has_default else "")
 
 
 cdef list as_given(Binder b, tuple args, dict kwargs, list values):
@@ -406,10 +406,10 @@ def overloads(str name not None):
     """
     if "::" not in name:
         name = f"aten::{name}"
-    found = _sets.get(name)
-    if found is None:
+    result = _sets.get(name)
+    if result is None:
         connected()
-        found = OverloadSet(name, _lookup)
-        found.load()
-        found = _sets.setdefault(name, found)
-    return found
+        result = OverloadSet(name, _lookup)
+        result.load()
+        result = _sets.setdefault(name, result)
+    return result

@@ -50,8 +50,8 @@ cdef extern from "Python.h":
 # ---------------------------------------------------------------- arguments with overrides
 
 cpdef bint class_overrides(object cls) except -1:
-    found = getattr(cls, "__torch_function__", None)
-    return found is not None and found is not _disabled_torch_function_impl
+    handler = getattr(cls, "__torch_function__", None)
+    return handler is not None and handler is not _disabled_torch_function_impl
 
 
 cdef inline bint overrides(object x) except -1:
@@ -83,20 +83,20 @@ def overriding_arguments(list args not None):
     Items of list and tuple arguments count as arguments.  Classes are ordered from left to right, but
     subclasses precede their bases.
     """
-    cdef list found = []
+    cdef list result = []
     if context_flags() & AS_TENSORS:
-        return found
+        return result
     for x in args:
         for item in (x if type(x) is list or type(x) is tuple else (x,)):
-            if not overrides(item) or any([type(item) is type(y) for y in found]):
+            if not overrides(item) or any([type(item) is type(y) for y in result]):
                 continue
-            at = len(found)
-            for i, y in enumerate(found):
+            at = len(result)
+            for i, y in enumerate(result):
                 if isinstance(item, type(y)):
                     at = i
                     break
-            found.insert(at, item)
-    return found
+            result.insert(at, item)
+    return result
 
 
 # ---------------------------------------------------------------- calls of handlers
@@ -141,7 +141,7 @@ cdef class Overridable:
     known_as         the function that handlers receive; None stands for this object
     """
     cdef readonly object __wrapped__
-    cdef object known_as
+    cdef object reported_as
     cdef void *vectorcall              # address of `call_vector`, for the vectorcall protocol
     cdef dict __dict__
     cdef object __weakref__
@@ -149,9 +149,9 @@ cdef class Overridable:
     def __cinit__(self, *args, **kwargs):
         self.vectorcall = <void *>call_vector
 
-    def __init__(self, function, known_as=None):
+    def __init__(self, function, reported_as=None):
         self.__wrapped__ = function
-        self.known_as = known_as
+        self.reported_as = reported_as
 
     def __getattr__(self, name):
         return getattr(self.__wrapped__, name)
@@ -176,8 +176,8 @@ cdef class Overridable:
     def __call__(self, *args, **kwargs):
         return vectorcall(self, args, kwargs)
 
-    cdef object told(self):
-        return self if self.known_as is None else self.known_as
+    cdef object reported_function(self):
+        return self if self.reported_as is None else self.reported_as
 
 
 cdef object call_vector(Overridable self, PyObject *const *args, size_t count, PyObject *names):
@@ -189,8 +189,8 @@ cdef object call_vector(Overridable self, PyObject *const *args, size_t count, P
     values = tuple([<object>args[i] for i in range(given)])
     kwargs = {<object>PyTuple_GET_ITEM(names, i): <object>args[given + i] for i in range(named)}
     if by_mode:
-        return watcher().operator(self.told(), values, kwargs)
-    return call_overridden(self.told(), overriding_arguments([*values, *kwargs.values()]), values, kwargs or None)
+        return watcher().operator(self.reported_function(), values, kwargs)
+    return call_overridden(self.reported_function(), overriding_arguments([*values, *kwargs.values()]), values, kwargs or None)
 
 
 def _install_vectorcall():

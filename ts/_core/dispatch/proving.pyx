@@ -34,16 +34,16 @@ cdef dict SORTS = {"AnyEnumType": TypeSpec(KIND_ENUM, (), "enum"), "AnyClassType
 cdef TypeSpec REST = TypeSpec(KIND_OBJECT, (), "tuple")  # type of the tuple of variadic arguments
 
 
-cdef tuple result_specs(Operator op, list found):
+cdef tuple result_specs(Operator op, list actual):
     cdef Py_ssize_t i
     cdef dict bound = {}
     if op.takes is None:
         op.takes = parameter_specs(op)
     # `prim::tolist(...)` has more arguments, which its kernel checks
-    for i in range(min(len(found), len(op.takes))):
-        if not matches(<TypeSpec>op.takes[i], <TypeSpec>found[i], bound):
+    for i in range(min(len(actual), len(op.takes))):
+        if not matches(<TypeSpec>op.takes[i], <TypeSpec>actual[i], bound):
             raise TypeError(
-                f"{op.key}: argument {i} is of type {(<TypeSpec>found[i]).text}, where "
+                f"{op.key}: argument {i} is of type {(<TypeSpec>actual[i]).text}, where "
                 f"{solved(<TypeSpec>op.takes[i], bound).text} is wanted"
             )
     if op.gives is not None:
@@ -63,26 +63,26 @@ cdef tuple parameter_specs(Operator op):
     return tuple(specs)
 
 
-cdef bint matches(TypeSpec wanted, TypeSpec found, dict bound) except -1:
+cdef bint matches(TypeSpec wanted, TypeSpec actual, dict bound) except -1:
     """Match an argument type with the type `wanted`, binding type variables; return whether they match.
 
     The items of read-only lists may have a narrower type.
     """
     cdef Py_ssize_t i
     cdef int kind = wanted.kind
-    if wanted is ANY_SPEC or wanted is found:
+    if wanted is ANY_SPEC or wanted is actual:
         return True
     if kind == KIND_ANY:
-        return is_subtype(found, bound.setdefault(wanted.text, found))
+        return is_subtype(actual, bound.setdefault(wanted.text, actual))
     if kind == KIND_OPTIONAL:
-        if found.kind == KIND_NONE:
+        if actual.kind == KIND_NONE:
             return True
-        return matches(<TypeSpec>wanted.children[0], not_none(found), bound)
-    if kind not in (KIND_LIST, KIND_DICT, KIND_TUPLE, KIND_FUTURE) or found.kind != kind:
-        return is_subtype(found, wanted)
-    if len(found.children) != len(wanted.children):
+        return matches(<TypeSpec>wanted.children[0], not_none(actual), bound)
+    if kind not in (KIND_LIST, KIND_DICT, KIND_TUPLE, KIND_FUTURE) or actual.kind != kind:
+        return is_subtype(actual, wanted)
+    if len(actual.children) != len(wanted.children):
         return False
     for i in range(len(wanted.children)):
-        if not matches(<TypeSpec>wanted.children[i], <TypeSpec>found.children[i], bound):
+        if not matches(<TypeSpec>wanted.children[i], <TypeSpec>actual.children[i], bound):
             return False
     return True

@@ -6,7 +6,7 @@ In: operators, function calls and labels of recorded threads, stages of the comp
     recorder.start()                          records this thread and programs that it forks
     ts.tanh(x)                                adds an event: aten::tanh, from 1200 ns to 1900 ns
     recorder.stop()
-    recorder.events, recorder.most_bytes
+    recorder.events, recorder.peak_bytes
 
 Without an active recorder, an operator call only reads the thread's flag word, which it does for limits anyway.  A
 process has at most one active recorder.  Compiler stages are recorded on every thread.
@@ -68,7 +68,7 @@ cdef class Recorder:
     cdef dict labels                  # thread id -> stack of label events that have not ended
     cdef unsigned long thread
     # peak memory of the thread that called `start`, relative to its memory at that time
-    cdef readonly int64_t most_bytes
+    cdef readonly int64_t peak_bytes
 
     def __cinit__(self, bint shapes=False, bint stacks=False, bint memory=False):
         self.shapes, self.stacks, self.memory = shapes, stacks, memory
@@ -102,7 +102,7 @@ cdef class Recorder:
         active = None
         if self.memory:
             watch_allowance(NULL)
-            self.most_bytes = self.allowance.most
+            self.peak_bytes = self.allowance.peak
 
     @property
     def at_work(self):
@@ -220,11 +220,11 @@ cdef object described(IValue *x):
         return None
     if type(<object>x.v.o) is List:
         items = <List>x.v.o
-        found = []
+        result = []
         for i in range(items.size):
             item = list_item(<PyObject *>items, i)
-            found.append(described(&item))
-        return found if None not in found and found else None
+            result.append(described(&item))
+        return result if None not in result and result else None
     return described_object(<object>x.v.o)
 
 
@@ -327,10 +327,10 @@ cdef enum:
 
 
 cdef tuple python_stack():
-    cdef list found = []
+    cdef list result = []
     cdef object frame = sys._getframe()
-    while frame is not None and len(found) < MAX_STACK_FRAMES:
+    while frame is not None and len(result) < MAX_STACK_FRAMES:
         code = frame.f_code
-        found.append((code.co_filename, frame.f_lineno, code.co_qualname))
+        result.append((code.co_filename, frame.f_lineno, code.co_qualname))
         frame = frame.f_back
-    return tuple(found)
+    return tuple(result)

@@ -83,16 +83,16 @@ class Signature:
 
 def arity(text: str) -> tuple[str, str, int, int]:
     """Return name, overload, number of arguments and number of results, without parsing types."""
-    head, arguments, results = _split_schema(text)
-    name, _, overload = head.partition(".")
+    qualified_name, arguments, results = _split_schema(text)
+    name, _, overload = qualified_name.partition(".")
     count = sum(1 for part in _split(arguments) if part not in ("*", "..."))
     return name, overload, count, len(_split_results(results))
 
 
 def signature(text: str) -> Signature:
     """Parse a schema text."""
-    head, arguments, results = _split_schema(text)
-    name, _, overload = head.partition(".")
+    qualified_name, arguments, results = _split_schema(text)
+    name, _, overload = qualified_name.partition(".")
     parameters: list[Parameter] = []
     keyword_only = vararg = False
     for part in _split(arguments):
@@ -109,12 +109,12 @@ def signature(text: str) -> Signature:
 
 
 def _split_schema(text: str) -> tuple[str, str, str]:
-    head, _, rest = text.partition("(")
+    qualified_name, _, rest = text.partition("(")
     depth = 1
     for i, c in _brackets_and_commas(rest):
         depth += (c == "(") - (c == ")")
         if not depth:
-            return head, rest[:i], rest[i + 1 :].partition("->")[2].strip()
+            return qualified_name, rest[:i], rest[i + 1 :].partition("->")[2].strip()
     raise ValueError(f"unbalanced parentheses in schema: {text}")
 
 
@@ -133,9 +133,9 @@ def _split(text: str) -> list[str]:
 
 def _brackets_and_commas(text: str) -> Iterator[tuple[int, str]]:
     """Yield the positions of brackets and commas outside strings, with the characters."""
-    for found in re.finditer(_STRUCTURE, text):
-        if len(found[0]) == 1:
-            yield found.start(), found[0]
+    for match in re.finditer(_STRUCTURE, text):
+        if len(match[0]) == 1:
+            yield match.start(), match[0]
 
 
 def _split_results(text: str) -> list[str]:
@@ -180,10 +180,10 @@ def _return(text: str, written: dict[str, int], read: dict[str, int]) -> Return:
 
 
 def _unmarked(type_text: str) -> tuple[str, str, bool]:
-    found = re.search(_ALIAS, type_text) if "(" in type_text else None
-    if found is None:
+    match = re.search(_ALIAS, type_text) if "(" in type_text else None
+    if match is None:
         return type_text, "", False
-    return type_text[: found.start()] + type_text[found.end() :], found[1], found[2] == "!"
+    return type_text[: match.start()] + type_text[match.end() :], match[1], match[2] == "!"
 
 
 def _default(text: str, kind: str) -> Any:

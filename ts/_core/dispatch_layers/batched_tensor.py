@@ -49,7 +49,7 @@ class Batched(Layer):
         self.implementation = "BatchedTensorImpl"
         self.hides_elements = whole or has_hidden_elements(inner)
 
-    def shown(self) -> str:
+    def describe(self) -> str:
         """Return the `repr` of a batched tensor, or an empty string for an unbatched one."""
         if not self.whole:
             return ""
@@ -161,8 +161,8 @@ class Call:
 
     def is_whole(self, x: Any) -> bool:
         """Return whether an argument, by number or name, is batched or contains a batched tensor."""
-        found = self.wholes[x if isinstance(x, int) else self.names.index(x)]
-        return any(found) if isinstance(found, list) else bool(found)
+        flag = self.wholes[x if isinstance(x, int) else self.names.index(x)]
+        return any(flag) if isinstance(flag, list) else bool(flag)
 
     def rank(self, i: int) -> int:
         """Return the rank of a tensor without its batch dimension."""
@@ -214,18 +214,18 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         )
     with below_level(level):
         if record.nondeterministic:
-            found, of_batch = drawn(call)
+            result, of_batch = drawn(call)
         elif not some:
-            found, of_batch = call.run_as_called(call.values), False
+            result, of_batch = call.run_as_called(call.values), False
         elif record.variant == "inplace" or written_elsewhere(record):
             return _in_place(call, args)
         else:
-            found = on_batch(call)
-            found, of_batch = (found.value, False) if isinstance(found, Unbatched) else (found, True)
-    if isinstance(found, Tensor) and returns and returns[0].alias_of >= 0:
+            result = on_batch(call)
+            result, of_batch = (result.value, False) if isinstance(result, Unbatched) else (result, True)
+    if isinstance(result, Tensor) and returns and returns[0].alias_of >= 0:
         return args[returns[0].alias_of]
     viewed = args[returns[0].view_of] if len(returns) == 1 and returns[0].view_of >= 0 else None
-    return _wrapped(level, found, of_batch, viewed)
+    return _wrapped(level, result, of_batch, viewed)
 
 
 def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
@@ -239,26 +239,26 @@ def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
         return args
     if op.record.variant == "inplace":
         raise RuntimeError(not_of_batch(Call(level, op, args)))
-    made = []
+    result = []
     for x in args:
         if isinstance(x, Tensor):
             with below_level(level):
                 x = batched(level, x.expand([level.size, *x.shape]))
-        made.append(x)
-    return made
+        result.append(x)
+    return result
 
 
-def _wrapped(level: Level, found: Any, of_batch: bool, viewed: Tensor | None) -> Any:
+def _wrapped(level: Level, result: Any, of_batch: bool, viewed: Tensor | None) -> Any:
     """Wrap results in the level's layers, as views of `viewed` if given."""
-    if isinstance(found, (tuple, list)):
-        values = [_wrapped(level, x, of_batch, viewed) for x in found]
-        return values if type(found) is list else type(found)(values)
-    if not isinstance(found, Tensor):
-        return found
+    if isinstance(result, (tuple, list)):
+        values = [_wrapped(level, x, of_batch, viewed) for x in result]
+        return values if type(result) is list else type(result)(values)
+    if not isinstance(result, Tensor):
+        return result
     with below_level(level):
         if of_batch:
-            return batched(level, found, viewed)
-    return layered(found, the_same(level, found), viewed)
+            return batched(level, result, viewed)
+    return layered(result, the_same(level, result), viewed)
 
 
 def _in_place(call: Call, args: list[Any]) -> Any:
@@ -272,12 +272,12 @@ def _in_place(call: Call, args: list[Any]) -> Any:
     assert layer is not None
     if is_grad_enabled() and not call.operator.record.reshapes:
         call.values[0] = operator("clone")(layer.inner)  # a backward node may have saved its elements
-    found = on_batch(call)
+    result = on_batch(call)
     if call.operator.record.reshapes:  # the target becomes another view
-        hide_elements(target, found, True)
-        set_layer(target, Batched(call.level.number, found, True))
-    elif found is not layer.inner:
-        operator("copy_")(layer.inner, found)
+        hide_elements(target, result, True)
+        set_layer(target, Batched(call.level.number, result, True))
+    elif result is not layer.inner:
+        operator("copy_")(layer.inner, result)
     return target
 
 
@@ -354,5 +354,5 @@ def unbatched(level: Level, x: Tensor, dim: int = 0) -> Tensor:
     """Return the inner tensor with the batch dimension at `dim`, expanded if unbatched."""
     inner, whole = parts(level, x)
     with below_level(level):
-        found: Tensor = inner if whole else inner.expand([level.size, *inner.shape])
-        return found if dim == 0 else found.movedim(0, dim)
+        result: Tensor = inner if whole else inner.expand([level.size, *inner.shape])
+        return result if dim == 0 else result.movedim(0, dim)

@@ -57,7 +57,7 @@ class Dual(Layer):
         self.hides_elements = level.hides_elements or has_hidden_elements(inner)
         self.is_open = level.is_open
 
-    def shown(self) -> str:
+    def describe(self) -> str:
         """Return the text of a tensor inside of `jvp`."""
         if not self.hides_elements:
             return ""
@@ -91,10 +91,10 @@ def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | 
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
         return x
-    made = Dual(level, x, None if tangent is None else fitting(tangent, x))
+    layer_of_result = Dual(level, x, None if tangent is None else fitting(tangent, x))
     if viewed is not None:
-        made.seen = writes(level, viewed)
-    return layered(x, made, viewed)
+        layer_of_result.seen = writes(level, viewed)
+    return layered(x, layer_of_result, viewed)
 
 
 def writes(level: Level, x: Tensor) -> int:
@@ -125,11 +125,11 @@ def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
     inner = sunk(x, whole.inner) if layer is None else layer.inner
     with below_level(level):
         tangent = part_at(inner, whole.inner, whole.tangent)
-    _turn_into(x, Dual(level, inner, tangent, 0, now))
+    _replace_layer(x, Dual(level, inner, tangent, 0, now))
     return inner, tangent
 
 
-def _turn_into(x: Tensor, layer: Dual) -> None:
+def _replace_layer(x: Tensor, layer: Dual) -> None:
     """Replace the layer of `x`."""
     if layer.hides_elements:
         hide_elements(x, layer.inner, False)
@@ -163,9 +163,9 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         before = list(primals)
         for i in written:
             before[i] = operator("clone")(primals[i])
-        found = op.call_list(primals)
-        several = isinstance(found, (tuple, list))
-        results = list(found) if several else [found]
+        outputs = op.call_list(primals)
+        several = isinstance(outputs, (tuple, list))
+        results = list(outputs) if several else [outputs]
         given = tangents_of(record, before, tangents, results)
         if not written:
             given = [_own(r, t, pairs) for r, t in zip(results, given, strict=True)]
@@ -173,7 +173,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         for i in written:
             tangent = given[0] if given else None
             if record.reshapes and args[i] is not primals[i]:
-                _turn(level, args[i], primals[i], tangent)
+                _update_in_place(level, args[i], primals[i], tangent)
             else:
                 _write_tangent(level, args[i], primals[i], tangent)
         alias = [r.alias_of for r in declared.returns]
@@ -184,7 +184,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     values = [with_tangent(level, r, t, viewed) for r, t in zip(results, given, strict=True)]
     if not several:
         return values[0]
-    return values if isinstance(found, list) else type(found)(values)
+    return values if isinstance(outputs, list) else type(outputs)(values)
 
 
 def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None:
@@ -198,13 +198,13 @@ def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None
     return tangent
 
 
-def _turn(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
+def _update_in_place(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
     """Replace the inner view of a tensor and its tangent after a view-changing in-place operator."""
     layer: Any = of_level(target, level)
-    made = Dual(level, inner, tangent, layer.writes, layer.seen)
-    if not made.hides_elements:
+    layer_of_result = Dual(level, inner, tangent, layer.writes, layer.seen)
+    if not layer_of_result.hides_elements:
         rebind_array(target, inner.array)
-    _turn_into(target, made)
+    _replace_layer(target, layer_of_result)
 
 
 def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None) -> None:
@@ -243,12 +243,12 @@ def _has_room(old: Tensor, new: Tensor) -> bool:
 
 def _batches(x: Tensor | None) -> set[int]:
     """Return the levels of all batches that contain a tensor."""
-    found = set()
+    levels = set()
     while x is not None and (layer := layer_of(x)) is not None:
         if getattr(layer, "whole", False):
-            found.add(layer.level)
+            levels.add(layer.level)
         x = layer.inner
-    return found
+    return levels
 
 
 def _lies_in(level: Level, tangent: Tensor, base: Tensor) -> bool:
@@ -261,7 +261,7 @@ def _written(level: Level, x: Tensor, tangent: Tensor | None = None) -> None:
     """Count a write to the tangent of a non-view tensor; replace the tangent if given."""
     layer: Any = of_level(x, level)
     if layer is None:  # the tensor gets a tangent
-        _turn_into(x, Dual(level, sunk(x, None), tangent, writes=1))
+        _replace_layer(x, Dual(level, sunk(x, None), tangent, writes=1))
         return
     layer.writes += 1
     if tangent is not None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ts._core.autograd.operator_node import bare
-from ts._core.dispatch.operator import known_as_view
+from ts._core.dispatch.operator import mark_as_view
 from ts._core.dispatch_layers import transform_dispatch
 from ts._core.dispatch_layers.layer import Layer
 from ts._core.tensor.tensor import (
@@ -204,12 +204,12 @@ def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: boo
 
     Writes to `x` count as writes to the new tensor.  `of_batch`: drop the batch dimension from its shape.
     """
-    made = detached_array(x)
+    result = detached_array(x)
     if layer.hides_elements:
-        hide_elements(made, x, of_batch)
-    set_layer(made, layer)
-    known_as_view(made, viewed)
-    return made
+        hide_elements(result, x, of_batch)
+    set_layer(result, layer)
+    mark_as_view(result, viewed)
+    return result
 
 
 def of_level(x: Any, level: Level) -> Layer | None:

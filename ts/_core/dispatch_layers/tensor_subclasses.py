@@ -69,14 +69,14 @@ class SubclassLayer(Layer):
     def detach(self, x: Tensor) -> Tensor:
         """Return `x.detach()` of the handler; RuntimeError if it returns no new tensor."""
         with GradMode(False):
-            made = operator("detach")(x)
-        if not isinstance(made, Tensor) or made is x:
+            result = operator("detach")(x)
+        if not isinstance(result, Tensor) or result is x:
             raise RuntimeError(
                 f"__torch_dispatch__ of {type(x).__name__} returned "
-                f"{'the same tensor' if made is x else type(made).__name__} for aten.detach.default, "
+                f"{'the same tensor' if result is x else type(result).__name__} for aten.detach.default, "
                 "expected a new tensor"
             )
-        return made
+        return result
 
     def check_elements(self) -> None:
         """Raise RuntimeError: the elements cannot be read as an array."""
@@ -148,9 +148,9 @@ def make_wrapper(*args: Any, **kwargs: Any) -> Tensor:
     device = devices.CPU if given["device"] is None else devices.as_device(given["device"])
     _expect_subclasses()
     inner = wrap_array(_metadata(given, dtype))
-    made: Tensor = instance_of(cls, wrap_array(inner.array))
-    set_layer(made, SubclassLayer(inner, device, given["layout"], True))
-    return made._marked(True) if given["requires_grad"] else made
+    result: Tensor = instance_of(cls, wrap_array(inner.array))
+    set_layer(result, SubclassLayer(inner, device, given["layout"], True))
+    return result._marked(True) if given["requires_grad"] else result
 
 
 def _metadata(given: dict[str, Any], dtype: dtypes.dtype) -> Any:
@@ -249,7 +249,7 @@ def _bind(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
 def rebuild_wrapper(cls: type, metadata: tuple[Any, ...], attributes: dict[str, Any]) -> Tensor:
     """Return a pickled wrapper, from the arguments of `SubclassLayer.reduce`."""
     dtype, size, steps, offset, layout, device, requires_grad = metadata
-    made = make_wrapper(
+    result = make_wrapper(
         cls,
         size,
         strides=steps,
@@ -259,8 +259,8 @@ def rebuild_wrapper(cls: type, metadata: tuple[Any, ...], attributes: dict[str, 
         device=device,
         requires_grad=requires_grad,
     )
-    vars(made).update(attributes)
-    return made
+    vars(result).update(attributes)
+    return result
 
 
 set_subclasses(sys.modules[__name__])

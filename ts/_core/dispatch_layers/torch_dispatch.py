@@ -102,13 +102,13 @@ def has_dispatched(values: Iterable[Any]) -> bool:
 
 def _dispatched_tensors(values: list[Any]) -> list[Tensor]:
     """Return one tensor for each class with a handler, from left to right, but derived classes first."""
-    found: list[Tensor] = []
+    result: list[Tensor] = []
     for x in _tensors(values):
-        if not is_dispatched(x) or any(type(x) is type(y) for y in found):
+        if not is_dispatched(x) or any(type(x) is type(y) for y in result):
             continue
-        place = next((i for i, y in enumerate(found) if isinstance(x, type(y))), len(found))
-        found.insert(place, x)
-    return found
+        index = next((i for i, y in enumerate(result) if isinstance(x, type(y))), len(result))
+        result.insert(index, x)
+    return result
 
 
 def _written_tensors(op: Any, values: list[Any]) -> list[Tensor]:
@@ -119,13 +119,13 @@ def _written_tensors(op: Any, values: list[Any]) -> list[Tensor]:
 
 
 def _tensors(values: list[Any]) -> list[Tensor]:
-    found: list[Tensor] = []
+    result: list[Tensor] = []
     for x in values:
         if isinstance(x, Tensor):
-            found.append(x)
+            result.append(x)
         elif isinstance(x, list):
-            found += _tensors(x)
-    return found
+            result += _tensors(x)
+    return result
 
 
 # ---------------------------------------------------------------- results

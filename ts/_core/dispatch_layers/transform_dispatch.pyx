@@ -79,20 +79,20 @@ cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
     Autograd runs before `__torch_dispatch__`, so at the level SUBCLASSES the histories of all arguments
     count.
     """
-    cdef int i, found = 0
+    cdef int i, result = 0
     cdef Py_ssize_t k
     cdef IValue *items
     for i in range(op.nargs):
         if r[at[i]].tag != TAG_OBJECT or r[at[i]].v.o == NULL:
             continue
         if isinstance(<object>r[at[i]].v.o, Tensor):
-            found = joined(<Tensor>r[at[i]].v.o, found, own)
+            result = joined(<Tensor>r[at[i]].v.o, result, own)
         elif type(<object>r[at[i]].v.o) is List and (<List>r[at[i]].v.o).item == TAG_NONE:
             items = <IValue *>(<List>r[at[i]].v.o).items
             for k in range((<List>r[at[i]].v.o).size):
                 if items[k].tag == TAG_OBJECT and items[k].v.o != NULL and isinstance(<object>items[k].v.o, Tensor):
-                    found = joined(<Tensor>items[k].v.o, found, own)
-    return found
+                    result = joined(<Tensor>items[k].v.o, result, own)
+    return result
 
 
 cdef bint highest_wanted(Operator op, IValue *r, const int32_t *at, int level) noexcept:
@@ -102,10 +102,10 @@ cdef bint highest_wanted(Operator op, IValue *r, const int32_t *at, int level) n
     return level == 0 or highest(op, r, at, level) != 0
 
 
-cdef inline int joined(Tensor t, int found, int own) noexcept:
+cdef inline int joined(Tensor t, int result, int own) noexcept:
     if own:
-        return found or ((own == SUBCLASSES or level_of(t) == own) and needs_grad(t))
-    return max(found, level_of(t))
+        return result or ((own == SUBCLASSES or level_of(t) == own) and needs_grad(t))
+    return max(result, level_of(t))
 
 
 cdef int invoke(Operator op, IValue *r, const int32_t *at, bint wanted) except -1:
@@ -136,13 +136,13 @@ cdef object run(Operator op, list args):
 
 
 cdef int top_of(list args) except -1:
-    cdef int found = 0
+    cdef int result = 0
     for x in args:
         if isinstance(x, Tensor):
-            found = max(found, level_of(<Tensor>x))
+            result = max(result, level_of(<Tensor>x))
         elif type(x) is list:
-            found = max(found, top_of(<list>x))
-    return found
+            result = max(result, top_of(<list>x))
+    return result
 
 
 operator.invoke_layered = invoke

@@ -26,7 +26,7 @@ _WANTED = _REQUIRED | {"Optional[Tensor]", "Tensor?"}
 
 def with_tensors(arguments: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...] | None:
     """Convert arrays and None in tensor arguments; None if no argument changes or a conversion fails."""
-    made = [
+    coerced = [
         undefined_tensor()
         if x is None and spec.text in _REQUIRED
         else tensor_of(x)
@@ -34,11 +34,11 @@ def with_tensors(arguments: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, .
         else x
         for x, spec in zip(arguments, specs, strict=True)
     ]
-    if all(x is y for x, y in zip(made, arguments, strict=True)) or any(
-        x is None and y is not None for x, y in zip(made, arguments, strict=True)
+    if all(x is y for x, y in zip(coerced, arguments, strict=True)) or any(
+        x is None and y is not None for x, y in zip(coerced, arguments, strict=True)
     ):
         return None
-    return tuple(made)
+    return tuple(coerced)
 
 
 def is_array(x: object) -> bool:

@@ -14,7 +14,7 @@ from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, same_shape
 cnp.import_array()
 
 
-cdef bint in_order(PyArrayObject *a) noexcept:
+cdef bint is_contiguous(PyArrayObject *a) noexcept:
     cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     cdef int d
     for d in range(ndim_of(a) - 1, -1, -1):
@@ -38,17 +38,17 @@ cdef bint fits(object x, PyArrayObject *result, bint alike) noexcept:
     """
     if type(x) is not cnp.ndarray:
         return not hasattr(x, "strides")
-    return in_order(<PyArrayObject *>x) and (not alike or same_shape(<PyArrayObject *>x, result))
+    return is_contiguous(<PyArrayObject *>x) and (not alike or same_shape(<PyArrayObject *>x, result))
 
 
-cdef bint one_lies_in_order(object result, object args):
+cdef bint one_is_contiguous(object result, object args):
     cdef PyArrayObject *a
     cdef bint alike
     if type(result) is not cnp.ndarray:
         return False
     a = <PyArrayObject *>result
     alike = has_one(a)
-    if not in_order(a):
+    if not is_contiguous(a):
         return False
     for x in args:
         if type(x) is list:
@@ -67,7 +67,7 @@ def are_contiguous(object result, object args):
     """
     if type(result) is tuple:
         for x in result:
-            if not one_lies_in_order(x, args):
+            if not one_is_contiguous(x, args):
                 return False
         return True
-    return one_lies_in_order(result, args)
+    return one_is_contiguous(result, args)

@@ -108,9 +108,9 @@ def _warn_constructed(function: str) -> None:
 def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if device is None or device is devices.CPU:
-        made = literals.from_scalars(data, -1 if wanted is None else wanted.code)
-        if made is not None:
-            return made
+        result = literals.from_scalars(data, -1 if wanted is None else wanted.code)
+        if result is not None:
+            return result
     if isinstance(data, Tensor):
         if (layer := layer_of(data)) is not None and not data.requires_grad:
             layer.check_detach_in_place()
@@ -131,14 +131,14 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         data = _shared(data)
         constructed(data, "array")
     of_symbols = getattr(current_tracer(), "tensor_of_symbols", None)
-    if of_symbols is not None and (found := of_symbols(data, dtype, device)) is not None:
-        return found  # type: ignore[no-any-return]
+    if of_symbols is not None and (symbolic := of_symbols(data, dtype, device)) is not None:
+        return symbolic  # type: ignore[no-any-return]
     if isinstance(data, Tensor):
         wanted = data.dtype if dtype is None else dtypes.as_dtype(dtype)
         return data.to(data.device if device is None else device, wanted)
-    made = _tensor(data, dtype, device)
-    constructed(made, "as_tensor")
-    return made
+    result = _tensor(data, dtype, device)
+    constructed(result, "as_tensor")
+    return result
 
 
 def from_numpy(array: NDArray[Any]) -> Tensor:
@@ -149,9 +149,9 @@ def from_numpy(array: NDArray[Any]) -> Tensor:
 
 def shared_array(array: NDArray[Any]) -> Tensor:
     """Return a CPU tensor that shares the array's memory; an active tracer records it."""
-    made = _shared(array)
-    constructed(made, "array")
-    return made
+    result = _shared(array)
+    constructed(result, "array")
+    return result
 
 
 def _shared(array: NDArray[Any]) -> Tensor:
@@ -187,11 +187,11 @@ def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
     if isinstance(data, (np.ndarray, np.generic)) or (
         hasattr(data, "__array__") and not isinstance(data, Tensor)
     ):
-        found = np.asarray(data)
-        if dtypes.from_numpy_dtype(found.dtype) in _NARROW:
-            raise dtypes.no_dtype_of(found.dtype)
-        numpy_dtype = wanted.numpy_dtype if wanted else found.dtype
-        copied: NDArray[Any] = converted_array(found, numpy_dtype, copy=True)
+        converted = np.asarray(data)
+        if dtypes.from_numpy_dtype(converted.dtype) in _NARROW:
+            raise dtypes.no_dtype_of(converted.dtype)
+        numpy_dtype = wanted.numpy_dtype if wanted else converted.dtype
+        copied: NDArray[Any] = converted_array(converted, numpy_dtype, copy=True)
         return copied
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
@@ -439,9 +439,9 @@ def legacy(
             empty: Any = legacy((), device, wanted)
             return empty.set_(args[0])  # type: ignore[no-any-return]
         if type(args[0]).__name__ != "Size":
-            made = _tensor(args[0], wanted, device)
-            constructed(made, function)
-            return made
+            result = _tensor(args[0], wanted, device)
+            constructed(result, function)
+            return result
         args, default = tuple(args[0]), ()
     recorder = current_tracer()
     for i, size in enumerate(args):
@@ -491,11 +491,11 @@ def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> t
     )
 
 
-def check_legacy_device(device: Any, place: str) -> None:
+def check_legacy_device(device: Any, device_type: str) -> None:
     """Raise RuntimeError for a device of another type than the constructor's."""
-    if device is not None and (given := devices.as_device(device).type) != place:
+    if device is not None and (given := devices.as_device(device).type) != device_type:
         raise RuntimeError(
-            f"legacy constructor expects device type: {place} but device type: {given} was passed"
+            f"legacy constructor expects device type: {device_type} but device type: {given} was passed"
         )
 
 
@@ -565,7 +565,7 @@ def _cast_complex32(array: Any, numpy_dtype: Any) -> Any:
 _NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # dtypes not accepted from user arrays
 
 
-def _warn_of_complex32(d: dtypes.dtype, found: Any) -> None:
+def _warn_of_complex32(d: dtypes.dtype, requested: Any) -> None:
     if d is dtypes.complex32:
         warn("ComplexHalf support is experimental and many operators don't support it yet.")
 
@@ -602,25 +602,25 @@ def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> 
         steps = strides.preserve_format_strides(x.shape, x.stride())
     else:
         steps = strides.of_format(x.shape, memory_format)
-    made = empty_strided(x.array, steps, wanted)
+    result = empty_strided(x.array, steps, wanted)
     if not x.is_meta:
-        made[...] = converted_array(x.array, wanted)
-    return wrap_array(made)
+        result[...] = converted_array(x.array, wanted)
+    return wrap_array(result)
 
 
 def empty_strided(like: Any, steps: Sequence[int], numpy_dtype: Any) -> Any:
     """Return an unset array with the shape and device of `like`, and dense strides `steps` in elements."""
     kind = np if isinstance(like, np.ndarray) else backend_of(wrap_array(like).device.type).xp
     item = np.dtype(numpy_dtype).itemsize
-    made = kind.empty(like.size, dtype=numpy_dtype)
-    return storage.strided(made, like.shape, [step * item for step in steps], 0)
+    result = kind.empty(like.size, dtype=numpy_dtype)
+    return storage.strided(result, like.shape, [step * item for step in steps], 0)
 
 
 def expanded(x: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `x` expanded to a shape, without a copy."""
     check_broadcast(shape, x)
-    made: Tensor = view_of(x, np.broadcast_to(x.array, tuple(shape)))
-    return made
+    result: Tensor = view_of(x, np.broadcast_to(x.array, tuple(shape)))
+    return result
 
 
 _OF_TO: Final = (
@@ -631,8 +631,8 @@ _OF_TO: Final = (
 def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """Implement `x.to(dtype)`, `x.to(device, dtype)`, `x.to(other)`, with keyword options."""
     others = [a for a in (*args, *kwargs.values()) if not isinstance(a, _OF_TO)]
-    if others and (made := torch_function_result(others, Tensor.to, (x, *args), kwargs)) is not MISSING:
-        return made  # type: ignore[no-any-return]
+    if others and (overridden := torch_function_result(others, Tensor.to, (x, *args), kwargs)) is not MISSING:
+        return overridden  # type: ignore[no-any-return]
     device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
@@ -661,9 +661,9 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
             " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, "
             "torch.memory_format memory_format = None)\n"
         )
-    place = None if device is None else devices.as_device(device)
+    target = None if device is None else devices.as_device(device)
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    return moved_to(x, place, wanted, **options)
+    return moved_to(x, target, wanted, **options)
 
 
 def own_format(x: Tensor) -> dtypes.memory_format:
@@ -692,12 +692,12 @@ def moved_to(
     return to_copy(x, None if dtype is None else dtype.code, device, bool(non_blocking), layout)
 
 
-def reformed(x: Tensor, place: Tensor, wanted: dtypes.dtype, memory_format: Any) -> Tensor:
+def reformed(x: Tensor, target: Tensor, wanted: dtypes.dtype, memory_format: Any) -> Tensor:
     """Return `place` if it is a copy with the dtype and memory format, else convert it."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
-    if place is not x and place.dtype is wanted and (keeps or own_format(place) is memory_format):
-        return place
-    return copied(place, memory_format, wanted)
+    if target is not x and target.dtype is wanted and (keeps or own_format(target) is memory_format):
+        return target
+    return copied(target, memory_format, wanted)
 
 
 def is_on(x: Tensor, device: devices.device) -> bool:

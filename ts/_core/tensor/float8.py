@@ -54,15 +54,15 @@ def encoded(x: Any, dtype: np.dtype[Any]) -> Any:
         numbers = (x.real if x.dtype.kind == "c" else x).astype(np.float32)
         if kind is dtypes.float8_e8m0fnu:
             return _exponents(numbers).view(dtype)
-        made = numbers.astype(dtype)
+        converted = numbers.astype(dtype)
     if kind in _MANTISSA:
-        patterns = made.view(np.uint8)
+        patterns = converted.view(np.uint8)
         nan = np.isnan(numbers)
         if kind is dtypes.float8_e4m3fn:
             lost = (patterns & _NAN == _NAN) & ~nan
             patterns[lost] = patterns[lost] & _SIGN | _MAX_FINITE_BITS
         patterns[nan] |= _NAN
-    return made
+    return converted
 
 
 def _exponents(numbers: NDArray[np.float32]) -> NDArray[np.uint8]:

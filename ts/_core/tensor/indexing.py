@@ -30,8 +30,8 @@ def get(x: Tensor, index: Any) -> Tensor:
     """Return x[index]."""
     try:
         view, indices = _resolve(x, index)
-    except _Overridden as found:
-        return torch_function_result((found.item,), Tensor.__getitem__, (x, index))  # type: ignore[no-any-return]
+    except _Overridden as overridden:
+        return torch_function_result((overridden.item,), Tensor.__getitem__, (x, index))  # type: ignore[no-any-return]
     if indices:
         return operator("index")(view, indices)  # type: ignore[no-any-return]
     return operator("alias")(x) if view is x else view
@@ -53,8 +53,8 @@ def put(x: Tensor, index: Any, value: Any) -> None:
         index = None
     try:
         view, indices = _resolve(x, index)
-    except _Overridden as found:
-        torch_function_result((found.item,), Tensor.__setitem__, (x, index, value))
+    except _Overridden as overridden:
+        torch_function_result((overridden.item,), Tensor.__setitem__, (x, index, value))
         return
     source = factories.moved_to(value, x.device, None)
     if not indices:
@@ -207,8 +207,8 @@ def _normal(item: Any) -> Any:
     if isinstance(item, str):
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(item, (list, tuple, range)):
-        made = factories.tensor(item) if len(item) else factories.tensor([], dtype=dtypes.int64)
-        return made.long() if made.is_floating_point() else made
+        result = factories.tensor(item) if len(item) else factories.tensor([], dtype=dtypes.int64)
+        return result.long() if result.is_floating_point() else result
     if overrides(item):
         raise _Overridden(item)
     if hasattr(item, "__index__") and not isinstance(item, np.bool_):

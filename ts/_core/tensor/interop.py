@@ -71,8 +71,8 @@ def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
 
 
 def __array_wrap__(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
-    found = np.asarray(array)
-    return wrap_array(found.astype(np.uint8) if found.dtype == np.bool_ and context is None else found)
+    result = np.asarray(array)
+    return wrap_array(result.astype(np.uint8) if result.dtype == np.bool_ and context is None else result)
 
 
 # ---------------------------------------------------------------- other libraries
@@ -122,19 +122,19 @@ def cuda_array_interface(self: Tensor) -> Any:
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """Return a tensor that shares memory with a DLPack exporter or capsule."""
     if isinstance(ext_tensor, Tensor):
-        made = tensor_with_memory(ext_tensor).detach()
+        result = tensor_with_memory(ext_tensor).detach()
     elif not hasattr(ext_tensor, "__dlpack_device__"):
-        made = wrap_array(imported(ext_tensor, False))  # a bare capsule
+        result = wrap_array(imported(ext_tensor, False))  # a bare capsule
     else:
         kind = int(ext_tensor.__dlpack_device__()[0])
         if kind in (1, 3):  # host memory, pinned host memory
-            made = wrap_array(imported(ext_tensor, True))
+            result = wrap_array(imported(ext_tensor, True))
         elif kind == 2:
-            made = wrap_array(backend_of("cuda").xp.from_dlpack(ext_tensor))
+            result = wrap_array(backend_of("cuda").xp.from_dlpack(ext_tensor))
         else:
             raise BufferError(f"no backend imports DLPack device type {kind}")
-    made = made if device is None else factories.moved(made, devices.as_device(device))
-    return made.clone() if copy else made
+    result = result if device is None else factories.moved(result, devices.as_device(device))
+    return result.clone() if copy else result
 
 
 # ---------------------------------------------------------------- pickles and copies
@@ -193,9 +193,9 @@ def rebuild(
 def rebuild_derived(cls: type, parts: tuple[Any, ...]) -> Tensor:
     """Return a pickled tensor of a derived class; `parts` are arguments of `rebuild`."""
     requires_grad, attributes = parts[-2:]
-    made: Tensor = Tensor._make_subclass(cls, rebuild(*(*parts[:-2], False, {})), requires_grad)
-    made.__dict__.update(attributes)
-    return made
+    result: Tensor = Tensor._make_subclass(cls, rebuild(*(*parts[:-2], False, {})), requires_grad)
+    result.__dict__.update(attributes)
+    return result
 
 
 def sparse_parts(x: Tensor) -> tuple[Any, ...]:
@@ -214,14 +214,14 @@ def sparse_of_parts(layout: Any, parts: Any) -> Tensor:
         indices, values, size, *coalesced = parts
         named = "_validate_sparse_coo_tensor_args", "_sparse_coo_tensor_unsafe"
         check, make = (operator(name) for name in named)
-        known = bool(coalesced and coalesced[0])
-        check(indices, values, list(size), known)
-        made: Tensor = make(indices, values, list(size), is_coalesced=known)
-        return made
+        checked_coalesced = bool(coalesced and coalesced[0])
+        check(indices, values, list(size), checked_coalesced)
+        result: Tensor = make(indices, values, list(size), is_coalesced=checked_coalesced)
+        return result
     pointers, plain, values, size = parts
     make = operator("sparse_compressed_tensor")
-    made = make(pointers, plain, values, list(size), layout=layout)
-    return made
+    result = make(pointers, plain, values, list(size), layout=layout)
+    return result
 
 
 def rebuild_sparse(layout: Any, parts: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
@@ -257,8 +257,8 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
             "the moment"
         )
     if id(self) in memo:
-        found: Tensor = memo[id(self)]
-        return found
+        result: Tensor = memo[id(self)]
+        return result
     without_elements = getattr(layer_of(self), "deepcopied", None)
     if without_elements is not None:
         copied = without_elements(self)

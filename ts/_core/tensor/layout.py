@@ -127,8 +127,8 @@ def set_(
         source = source.untyped()
     if not isinstance(source, storage.UntypedStorage):
         chosen = (source,) if size is None else (source, storage_offset, size, stride)
-        made: Tensor = operator("set_")(self, *(() if source is None else chosen))
-        return made
+        result: Tensor = operator("set_")(self, *(() if source is None else chosen))
+        return result
     check_storage(self)
     if size is None:
         size = (source.nbytes() // self.dtype.itemsize - storage_offset,)

@@ -64,7 +64,7 @@ cdef inline bint is_row(object data):
 
 cdef int category(object data, int depth, int nd, const npy_intp *dims) except -1:
     """Return the largest of BOOL, INT64 and FLOAT that occurs in nested lists; 0 if ragged or not numbers."""
-    cdef int found = 0, one
+    cdef int result = 0, one
     if depth == nd:
         if type(data) is float:
             return FLOAT
@@ -75,9 +75,9 @@ cdef int category(object data, int depth, int nd, const npy_intp *dims) except -
         one = category(item, depth + 1, nd, dims)
         if one == 0:
             return 0
-        if one == FLOAT or (one == INT64 and found != FLOAT) or found == 0:
-            found = one
-    return found
+        if one == FLOAT or (one == INT64 and result != FLOAT) or result == 0:
+            result = one
+    return result
 
 
 cdef char *fill(object data, int depth, int nd, int kind, npy_intp width, char *out, char *end) except? NULL:

@@ -42,21 +42,21 @@ cdef bint dense(PyArrayObject *a) noexcept nogil:
     cdef npy_intp step
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     cdef int i, n = ndim_of(a), left = 0
-    cdef bint found
+    cdef bint has_next
     if flags_of(a) & IN_ORDER:
         return True
     step = item
     for i in range(n):
         left += dims_of(a)[i] != 1
-    while left:  # find the dimension whose stride is the extent of the dimensions found before
-        found = False
+    while left:  # find the dimension whose stride is the extent of the dimensions has_next before
+        has_next = False
         for i in range(n):
             if dims_of(a)[i] != 1 and strides_of(a)[i] == step:
                 step *= dims_of(a)[i]
                 left -= 1
-                found = True
+                has_next = True
                 break
-        if not found:
+        if not has_next:
             return False
     return True
 

@@ -97,13 +97,13 @@ class _FloatFormat:
         self.whole = True
         self.scientific = False
         flat = values.ravel().astype(np.float64)
-        shown = flat[np.isfinite(flat) & (flat != zero)]
-        if shown.size:
-            self._choose(shown)
+        finite = flat[np.isfinite(flat) & (flat != zero)]
+        if finite.size:
+            self._choose(finite)
 
-    def _choose(self, shown: NDArray[Any]) -> None:
-        smallest, largest = float(np.abs(shown).min()), float(np.abs(shown).max())
-        self.whole = bool((shown == np.ceil(shown)).all())
+    def _choose(self, finite: NDArray[Any]) -> None:
+        smallest, largest = float(np.abs(finite).min()), float(np.abs(finite).max())
+        self.whole = bool((finite == np.ceil(finite)).all())
         # PyTorch divides floats, so an overflow gives an infinite ratio.
         ratio = largest / smallest if smallest > largest / 1e300 else math.inf
         self.scientific = ratio > 1000.0 or largest > 1e8 or (not self.whole and smallest < 1e-4)
@@ -115,7 +115,7 @@ class _FloatFormat:
             spec, extra = ".0f", 1  # one column for the point
         else:
             spec, extra = f".{OPTIONS.precision}f", 0
-        self.width = max(len(format(v, spec)) + extra for v in _numbers(shown))
+        self.width = max(len(format(v, spec)) + extra for v in _numbers(finite))
 
     def text(self, value: float) -> str:
         if self.scientific:
@@ -153,8 +153,8 @@ def _edges(values: NDArray[Any]) -> NDArray[Any]:
     n = OPTIONS.edgeitems
     for axis, length in enumerate(values.shape):
         if length > 2 * n:
-            kept = [*range(n), *range(length - n, length)]
-            values = values.take(kept, axis)
+            indices = [*range(n), *range(length - n, length)]
+            values = values.take(indices, axis)
     return values
 
 
@@ -183,11 +183,11 @@ def _nested(values: NDArray[Any], indent: int, form: _Format, summarize: bool) -
     n = OPTIONS.edgeitems
     rows = list(range(len(values)))
     if summarize and len(rows) > 2 * n:
-        shown = [_nested(values[i], indent + 1, form, summarize) for i in (*rows[:n], *rows[len(rows) - n :])]
-        shown.insert(n, "...")
+        lines = [_nested(values[i], indent + 1, form, summarize) for i in (*rows[:n], *rows[len(rows) - n :])]
+        lines.insert(n, "...")
     else:
-        shown = [_nested(values[i], indent + 1, form, summarize) for i in rows]
-    return "[" + ("," + "\n" * (values.ndim - 1) + " " * (indent + 1)).join(shown) + "]"
+        lines = [_nested(values[i], indent + 1, form, summarize) for i in rows]
+    return "[" + ("," + "\n" * (values.ndim - 1) + " " * (indent + 1)).join(lines) + "]"
 
 
 def elements_text(x: Tensor, indent: int = 0) -> str:
@@ -225,8 +225,8 @@ def is_derived(x: Tensor) -> bool:
 def tensor_text(x: Tensor) -> str:
     """Return `repr(x)`."""
     layer = layer_of(x)
-    shown = None if layer is None else getattr(layer, "shown", None)
-    if shown is not None and (text := shown()):
+    describe = None if layer is None else getattr(layer, "describe", None)
+    if describe is not None and (text := describe()):
         return str(text)
     default = dtypes.get_default_dtype()
     expected = {default, dtypes.int64, dtypes.bool_}

@@ -112,18 +112,18 @@ def _reference_counts(x: Tensor) -> tuple[bool, int, int]:
 
 def _find_holders(owners: dict[int, Any]) -> list[Tensor | UntypedStorage]:
     """Return all live tensors and storages whose memory one of these arrays owns."""
-    found: list[Tensor | UntypedStorage] = []
+    holders: list[Tensor | UntypedStorage] = []
     for each in gc.get_objects():
         kind = type(each)
         if issubclass(kind, Tensor):
             if isinstance(each.array, np.ndarray) and id(storage.owning_array(each.array)) in owners:
-                found.append(each)
+                holders.append(each)
         elif (
             issubclass(kind, UntypedStorage)
             and id(storage.owning_array(getattr(each, "bytes", None))) in owners
         ):
-            found.append(each)
-    return found
+            holders.append(each)
+    return holders
 
 
 def _move_blocks(owners: Sequence[Any], holders: Sequence[Tensor | UntypedStorage]) -> None:
@@ -144,8 +144,8 @@ def _move_blocks(owners: Sequence[Any], holders: Sequence[Tensor | UntypedStorag
             array = each.array
             target = targets.get(id(storage.owning_array(array)))
             if target is not None:
-                place = storage.offset(array)
-                rebind_array(each, storage.strided(target, array.shape, array.strides, place, array.dtype))
+                offset = storage.offset(array)
+                rebind_array(each, storage.strided(target, array.shape, array.strides, offset, array.dtype))
         else:
             each.bytes = targets.get(id(storage.owning_array(each.bytes)), each.bytes)
     for target in targets.values():
@@ -212,8 +212,8 @@ def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
         by_value: tuple[Any, ...] = x.__reduce_ex__(5)  # type: ignore[assignment]
         return by_value
     share_memory([x], sendable=True)
-    place = storage.offset(x.array)
-    metadata = place, tuple(x.array.shape), tuple(x.array.strides), x.requires_grad
+    offset = storage.offset(x.array)
+    metadata = offset, tuple(x.array.shape), tuple(x.array.strides), x.requires_grad
     return rebuild_tensor, (type(x), TypedStorage(UntypedStorage.of(x.array), x.dtype), metadata)
 
 
@@ -221,9 +221,9 @@ def rebuild_tensor(
     cls: type, storage_: TypedStorage, metadata: tuple[int, tuple[int, ...], tuple[int, ...], bool]
 ) -> Tensor:
     """Rebuild a tensor from its reduction; the offset and strides in `metadata` are in bytes."""
-    place, shape, strides, requires_grad = metadata
+    offset, shape, strides, requires_grad = metadata
     dtype = storage_.dtype.numpy_dtype
-    x = wrap_array(storage.strided(storage_.untyped().bytes, shape, strides, place, dtype))
+    x = wrap_array(storage.strided(storage_.untyped().bytes, shape, strides, offset, dtype))
     if cls is not Tensor:
         return cls(x, requires_grad=requires_grad)  # type: ignore[no-any-return]
     return x.requires_grad_(requires_grad)
@@ -234,9 +234,9 @@ def reduce_storage(x: UntypedStorage) -> tuple[Any, ...]:
     if x.device.type != "cpu":
         return x.__reduce__()
     share_memory([x], sendable=True)
-    found = shared_memory.find_mapping(x.bytes)
-    assert found is not None
-    return rebuild_storage, (type(x), *found, x.nbytes())
+    mapping = shared_memory.find_mapping(x.bytes)
+    assert mapping is not None
+    return rebuild_storage, (type(x), *mapping, x.nbytes())
 
 
 def rebuild_storage(cls: type[UntypedStorage], mapping: Mapping, offset: int, size: int) -> UntypedStorage:

@@ -47,8 +47,8 @@ class Size(tuple[int, ...]):
     __rmul__ = __mul__
 
     def __getitem__(self, i: Any) -> Any:
-        found = tuple.__getitem__(self, i)
-        return Size(found) if isinstance(i, slice) else found
+        item = tuple.__getitem__(self, i)
+        return Size(item) if isinstance(i, slice) else item
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Size, (tuple(self),)

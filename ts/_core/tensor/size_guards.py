@@ -113,11 +113,11 @@ def hinted(n: SizeLike | None) -> bool:
     return not isinstance(n, SymNumber) or bool(n.node.has_hint())
 
 
-def within(place: SizeLike, n: SizeLike) -> bool:
+def within(index: SizeLike, n: SizeLike) -> bool:
     """Return whether an index is in range for size n, adding guards; True if data-dependent."""
-    if not is_symbol(place) and not is_symbol(n):
-        return bool(-n <= place < n)
-    return not (hinted(place) and hinted(n)) or (evaluate_guard(place < n) and evaluate_guard(place >= -n))
+    if not is_symbol(index) and not is_symbol(n):
+        return bool(-n <= index < n)
+    return not (hinted(index) and hinted(n)) or (evaluate_guard(index < n) and evaluate_guard(index >= -n))
 
 
 def require(condition: Any) -> None:
@@ -144,7 +144,7 @@ def larger(a: SizeLike, b: SizeLike) -> SizeLike:
     return a if is_provably_equal(a, b) or evaluate_guard(b <= a) else b
 
 
-def least(a: SizeLike, b: SizeLike) -> SizeLike:
+def minimum(a: SizeLike, b: SizeLike) -> SizeLike:
     """Return the smaller of two sizes: for symbols a symbolic minimum, without a guard."""
     for x in (a, b):
         if isinstance(x, SymNumber) and not is_provably_equal(a, b):
@@ -187,7 +187,7 @@ def dense(lengths: Sequence[SizeLike], step: SizeLike) -> Shape:
     return tuple(reversed(steps))
 
 
-def in_order(lengths: Sequence[SizeLike], steps: Sequence[SizeLike], step: SizeLike) -> bool:
+def is_row_major(lengths: Sequence[SizeLike], steps: Sequence[SizeLike], step: SizeLike) -> bool:
     """Return whether the strides `steps` provably are row-major without gaps, with element stride `step`."""
     if known_empty(lengths):
         return True

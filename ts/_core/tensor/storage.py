@@ -155,9 +155,9 @@ class UntypedStorage:
     @classmethod
     def of(cls, array: Array) -> UntypedStorage:
         """Return the storage of an array; raise TypeError for other objects."""
-        made = cls.__new__(cls)
-        made.bytes = block(wrap_array(array).array)
-        return made
+        result = cls.__new__(cls)
+        result.bytes = block(wrap_array(array).array)
+        return result
 
     @classmethod
     def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
@@ -167,9 +167,9 @@ class UntypedStorage:
         """
         if not isinstance(filename, str):
             raise TypeError(f"argument 1 must be str, not {type(filename).__name__}")
-        made = cls.__new__(cls)
-        made.bytes = map_path(filename, operator.index(nbytes), bool(shared))
-        return made
+        result = cls.__new__(cls)
+        result.bytes = map_path(filename, operator.index(nbytes), bool(shared))
+        return result
 
     # ---- properties
 
@@ -231,8 +231,8 @@ class UntypedStorage:
     def _new_shared(cls, size: int, *, device: Any = "cpu") -> UntypedStorage:
         if devices.as_device(device).type != "cpu":
             return cls(size, device=device)
-        found: UntypedStorage = _sharing_module().create_shared_storage(size)
-        return found
+        result: UntypedStorage = _sharing_module().create_shared_storage(size)
+        return result
 
     def __repr__(self) -> str:
         lines = "".join(f" {byte}\n" for byte in self.tolist()) if self.device.type != "meta" else "...\n"
@@ -250,8 +250,8 @@ class UntypedStorage:
     # ---- elements
 
     def __getitem__(self, index: Any) -> Any:
-        found = self.bytes[index]
-        return UntypedStorage.of(found.copy()) if isinstance(index, slice) else int(found)
+        item = self.bytes[index]
+        return UntypedStorage.of(item.copy()) if isinstance(index, slice) else int(item)
 
     def __setitem__(self, index: Any, value: int) -> None:
         self.bytes[index] = value
@@ -285,8 +285,8 @@ class UntypedStorage:
         return self if self.device.type == "cpu" else UntypedStorage.of(wrap_array(self.bytes).cpu().array)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UntypedStorage:
-        found: UntypedStorage = memo.setdefault(id(owning_array(self.bytes)), self.clone())
-        return found
+        result: UntypedStorage = memo.setdefault(id(owning_array(self.bytes)), self.clone())
+        return result
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _sharing_module().reduce_unregistered(self) or self._reduce_by_value()
@@ -391,16 +391,16 @@ class TypedStorage:
         return wrap_array(self._untyped_storage.bytes.view(self.dtype.numpy_dtype))
 
     def __getitem__(self, index: Any) -> Any:
-        found = self._elements()[index]
-        return found.tolist() if isinstance(index, slice) else found.item()
+        item = self._elements()[index]
+        return item.tolist() if isinstance(index, slice) else item.item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._elements()[index] = value
 
     def tolist(self) -> list[Any]:
         """Return the elements as Python numbers."""
-        found: list[Any] = self._elements().tolist()
-        return found
+        result: list[Any] = self._elements().tolist()
+        return result
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())

@@ -21,7 +21,7 @@ _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 _RANK = {dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
 
 
-def in_order(shape: Sequence[int], order: Iterable[int]) -> Shape:
+def strides_in_order(shape: Sequence[int], order: Iterable[int]) -> Shape:
     """Return dense strides for dimensions in the given order, outermost first."""
     strides = [1] * len(shape)
     step = 1
@@ -33,12 +33,12 @@ def in_order(shape: Sequence[int], order: Iterable[int]) -> Shape:
 
 def contiguous(shape: Sequence[int]) -> Shape:
     """Return row-major strides."""
-    return in_order(shape, range(len(shape)))
+    return strides_in_order(shape, range(len(shape)))
 
 
 def channels_last(shape: Sequence[int]) -> Shape:
     """Return channels-last strides (dimension 1 innermost) of a 4-D or 5-D shape."""
-    return in_order(shape, _CHANNELS_LAST[len(shape)])
+    return strides_in_order(shape, _CHANNELS_LAST[len(shape)])
 
 
 def of_format(shape: Sequence[int], memory_format: dtypes.memory_format) -> Shape:
@@ -84,12 +84,12 @@ def preserve_format_strides(shape: Sequence[int], strides: Sequence[int]) -> Sha
     """Return strides of a copy: unchanged if dense, else dense with equal dimension order."""
     if dense(shape, strides):
         return tuple(strides)
-    return in_order(shape, reversed(_inner_first(shape, strides)))
+    return strides_in_order(shape, reversed(_inner_first(shape, strides)))
 
 
 def of_result(shape: Sequence[int], *operands: Sequence[int]) -> Shape:
     """Return dense result strides, in the dimension order of the first operand; ties use later operands."""
-    return in_order(shape, reversed(_inner_first(shape, *operands)))
+    return strides_in_order(shape, reversed(_inner_first(shape, *operands)))
 
 
 def _inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:

@@ -44,9 +44,9 @@ def swap_tensors(t1: Any, t2: Any) -> None:
         raise RuntimeError("Cannot swap t1 and t2 if they have different slots")
     values = [{name: getattr(t, name) for name in slots if hasattr(t, name)} for t in (t1, t2)]
     swap_contents(t1, t2)
-    for t, found in ((t1, values[1]), (t2, values[0])):
+    for t, attributes in ((t1, values[1]), (t2, values[0])):
         for name in slots:
-            if name in found:
-                setattr(t, name, found[name])
+            if name in attributes:
+                setattr(t, name, attributes[name])
             elif hasattr(t, name):
                 delattr(t, name)

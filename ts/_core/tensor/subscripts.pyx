@@ -49,10 +49,10 @@ cdef inline PyObject *view_of(
     )
     incref(base)
     set_base(<PyArrayObject *>array, base)
-    cdef Tensor made = wrap_cpu(array, kind)
-    follow(made, x)
-    Py_INCREF(made)
-    return <PyObject *>made
+    cdef Tensor result = wrap_cpu(array, kind)
+    follow(result, x)
+    Py_INCREF(result)
+    return <PyObject *>result
 
 
 cdef PyObject *view_at(
@@ -99,10 +99,10 @@ def part(Tensor x not None, index):
     cdef npy_intp dims[NUMPY_MAX_DIMS]
     cdef npy_intp strides[NUMPY_MAX_DIMS]
     cdef npy_intp start = 0, end = 0, step, offset = 0, i
-    cdef int taken = 0, one, at = 0, nd = 0, skipped
+    cdef int consumed = 0, one, at = 0, nd = 0, skipped
     cdef bint dots = False
     cdef tuple items
-    cdef PyObject *made
+    cdef PyObject *view
     if x.backend != BACKEND_CPU or is_recorded(x):
         return None
     items = <tuple>index if type(index) is tuple else (index,)
@@ -115,9 +115,9 @@ def part(Tensor x not None, index):
         one = counted(item)
         if one < 0:
             return None
-        taken += one
+        consumed += one
     a = <PyArrayObject *>x.array
-    if taken > ndim_of(a) or len(items) + ndim_of(a) > NUMPY_MAX_DIMS:
+    if consumed > ndim_of(a) or len(items) + ndim_of(a) > NUMPY_MAX_DIMS:
         return None
     for item in items:
         if item is None:
@@ -125,7 +125,7 @@ def part(Tensor x not None, index):
             strides[nd] = UNKNOWN  # computed below, from the next dimension
             nd += 1
         elif item is Ellipsis:
-            skipped = ndim_of(a) - taken
+            skipped = ndim_of(a) - consumed
             while skipped:
                 dims[nd] = dims_of(a)[at]
                 strides[nd] = strides_of(a)[at]
@@ -164,9 +164,9 @@ def part(Tensor x not None, index):
     for at in range(nd - 1, -1, -1):
         if strides[at] == UNKNOWN:  # the stride of a new dimension is the extent of the dimensions after it
             strides[at] = step if at == nd - 1 else dims[at + 1] * strides[at + 1]
-    made = view_at(x, a, nd, dims, strides, offset)
-    result = <object>made
-    decref(made)
+    view = view_at(x, a, nd, dims, strides, offset)
+    result = <object>view
+    decref(view)
     return result
 
 

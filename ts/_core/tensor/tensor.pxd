@@ -45,7 +45,7 @@ cdef class Tensor:
     cdef readonly int scalar_type      # PyTorch's ScalarType
     cdef readonly int backend          # index in the list of `ts.backends`; 0 is the CPU
     cdef readonly int device_index     # -1 if the device has no index
-    cdef bint wants_grad               # flag of this tensor; `needs_grad` also checks the base of a view
+    cdef bint requires_grad_flag               # flag of this tensor; `needs_grad` also checks the base of a view
     cdef bint of_inference             # True if created in inference mode, without a version counter
     cdef AutogradMeta history               # None if the tensor has no autograd metadata
     cdef int version                   # version counter of the memory, used if `owner` is None
@@ -94,7 +94,7 @@ cdef inline bint needs_grad(Tensor t) noexcept:
     """Return whether the tensor requires grad, or is a view of a base that requires grad since an in-place
     write.
     """
-    return t.wants_grad or (t.base is not None and t.base.wants_grad and is_rebased(t.base))
+    return t.requires_grad_flag or (t.base is not None and t.base.requires_grad_flag and is_rebased(t.base))
 
 cdef inline bint is_rebased(Tensor t) noexcept:
     return t.history is not None and t.history.rebased

@@ -27,13 +27,13 @@ from ts._core.tensor.ndarray cimport BOOL, INT64, PyArrayObject, dims_of, ndim_o
 from ts._core.tensor.sparse cimport BACKEND_SPARSE, check_strided
 from ts._core.thread.context cimport (
     AS_TENSORS,
-    GRADIENTS_WANTED,
+    GRADIENTS_REQUIRED,
     attention,
     overriding,
     set_flag,
     tracer,
     tracing,
-    want_gradients,
+    note_requires_grad,
     watched,
     watcher,
 )
@@ -43,7 +43,7 @@ from ts._core.value.no_python_construction cimport seal
 from ts import devices, dtypes
 from ts._core.tensor import strides
 from ts._core.tensor.size import Size
-from ts._core.value.build_lock import import_turn
+from ts._core.value.build_lock import import_lock
 from ts.errors import missing_attribute
 
 cnp.import_array()
@@ -137,7 +137,7 @@ def connect(package, function):
 cdef int connected() except -1:
     """Import the operator registry, which calls `connect`; needed if a tensor is used before any operator."""
     if backends is None:
-        with import_turn():
+        with import_lock():
             import ts.ops.registry  # noqa: F401
     return 0
 
@@ -279,7 +279,7 @@ cdef bint load_methods() except -1:
     global _methods_loaded
     if _methods_loaded:
         return False
-    with import_turn():
+    with import_lock():
         from ts.ops import registry
     registry.load()
     _methods_loaded = True
@@ -395,15 +395,15 @@ def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
 
 cdef int load_dispatch() except -1:
     if subclasses is None:
-        with import_turn():
+        with import_lock():
             import ts._core.dispatch_layers.tensor_subclasses  # noqa: F401
     return 0
 
 
 cdef bint class_dispatches(object cls) except -1:
     """Return whether a tensor class defines `__torch_dispatch__`."""
-    found = cls.__torch_dispatch__
-    return found is not None and found is not disabled_dispatch
+    handler = cls.__torch_dispatch__
+    return handler is not None and handler is not disabled_dispatch
 
 
 cdef int attach(Tensor t) except -1:
@@ -574,14 +574,14 @@ cdef Tensor count_together(Tensor t, Tensor x):
     cdef Tensor counter = <Tensor>counter_of(<PyObject *>x)
     if is_layered(t):                  # the class of `t` has attached a layer
         follow(t, x)
-        if counter.wants_grad or counter.history is not None:
+        if counter.requires_grad_flag or counter.history is not None:
             t.owner = counter_apart(x)
         t.base = None
         return t
     follow(t, x)
-    if counter.wants_grad or counter.history is not None:
+    if counter.requires_grad_flag or counter.history is not None:
         t.owner = counter_apart(x)
-    t.base, t.wants_grad = None, False
+    t.base, t.requires_grad_flag = None, False
     if is_layered(x) and not is_dispatched(x):
         history_of(t).layer = x.history.layer
     return t
@@ -593,13 +593,13 @@ cdef class VersionCounter(Tensor):
 
 
 cdef Tensor counter_apart(Tensor t):
-    cdef Tensor made, counter = <Tensor>counter_of(<PyObject *>t)
+    cdef Tensor result, counter = <Tensor>counter_of(<PyObject *>t)
     if type(counter) is VersionCounter:
         return counter
-    made = VersionCounter.__new__(VersionCounter)  # it has no array, so it does not keep the memory alive
-    made.version = counter.version
-    counter.owner = made
-    return made
+    result = VersionCounter.__new__(VersionCounter)  # it has no array, so it does not keep the memory alive
+    result.version = counter.version
+    counter.owner = result
+    return result
 
 
 cdef inline bint calls_handler(Tensor t) except -1:
@@ -717,7 +717,7 @@ def swap_contents(Tensor t not None, Tensor other not None):
     t.scalar_type, other.scalar_type = other.scalar_type, t.scalar_type
     t.backend, other.backend = other.backend, t.backend
     t.device_index, other.device_index = other.device_index, t.device_index
-    t.wants_grad, other.wants_grad = other.wants_grad, t.wants_grad
+    t.requires_grad_flag, other.requires_grad_flag = other.requires_grad_flag, t.requires_grad_flag
     t.of_inference, other.of_inference = other.of_inference, t.of_inference
     t.history, other.history = other.history, t.history
     t.version, other.version = other.version, t.version
@@ -739,8 +739,8 @@ def sunk(Tensor x not None, Tensor base):
     """
     cdef Tensor t = shared(x)
     follow(t, x)
-    t.base, t.wants_grad, t.history = base, x.wants_grad, x.history
-    x.wants_grad, x.history = False, None
+    t.base, t.requires_grad_flag, t.history = base, x.requires_grad_flag, x.history
+    x.requires_grad_flag, x.history = False, None
     return t
 
 
@@ -812,7 +812,7 @@ cdef int check_write_of_inference() except -1:
 
 cdef int leave_unrecorded(Tensor view) except -1:
     history_of(view).creation = IN_INFERENCE
-    view.wants_grad = True
+    view.requires_grad_flag = True
     return 0
 
 
@@ -862,12 +862,12 @@ cdef object shape_of(Tensor x):
     cdef int i
     if x.backend != BACKEND_CPU:
         return size_of_shape(Size, x.array.shape)
-    made = (<PyTypeObject *>Size).tp_alloc(<PyTypeObject *>Size, ndim_of(a))
+    result = (<PyTypeObject *>Size).tp_alloc(<PyTypeObject *>Size, ndim_of(a))
     for i in range(ndim_of(a)):
         n = <object>dims_of(a)[i]
         Py_INCREF(n)
-        PyTuple_SET_ITEM(made, i, n)
-    return made
+        PyTuple_SET_ITEM(result, i, n)
+    return result
 
 
 # ---------------------------------------------------------------- class Tensor
@@ -1087,20 +1087,20 @@ cdef class Tensor:
             return self
         if requires_grad and self.of_inference and not context_flags() & INFERENCE:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        if requires_grad and not attention & GRADIENTS_WANTED:
-            with import_turn():
+        if requires_grad and not attention & GRADIENTS_REQUIRED:
+            with import_lock():
                 import ts._core.autograd.tape  # noqa: F401  enables recording
-            want_gradients()
-        self.wants_grad = requires_grad
+            note_requires_grad()
+        self.requires_grad_flag = requires_grad
         return self
 
     @property
     def data(self):
         if calls_handler(self):
-            made = self.history.layer.detach(self)
-            (<Tensor>made).owner = None  # it gets a separate version counter
-            (<Tensor>made).version = 0
-            return made
+            result = self.history.layer.detach(self)
+            (<Tensor>result).owner = None  # it gets a separate version counter
+            (<Tensor>result).version = 0
+            return result
         if is_layered(self) and not needs_grad(self):
             self.history.layer.check_data()
         if let_go != NULL:
@@ -1336,8 +1336,8 @@ cdef class Tensor:
         return self.to(devices.CPU, **in_format(memory_format))
 
     def cuda(self, device=None, non_blocking=False, memory_format=None):
-        place = devices.device("cuda" if device is None else device)
-        return self.to(place, non_blocking=non_blocking, **in_format(memory_format))
+        target = devices.device("cuda" if device is None else device)
+        return self.to(target, non_blocking=non_blocking, **in_format(memory_format))
 
     def float(self, memory_format=None): return converted(self, dtypes.float32, memory_format)
     def double(self, memory_format=None): return converted(self, dtypes.float64, memory_format)
@@ -1358,9 +1358,9 @@ cdef class Tensor:
     def __getitem__(self, index):
         if watched():
             return watcher().get(self, index)
-        found = subscripts.part(self, index)
-        if found is not None:
-            return found
+        result = subscripts.part(self, index)
+        if result is not None:
+            return result
         if type(index) is Tensor and selects_alone(self, <Tensor>index):
             return operator_function("index")(self, [index])
         if type(index) is tuple and select_together(self, <tuple>index):
@@ -1493,7 +1493,7 @@ cdef Tensor of_class(type cls, Tensor x):
 cdef int become(Tensor t, Tensor x) except -1:
     """Move the array and the autograd history of the temporary tensor `x` to the new tensor `t`."""
     t.array, t.scalar_type, t.backend, t.device_index = x.array, x.scalar_type, x.backend, x.device_index
-    t.wants_grad, t.of_inference, t.history = x.wants_grad, x.of_inference, x.history
+    t.requires_grad_flag, t.of_inference, t.history = x.requires_grad_flag, x.of_inference, x.history
     t.version, t.owner, t.base = x.version, x.owner, x.base
     stand_for(t, x)
     return 0

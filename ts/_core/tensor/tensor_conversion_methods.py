@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 def type_name(dtype: dtypes.dtype, device_type: str) -> str:
     """Return PyTorch's legacy type name: "torch.FloatTensor"."""
-    place = "torch." if device_type == "cpu" else f"torch.{device_type}."
-    return f"{place}{dtype.type_name}Tensor"
+    prefix = "torch." if device_type == "cpu" else f"torch.{device_type}."
+    return f"{prefix}{dtype.type_name}Tensor"
 
 
 def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
@@ -39,10 +39,10 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     if dtype == "torch.Tensor" or dtype is Tensor:
         dtype = dtypes.get_default_dtype()
     if isinstance(dtype, str):
-        for place in ("cpu", "cuda"):
+        for device_type in ("cpu", "cuda"):
             for d in dtypes.ALL:
-                if dtype == type_name(d, place):
-                    return self.to(place, d)
+                if dtype == type_name(d, device_type):
+                    return self.to(device_type, d)
         raise ValueError(f"invalid type: '{dtype}'")
     if isinstance(dtype, dtypes.dtype):
         return self.to(dtype)
@@ -61,8 +61,8 @@ def tolist(self: Tensor) -> Any:
     tracer = current_tracer()
     if tracer is not None:
         listed = getattr(tracer, "listed", None)
-        if listed is not None and (found := listed(self)) is not None:
-            return found
+        if listed is not None and (result := listed(self)) is not None:
+            return result
         tracer.escape(self, "list", None)
     if self.layout is not dtypes.strided:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
@@ -88,13 +88,13 @@ def _listed(a: NDArray[Any]) -> Any:
     row = a.size // len(a)
     if row > _CHUNK_ELEMENTS:
         return [_listed(part) for part in a]
-    found: list[Any] = []
+    result: list[Any] = []
     rows = _CHUNK_ELEMENTS // row
     for start in range(0, len(a), rows):
         part = a[start : start + rows]
         deadline.charge(_NUMBER_NS * part.size, bytes=_bytes_of(part))
-        found += part.tolist()
-    return found
+        result += part.tolist()
+    return result
 
 
 def _bytes_of(a: NDArray[Any]) -> int:
@@ -174,8 +174,8 @@ def _applied(name: str, count: int) -> Callable[..., Tensor]:
                 raise TypeError(f"{name}: expected {wanted} for 'other' (got {given})")
         sources = [tensor_with_memory(x) for x in (self, *others)]
         lists = [factories.expanded(x, self.shape)._host() for x in sources]
-        for place in np.ndindex(*self.shape):
-            self[place] = function(*[x[place].item() for x in lists])
+        for index in np.ndindex(*self.shape):
+            self[index] = function(*[x[index].item() for x in lists])
         return self
 
     method.__name__ = name
@@ -193,9 +193,9 @@ def _repr_html_(self: Tensor) -> str:
     import html
 
     shape = " x ".join(map(str, self.shape)) or "one element"
-    wants = ", wants a gradient" if self.requires_grad else ""
-    head = html.escape(f"{shape}, {str(self.dtype).removeprefix('torch.')}, {self.device}{wants}")
-    return f'<div class="ts-tensor"><small>{head}</small><pre>{html.escape(repr(self))}</pre></div>'
+    gradient_note = ", wants a gradient" if self.requires_grad else ""
+    summary = html.escape(f"{shape}, {str(self.dtype).removeprefix('torch.')}, {self.device}{gradient_note}")
+    return f'<div class="ts-tensor"><small>{summary}</small><pre>{html.escape(repr(self))}</pre></div>'
 
 
 def _itself(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:

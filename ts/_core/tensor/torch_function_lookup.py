@@ -25,14 +25,14 @@ def torch_function_result(
 
     Raise TypeError if it returns NotImplemented.
     """
-    found = next((x for x in candidates if overrides(x)), None)
-    if found is None:
+    overriding = next((x for x in candidates if overrides(x)), None)
+    if overriding is None:
         return MISSING
-    result = found.__torch_function__(function, (type(found),), args, kwargs or None)
+    result = overriding.__torch_function__(function, (type(overriding),), args, kwargs or None)
     if result is NotImplemented:
         name = f"torch.Tensor.{function.__name__}"
         raise TypeError(
             f"no implementation found for '{name}' on types that implement __torch_function__: "
-            f"{[type(found)]}"
+            f"{[type(overriding)]}"
         )
     return result

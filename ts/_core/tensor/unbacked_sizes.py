@@ -71,5 +71,5 @@ class FakeContext:
 
 def get_ctx() -> FakeImplCtx:
     """Return the context of the running fake implementation; it has no symbols on the plain meta device."""
-    found = _current.get()
-    return FakeImplCtx("an operator", None) if found is None else found
+    context = _current.get()
+    return FakeImplCtx("an operator", None) if context is None else context

@@ -6,12 +6,12 @@ cdef extern from *:
     typedef struct MemoryBudget {
         struct MemoryBudget *outer;    /* a reference */
         int users;
-        int refused;                /* an array allocation of NumPy was refused */
+        int exceeded;                /* an array allocation of NumPy was refused */
         int forked;                 /* forked programs charged to this budget that have not ended */
         int forks_end;              /* a fork was refused: no program starts until all have ended */
         long long size;
         long long used;
-        long long most;             /* peak of `used` */
+        long long peak;             /* peak of `used` */
         long long resident;         /* resident memory of the process at creation */
         long long texts;            /* string bytes since the last read of resident memory */
     } MemoryBudget;
@@ -19,12 +19,12 @@ cdef extern from *:
     ctypedef struct MemoryBudget:
         MemoryBudget *outer
         int users
-        int refused
+        int exceeded
         int forked
         int forks_end
         long long size
         long long used
-        long long most
+        long long peak
         long long resident
         long long texts
 

@@ -34,12 +34,12 @@ cdef extern from *:
     static _Thread_local PyObject *handler_before = NULL;
     static _Thread_local MemoryBudget *watching = NULL;
     /* The last refused allocation of this thread, for the error message; size < 0: none. */
-    static _Thread_local struct { long long size, used, requested; } refusal = {-1, 0, 0};
+    static _Thread_local struct { long long size, used, requested; } failed_allocation = {-1, 0, 0};
 
-    static void note_refusal(long long size, long long used, long long requested) {
-        refusal.size = size;
-        refusal.used = used;
-        refusal.requested = requested;
+    static void note_failed_allocation(long long size, long long used, long long requested) {
+        failed_allocation.size = size;
+        failed_allocation.used = used;
+        failed_allocation.requested = requested;
     }
 
     static void allowance_give(long long n) {
@@ -53,11 +53,11 @@ cdef extern from *:
         for (a = allowance_here; a != NULL; a = a->outer) {
             long long used = __atomic_add_fetch(&a->used, n, __ATOMIC_RELAXED);
             if (used <= a->size) {
-                if (used > a->most)
-                    a->most = used;
+                if (used > a->peak)
+                    a->peak = used;
                 continue;
             }
-            note_refusal(a->size, used - n, n);
+            note_failed_allocation(a->size, used - n, n);
             for (b = allowance_here; b != a->outer; b = b->outer)
                 __atomic_sub_fetch(&b->used, n, __ATOMIC_RELAXED);
             return -1;
@@ -68,7 +68,7 @@ cdef extern from *:
     static int array_take(size_t n) {
         if (allowance_take((long long)n) == 0)
             return 0;
-        allowance_here->refused = 1;
+        allowance_here->exceeded = 1;
         return -1;
     }
 
@@ -114,12 +114,12 @@ cdef extern from *:
     """
     MemoryBudget *allowance_here
     MemoryBudget *watching
-    struct Refusal "":
+    struct FailedAllocation "":
         long long size
         long long used
         long long requested
-    Refusal refusal
-    void note_refusal(long long size, long long used, long long requested) noexcept
+    FailedAllocation failed_allocation
+    void note_failed_allocation(long long size, long long used, long long requested) noexcept
     PyObject *handler_before
     int allowance_take(long long n) noexcept nogil
     void trim_memory() noexcept nogil
@@ -141,7 +141,7 @@ cdef bint has_allowance() noexcept:
 cdef int take_bytes(Py_ssize_t size) except -1 nogil:
     if allowance_take(size) < 0:
         with gil:
-            refuse()
+            raise_memory_limit_error()
     return 0
 
 
@@ -149,32 +149,32 @@ cdef void give_bytes(Py_ssize_t size) noexcept nogil:
     allowance_give(size)
 
 
-cdef int refuse() except -1:
-    raise refused_memory()
+cdef int raise_memory_limit_error() except -1:
+    raise memory_limit_error()
 
 
-cdef object refused_memory():
+cdef object memory_limit_error():
     """Return the error for the last allocation of this thread that exceeded a budget."""
     cdef MemoryBudget *a = allowance_here
-    if refusal.size < 0:        # an allocation of another thread exceeded the budget
-        note_refusal(0 if a == NULL else a.size, 0 if a == NULL else a.used, 0)
-    more = f" and {refusal.requested} more were requested" if refusal.requested > 0 else ""
+    if failed_allocation.size < 0:        # an allocation of another thread exceeded the budget
+        note_failed_allocation(0 if a == NULL else a.size, 0 if a == NULL else a.used, 0)
+    more = f" and {failed_allocation.requested} more were requested" if failed_allocation.requested > 0 else ""
     text = (
-        f"the program used more memory than ts.limits(bytes={refusal.size}) allows: "
-        f"{refusal.used} bytes were in use{more}"
+        f"the program used more memory than ts.limits(bytes={failed_allocation.size}) allows: "
+        f"{failed_allocation.used} bytes were in use{more}"
     )
-    note_refusal(-1, 0, 0)
+    note_failed_allocation(-1, 0, 0)
     return MemoryExceeded(text)
 
 
 cdef int take_program(Py_ssize_t size) except -1:
     cdef MemoryBudget *a = allowance_here
     if a != NULL and a.forks_end:
-        note_refusal(a.size, a.used, size)
-        refuse()
+        note_failed_allocation(a.size, a.used, size)
+        raise_memory_limit_error()
     if allowance_take(size) < 0:
         a.forks_end = a.forked > 0
-        refuse()
+        raise_memory_limit_error()
     if a != NULL:
         a.forked += 1
     return 0
@@ -200,8 +200,8 @@ cdef int take_text(Py_ssize_t size) except -1:
                 trim_memory()
                 growth = resident_bytes() - a.resident
             if size > a.size or growth + size > a.size:
-                note_refusal(a.size, max(growth, 0), size)
-                refuse()
+                note_failed_allocation(a.size, max(growth, 0), size)
+                raise_memory_limit_error()
             a.texts = max(growth - a.used, 0) + size
         a = a.outer
     return 0
@@ -210,14 +210,14 @@ cdef int take_text(Py_ssize_t size) except -1:
 cdef object as_limit(error):
     cdef MemoryBudget *a = allowance_here
     cause = error
-    if a == NULL or not a.refused:
+    if a == NULL or not a.exceeded:
         return error
     while cause is not None and not isinstance(cause, MemoryError):
         cause = cause.__cause__ or cause.__context__
     if cause is None:
         return error
-    a.refused = False
-    return refused_memory()
+    a.exceeded = False
+    return memory_limit_error()
 
 
 cdef long long resident_bytes():
@@ -264,7 +264,7 @@ cdef int set_allowance(MemoryBudget *a) except -1:
     Allocating the handler may run the garbage collector, which may end programs with other budgets.
     """
     global limited, allowance_here, handler_before
-    cdef PyObject *found
+    cdef PyObject *previous
     if a == NULL:
         a = watching
     if allowance_here == NULL and a != NULL:
@@ -275,11 +275,11 @@ cdef int set_allowance(MemoryBudget *a) except -1:
             handler_before = <PyObject *>handler
         allowance_here = a
     elif allowance_here != NULL and a == NULL:
-        found = handler_before
+        previous = handler_before
         limited -= 1
         allowance_here, handler_before = NULL, NULL
-        PyDataMem_SetHandler(<object>found)
-        Py_DECREF(<object>found)
+        PyDataMem_SetHandler(<object>previous)
+        Py_DECREF(<object>previous)
     else:
         allowance_here = a
     return 0

@@ -43,9 +43,9 @@ cdef extern from *:
 cdef int attention
 
 cdef enum:
-    GRADIENTS_WANTED = 1
+    GRADIENTS_REQUIRED = 1
 
-cdef void want_gradients() noexcept nogil
+cdef void note_requires_grad() noexcept nogil
 
 # The number of tensor classes in this process that define `__torch_function__`; if 0, override checks are
 # skipped.
@@ -64,12 +64,12 @@ cdef unsigned int exchange_flags(unsigned int flags) noexcept nogil
 
 cdef inline unsigned int context_flags() noexcept nogil:
     """Return the flags of this thread."""
-    return context().flags if attention > GRADIENTS_WANTED else 0
+    return context().flags if attention > GRADIENTS_REQUIRED else 0
 
 
 cdef inline bint differentiating(unsigned int flags) noexcept nogil:
     """Return whether autograd records operators of a thread with these context flags."""
-    return attention & GRADIENTS_WANTED != 0 and not flags & GRAD_DISABLED
+    return attention & GRADIENTS_REQUIRED != 0 and not flags & GRAD_DISABLED
 
 
 cdef inline bint tracing() noexcept nogil:

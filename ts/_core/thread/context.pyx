@@ -56,8 +56,8 @@ cdef int set_flags(unsigned int flags) noexcept nogil:
     return 0
 
 
-cdef void want_gradients() noexcept nogil:
-    set_bits(&attention, GRADIENTS_WANTED)
+cdef void note_requires_grad() noexcept nogil:
+    set_bits(&attention, GRADIENTS_REQUIRED)
 
 
 cdef bint set_flag(Flag flag, bint on) noexcept nogil:

@@ -5,7 +5,7 @@ compiled.  So one thread at a time may build:
 
     with build_lock():                    waits for the thread that holds the lock; reentrant
         ...
-        Thread(target=in_my_turn(work))   `work` runs on another thread with the lock of this one
+        Thread(target=with_build_lock_ownership(work))   `work` runs on another thread with the lock of this one
 
 Reading a complete entry needs no lock: an entry is published (stored in its table) when it is complete.
 """
@@ -31,7 +31,7 @@ def build_lock() -> AbstractContextManager[Any]:
     return nullcontext() if _helps.get() else _lock
 
 
-def import_turn() -> AbstractContextManager[Any]:
+def import_lock() -> AbstractContextManager[Any]:
     """Return a context manager that serializes lazy imports with the build lock.
 
     Cyclic imports, also NumPy's, fail if two threads enter the cycle at different modules.
@@ -45,7 +45,7 @@ def import_turn() -> AbstractContextManager[Any]:
     return build_lock()
 
 
-def in_my_turn(work: Callable[[], _T]) -> Callable[[], _T]:
+def with_build_lock_ownership(work: Callable[[], _T]) -> Callable[[], _T]:
     """Wrap `work` for a thread that this one joins; it inherits ownership of the build lock."""
     context = copy_context()
     context.run(_helps.set, _helps.get() or _lock._is_owned())

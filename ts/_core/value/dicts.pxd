@@ -34,7 +34,7 @@ cdef class Dict:
     cdef Py_ssize_t used              # number of entries written, including deleted ones
     cdef Py_ssize_t mask              # number of index slots - 1; -1 before the first insertion
     cdef PyObject *asked              # the string key of the last successful lookup (owned reference), or NULL
-    cdef IValue *found                # address of the value of `asked`
+    cdef IValue *recent_value                # address of the value of `asked`
     cdef bint of_texts                # True if all keys are strings
     cdef readonly TypeSpec spec
 
@@ -51,18 +51,18 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil
 cdef inline IValue *dict_recent(PyObject *x, IValue *key) noexcept nogil:
     """Return the address of the value if `key` is the cached string key (`if k in d: d[k] += 1`), else NULL."""
     if key.tag == TAG_OBJECT and key.v.o == (<Dict>x).asked:
-        return (<Dict>x).found
+        return (<Dict>x).recent_value
     return NULL
 
 
 cdef inline IValue *dict_find(PyObject *x, IValue *key) noexcept nogil:
-    cdef IValue *place = dict_recent(x, key)
-    return place if place != NULL else dict_search(x, key)
+    cdef IValue *slot = dict_recent(x, key)
+    return slot if slot != NULL else dict_search(x, key)
 
 
 cdef int dict_set(PyObject *x, IValue *key, IValue *value) except -1 nogil
 # Return the address of the value of `key`. A new key is inserted with the value None, which the caller overwrites.
-cdef IValue *dict_place(PyObject *x, IValue *key, bint *is_new) except NULL nogil
+cdef IValue *dict_slot(PyObject *x, IValue *key, bint *is_new) except NULL nogil
 # Remove `key` and move its value to `out`, without releasing the old value of `out`; return False if the key is
 # missing.
 cdef bint dict_pop(PyObject *x, IValue *key, IValue *out) noexcept nogil
@@ -79,8 +79,8 @@ cdef inline bint dict_contains(PyObject *x, IValue *key) noexcept nogil:
 
 cdef inline int dict_get_item(PyObject *x, IValue *key, IValue *out) except -1 nogil:
     """Set `out` to x[key], releasing the old value of `out`; raise KeyError with PyTorch's message."""
-    cdef IValue *place = dict_find(x, key)
-    if place == NULL:
+    cdef IValue *slot = dict_find(x, key)
+    if slot == NULL:
         return raise_key_error(key)
-    copy_value(out, place)
+    copy_value(out, slot)
     return 0

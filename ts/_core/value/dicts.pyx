@@ -100,13 +100,13 @@ cdef class Dict:
 
     def __getitem__(self, key):
         cdef IValue k
-        cdef IValue *place
+        cdef IValue *slot
         unbox_shallow(key, &k)
         try:
-            place = dict_find(<PyObject *>self, &k)
-            if place == NULL:
+            slot = dict_find(<PyObject *>self, &k)
+            if slot == NULL:
                 raise KeyError(key)
-            return box_shallow(place)
+            return box_shallow(slot)
         finally:
             release(&k)
 
@@ -266,7 +266,7 @@ cdef inline void remember(Dict x, PyObject *text, IValue *value) noexcept nogil:
     cdef PyObject *before = x.asked
     Py_INCREF(text)
     x.asked = text
-    x.found = value
+    x.recent_value = value
     Py_XDECREF(before)
 
 
@@ -352,11 +352,11 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     return 0
 
 
-cdef IValue *dict_place(PyObject *x, IValue *key, bint *is_new) except NULL nogil:
-    return place(<Dict>x, key, is_new)
+cdef IValue *dict_slot(PyObject *x, IValue *key, bint *is_new) except NULL nogil:
+    return find_or_insert(<Dict>x, key, is_new)
 
 
-cdef IValue *place(Dict x, IValue *key, bint *is_new) except NULL nogil:
+cdef IValue *find_or_insert(Dict x, IValue *key, bint *is_new) except NULL nogil:
     cdef Mark mark = mark_of(x, key)
     cdef Py_ssize_t slot
     cdef Probe probe
@@ -391,7 +391,7 @@ cdef IValue *place(Dict x, IValue *key, bint *is_new) except NULL nogil:
 
 cdef int dict_set(PyObject *x, IValue *key, IValue *value) except -1 nogil:
     cdef bint is_new
-    copy_value(dict_place(x, key, &is_new), value)
+    copy_value(dict_slot(x, key, &is_new), value)
     return 0
 
 

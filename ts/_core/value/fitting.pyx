@@ -42,52 +42,52 @@ cdef enum:
     MAX_ALTERNATIVES = 16     # maximal members of a joined Union; the join of more types is Any
 
 
-cpdef bint is_subtype(TypeSpec found, TypeSpec wanted) except -1:
+cpdef bint is_subtype(TypeSpec actual, TypeSpec wanted) except -1:
     cdef int a, b
-    if found is wanted or wanted.kind == KIND_ANY:
+    if actual is wanted or wanted.kind == KIND_ANY:
         return True
     if wanted is SOME_OBJECT:
-        return is_object(found)
-    a, b = found.kind, wanted.kind
+        return is_object(actual)
+    a, b = actual.kind, wanted.kind
     if a == KIND_OPTIONAL:
-        return is_subtype(NONE_SPEC, wanted) and is_subtype(<TypeSpec>found.children[0], wanted)
+        return is_subtype(NONE_SPEC, wanted) and is_subtype(<TypeSpec>actual.children[0], wanted)
     if a == KIND_UNION:
-        for member in found.children:
+        for member in actual.children:
             if not is_subtype(<TypeSpec>member, wanted):
                 return False
         return True
     if b == KIND_OPTIONAL:
-        return a == KIND_NONE or is_subtype(found, <TypeSpec>wanted.children[0])
+        return a == KIND_NONE or is_subtype(actual, <TypeSpec>wanted.children[0])
     if b == KIND_UNION:
         for member in wanted.children:
-            if is_subtype(found, <TypeSpec>member):
+            if is_subtype(actual, <TypeSpec>member):
                 return True
         return False
     if b == KIND_NUMBER:
         return a in (KIND_INT, KIND_FLOAT, KIND_BOOL, KIND_COMPLEX, KIND_NUMBER)
     if b == KIND_OBJECT and wanted.text in ("list", "tuple"):
-        return a == (KIND_LIST if wanted.text == "list" else KIND_TUPLE) or (a == b and found.text == wanted.text)
+        return a == (KIND_LIST if wanted.text == "list" else KIND_TUPLE) or (a == b and actual.text == wanted.text)
     if a != b:
         return False
     if a == KIND_LIST or a == KIND_DICT:
-        return same_layout(found, wanted)
+        return same_layout(actual, wanted)
     if a == KIND_TUPLE:
-        return tuple_fits(found.children, wanted.children)
+        return tuple_fits(actual.children, wanted.children)
     if a == KIND_CLASS:
-        return found.detail is wanted.detail or not isinstance(wanted.detail, ObjectClass)
+        return actual.detail is wanted.detail or not isinstance(wanted.detail, ObjectClass)
     if a == KIND_ENUM:
-        return found.detail is wanted.detail or wanted.detail is None
-    return a != KIND_OBJECT or found.text == wanted.text
+        return actual.detail is wanted.detail or wanted.detail is None
+    return a != KIND_OBJECT or actual.text == wanted.text
 
 
-cdef bint tuple_fits(tuple found, tuple wanted) except -1:
+cdef bint tuple_fits(tuple actual, tuple wanted) except -1:
     cdef Py_ssize_t i
-    if len(found) != len(wanted):
+    if len(actual) != len(wanted):
         return False
     enter_recursion(b" while the types of tuples are compared")
     try:
-        for i in range(len(found)):
-            if not is_subtype(<TypeSpec>found[i], <TypeSpec>wanted[i]):
+        for i in range(len(actual)):
+            if not is_subtype(<TypeSpec>actual[i], <TypeSpec>wanted[i]):
                 return False
     finally:
         Py_LeaveRecursiveCall()
@@ -101,12 +101,12 @@ cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b):
         return a
     if a.kind == KIND_TUPLE and b.kind == KIND_TUPLE and len(a.children) == len(b.children):
         return tuple_spec(tuple([common_supertype(<TypeSpec>x, <TypeSpec>y) for x, y in zip(a.children, b.children)]))
-    found = alternatives(b) if b.kind == KIND_NONE else alternatives(a)
+    members = alternatives(b) if b.kind == KIND_NONE else alternatives(a)
     b = a if b.kind == KIND_NONE else b
-    found += [x for x in alternatives(b) if not any([is_subtype(<TypeSpec>x, <TypeSpec>y) for y in found])]
-    if len(found) > MAX_ALTERNATIVES:
+    members += [x for x in alternatives(b) if not any([is_subtype(<TypeSpec>x, <TypeSpec>y) for y in members])]
+    if len(members) > MAX_ALTERNATIVES:
         return SOME_OBJECT if is_object(a) and is_object(b) else ANY_SPEC
-    return union_of(found)
+    return union_of(members)
 
 
 cdef list alternatives(TypeSpec spec):

@@ -43,7 +43,7 @@ from ts._core.value.container cimport (
     dict_set,
     list_item,
     list_new,
-    list_place,
+    list_slot,
     list_store,
     list_store_number,
     object_new,
@@ -53,7 +53,7 @@ from ts._core.value.container cimport (
 from ts._core.thread.allowance cimport limited, take_text
 from ts._core.thread.deadline cimport worked
 from ts._core.value.tagged cimport Py_LeaveRecursiveCall, enter_recursion
-from ts._core.value.type_of cimport conforms, device_type, future_type, infer_spec, shown, tensor_type
+from ts._core.value.type_of cimport conforms, device_type, future_type, infer_spec, describe_value, tensor_type
 
 
 cdef extern from "Python.h":
@@ -89,7 +89,7 @@ def register_code_type(type cls not None, code):
 
 cdef int mismatch(object x, TypeSpec spec) except -1:
     if spec.kind == KIND_TENSOR:
-        raise TypeError(f"Unable to cast {shown(x)} to Tensor")
+        raise TypeError(f"Unable to cast {describe_value(x)} to Tensor")
     raise TypeError(f"Unable to cast Python instance of type {type(x)} to {spec.text}")
 
 
@@ -215,8 +215,8 @@ cdef Py_ssize_t unbox_exact(object x, Py_ssize_t n, int kind, List result) noexc
         while i < n and PyUnicode_CheckExact(<object>PyList_GET_ITEM(x, i)):
             item = PyList_GET_ITEM(x, i)
             Py_INCREF(item)
-            list_place(<PyObject *>result, i).v.o = item
-            list_place(<PyObject *>result, i).tag = TAG_OBJECT
+            list_slot(<PyObject *>result, i).v.o = item
+            list_slot(<PyObject *>result, i).tag = TAG_OBJECT
             i += 1
     elif kind == KIND_INT:
         while i < n and PyLong_CheckExact(<object>PyList_GET_ITEM(x, i)):
@@ -307,7 +307,7 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
     except TypeError:
         return mismatch(x, spec)
     if len(items) != n:
-        raise TypeError(f"Object {shown(x)} had a different number of elements than type {spec.text}")
+        raise TypeError(f"Object {describe_value(x)} had a different number of elements than type {spec.text}")
     worked(n)
     result = tuple_new(spec, n)
     for i in range(n):
@@ -333,8 +333,8 @@ cdef int unbox_union(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
             return unbox_inside(x, alternative, out, copies)
         except TypeError:
             continue
-    found = type(x).__name__ if own is None else own.text
-    raise TypeError(f"Expected a member of {spec.text} but instead found type {found}")
+    actual_type = type(x).__name__ if own is None else own.text
+    raise TypeError(f"Expected a member of {spec.text} but instead found type {actual_type}")
 
 
 cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
@@ -351,17 +351,17 @@ cdef int unbox_part(object x, TypeSpec spec, IValue *out, PyObject **copies) exc
     `copies` maps (address of a container with other references, address of its TypeSpec) to (container, spec, core
     container); it is NULL until such a container is found.
     """
-    cdef object made
+    cdef object entry
     if Py_REFCNT(<PyObject *>x) <= 2 or not (PyList_Check(x) or PyTuple_Check(x) or PyDict_Check(x)):
         return unbox_inside(x, spec, out, copies)
     if copies[0] == NULL:
-        made = {}
-        Py_INCREF(<PyObject *>made)
-        copies[0] = <PyObject *>made
+        entry = {}
+        Py_INCREF(<PyObject *>entry)
+        copies[0] = <PyObject *>entry
     key = (<size_t><PyObject *>x, <size_t><PyObject *>spec)
-    made = (<dict>copies[0]).get(key)
-    if made is not None:
-        return put_object((<tuple>made)[2], out)
+    entry = (<dict>copies[0]).get(key)
+    if entry is not None:
+        return put_object((<tuple>entry)[2], out)
     unbox_inside(x, spec, out, copies)
     if out.tag == TAG_OBJECT:
         (<dict>copies[0])[key] = (x, spec, <object>out.v.o)
@@ -531,19 +531,19 @@ cdef object box_inside(IValue *x, PyObject **copies):
     reused.  It is NULL until a container with other references is found.
     """
     cdef object o = box_shallow(x)
-    cdef object made
+    cdef object entry
     cdef bint shared
     if x.tag != TAG_OBJECT or type(o) is not List and type(o) is not Tuple and type(o) is not Dict:
         return box_object(o) if type(o) is Object else o
     shared = Py_REFCNT(<PyObject *>o) > 2  # more references than those of its container and of `o`
     if shared:
         if copies[0] == NULL:
-            made = {}
-            Py_INCREF(<PyObject *>made)
-            copies[0] = <PyObject *>made
-        made = (<dict>copies[0]).get(<size_t><PyObject *>o)
-        if made is not None:
-            return (<tuple>made)[1]
+            entry = {}
+            Py_INCREF(<PyObject *>entry)
+            copies[0] = <PyObject *>entry
+        entry = (<dict>copies[0]).get(<size_t><PyObject *>o)
+        if entry is not None:
+            return (<tuple>entry)[1]
     enter_recursion(b" while a container is copied")
     try:
         if type(o) is List:
@@ -562,8 +562,8 @@ cdef object box_object(object o):
         Py_LeaveRecursiveCall()
 
 
-cdef inline int remember(object o, object made, PyObject **copies) except -1:
-    (<dict>copies[0])[<size_t><PyObject *>o] = (o, made)
+cdef inline int remember(object o, object copy, PyObject **copies) except -1:
+    (<dict>copies[0])[<size_t><PyObject *>o] = (o, copy)
     return 0
 
 

@@ -123,7 +123,7 @@ cdef inline void list_store_number(PyObject *x, Py_ssize_t i, int64_t value) noe
         (<int64_t *>(<List>x).items)[i] = value
 
 
-cdef inline IValue *list_place(PyObject *x, Py_ssize_t i) noexcept nogil:
+cdef inline IValue *list_slot(PyObject *x, Py_ssize_t i) noexcept nogil:
     """Return the address of x[i] in a list of IValues; not for lists of unboxed numbers."""
     return &(<IValue *>(<List>x).items)[i]
 
@@ -132,21 +132,21 @@ cdef inline IValue *list_place(PyObject *x, Py_ssize_t i) noexcept nogil:
 
 cdef inline int list_get_item(PyObject *x, int64_t i, IValue *out) except -1 nogil:
     """Set `out` to x[i], releasing the old value of `out`; raise IndexError for an index out of range."""
-    cdef Py_ssize_t place = list_index(x, i)
+    cdef Py_ssize_t index = list_index(x, i)
     cdef IValue value
-    if place < 0:
+    if index < 0:
         return raise_list_index()
-    value = list_item(x, place)
+    value = list_item(x, index)
     copy_value(out, &value)
     return 0
 
 
 cdef inline int list_set_item(PyObject *x, int64_t i, IValue *value) except -1 nogil:
     """Set x[i] to `value`; raise IndexError for an index out of range."""
-    cdef Py_ssize_t place = list_index(x, i)
-    if place < 0:
+    cdef Py_ssize_t index = list_index(x, i)
+    if index < 0:
         return raise_list_index()
-    list_replace(x, place, value)
+    list_replace(x, index, value)
     return 0
 
 

@@ -54,11 +54,11 @@ cdef class List:
         return self.size
 
     def __getitem__(self, Py_ssize_t i):
-        cdef Py_ssize_t place = list_index(<PyObject *>self, i)
+        cdef Py_ssize_t index = list_index(<PyObject *>self, i)
         cdef IValue value
-        if place < 0:
+        if index < 0:
             raise_list_index()
-        value = list_item(<PyObject *>self, place)
+        value = list_item(<PyObject *>self, index)
         return box_shallow(&value)
 
     def __iter__(self):
@@ -149,10 +149,10 @@ cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n):
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil:
     """Move item `i`, which must be in range, to `out` without releasing the old value of `out`, and close the gap."""
     cdef Py_ssize_t bytes = item_bytes((<List>x).item), rest = (<List>x).size - i - 1
-    cdef char *place = <char *>(<List>x).items + i * bytes
+    cdef char *slot = <char *>(<List>x).items + i * bytes
     out[0] = list_item(x, i)
     if rest:
-        memmove(place, place + bytes, rest * bytes)
+        memmove(slot, slot + bytes, rest * bytes)
     (<List>x).size = (<List>x).size - 1
     return 0
 

@@ -14,4 +14,4 @@ cdef bint conforms(IValue *x, TypeSpec spec) except -1
 # Return whether containers of both types have equal element layouts; texts and field names are ignored.
 cdef bint same_layout(TypeSpec a, TypeSpec b) except -1
 # Return `form(x)` (default: str(x)) for error messages; for a large container, only the class name.
-cpdef str shown(object x, object form=*)
+cpdef str describe_value(object x, object form=*)

@@ -134,62 +134,62 @@ cpdef TypeSpec infer_spec(object x):
     return spec_of_class(type(x))
 
 
-cdef TypeSpec infer_element(object x, dict known):
-    return infer_container(x, known) if isinstance(x, (tuple, list, dict)) else infer_spec(x)
+cdef TypeSpec infer_element(object x, dict specs_by_id):
+    return infer_container(x, specs_by_id) if isinstance(x, (tuple, list, dict)) else infer_spec(x)
 
 
-cdef TypeSpec infer_container(object x, dict known):
+cdef TypeSpec infer_container(object x, dict specs_by_id):
     """Infer the type of a tuple, list or dict; a container that occurs several times is visited once."""
-    cdef TypeSpec found = known.get(id(x)), key, value
-    if found is not None:
-        return found
+    cdef TypeSpec result = specs_by_id.get(id(x)), key, value
+    if result is not None:
+        return result
     enter_recursion(b" while the type of a container is inferred")
     try:
         if isinstance(x, tuple):
-            found = tuple_spec(tuple([infer_element(element, known) for element in x]))
+            result = tuple_spec(tuple([infer_element(element, specs_by_id) for element in x]))
         elif isinstance(x, list):
             if not x:
                 raise TypeError("List trace inputs must have elements")
-            found = list_spec(common_spec(x, "List", known))
+            result = list_spec(common_spec(x, "List", specs_by_id))
         else:
             if not x:
                 raise TypeError("Dictionary inputs must have entries")
-            key, value = common_spec(x.keys(), "Dictionary", known), common_spec(x.values(), "Dictionary", known)
-            found = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
+            key, value = common_spec(x.keys(), "Dictionary", specs_by_id), common_spec(x.values(), "Dictionary", specs_by_id)
+            result = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
     finally:
         Py_LeaveRecursiveCall()
-    if len(found.text) > MAX_TEXT_CHARS:
+    if len(result.text) > MAX_TEXT_CHARS:
         raise TypeError("a value has too large a type: tuples that hold tuples many times over")
-    known[id(x)] = found
-    return found
+    specs_by_id[id(x)] = result
+    return result
 
 
-cdef TypeSpec common_spec(object values, str container, dict known):
+cdef TypeSpec common_spec(object values, str container, dict specs_by_id):
     """Return the common type of `values`, Optional if some are None; raise TypeError if their types differ."""
-    cdef TypeSpec found = None, spec
+    cdef TypeSpec common = None, spec
     cdef bint optional = False
     for value in values:
         if value is None:
             optional = True
             continue
-        spec = infer_element(value, known)
-        if found is None:
-            found = spec
-        elif found is not spec and found != spec:
+        spec = infer_element(value, specs_by_id)
+        if common is None:
+            common = spec
+        elif common is not spec and common != spec:
             raise TypeError(
                 f"{container} inputs to traced functions must have consistent "
                 f"{'type' if container == 'Dictionary' else 'element type'}. "
-                f"Found {found.text} and {spec.text}"
+                f"Found {common.text} and {spec.text}"
             )
-    if found is None:
+    if common is None:
         return NONE_SPEC
-    return TypeSpec(KIND_OPTIONAL, (found,), f"Optional[{found.text}]") if optional else found
+    return TypeSpec(KIND_OPTIONAL, (common,), f"Optional[{common.text}]") if optional else common
 
 
 cdef TypeSpec spec_of_class(type cls):
     """Return the TypeSpec of a scripted class or enum, from the registered function."""
-    cdef object found = None if class_spec is None else class_spec(cls)
-    return TypeSpec(KIND_OBJECT, (), cls.__name__) if found is None else found
+    cdef object spec = None if class_spec is None else class_spec(cls)
+    return TypeSpec(KIND_OBJECT, (), cls.__name__) if spec is None else spec
 
 
 # ---------------------------------------------------------------- type checks of values
@@ -311,31 +311,31 @@ cdef bint same_layout(TypeSpec a, TypeSpec b) except -1:
 
 # ---------------------------------------------------------------- size of a value
 
-def is_small(x, Py_ssize_t most=1000, Py_ssize_t deepest=100):
+def is_small(x, Py_ssize_t max_items=1000, Py_ssize_t max_depth=100):
     """Return whether nested Python containers have at most `most` elements on at most `deepest` levels.
 
     Shared containers count once per reference; a container that contains itself is not small."""
     cdef Py_ssize_t count = 0, level
-    cdef list waiting = [(x, 0)]
-    while waiting:
-        x, level = waiting.pop()
-        if level > deepest:
+    cdef list pending = [(x, 0)]
+    while pending:
+        x, level = pending.pop()
+        if level > max_depth:
             return False
         if isinstance(x, dict):
-            parts = [*x.keys(), *x.values()] if 2 * len(x) <= most else ()
+            parts = [*x.keys(), *x.values()] if 2 * len(x) <= max_items else ()
             count += 2 * len(x)
         elif isinstance(x, (list, tuple)):
             parts = x
             count += len(x)
         else:
             continue
-        if count > most:
+        if count > max_items:
             return False
-        waiting.extend([(part, level + 1) for part in parts])
+        pending.extend([(part, level + 1) for part in parts])
     return True
 
 
-cpdef str shown(object x, object form=str):
+cpdef str describe_value(object x, object form=str):
     if isinstance(x, (list, tuple, dict)) and not is_small(x):
         return f"a large {type(x).__name__}"
     return form(x)

@@ -300,7 +300,7 @@ cdef str value_text(IValue *x):
     cdef PyObject *sizes = NULL
     if limited and x.tag == TAG_OBJECT and type(<object>x.v.o) in (List, Tuple, Dict):
         try:
-            take_text(least_text(x, &sizes))
+            take_text(min_text_size(x, &sizes))
         finally:
             Py_XDECREF(sizes)
     return text_inside(x)
@@ -309,32 +309,32 @@ cdef str value_text(IValue *x):
 cdef Py_ssize_t MAX_TEXT_CHARS = <Py_ssize_t>1 << 60
 
 
-cdef Py_ssize_t least_text(IValue *x, PyObject **sizes) except -1:
+cdef Py_ssize_t min_text_size(IValue *x, PyObject **sizes) except -1:
     """Return a lower bound of the length of a value's string; each container is visited once.
 
     The caller raises an error for exponentially long strings of shared containers before it builds them.  `sizes` maps
     visited containers to their bounds, or is NULL.
     """
-    cdef object o, known
+    cdef object o, sizes_by_id
     cdef Py_ssize_t size
     if x.tag != TAG_OBJECT or type(<object>x.v.o) not in (List, Tuple, Dict):
         return 1
     o = <object>x.v.o
     if Py_REFCNT(<PyObject *>o) <= 2:  # no other references than those of its container and of `o`
-        return least_inside(o, sizes)
+        return min_text_size_inside(o, sizes)
     if sizes[0] == NULL:
-        known = {}
-        Py_INCREF(<PyObject *>known)
-        sizes[0] = <PyObject *>known
-    known = (<dict>sizes[0]).get(<size_t><PyObject *>o)
-    if known is not None:
-        return known
-    size = least_inside(o, sizes)
+        sizes_by_id = {}
+        Py_INCREF(<PyObject *>sizes_by_id)
+        sizes[0] = <PyObject *>sizes_by_id
+    sizes_by_id = (<dict>sizes[0]).get(<size_t><PyObject *>o)
+    if sizes_by_id is not None:
+        return sizes_by_id
+    size = min_text_size_inside(o, sizes)
     (<dict>sizes[0])[<size_t><PyObject *>o] = size
     return size
 
 
-cdef Py_ssize_t least_inside(object o, PyObject **sizes) except -1:
+cdef Py_ssize_t min_text_size_inside(object o, PyObject **sizes) except -1:
     cdef Py_ssize_t i = 0, size = 2, n = len(o)
     cdef IValue value
     worked(n)
@@ -343,15 +343,15 @@ cdef Py_ssize_t least_inside(object o, PyObject **sizes) except -1:
         if type(o) is List:
             while i < (<List>o).size:
                 value = list_item(<PyObject *>o, i)
-                size = min(size + least_text(&value, sizes), MAX_TEXT_CHARS)
+                size = min(size + min_text_size(&value, sizes), MAX_TEXT_CHARS)
                 i += 1
         elif type(o) is Tuple:
             for i in range(n):
-                size = min(size + least_text(&(<Tuple>o).items[i], sizes), MAX_TEXT_CHARS)
+                size = min(size + min_text_size(&(<Tuple>o).items[i], sizes), MAX_TEXT_CHARS)
         else:
             while i < (<Dict>o).used:
                 if (<Dict>o).entries[i].key.tag != TAG_DELETED:
-                    size = min(size + least_text(&(<Dict>o).entries[i].value, sizes), MAX_TEXT_CHARS)
+                    size = min(size + min_text_size(&(<Dict>o).entries[i].value, sizes), MAX_TEXT_CHARS)
                 i += 1
     finally:
         Py_LeaveRecursiveCall()

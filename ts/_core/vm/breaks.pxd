@@ -14,8 +14,8 @@ cdef class Breakpoints(BreakpointsBase):
     cdef object on_stop
     cdef object on_failure
 
-    cdef char *flag(self, int place) except NULL
-    cdef int reach(self, State *state, int place) except -1
+    cdef char *flag(self, int stop_point) except NULL
+    cdef int reach(self, State *state, int stop_point) except -1
     cdef int fail(self, State *state, object error) except -1
 
 

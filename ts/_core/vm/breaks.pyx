@@ -4,8 +4,8 @@ In: a program at a BREAK instruction, which has the number of a stop point.  Out
 is called with a `PausedProgram`.  If `on_stop` returns, the program continues; if it raises, the program ends.
 
     breaks = Breakpoints(on_stop, on_failure)
-    place = breaks.new_place(armed=False)       the lowering emits a BREAK with this number
-    breaks.arm(place, True)                     sets a breakpoint: all programs stop at it
+    stop_point = breaks.add_stop_point(armed=False)       the lowering emits a BREAK with this number
+    breaks.arm(stop_point, True)                     sets a breakpoint: all programs stop at it
     breaks.go(stopped, 2)                       the program `stopped` stops at the next stop point of call depth <= 2
 
 The Breakpoints are in the function table of debug code, so programs without debugging have no overhead.
@@ -29,34 +29,34 @@ cdef class Breakpoints(BreakpointsBase):
         """Set the callbacks `on_stop(stopped, place, armed)` and `on_failure(stopped, error)`."""
         self.on_stop, self.on_failure = on_stop, on_failure
 
-    def new_place(self, bint armed=False, bint at_return=False):
+    def add_stop_point(self, bint armed=False, bint at_return=False):
         """Create a stop point; return its number."""
         self.flags.append((ARMED if armed else 0) | (AT_RETURN if at_return else 0))
         return len(self.flags) - 1
 
-    def arm(self, int place, bint armed):
+    def arm(self, int stop_point, bint armed):
         """Set or clear the breakpoint of a stop point, for all programs."""
-        self.flag(place)[0] = (self.flag(place)[0] & ~ARMED) | (ARMED if armed else 0)
+        self.flag(stop_point)[0] = (self.flag(stop_point)[0] & ~ARMED) | (ARMED if armed else 0)
 
-    cdef char *flag(self, int place) except NULL:
-        if not 0 <= place < len(self.flags):
-            raise IndexError(f"there is no place {place} to stop at")
-        return PyByteArray_AS_STRING(self.flags) + place
+    cdef char *flag(self, int stop_point) except NULL:
+        if not 0 <= stop_point < len(self.flags):
+            raise IndexError(f"there is no place {stop_point} to stop at")
+        return PyByteArray_AS_STRING(self.flags) + stop_point
 
     def go(self, PausedProgram stopped, depth=EVERYWHERE, return_depth=0):
         """Make a program (any program if None) stop at the next stop point with call depth `depth` or less."""
         self.stepping = NULL if stopped is None else stopped.state
         self.depth, self.return_depth = depth, return_depth
 
-    cdef int reach(self, State *state, int place) except -1:
-        cdef char flags = self.flag(place)[0]
+    cdef int reach(self, State *state, int stop_point) except -1:
+        cdef char flags = self.flag(stop_point)[0]
         cdef int depth = self.return_depth if flags & AT_RETURN else self.depth
         if not flags & ARMED and (state.depth > depth or (self.stepping != NULL and self.stepping != state)):
             return 0
         cdef PausedProgram stopped = PausedProgram.__new__(PausedProgram)
         stopped.state = state
         try:
-            self.on_stop(stopped, place, bool(flags & ARMED))
+            self.on_stop(stopped, stop_point, bool(flags & ARMED))
         finally:
             stopped.state = NULL
         return 0
@@ -86,12 +86,12 @@ cdef class PausedProgram:
         """Return (code, instruction index) of the active frames, innermost first."""
         cdef Frame *frame = NULL if self.state == NULL else self.state.frame
         cdef Code code
-        found = []
+        result = []
         while frame != NULL:
             code = <Code>frame.code
-            found.append((code, max(frame.pc - code.instructions - 1, 0)))
+            result.append((code, max(frame.pc - code.instructions - 1, 0)))
             frame = frame.caller
-        return found
+        return result
 
     def value(self, int level, int register, bint whole=True):
         """Return the value of a register in the frame `level` calls further out; raise LookupError if it is unset.

@@ -28,7 +28,7 @@ from ts._core.value.ivalue cimport (
 from ts._core.value.spec cimport KIND_FUTURE, KIND_OBJECT
 from ts._core.value.type_of cimport future_type, infer_spec
 from ts._core.vm.named cimport BreakpointsBase
-from ts._core.vm.plan cimport Specializations, set_check
+from ts._core.vm.specializations cimport Specializations, set_check
 from ts._core.vm.opcodes cimport ENTER_NATIVE, ENTER_PLAN, OPCODE_COUNT, OPCODE_INFO, PAIR_COUNT, PAIR_OF
 from ts._core.vm.verifier cimport Verifier
 from ts.errors import InternalError
@@ -137,13 +137,13 @@ cdef class Code:
             raise IndexError(f"there is no list at {offset} in the pool")
         return [self.pool[i] for i in range(offset + 1, offset + 1 + self.pool[offset])]
 
-    def number_at(self, size_t place):
+    def number_at(self, size_t address):
         """Return the index of the instruction at a memory address.
 
         Raise IndexError for addresses outside of this code.
         """
-        cdef size_t number = (place - <size_t>self.instructions) // sizeof(Instruction)
-        if place < <size_t>self.instructions or number >= <size_t>self.size:
+        cdef size_t number = (address - <size_t>self.instructions) // sizeof(Instruction)
+        if address < <size_t>self.instructions or number >= <size_t>self.size:
             raise IndexError(f"no instruction of {self.name} lies there")
         return number
 
@@ -204,7 +204,7 @@ cdef class Code:
     cdef int fill_instructions(self) except -1:
         """Encode the verified instruction rows as the array that the interpreter reads."""
         cdef int i
-        cdef int32_t words[3]
+        cdef int32_t operands[3]
         self.instructions = <Instruction *>calloc(self.size, sizeof(Instruction))
         if self.instructions == NULL:
             raise MemoryError()
@@ -216,8 +216,8 @@ cdef class Code:
                     operand = (operand - i) * <int>sizeof(Instruction)
                 elif format not in ("-", "#", "T", "O", "F", "P"):
                     operand = operand * <int>sizeof(IValue)
-                words[k] = operand
-            self.instructions[i] = Instruction(row[0], words[0], words[1], words[2])
+                operands[k] = operand
+            self.instructions[i] = Instruction(row[0], operands[0], operands[1], operands[2])
         for i in range(self.size - 2, -1, -1):
             self.instructions[i].op = pair_of(self.instructions[i].op, self.instructions[i + 1].op)
 
@@ -264,13 +264,13 @@ cdef bint takes_and_gives(tuple parameters, TypeSpec result, tuple wanted, TypeS
     return is_subtype(result, wanted_result)
 
 
-def check_of_plan(Code code not None, Specializations plans not None):
+def check_specialized_code(Code code not None, Specializations specializations not None):
     """Check that specialized code has the signature of its function; raise InternalError if not."""
-    if not takes_and_gives(code.parameters, code.result, plans.specs, plans.result):
-        raise InternalError(f"{plans.name}: the code of a plan is of another type than the function", "lowering")
+    if not takes_and_gives(code.parameters, code.result, specializations.specs, specializations.result):
+        raise InternalError(f"{specializations.name}: the code of a plan is of another type than the function", "lowering")
 
 
-set_check(check_of_plan)
+set_check(check_specialized_code)
 
 
 cdef int pair_of(int first, int second) noexcept:
@@ -302,13 +302,13 @@ cdef class Method(MethodBase):
         method = cls.type.find_method(self.name)
         if method is None:
             raise RuntimeError(f"an object of class {cls.name} has no method '{self.name}'")
-        found = <Callee?>(method if self.twin_of is None else self.twin_of(method))
-        if found.ready == NULL:
-            found.prepare()
-        if not takes_and_gives(found.specs, found.result, (cls.spec, *self.specs[1:]), self.result):
+        resolved = <Callee?>(method if self.twin_of is None else self.twin_of(method))
+        if resolved.ready == NULL:
+            resolved.prepare()
+        if not takes_and_gives(resolved.specs, resolved.result, (cls.spec, *self.specs[1:]), self.result):
             raise RuntimeError(f"the method '{self.name}' of class {cls.name} does not take or give what is called for")
         # keeps both alive, because releasing them could run other threads
         cls_before, callee_before = self.cls, self.callee
         self.cls = cls
-        self.callee = found
+        self.callee = resolved
         return 0

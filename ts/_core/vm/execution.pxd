@@ -35,7 +35,7 @@ cdef class ScriptCoroutine:
     cdef object __weakref__
 
     cdef void end(self) noexcept
-    cdef int turn(self) except -1
+    cdef int resume(self) except -1
 
 
 # Create a program; the caller writes the parameters to its first frame.

@@ -72,7 +72,7 @@ from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, stack_me
 from ts._core.vm.native cimport FEW_JUMPS, offer, warmed
 from ts._core.vm.opcodes cimport CAST_TO, ENTER_PLAN, STORE_FLOAT, STORE_INT, STR_GET
 from ts._core.vm.operand_macros cimport O, R
-from ts._core.vm.plan cimport Specializations, code_of
+from ts._core.vm.specializations cimport Specializations, code_of
 from ts._core.value.scalar cimport raise_status
 from ts._core.value.no_python_construction cimport seal
 from ts._core.value.spec cimport TypeSpec
@@ -254,7 +254,7 @@ cdef int call_slowly(State *state) except -1:
     """
     cdef Code code = <Code>state.frame.code
     if state.frame.pc.op == ENTER_PLAN:
-        return plan_slowly(state, <Specializations>code.function_at[state.frame.pc.a])
+        return specialize(state, <Specializations>code.function_at[state.frame.pc.a])
     cdef Callee callee = callee_of(state, <object>code.function_at[state.frame.pc.b])
     cdef int status
     if state.depth >= state.depth_limit:
@@ -270,12 +270,12 @@ cdef int call_slowly(State *state) except -1:
     return 0
 
 
-cdef int plan_slowly(State *state, Specializations plans) except -1:
+cdef int specialize(State *state, Specializations specializations) except -1:
     """Select or compile the specialized code for the innermost frame, and enlarge the frame if needed."""
     cdef IValue *r = <IValue *>frame_registers(state.frame)
-    cdef PyObject *code = code_of(plans, r, False)
+    cdef PyObject *code = code_of(specializations, r, False)
     if code == NULL:
-        plans.settle(r)
+        specializations.settle(r)
         return 0
     move_frame(state, <Code>code)
     exchange_code(state, <Code>code)
@@ -509,7 +509,7 @@ cdef class ScriptCoroutine:
             if self.condition != STOPPED:
                 raise RuntimeError(f"{self} cannot be run by hand")
             self.state.slice = slice
-            if self.turn() == SUSPENDED:
+            if self.resume() == SUSPENDED:
                 return False
             if self.condition == PARKED:
                 try:
@@ -531,7 +531,7 @@ cdef class ScriptCoroutine:
 
             interop_pool.submit(self)
 
-    def take_turn(self):
+    def run_queued(self):
         """Run the program, if it is still queued, until it ends or waits; when its future finishes, it queues
         itself.
         """
@@ -540,7 +540,7 @@ cdef class ScriptCoroutine:
         self.condition = RUNNING  # set before the limits are changed, which may run other threads
         cdef void *before = exchange_limits(self.inherited.limits)
         try:
-            self.turn()
+            self.resume()
         finally:
             exchange_limits(before)
         if self.condition == PARKED:
@@ -551,13 +551,13 @@ cdef class ScriptCoroutine:
         if self.condition != STOPPED:
             raise RuntimeError(f"{self} cannot be run by hand")
         self.condition = QUEUED
-        self.take_turn()
+        self.run_queued()
 
     def wake(self, future):
         """Queue the program, because the future that it waits for has finished."""
         self.queue()
 
-    cdef int turn(self) except -1:
+    cdef int resume(self) except -1:
         """Run until the program ends, waits or is suspended; if it raises, store the exception in its future."""
         cdef int status
         self.condition = RUNNING

@@ -52,10 +52,10 @@ cdef object tidied(object error):
     while cause is not None and is_of_ts(cause):
         cause = cause.__cause__
     if cause is not None:
-        place = cause.__traceback__
-        while is_frame_of_ts(place):
-            place = place.tb_next
-        cause.__traceback__ = place
+        traceback = cause.__traceback__
+        while is_frame_of_ts(traceback):
+            traceback = traceback.tb_next
+        cause.__traceback__ = traceback
     error.__cause__ = cause
     return error
 
@@ -70,13 +70,13 @@ cdef bint hides_internals() except -1:
 
 cdef bint is_of_ts(object error) except -1:
     """Return whether all traceback frames of the exception belong to ts."""
-    place = error.__traceback__
-    while place is not None:
-        if not is_frame_of_ts(place):
+    traceback = error.__traceback__
+    while traceback is not None:
+        if not is_frame_of_ts(traceback):
             return False
-        place = place.tb_next
+        traceback = traceback.tb_next
     return True
 
 
-cdef bint is_frame_of_ts(object place) except -1:
-    return is_own(place.tb_frame.f_globals.get("__name__"))
+cdef bint is_frame_of_ts(object traceback) except -1:
+    return is_own(traceback.tb_frame.f_globals.get("__name__"))

@@ -59,17 +59,17 @@ cdef inline size_t frame_size(Code code) noexcept nogil:
 
 cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
     """Push a frame with initialized registers and return it; return NULL if the chunk is full."""
-    cdef char *place = state.top
+    cdef char *base = state.top
     cdef size_t size = frame_size(code)
-    if size > <size_t>(state.end - place):
+    if size > <size_t>(state.end - base):
         return NULL
-    cdef Frame *frame = <Frame *>place
+    cdef Frame *frame = <Frame *>base
     memcpy(frame + 1, code.template, size - sizeof(Frame))
     frame.caller = state.frame
     frame.code = <PyObject *>code
     frame.pc = code.instructions
     state.frame = frame
-    state.top = place + size
+    state.top = base + size
     state.depth += 1
     return frame
 

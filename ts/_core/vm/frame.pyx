@@ -91,19 +91,19 @@ cdef void leave_chunk(State *state) noexcept nogil:
 
 cdef int move_frame(State *state, Code code) except -1:
     cdef size_t size = state.top - <char *>state.frame
-    cdef char *kept = <char *>malloc(size)  # a copy, because `enter_chunk` may free the chunk of the frame
-    if kept == NULL:
+    cdef char *frame_copy = <char *>malloc(size)  # a copy, because `enter_chunk` may free the chunk of the frame
+    if frame_copy == NULL:
         raise MemoryError()
-    memcpy(kept, state.frame, size)
+    memcpy(frame_copy, state.frame, size)
     pop_frame(state)
     try:
         enter_chunk(state, max(size, frame_size(code)))
     except MemoryError:
-        release_registers(<Frame *>kept)
-        free(kept)
+        release_registers(<Frame *>frame_copy)
+        free(frame_copy)
         raise
-    memcpy(state.top, kept, size)
-    free(kept)
+    memcpy(state.top, frame_copy, size)
+    free(frame_copy)
     state.frame = <Frame *>state.top
     state.top += size
     state.depth += 1

@@ -65,28 +65,28 @@ cdef enum:
     MAX_QUERIES = 4096
 
 
-cdef bint any_wants(tuple args, dict kwargs) except -1:
+cdef bint any_requires_grad(tuple args, dict kwargs) except -1:
     """Return whether an argument is, or may contain, a tensor that requires grad."""
     cdef int left = MAX_QUERIES
     for x in args:
-        if may_want(x, &left):
+        if may_require_grad(x, &left):
             return True
     return any_inside(kwargs.values(), &left) if kwargs else False
 
 
-def wants_gradients(tuple args not None):
+def args_require_grad(tuple args not None):
     """Return whether an argument is a tensor that requires grad, or may contain one, as modules do."""
-    return any_wants(args, {})
+    return any_requires_grad(args, {})
 
 
 cdef bint any_inside(object items, int *left) except -1:
     for x in items:
-        if may_want(x, left):
+        if may_require_grad(x, left):
             return True
     return False
 
 
-cdef bint may_want(object x, int *left) except -1:
+cdef bint may_require_grad(object x, int *left) except -1:
     cdef Py_ssize_t i
     if isinstance(x, Tensor):
         return needs_grad(<Tensor>x)
@@ -112,7 +112,7 @@ cdef bint may_want(object x, int *left) except -1:
 cdef bint any_of(IValue *values, Py_ssize_t n, int *left) except -1:
     cdef Py_ssize_t i
     for i in range(n):
-        if values[i].tag == TAG_OBJECT and values[i].v.o != NULL and may_want(<object>values[i].v.o, left):
+        if values[i].tag == TAG_OBJECT and values[i].v.o != NULL and may_require_grad(<object>values[i].v.o, left):
             return True
     return False
 
@@ -154,7 +154,7 @@ cdef class Function:
         cdef unsigned int flags = context_flags()
         if flags & (TRACING | PROFILING | AS_WRITTEN):
             return self.call_watched(args, kwargs)
-        if differentiating(flags) and any_wants(args, kwargs):
+        if differentiating(flags) and any_requires_grad(args, kwargs):
             return self.with_tape().call(args, kwargs)
         return self.call(args, kwargs)
 
@@ -177,7 +177,7 @@ cdef class Function:
         cdef unsigned int flags = context_flags()
         if flags & AS_WRITTEN:
             return self.without_optimisation()
-        return self.with_tape() if differentiating(flags) and any_wants(args, kwargs) else self
+        return self.with_tape() if differentiating(flags) and any_requires_grad(args, kwargs) else self
 
     cdef Function with_tape(self):
         if self.differentiated is None:
@@ -330,8 +330,8 @@ cdef class Function:
                     f"{with_hint(no_such_argument(unknown[0], self.names) if unknown else '')}"
                 )
         for name in unused:
-            found = closest(name, self.names)
-            meant = f"did you mean '{found}'?" if found else ""
+            suggestion = closest(name, self.names)
+            meant = f"did you mean '{suggestion}'?" if suggestion else ""
             raise RuntimeError(
                 f"Unknown keyword argument '{name}' for operator '{self.name}'. Schema: {self.declaration}"
                 f"{with_hint(meant)}"

@@ -171,7 +171,7 @@ cdef class Future:
         while not self.finished:
             task = waiting_program(self)
             if task is not None:
-                task.take_turn()
+                task.run_queued()
             else:
                 self.sleep()
         return 0

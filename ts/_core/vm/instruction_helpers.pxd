@@ -149,7 +149,7 @@ cdef inline int append(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline int new_list(char *r, const Instruction *at) noexcept nogil:
-    return made(r, at, <MakeCall>make_list)
+    return store_new(r, at, <MakeCall>make_list)
 
 
 cdef inline int dict_length(char *r, const Instruction *at) noexcept nogil:
@@ -158,44 +158,44 @@ cdef inline int dict_length(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline int dict_get(char *r, const Instruction *at) noexcept nogil:
-    cdef IValue *place = dict_find(O(r, at.b), R(r, at.c))
-    if place == NULL:
+    cdef IValue *value = dict_find(O(r, at.b), R(r, at.c))
+    if value == NULL:
         return BAD_KEY
-    copy_value(R(r, at.a), place)
+    copy_value(R(r, at.a), value)
     return 0
 
 
 cdef inline int dict_get_number(char *r, const Instruction *at) noexcept nogil:
-    cdef IValue *place = dict_find(O(r, at.b), R(r, at.c))
-    if place == NULL:
+    cdef IValue *value = dict_find(O(r, at.b), R(r, at.c))
+    if value == NULL:
         return BAD_KEY
     if CHECKED:
-        require(place.tag == R(r, at.a).tag, b"a dict of numbers is none")
-    I(r, at.a)[0] = place.v.i
+        require(value.tag == R(r, at.a).tag, b"a dict of numbers is none")
+    I(r, at.a)[0] = value.v.i
     return 0
 
 
 cdef inline int dict_look(char *r, const Instruction *at) noexcept nogil:
-    cdef IValue *place = dict_find(O(r, at.b), R(r, at.c))
-    if place != NULL:
-        copy_value(R(r, at.a), place)
+    cdef IValue *value = dict_find(O(r, at.b), R(r, at.c))
+    if value != NULL:
+        copy_value(R(r, at.a), value)
     return 0
 
 
 cdef inline int dict_put_number(char *r, const Instruction *at) noexcept nogil:
-    cdef IValue *place = dict_recent(O(r, at.a), R(r, at.b))
-    if place == NULL:
+    cdef IValue *value = dict_recent(O(r, at.a), R(r, at.b))
+    if value == NULL:
         return dict_put(r, at)
     if CHECKED:
-        require(place.tag == R(r, at.c).tag, b"a dict of numbers is none")
-    place.v.i = I(r, at.c)[0]
+        require(value.tag == R(r, at.c).tag, b"a dict of numbers is none")
+    value.v.i = I(r, at.c)[0]
     return 0
 
 
 cdef inline int dict_put(char *r, const Instruction *at) noexcept nogil:
-    cdef IValue *place = dict_recent(O(r, at.a), R(r, at.b))
-    if place != NULL:
-        copy_value(place, R(r, at.c))
+    cdef IValue *value = dict_recent(O(r, at.a), R(r, at.b))
+    if value != NULL:
+        copy_value(value, R(r, at.c))
     elif (<SetCall>dict_set)(O(r, at.a), R(r, at.b), R(r, at.c)) < 0:
         return FAILED
     return 0
@@ -207,11 +207,11 @@ cdef inline int dict_has(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline int new_dict(char *r, const Instruction *at) noexcept nogil:
-    return made(r, at, <MakeCall>make_dict)
+    return store_new(r, at, <MakeCall>make_dict)
 
 
 cdef inline int new_tuple(char *r, const Instruction *at) noexcept nogil:
-    return made(r, at, <MakeCall>make_tuple)
+    return store_new(r, at, <MakeCall>make_tuple)
 
 
 cdef inline int tuple_get(char *r, const Instruction *at) noexcept nogil:
@@ -221,7 +221,7 @@ cdef inline int tuple_get(char *r, const Instruction *at) noexcept nogil:
     return 0
 
 
-cdef inline int made(char *r, const Instruction *at, MakeCall make) noexcept nogil:
+cdef inline int store_new(char *r, const Instruction *at, MakeCall make) noexcept nogil:
     cdef PyObject *code = frame_of(r).code
     return FAILED if make((<Code>code).type_at[at.b], <IValue *>r, (<Code>code).pool + at.c, R(r, at.a)) < 0 else 0
 
@@ -232,8 +232,8 @@ cdef inline int str_length(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline int str_get(char *r, const Instruction *at) noexcept nogil:
-    cdef int found = (<CharacterCall>text_character)(O(r, at.b), I(r, at.c)[0], R(r, at.a))
-    return 0 if found > 0 else FAILED if found < 0 else BAD_INDEX
+    cdef int status = (<CharacterCall>text_character)(O(r, at.b), I(r, at.c)[0], R(r, at.a))
+    return 0 if status > 0 else FAILED if status < 0 else BAD_INDEX
 
 
 cdef inline int str_equal(char *r, const Instruction *at) noexcept nogil:
@@ -255,10 +255,10 @@ cdef inline int new_object(char *r, const Instruction *at) noexcept nogil:
 cdef inline int attribute_get(char *r, const Instruction *at) noexcept nogil:
     if CHECKED:
         require(0 <= at.c < (<Object>O(r, at.b)).size, b"an object has no such slot")
-    cdef IValue *place = object_slot(O(r, at.b), at.c)
-    if place.tag == TAG_OBJECT and place.v.o == NULL:
+    cdef IValue *value = object_slot(O(r, at.b), at.c)
+    if value.tag == TAG_OBJECT and value.v.o == NULL:
         return BAD_ATTRIBUTE
-    copy_value(R(r, at.a), place)
+    copy_value(R(r, at.a), value)
     return 0
 
 

@@ -40,7 +40,7 @@ def _start_thread() -> None:
 
 def _work() -> None:
     while True:
-        _queue.get().take_turn()
+        _queue.get().run_queued()
 
 
 def get_num_interop_threads() -> int:

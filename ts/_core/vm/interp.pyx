@@ -39,7 +39,7 @@ from ts._core.vm.native cimport NATIVE_TABLE
 from ts._core.vm.opcodes cimport *
 from ts._core.vm.debug_asserts cimport CHECKED, require
 from ts._core.vm.operand_macros cimport F, I, O, R, target
-from ts._core.vm.plan cimport code_for
+from ts._core.vm.specializations cimport code_for
 from ts._core.vm.instruction_helpers cimport (
     append,
     attribute_get,
@@ -101,7 +101,7 @@ cdef extern from *:
 # Types of functions that can raise, declared `noexcept` as in `instruction_helpers`: an exception stays set until the
 # loop exits.
 ctypedef int (*PrintCall)(IValue *r, const int32_t *items) noexcept nogil
-ctypedef PyObject *(*ChooseCall)(PyObject *plans, const IValue *r) noexcept nogil
+ctypedef PyObject *(*ChooseCode)(PyObject *plans, const IValue *r) noexcept nogil
 
 
 # ---------------------------------------------------------------- interpreter loop
@@ -119,7 +119,7 @@ cdef int loop(State *state) noexcept nogil:
     cdef int32_t op
     cdef int status = 0
     cdef IValue value
-    cdef IValue *place
+    cdef IValue *slot
     cdef Frame *callee
     cdef int32_t *args
     cdef int i
@@ -396,9 +396,9 @@ cdef int loop(State *state) noexcept nogil:
             budget -= 1
             args = pool + at.c
             for i in range(args[0]):
-                place = <IValue *>frame_registers(callee) + i
-                assign(place, &(<IValue *>r)[args[i + 1]])
-                retain(place)
+                slot = <IValue *>frame_registers(callee) + i
+                assign(slot, &(<IValue *>r)[args[i + 1]])
+                retain(slot)
             callee.result = at.a
             frame.pc = pc
             frame = callee
@@ -414,9 +414,9 @@ cdef int loop(State *state) noexcept nogil:
                 break
             budget -= 1
             for i in range(args[0]):
-                place = <IValue *>frame_registers(callee) + i
-                assign(place, &(<IValue *>r)[args[i + 1]])
-                retain(place)
+                slot = <IValue *>frame_registers(callee) + i
+                assign(slot, &(<IValue *>r)[args[i + 1]])
+                retain(slot)
             callee.result = at.a
             frame.pc = pc
             frame = callee
@@ -763,11 +763,11 @@ cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexc
     return push_frame(state, <Code>code)
 
 
-cdef inline Frame *exchange(State *state, PyObject *plans) noexcept nogil:
+cdef inline Frame *exchange(State *state, PyObject *specializations) noexcept nogil:
     """Turn the innermost frame into a frame of the specialized code for its arguments; NULL if the slow path is
     needed.
     """
-    cdef PyObject *code = (<ChooseCall>code_for)(plans, <IValue *>frame_registers(state.frame))
+    cdef PyObject *code = (<ChooseCode>code_for)(specializations, <IValue *>frame_registers(state.frame))
     return NULL if code == NULL else exchange_code(state, <Code>code)
 
 

@@ -39,9 +39,9 @@ cdef double SIGNAL_SECONDS = 0.02     # interval of signal checks while the GIL 
 cdef double TURN_SECONDS = 0.005      # interval at which the GIL is released so that other threads can run
 
 
-cdef struct Limits:
-    # Limits of one `with ts.limits(...)` block; a quantity without a limit has the largest value.
-    Limits *outer                     # owned reference, or NULL
+cdef struct ResourceLimits:
+    # ResourceLimits of one `with ts.limits(...)` block; a quantity without a limit has the largest value.
+    ResourceLimits *outer                     # owned reference, or NULL
     int users                         # number of references: from the thread, from inner limits, from forked programs
     int64_t fuel                      # remaining steps; can be negative, because operators count more than one step
     int64_t initial_fuel
@@ -51,9 +51,9 @@ cdef struct Limits:
     int depth
 
 
-cdef inline Limits *innermost() noexcept nogil:
+cdef inline ResourceLimits *innermost() noexcept nogil:
     """Return the limits of the innermost block in this thread; NULL without limits."""
-    return <Limits *>context().limits
+    return <ResourceLimits *>context().limits
 
 
 cdef class LimitsBlock:
@@ -81,8 +81,8 @@ cdef class LimitsBlock:
 
 
 cdef int push_limits(fuel, seconds, bytes, depth) except -1:
-    cdef Limits *outer = innermost()
-    cdef Limits limits
+    cdef ResourceLimits *outer = innermost()
+    cdef ResourceLimits limits
     limits.outer = outer
     limits.users = 1
     limits.fuel = limits.initial_fuel = INT64_MAX if fuel is None else min(fuel, INT64_MAX)
@@ -93,25 +93,25 @@ cdef int push_limits(fuel, seconds, bytes, depth) except -1:
         if outer.deadline < limits.deadline:
             limits.deadline, limits.seconds = outer.deadline, outer.seconds
         limits.depth = min(limits.depth, outer.depth)
-    cdef Limits *place = <Limits *>malloc(sizeof(Limits))
-    if place == NULL:
+    cdef ResourceLimits *allocated = <ResourceLimits *>malloc(sizeof(ResourceLimits))
+    if allocated == NULL:
         raise MemoryError()
     limits.memory = NULL if outer == NULL else outer.memory
     if bytes is not None:
         try:
             limits.memory = new_allowance(min(bytes, INT64_MAX))
         except MemoryError:
-            free(place)
+            free(allocated)
             raise
     else:
         hold_allowance(limits.memory)
-    place[0] = limits
-    exchange_limits(place)
+    allocated[0] = limits
+    exchange_limits(allocated)
     return 0
 
 
 cdef int pop_limits() except -1:
-    cdef Limits *limits = innermost()
+    cdef ResourceLimits *limits = innermost()
     if limits == NULL:
         raise RuntimeError("limits were left that this thread is not in")
     exchange_limits(limits.outer)
@@ -122,15 +122,15 @@ cdef int pop_limits() except -1:
 
 
 cdef void *hold_limits() noexcept:
-    cdef Limits *limits = innermost()
+    cdef ResourceLimits *limits = innermost()
     if limits != NULL:
         limits.users += 1
     return limits
 
 
 cdef void drop_limits(void *held) noexcept:
-    cdef Limits *limits = <Limits *>held
-    cdef Limits *outer
+    cdef ResourceLimits *limits = <ResourceLimits *>held
+    cdef ResourceLimits *outer
     while limits != NULL:
         limits.users -= 1
         if limits.users > 0:
@@ -142,20 +142,20 @@ cdef void drop_limits(void *held) noexcept:
 
 
 cdef void *exchange_limits(void *limits) noexcept:
-    cdef Limits *before = innermost()
+    cdef ResourceLimits *before = innermost()
     if limits != before:
         context().limits = limits
         set_flag(LIMITED, limits != NULL)
-        set_allowance(NULL if limits == NULL else (<Limits *>limits).memory)
+        set_allowance(NULL if limits == NULL else (<ResourceLimits *>limits).memory)
         if limits == NULL:
             set_deadline(NO_DEADLINE, 0)
         else:
-            set_deadline((<Limits *>limits).deadline, (<Limits *>limits).seconds)
+            set_deadline((<ResourceLimits *>limits).deadline, (<ResourceLimits *>limits).seconds)
     return before
 
 
 cdef void start_meter(State *state) noexcept nogil:
-    cdef Limits *limits = innermost()
+    cdef ResourceLimits *limits = innermost()
     state.quantum = max(min(QUANTUM, state.slice), 0)
     state.depth_limit = DEPTH_LIMIT if limits == NULL else limits.depth
     while limits != NULL:
@@ -165,7 +165,7 @@ cdef void start_meter(State *state) noexcept nogil:
 
 
 cdef void charge(State *state) noexcept nogil:
-    cdef Limits *limits = innermost()
+    cdef ResourceLimits *limits = innermost()
     while limits != NULL:
         if limits.fuel != INT64_MAX:
             take_fuel(&limits.fuel, state.quantum - state.budget)
@@ -209,7 +209,7 @@ cdef str stack_message(int depth, str name):
 
 cdef int check() except -1:
     """Raise the exception of a signal handler, or the error of an exceeded limit; return 0 otherwise."""
-    cdef Limits *limits = innermost()
+    cdef ResourceLimits *limits = innermost()
     check_time()
     while limits != NULL:
         if limits.fuel <= 0:

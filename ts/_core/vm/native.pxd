@@ -15,7 +15,7 @@ cdef enum:
 # Addresses of callbacks for machine code: first by opcode, then others.
 cdef void **NATIVE_TABLE
 # Number of backward jumps after which a Code is hot; INT64_MAX if no compiler is registered.
-cdef int64_t patience
+cdef int64_t max_wait
 
 # Request machine code for a Code, at most once per Code.  Requires the GIL.
 cdef int offer(Code code) except -1
@@ -24,4 +24,4 @@ cdef int offer(Code code) except -1
 cdef inline bint warmed(PyObject *code, int64_t jumps) noexcept nogil:
     """Add backward jumps to the counter of a Code; return whether the Code should be offered to the compiler."""
     (<Code>code).heat = (<Code>code).heat + jumps
-    return (<Code>code).heat >= patience and not (<Code>code).offered
+    return (<Code>code).heat >= max_wait and not (<Code>code).offered

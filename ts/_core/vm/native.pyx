@@ -80,7 +80,7 @@ cdef void *table[OPCODE_COUNT + 2]
 cdef int64_t until_exit = -1          # remaining instructions until an exit, for tests; negative: no exit
 
 NATIVE_TABLE = table
-patience = INT64_MAX
+max_wait = INT64_MAX
 cdef object compiler = None
 
 
@@ -136,9 +136,9 @@ cdef int offer(Code code) except -1:
 
 def register_compiler(request, int64_t jumps):
     """Register `request`, which is called with each Code after `jumps` backward jumps; None disables compilation."""
-    global compiler, patience
+    global compiler, max_wait
     compiler = request
-    patience = INT64_MAX if request is None else jumps
+    max_wait = INT64_MAX if request is None else jumps
 
 
 def force_exit(int64_t instructions):

@@ -18,7 +18,7 @@ from libc.stdint cimport int32_t
 from ts._core.dispatch.operator cimport Operator
 from ts._core.vm.failure cimport hides_internals
 from ts._core.value.ivalue cimport ANY_SPEC, IValue, TypeSpec, box, move_value, unbox
-from ts._core.value.type_of cimport shown
+from ts._core.value.type_of cimport describe_value
 from ts._core.tensor.tensor cimport Tensor
 
 from ts.errors import LimitExceeded
@@ -60,7 +60,7 @@ cdef int call_python(Operator op, IValue *r, const int32_t *at) except -1:
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise RuntimeError(
             f" expected value of type {self.gives.text} for return value but instead got value of type "
-            f"{class_name(result)}.\nValue: {shown(result, repr)}\nCast error details: {error}"
+            f"{class_name(result)}.\nValue: {describe_value(result, repr)}\nCast error details: {error}"
         ) from None
     move_value(&r[at[op.nargs]], &new)
     return 0
@@ -93,12 +93,12 @@ cdef int warn_there(Operator op, IValue *r, const int32_t *at) except -1:
 def failure_text(error):
     """Return the class, message and Python stack of an exception in PyTorch's format, innermost call first."""
     text = f"{type(error).__name__}: {error}\n\nAt:\n"
-    place = error.__traceback__
-    if place is None:
+    traceback = error.__traceback__
+    if traceback is None:
         return text
-    while place.tb_next is not None:
-        place = place.tb_next
-    frame, line = place.tb_frame, place.tb_lineno
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    frame, line = traceback.tb_frame, traceback.tb_lineno
     while frame is not None:
         if not hidden(frame):
             text += f"  {frame.f_code.co_filename}({line}): {frame.f_code.co_name}\n"

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from ts._core.value.build_lock import in_my_turn
+from ts._core.value.build_lock import with_build_lock_ownership
 from ts._core.vm import recursion_limit
 from ts._core.vm.inherited import ThreadContextSnapshot
 from ts.errors import NestingError
@@ -40,7 +40,7 @@ def run_on_new_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -
             done.set()
 
     inherited = ThreadContextSnapshot()
-    thread = threading.Thread(target=in_my_turn(run), name=name, daemon=True)
+    thread = threading.Thread(target=with_build_lock_ownership(run), name=name, daemon=True)
     try:
         _start(thread, stack_bytes)
         done.wait()

@@ -74,7 +74,7 @@ cdef inline int has_elements(char *r, const Instruction *at) noexcept nogil:
     cdef PyObject *x = O(r, at.b)
     cdef int flags
     I(r, at.a)[0] = 0
-    if (<Tensor>x).backend != BACKEND_CPU or (<Tensor>x).scalar_type != (at.c & DTYPE_BITS) or (<Tensor>x).wants_grad:
+    if (<Tensor>x).backend != BACKEND_CPU or (<Tensor>x).scalar_type != (at.c & DTYPE_BITS) or (<Tensor>x).requires_grad_flag:
         return 0
     if context_flags() & LAYERED:
         return 0
@@ -95,18 +95,18 @@ cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
     cdef int rank = items[0] - 1, k
     cdef int64_t i
     cdef npy_intp n
-    cdef char *place
+    cdef char *address
     if (<Tensor>x).scalar_type != dtype or (<Tensor>x).backend != BACKEND_CPU or ndim_of(a) != rank:
         return NULL
-    place = data_of(a)
+    address = data_of(a)
     for k in range(rank):
         i, n = (<IValue *>r)[items[k + 2]].v.i, dims_of(a)[k]
         if <uint64_t>i >= <uint64_t>n:
             i += n
             if <uint64_t>i >= <uint64_t>n:
                 return NULL
-        place += i * strides_of(a)[k]
-    return place
+        address += i * strides_of(a)[k]
+    return address
 
 
 cdef inline void count_write(char *r, int32_t offset) noexcept nogil:
@@ -117,35 +117,35 @@ cdef inline void count_write(char *r, int32_t offset) noexcept nogil:
 
 
 cdef inline int load_float(char *r, const Instruction *at) noexcept nogil:
-    cdef const char *place = element_at(r, at.b, at.c)
-    if place == NULL:
+    cdef const char *address = element_at(r, at.b, at.c)
+    if address == NULL:
         return BAD_ELEMENT
-    F(r, at.a)[0] = load_float_of(place, at.c)
+    F(r, at.a)[0] = load_float_of(address, at.c)
     return 0
 
 
 cdef inline int load_int(char *r, const Instruction *at) noexcept nogil:
-    cdef const char *place = element_at(r, at.b, at.c)
-    if place == NULL:
+    cdef const char *address = element_at(r, at.b, at.c)
+    if address == NULL:
         return BAD_ELEMENT
-    I(r, at.a)[0] = load_int_of(place, at.c)
+    I(r, at.a)[0] = load_int_of(address, at.c)
     return 0
 
 
 cdef inline int store_float(char *r, const Instruction *at) noexcept nogil:
-    cdef char *place = element_at(r, at.a, at.c)
-    if place == NULL or not flags_of(array_in((<IValue *>r)[pool_item(r, at.a)].v.o)) & WRITEABLE_FLAG:
+    cdef char *address = element_at(r, at.a, at.c)
+    if address == NULL or not flags_of(array_in((<IValue *>r)[pool_item(r, at.a)].v.o)) & WRITEABLE_FLAG:
         return BAD_ELEMENT
-    store_float_of(place, at.c, F(r, at.b)[0])
+    store_float_of(address, at.c, F(r, at.b)[0])
     count_write(r, at.a)
     return 0
 
 
 cdef inline int store_int(char *r, const Instruction *at) noexcept nogil:
-    cdef char *place = element_at(r, at.a, at.c)
-    if place == NULL or not flags_of(array_in((<IValue *>r)[pool_item(r, at.a)].v.o)) & WRITEABLE_FLAG:
+    cdef char *address = element_at(r, at.a, at.c)
+    if address == NULL or not flags_of(array_in((<IValue *>r)[pool_item(r, at.a)].v.o)) & WRITEABLE_FLAG:
         return BAD_ELEMENT
-    store_int_of(place, I(r, at.b)[0])
+    store_int_of(address, I(r, at.b)[0])
     count_write(r, at.a)
     return 0
 

@@ -32,7 +32,7 @@ cdef class Verifier:
     cdef bint meet(self, list starts, Py_ssize_t i, list at) except -1
     cdef bint step(self, Py_ssize_t i, list at) except -1
     cdef int pass_arguments(self, CalleeBase called, Py_ssize_t items, list at) except -1
-    cdef int enter_plan(self, object plans) except -1
+    cdef int enter_plan(self, object specializations) except -1
     cdef int verify_element(self, list at, Py_ssize_t items, Py_ssize_t dtype, tuple dtypes) except -1
     cdef int call_operator(self, tuple row, list at) except -1
     cdef TypeSpec read(self, list at, Py_ssize_t register)

@@ -42,7 +42,7 @@ from ts._core.value.spec cimport (
     STR_SPEC,
 )
 from ts._core.vm.named cimport CalleeBase, MethodBase, BreakpointsBase
-from ts._core.vm.plan cimport Specializations
+from ts._core.vm.specializations cimport Specializations
 from ts._core.vm.opcodes cimport *
 
 from ts.errors import InternalError
@@ -50,13 +50,13 @@ from ts.errors import InternalError
 cdef TypeSpec FUTURE = TypeSpec(KIND_FUTURE, (ANY_SPEC,), "Future")
 cdef TypeSpec ANY_LIST = TypeSpec(KIND_OBJECT, (), "list")
 cdef TypeSpec ANY_CLASS = TypeSpec(KIND_CLASS, (), "object")
-cdef dict KIND_OF_WORD = {
+cdef dict KIND_OF_FORMAT = {
     "list": KIND_LIST, "dict": KIND_DICT, "tuple": KIND_TUPLE, "object": KIND_CLASS, "future": KIND_FUTURE,
     "str": KIND_STR, "tensor": KIND_TENSOR,
 }
-cdef dict WORD_OF_KIND = {kind: word for word, kind in KIND_OF_WORD.items()}
+cdef dict FORMAT_OF_KIND = {kind: word for word, kind in KIND_OF_FORMAT.items()}
 cdef dict SPEC_OF_CLASS = {"i": INT_SPEC, "f": FLOAT_SPEC, "b": BOOL_SPEC}
-cdef tuple ENDS = (RETURN, RAISE, ENTER_PLAN, JUMP, LOOP)
+cdef tuple TERMINATORS = (RETURN, RAISE, ENTER_PLAN, JUMP, LOOP)
 cdef tuple FLOATS = (6, 7)                     # ScalarTypes whose elements fit in float registers
 cdef tuple INTS = (0, 1, 2, 3, 4, 11)
 cdef tuple STORED_INTS = (4,)
@@ -125,12 +125,12 @@ cdef class Verifier:
         cdef tuple row = self.rows[i]
         cdef int op = row[0], k
         cdef Py_ssize_t operand
-        cdef str format, word, kind, shared = ""
+        cdef str format, operand_format, kind, shared = ""
         if not 0 <= op < OPCODE_COUNT:
             raise VerificationError(f"instruction {i}: no opcode {op}")
         for k in range(3):
             format, operand = (<tuple>FORMATS[op])[k], row[k + 1]
-            word = format.lstrip("=+")
+            operand_format = format.lstrip("=+")
             what = ""
             if format == "-" or format == "#":
                 continue
@@ -147,17 +147,17 @@ cdef class Verifier:
                 what = self.wrong_in_pool(operand)
             elif not 0 <= operand < self.registers:
                 what = "register number"
-            elif word is not format and operand >= self.first_constant:
+            elif operand_format is not format and operand >= self.first_constant:
                 what = "register: a constant is written"
             else:
                 kind = self.classes[operand]
-                if word == "s":
+                if operand_format == "s":
                     if kind not in "ifb" or shared not in ("", kind):
                         what = "register class"
                     shared = kind
-                elif word == "v":
+                elif operand_format == "v":
                     what = "" if kind in "ox" else "register class"
-                elif word != "r" and kind != ("o" if word in KIND_OF_WORD else word):
+                elif operand_format != "r" and kind != ("o" if operand_format in KIND_OF_FORMAT else operand_format):
                     what = "register class"
             if what:
                 raise VerificationError(f"operand {'abc'[k]} = {operand}: wrong {what}")
@@ -204,7 +204,7 @@ cdef class Verifier:
                         raise self.fault(i, error) from None
                 if FORMATS[op][0] in "<>" and self.meet(starts, self.rows[i][1], at):
                     changed.add(self.rows[i][1])
-                if op in ENDS:
+                if op in TERMINATORS:
                     break
                 i += 1
                 if starts[i] is None:
@@ -393,13 +393,13 @@ cdef class Verifier:
             self.fit(at, self.pool[items + 1 + k], <TypeSpec>called.specs[k])
         return 0
 
-    cdef int enter_plan(self, object plans) except -1:
+    cdef int enter_plan(self, object specializations) except -1:
         """Check an ENTER_PLAN: it is the only instruction, all registers are arguments, the signature matches."""
         cdef Py_ssize_t i
-        if not isinstance(plans, Specializations) or self.size != 1 or self.registers != len(self.parameters):
+        if not isinstance(specializations, Specializations) or self.size != 1 or self.registers != len(self.parameters):
             raise VerificationError("plans are entered in place of all else")
-        specs = (<Specializations>plans).specs
-        if len(specs) != len(self.parameters) or not is_subtype((<Specializations>plans).result, self.result):
+        specs = (<Specializations>specializations).specs
+        if len(specs) != len(self.parameters) or not is_subtype((<Specializations>specializations).result, self.result):
             raise VerificationError("plans of another function")
         for i in range(len(specs)):
             if not is_subtype(<TypeSpec>self.parameters[i], <TypeSpec>specs[i]):
@@ -426,9 +426,9 @@ cdef class Verifier:
             raise VerificationError(f"{op.name} takes {op.nargs} and gives {op.nrets}")
         if row[0] == CALL_SCALAR and not op.scalar:
             raise VerificationError(f"{op.name} is not a scalar operator")
-        found = [self.read(at, self.pool[items + 1 + k]) for k in range(op.nargs)]
+        actual = [self.read(at, self.pool[items + 1 + k]) for k in range(op.nargs)]
         try:
-            given = result_specs(op, found)
+            given = result_specs(op, actual)
         except TypeError as error:
             raise VerificationError(str(error)) from None
         for k in range(op.nrets):
@@ -449,7 +449,7 @@ cdef class Verifier:
     cdef TypeSpec read_as(self, list at, Py_ssize_t register, int kind):
         cdef TypeSpec spec = self.read(at, register)
         if spec.kind != kind:
-            raise VerificationError(f"r{register} is of type {spec.text}, and no {WORD_OF_KIND[kind]}")
+            raise VerificationError(f"r{register} is of type {spec.text}, and no {FORMAT_OF_KIND[kind]}")
         return spec
 
     cdef int fit(self, list at, Py_ssize_t register, TypeSpec wanted) except -1:
@@ -480,5 +480,5 @@ cdef class Verifier:
     cdef TypeSpec type(self, Py_ssize_t number, int kind):
         cdef TypeSpec spec = self.types[number]
         if spec.kind != kind:
-            raise VerificationError(f"type {spec.text} is no {WORD_OF_KIND[kind]}")
+            raise VerificationError(f"type {spec.text} is no {FORMAT_OF_KIND[kind]}")
         return spec

@@ -115,17 +115,17 @@ def _steps(code: Code, loop: Loop, written: set[int]) -> LoopStep | None:
         return None
     if counter not in written:
         counter, bound, relation = bound, counter, relation.translate(_TURNED)
-    places = [pc for pc in span if counter in reads_and_writes(code, pc)[1]]
-    if len(places) != 1 or bound in written:
+    increments = [pc for pc in span if counter in reads_and_writes(code, pc)[1]]
+    if len(increments) != 1 or bound in written:
         return None
-    (place,) = places
-    op, _, augend, step = rows[place]
+    (increment,) = increments
+    op, _, augend, amount = rows[increment]
     name = OPCODES[op].name
-    if name not in ("ADD_I64", "SUB_I64") or augend != counter or step in written:
+    if name not in ("ADD_I64", "SUB_I64") or augend != counter or amount in written:
         return None
-    if any(OPCODES[rows[pc][0]].jumps and rows[pc][1] > place for pc in range(loop.head, place)):
+    if any(OPCODES[rows[pc][0]].jumps and rows[pc][1] > increment for pc in range(loop.head, increment)):
         return None
-    return LoopStep(counter, relation, bound, step, name == "SUB_I64")
+    return LoopStep(counter, relation, bound, amount, name == "SUB_I64")
 
 
 def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> HoistableChecks | None:

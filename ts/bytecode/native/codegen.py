@@ -37,14 +37,14 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     within = sorted(reachable(code, entries))
     live = live_before(code)
     dirty = 0
-    numbers: set[int] = set()
+    registers: set[int] = set()
     for pc in within:
         reads, writes = reads_and_writes(code, pc)
-        numbers.update(reads, writes)
+        registers.update(reads, writes)
         for register in writes:
             dirty |= 1 << register
     w = FunctionBuilder(code, layout, live, dirty, ValueRanges(code))
-    variables = [r for r in sorted(numbers) if w.is_number(r) and not w.is_constant(r)]
+    variables = [r for r in sorted(registers) if w.is_number(r) and not w.is_constant(r)]
     w.label("entry")
     w.do("%left = alloca i64")
     for register in variables:
@@ -89,14 +89,14 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             if loop.end in within
         }
         counted_loops = {end: checks for end, checks in counted_loops.items() if checks or w.counts(end)}
-        w.heads = frozenset(code.instructions[end][1] for end in counted_loops)
+        w.loop_heads = frozenset(code.instructions[end][1] for end in counted_loops)
         for pc in entries:
             w.label(f"begin.{pc}{w.version}")
             _enter(w, pc, counted_loops)
         for pc in within:
             _instruction(w, pc, forced)
         for end, hoistable in counted_loops.items():
-            _enter_from_head(w, end, hoistable)
+            _enter_from_loop_head(w, end, hoistable)
         # A second version of each loop, without the hoisted checks.
         for w.unchecked_loop in filter(None, counted_loops.values()):
             for pc in range(w.unchecked_loop.head, w.unchecked_loop.end + 1):
@@ -119,11 +119,11 @@ def _load_functions(w: FunctionBuilder, operators: set[int]) -> None:
         function = c_function(w.code, number)
         if function is None:
             continue
-        place = "%registers"
+        address = "%registers"
         for offset in (w.layout["code"], w.layout["operators"], 8 * number, w.layout["data"], function[0]):
-            address = w.new(f"getelementptr i8, ptr {place}, i64 {offset}")
-            place = w.new(f"load ptr, ptr {address}, !invariant.load !5")
-        w.do(f"%direct.{number} = getelementptr i8, ptr {place}, i64 0")
+            address = w.new(f"getelementptr i8, ptr {address}, i64 {offset}")
+            address = w.new(f"load ptr, ptr {address}, !invariant.load !5")
+        w.do(f"%direct.{number} = getelementptr i8, ptr {address}, i64 0")
 
 
 def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks | None]) -> None:
@@ -138,26 +138,26 @@ def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks
         hoistable = counted_loops[pc]
         holds = enter(w, pc, hoistable, 1)
         if hoistable:
-            known, unknown = w.fresh(), w.fresh()
-            w.branch(holds, known, unknown)
-            w.label(known)
+            accepted, rejected = w.fresh(), w.fresh()
+            w.branch(holds, accepted, rejected)
+            w.label(accepted)
             w.unchecked_loop = hoistable
             build(w, pc, a, b, c)
             w.unchecked_loop = None
-            w.label(unknown)
+            w.label(rejected)
     build(w, pc, a, b, c)
 
 
-def _enter_from_head(w: FunctionBuilder, end: int, hoistable: HoistableChecks | None) -> None:
+def _enter_from_loop_head(w: FunctionBuilder, end: int, hoistable: HoistableChecks | None) -> None:
     """Emit the edge from the code before a loop to its first instruction, with the loop's prologue."""
-    head = w.code.instructions[end][1]
-    w.label(f"into.{head}{w.version}")
-    w.pc = head
+    loop_head = w.code.instructions[end][1]
+    w.label(f"into.{loop_head}{w.version}")
+    w.pc = loop_head
     holds = enter(w, end, hoistable, 0)
     if hoistable:
-        w.branch(holds, w.at(head, hoistable), w.at(head))
+        w.branch(holds, w.at(loop_head, hoistable), w.at(loop_head))
     else:
-        w.jump(w.at(head))
+        w.jump(w.at(loop_head))
 
 
 def _instruction(w: FunctionBuilder, pc: int, forced: bool) -> None:

@@ -31,7 +31,7 @@ MEMORY = '!0 = !{!"memory"}\n' + "".join(
 )
 # Metadata of backward jumps of loops to unroll four times.
 MEMORY += '!30 = distinct !{!30, !31}\n!31 = !{!"llvm.loop.unroll.count", i32 4}\n'
-FRAME, HEAD, SLOT, ELEMENT, WRITES = "!tbaa !1", "!tbaa !2", "!tbaa !3", "!tbaa !6", "!tbaa !7"
+FRAME, HEADER, SLOT, ELEMENT, WRITES = "!tbaa !1", "!tbaa !2", "!tbaa !3", "!tbaa !6", "!tbaa !7"
 _ITEM = {"i": "!tbaa !8", "f": "!tbaa !9", "b": "!tbaa !10"}
 _ITEM_TYPE = {"i": "i64", "f": "double", "b": "i8"}
 
@@ -48,7 +48,7 @@ class FunctionBuilder:
         self.layout = layout
         self.lines: list[str] = []
         self.tensors: TensorAccesses | None = None
-        self.heads: frozenset[int] = frozenset()  # heads of loops entered from the preceding instruction
+        self.loop_heads: frozenset[int] = frozenset()  # heads of loops entered from the preceding instruction
         self.version = ""  # the version of the code being written: "" or `DENSE`
         self._live = live
         self._dirty = dirty
@@ -89,7 +89,7 @@ class FunctionBuilder:
 
     def at(self, pc: int, loop: HoistableChecks | None = None) -> str:
         """Return the label of an instruction, in the current version of the code or that of `loop`."""
-        if pc in self.heads and pc == self.pc + 1:
+        if pc in self.loop_heads and pc == self.pc + 1:
             return f"into.{pc}{self.version}"
         loop = loop or self.unchecked_loop
         inside = loop is not None and loop.head <= pc <= loop.end
@@ -166,19 +166,19 @@ class FunctionBuilder:
         """Set a bool register from an i1."""
         self.set(register, self.new(f"zext i1 {condition} to i64"))
 
-    def place(self, register: int) -> str:
+    def register_address(self, register: int) -> str:
         """Return the address of a register in the frame."""
         return self.new(f"getelementptr i8, ptr %registers, i64 {register * self.layout['value']}")
 
     def tag(self, register: int) -> str:
         """Return the tag of a register in the frame."""
         offset = register * self.layout["value"] + self.layout["tag"]
-        place = self.new(f"getelementptr i8, ptr %registers, i64 {offset}")
-        return self.new(f"load i64, ptr {place}, {FRAME}")
+        address = self.new(f"getelementptr i8, ptr %registers, i64 {offset}")
+        return self.new(f"load i64, ptr {address}, {FRAME}")
 
     def load(self, register: int) -> None:
         """Load a number register from the frame, before the current instruction."""
-        value = self.new(f"load {self.type(register)}, ptr {self.place(register)}, {FRAME}")
+        value = self.new(f"load {self.type(register)}, ptr {self.register_address(register)}, {FRAME}")
         if self.is_single(register):
             self.set_single(register, self.new(f"fptrunc double {value} to float"))
         else:
@@ -186,19 +186,19 @@ class FunctionBuilder:
 
     def store(self, register: int) -> None:
         """Store a number register to the frame."""
-        self.do(f"store {self.type(register)} {self.value(register)}, ptr {self.place(register)}, {FRAME}")
+        self.do(f"store {self.type(register)} {self.value(register)}, ptr {self.register_address(register)}, {FRAME}")
 
     def object(self, register: int) -> str:
         """Return the object in a register."""
-        return self.new(f"load ptr, ptr {self.place(register)}, {FRAME}")
+        return self.new(f"load ptr, ptr {self.register_address(register)}, {FRAME}")
 
     def field(self, object: str, name: str, type: str) -> str:
         """Return a header field of a list, object or tensor."""
-        return self.head(self.new(f"getelementptr i8, ptr {object}, i64 {self.layout[name]}"), type)
+        return self.load_header_field(self.new(f"getelementptr i8, ptr {object}, i64 {self.layout[name]}"), type)
 
-    def head(self, place: str, type: str) -> str:
+    def load_header_field(self, address: str, type: str) -> str:
         """Return a header field by its address."""
-        return self.new(f"load {type}, ptr {place}, {HEAD}")
+        return self.new(f"load {type}, ptr {address}, {HEADER}")
 
     def item(self, items: str, index: str, number: int) -> str:
         """Return the address of a list item of the class of register `number`."""
@@ -209,12 +209,12 @@ class FunctionBuilder:
         """Return the alias class of list items of the class of register `number`."""
         return _ITEM[self.code.classes[number]]
 
-    def put_item(self, place: str, number: int) -> None:
+    def put_item(self, address: str, number: int) -> None:
         """Store the number of a register to the address of a list item."""
         type, value = _ITEM_TYPE[self.code.classes[number]], self.value(number)
         if self.is_bool(number):
             value = self.new(f"trunc i64 {value} to i8")
-        self.do(f"store {type} {value}, ptr {place}, {self.kind_of_item(number)}")
+        self.do(f"store {type} {value}, ptr {address}, {self.kind_of_item(number)}")
 
     def index(self, pc: int, register: int, size: str) -> str:
         """Return a list index normalized to count from the start; exit for one that is out of range.
@@ -250,23 +250,23 @@ class FunctionBuilder:
         """Return whether a register is live before an instruction."""
         return bool(self._live[pc] >> register & 1)
 
-    def element(self, place: str, type: str) -> str:
+    def element(self, address: str, type: str) -> str:
         """Load a tensor element, which may be unaligned."""
-        return self.new(f"load {type}, ptr {place}, align 1, {ELEMENT}")
+        return self.new(f"load {type}, ptr {address}, align 1, {ELEMENT}")
 
-    def put_element(self, place: str, type: str, value: str) -> None:
+    def put_element(self, address: str, type: str, value: str) -> None:
         """Store a tensor element."""
-        self.do(f"store {type} {value}, ptr {place}, align 1, {ELEMENT}")
+        self.do(f"store {type} {value}, ptr {address}, align 1, {ELEMENT}")
 
-    def count_writes(self, place: str, more: str) -> None:
+    def count_writes(self, address: str, more: str) -> None:
         """Add to the version counter of a tensor."""
-        count = self.new(f"load i32, ptr {place}, {WRITES}")
-        self.do(f"store i32 {self.new(f'add i32 {count}, {more}')}, ptr {place}, {WRITES}")
+        count = self.new(f"load i32, ptr {address}, {WRITES}")
+        self.do(f"store i32 {self.new(f'add i32 {count}, {more}')}, ptr {address}, {WRITES}")
 
     def function(self, number: int) -> str:
         """Return the address of a runtime function, by its index in the table."""
-        place = self.new(f"getelementptr ptr, ptr %table, i64 {number}")
-        return self.new(f"load ptr, ptr {place}, !invariant.load !5")
+        address = self.new(f"getelementptr ptr, ptr %table, i64 {number}")
+        return self.new(f"load ptr, ptr {address}, !invariant.load !5")
 
     # ---- side exits ----------------------------------------------------------------------------------
 
@@ -326,8 +326,8 @@ class FunctionBuilder:
 
     def count(self, end: int) -> None:
         """Derive the budget in the loop that ends at `end` from its counter: base - counter."""
-        _, head, counter, _ = self.code.instructions[end]
-        self._counted |= dict.fromkeys(range(head, end + 1), (end, counter))
+        _, loop_head, counter, _ = self.code.instructions[end]
+        self._counted |= dict.fromkeys(range(loop_head, end + 1), (end, counter))
 
     def counts_iterations(self, pc: int) -> bool:
         """Return whether a loop with a separate iteration counter ends at `pc`."""

@@ -16,7 +16,7 @@ from ts.bytecode.opcodes import NUMBER, OPCODES, register_format
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
-_ENDS = frozenset((NUMBER["JUMP"], NUMBER["LOOP"], NUMBER["RETURN"], NUMBER["RAISE"]))
+_TERMINATORS = frozenset((NUMBER["JUMP"], NUMBER["LOOP"], NUMBER["RETURN"], NUMBER["RAISE"]))
 
 
 def reads_and_writes(code: Code, pc: int) -> tuple[list[int], list[int]]:
@@ -45,8 +45,8 @@ def successors(code: Code, pc: int) -> tuple[int, ...]:
     op, a, *_ = code.instructions[pc]
     row = OPCODES[op]
     if not row.jumps:
-        return () if op in _ENDS else (pc + 1,)
-    return (a,) if op in _ENDS else (pc + 1, a)
+        return () if op in _TERMINATORS else (pc + 1,)
+    return (a,) if op in _TERMINATORS else (pc + 1, a)
 
 
 def reachable(code: Code, starts: list[int]) -> set[int]:

@@ -64,8 +64,8 @@ def assembly(text: str) -> str:
 
 def _name(text: str) -> str:
     versions = llvmlite.__version__, llvm.llvm_version_info, llvm.get_process_triple()
-    words = [_FORMAT, *versions, *_processor(), text]
-    return disk_cache.digest(json.dumps(words).encode())
+    key_parts = [_FORMAT, *versions, *_processor(), text]
+    return disk_cache.digest(json.dumps(key_parts).encode())
 
 
 def _assemble(text: str) -> bytes:

@@ -43,21 +43,21 @@ def _enter_stepped_loop(w: FunctionBuilder, loop: HoistableChecks, steps: LoopSt
 
     The jump that enters at a loop's end starts iteration 0; the counter has that iteration's value already.
     """
-    first, last, step = w.value(steps.counter), w.value(steps.bound), w.value(steps.step)
+    first, last, increment = w.value(steps.counter), w.value(steps.bound), w.value(steps.step)
     if steps.is_subtracted:
-        step = w.new(f"sub i64 0, {step}")
+        increment = w.new(f"sub i64 0, {increment}")
     holds = "true"
-    for x in (first, last, step):
+    for x in (first, last, increment):
         shifted = w.new(f"add i64 {x}, {_NO_OVERFLOW_LIMIT}")
         holds = w.new(f"and i1 {holds}, {w.new(f'icmp ult i64 {shifted}, {2 * _NO_OVERFLOW_LIMIT}')}")
     up, down = w.new(f"sub i64 {last}, {first}"), w.new(f"sub i64 {first}, {last}")
     if steps.relation == "NE":
-        falls = w.new(f"icmp slt i64 {step}, 0")
+        falls = w.new(f"icmp slt i64 {increment}, 0")
         distance = w.new(f"select i1 {falls}, i64 {down}, i64 {up}")
-        stride = w.new(f"select i1 {falls}, i64 {w.new(f'sub i64 0, {step}')}, i64 {step}")
+        stride = w.new(f"select i1 {falls}, i64 {w.new(f'sub i64 0, {increment}')}, i64 {increment}")
     else:
         falling = steps.relation in ("GT", "GE")
-        distance, stride = (down, w.new(f"sub i64 0, {step}")) if falling else (up, step)
+        distance, stride = (down, w.new(f"sub i64 0, {increment}")) if falling else (up, increment)
         if steps.relation in ("LE", "GE"):
             distance = w.new(f"add i64 {distance}, 1")
     for x in (stride, distance):
@@ -80,7 +80,7 @@ def _enter_stepped_loop(w: FunctionBuilder, loop: HoistableChecks, steps: LoopSt
         ("iteration", f"{-iteration}"),
     ):
         w.do(f"store i64 {value}, ptr %{name}.{loop.end}")
-    past = w.new(f"mul i64 {w.new(f'add i64 {limit}, -1')}, {step}")
+    past = w.new(f"mul i64 {w.new(f'add i64 {limit}, -1')}, {increment}")
     valid = _emit_bounds_checks(w, loop, first, w.new(f"add i64 {first}, {past}"))
     return w.new(f"and i1 {holds}, {valid}")
 
@@ -91,7 +91,7 @@ def _saturating_add(w: FunctionBuilder, x: str, y: str) -> str:
 
 def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, last: str) -> str:
     """Emit the hoisted bounds checks for counter values `first` to `last`; return their conjunction."""
-    ends = [_sign_extend(w, x) for x in (first, last)]
+    bounds = [_sign_extend(w, x) for x in (first, last)]
     sizes: dict[Holder, str] = {}
     for items in loop.lists:
         x = w.object(items)
@@ -101,7 +101,7 @@ def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, l
         sizes[tensor, k] = _sign_extend(w, w.new(f"load i64, ptr {tensor.name(f'size{k}')}"))
     holds = "true"
     for holder, line in _distinct_indices(loop):
-        for counter in ends if line.slope else ends[:1]:
+        for counter in bounds if line.slope else bounds[:1]:
             index = _affine_value(w, line, counter)
             holds = w.new(f"and i1 {holds}, {w.new(f'icmp ult i128 {index}, {sizes[holder]}')}")
     return holds

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ts._core.builtin_ops.math import c_function as unary_function
 from ts._core.builtin_ops.scalar import c_function as binary_function
-from ts.bytecode.native.ir_builder import FRAME, HEAD, SLOT, FunctionBuilder
+from ts.bytecode.native.ir_builder import FRAME, HEADER, SLOT, FunctionBuilder
 from ts.bytecode.native.liveness import reads_and_writes
 from ts.bytecode.opcodes import NUMBER, OPCODES
 
@@ -217,7 +217,7 @@ def _is_none(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 @builds("CAST")
 def _cast(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.branch_unlikely(w.new(f"icmp ne i64 {w.tag(b)}, {w.layout['tag_' + w.code.classes[a]]}"), w.leave(pc))
-    w.set(a, w.new(f"load {w.type(a)}, ptr {w.place(b)}, {FRAME}"))
+    w.set(a, w.new(f"load {w.type(a)}, ptr {w.register_address(b)}, {FRAME}"))
 
 
 def _item(w: FunctionBuilder, pc: int, items: int, index: int, number: int) -> str:
@@ -236,11 +236,11 @@ def _length(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("LIST_GET_SCALAR")
 def _get_number(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    place = _item(w, pc, b, c, a)
+    address = _item(w, pc, b, c, a)
     if w.is_bool(a):
-        w.set(a, w.new(f"zext i8 {w.new(f'load i8, ptr {place}, {w.kind_of_item(a)}')} to i64"))
+        w.set(a, w.new(f"zext i8 {w.new(f'load i8, ptr {address}, {w.kind_of_item(a)}')} to i64"))
     else:
-        w.set(a, w.new(f"load {w.type(a)}, ptr {place}, {w.kind_of_item(a)}"))
+        w.set(a, w.new(f"load {w.type(a)}, ptr {address}, {w.kind_of_item(a)}"))
 
 
 @builds("LIST_SET_SCALAR")
@@ -317,8 +317,8 @@ def _append(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.jump(after)
     w.label(room)
     w.put_item(w.item(w.field(x, "items", "ptr"), size, b), b)
-    place = w.new(f"getelementptr i8, ptr {x}, i64 {w.layout['size']}")
-    w.do(f"store i64 {w.new(f'add i64 {size}, 1')}, ptr {place}, {HEAD}")
+    address = w.new(f"getelementptr i8, ptr {x}, i64 {w.layout['size']}")
+    w.do(f"store i64 {w.new(f'add i64 {size}, 1')}, ptr {address}, {HEADER}")
     w.jump(after)
     w.label(after)
 

@@ -98,11 +98,11 @@ class ValueRanges:
             other = ranges.get(register)
             if other is None:
                 continue
-            least, most = min(low, other[0]), max(high, other[1])
+            min_value, max_value = min(low, other[0]), max(high, other[1])
             if widens:
-                least, most = (low if least == low else INT64_MIN), (high if most == high else INT64_MAX)
-            if (least, most) != ANY:
-                joined[register] = least, most
+                min_value, max_value = (low if min_value == low else INT64_MIN), (high if max_value == high else INT64_MAX)
+            if (min_value, max_value) != ANY:
+                joined[register] = min_value, max_value
         self._before[pc] = joined
         return joined != before
 
@@ -133,36 +133,36 @@ class ValueRanges:
             return ANY
         x = self._get(ranges, b)
         if name in ("MOVE", "ABS_I64", "NEG_I64"):
-            least, most = x
-            if name == "MOVE" or (least >= 0 and name == "ABS_I64"):
+            min_value, max_value = x
+            if name == "MOVE" or (min_value >= 0 and name == "ABS_I64"):
                 return x
-            return _checked(-most, -least) if name == "NEG_I64" else ANY
+            return _checked(-max_value, -min_value) if name == "NEG_I64" else ANY
         y = self._get(ranges, c)
         return _binary_range(name, x, y)
 
-    def _narrow_by_jump(self, ranges: Ranges, pc: int, name: str, taken: bool) -> None:
-        """Narrow register ranges by a jump's condition, or by the negated condition if `taken` is False."""
+    def _narrow_by_jump(self, ranges: Ranges, pc: int, name: str, is_taken: bool) -> None:
+        """Narrow register ranges by a jump's condition, or by the negated condition if `is_taken` is False."""
         _, _, b, c = self._code.instructions[pc]
         if name == "STEP":
-            least, most = self._get(ranges, b)
+            min_value, max_value = self._get(ranges, b)
             if is_counted(self._code, pc, self._targets):
-                _put(ranges, b, (least + 1, self._get(ranges, c)[1] - (1 if taken else 0)))
+                _put(ranges, b, (min_value + 1, self._get(ranges, c)[1] - (1 if is_taken else 0)))
             else:
-                _put(ranges, b, _checked(least + 1, most + 1))
+                _put(ranges, b, _checked(min_value + 1, max_value + 1))
             return
         relation, _, type = name.partition("_")
         if type != "I64":
             return
-        relation = relation if taken else _NEGATED[relation]
+        relation = relation if is_taken else _NEGATED[relation]
         if relation in ("GT", "GE"):
             b, c, relation = c, b, {"GT": "LT", "GE": "LE"}[relation]
-        (low, high), (least, most) = self._get(ranges, b), self._get(ranges, c)
+        (low, high), (min_value, max_value) = self._get(ranges, b), self._get(ranges, c)
         gap = 1 if relation == "LT" else 0
         if relation in ("LT", "LE"):
-            self._narrow(ranges, b, (low, min(high, most - gap)))
-            self._narrow(ranges, c, (max(least, low + gap), most))
+            self._narrow(ranges, b, (low, min(high, max_value - gap)))
+            self._narrow(ranges, c, (max(min_value, low + gap), max_value))
         elif relation == "EQ":
-            both = max(low, least), min(high, most)
+            both = max(low, min_value), min(high, max_value)
             self._narrow(ranges, b, both)
             self._narrow(ranges, c, both)
 
@@ -181,21 +181,21 @@ def is_counted(code: Code, end: int, targets: dict[int, list[int]]) -> bool:
        5  LOOP_STEP    3, r2, r0
     """
     rows = code.instructions
-    _, head, counter, bound = rows[end]
-    if head < 2 or head > end:
+    _, loop_head, counter, bound = rows[end]
+    if loop_head < 2 or loop_head > end:
         return False
-    guard, start = rows[head - 2], rows[head - 1]
+    guard, start = rows[loop_head - 2], rows[loop_head - 1]
     if guard[0] != NUMBER["JUMP_LE_I64"] or start[0] != NUMBER["MOVE"]:
         return False
-    inside = head <= guard[1] <= end
+    inside = loop_head <= guard[1] <= end
     if inside or (guard[2], start[1]) != (bound, counter):
         return False
     if guard[3] != start[2] or start[2] < code.first_constant():
         return False
-    for pc in range(head - 1, end + 1):
-        if any(not head <= source <= end for source in targets.get(pc, ())):
+    for pc in range(loop_head - 1, end + 1):
+        if any(not loop_head <= source <= end for source in targets.get(pc, ())):
             return False
-    return not any({counter, bound} & set(reads_and_writes(code, pc)[1]) for pc in range(head, end))
+    return not any({counter, bound} & set(reads_and_writes(code, pc)[1]) for pc in range(loop_head, end))
 
 
 def jumps_to(code: Code) -> dict[int, list[int]]:
@@ -220,9 +220,9 @@ def _join(x: Ranges, y: Ranges) -> Ranges:
     return {register: range for register, range in both.items() if range != ANY}
 
 
-def _checked(least: int, most: int) -> Range:
+def _checked(min_value: int, max_value: int) -> Range:
     """Return a range, or ANY if a bound overflows."""
-    return (least, most) if least >= INT64_MIN and most <= INT64_MAX else ANY
+    return (min_value, max_value) if min_value >= INT64_MIN and max_value <= INT64_MAX else ANY
 
 
 def _binary_range(name: str, x: Range, y: Range) -> Range:

@@ -70,24 +70,24 @@ def loops_of(code: Code) -> tuple[Loop, ...]:
     """Return the loops of a code, each with the reason against its compilation, or ""."""
     rows = code.instructions
     if any(row[0] == NUMBER["BREAK"] for row in rows):
-        return tuple(Loop(head, end, STOPS) for head, end in _spans(rows))
+        return tuple(Loop(loop_head, end, STOPS) for loop_head, end in _spans(rows))
     spans = _spans(rows)
-    return tuple(_classify_loop(rows, head, end, spans) for head, end in spans)
+    return tuple(_classify_loop(rows, loop_head, end, spans) for loop_head, end in spans)
 
 
 def _spans(rows: Rows) -> list[tuple[int, int]]:
     return [(row[1], end) for end, row in enumerate(rows) if OPCODES[row[0]].format[0] == "<"]
 
 
-def _classify_loop(rows: Rows, head: int, end: int, spans: list[tuple[int, int]]) -> Loop:
+def _classify_loop(rows: Rows, loop_head: int, end: int, spans: list[tuple[int, int]]) -> Loop:
     """Return a loop with the reason against its compilation, from instructions outside inner loops."""
     inner: set[int] = set()
     for first, last in spans:
-        if head <= first and last <= end and (first, last) != (head, end):
+        if loop_head <= first and last <= end and (first, last) != (loop_head, end):
             inner.update(range(first, last + 1))
-    names = {at: OPCODES[rows[at][0]].name for at in range(head, end + 1) if at not in inner}
+    names = {at: OPCODES[rows[at][0]].name for at in range(loop_head, end + 1) if at not in inner}
     for at, name in names.items():
         if name in LEFT_ALONE and name not in _LOOP_ENDING_OPCODES:
-            return Loop(head, end, CALL_REASONS[name], at)
+            return Loop(loop_head, end, CALL_REASONS[name], at)
     heavy = sum(name in HEAVY for name in names.values())
-    return Loop(head, end, REASON_OPERATORS if 2 * heavy > len(names) else "")
+    return Loop(loop_head, end, REASON_OPERATORS if 2 * heavy > len(names) else "")

@@ -120,12 +120,12 @@ def _reload_header(w: FunctionBuilder, tensor: TensorOperand) -> None:
     matches, after = w.fresh(), w.fresh()
     array = w.field(x, "array", "ptr")
     holds = ""
-    for part, name, expected in (
+    for header, name, expected in (
         (x, "scalar_type", tensor.dtype),
         (x, "backend", 0),
         (array, "ndim", tensor.rank),
     ):
-        same = w.new(f"icmp eq i32 {w.field(part, name, 'i32')}, {expected}")
+        same = w.new(f"icmp eq i32 {w.field(header, name, 'i32')}, {expected}")
         holds = w.new(f"and i1 {holds}, {same}") if holds else same
     w.do(f"store i1 {holds}, ptr {tensor.name('ok')}")
     w.branch(holds, matches, after)
@@ -140,8 +140,8 @@ def _reload_header(w: FunctionBuilder, tensor: TensorOperand) -> None:
     w.do(f"store ptr {writes}, ptr {tensor.name('writes')}")
     for name, field in (("size", "dims"), ("stride", "strides")):
         for k in range(tensor.rank):
-            place = w.new(f"getelementptr i64, ptr {w.field(array, field, 'ptr')}, i64 {k}")
-            w.do(f"store i64 {w.head(place, 'i64')}, ptr {tensor.name(f'{name}{k}')}")
+            address = w.new(f"getelementptr i64, ptr {w.field(array, field, 'ptr')}, i64 {k}")
+            w.do(f"store i64 {w.load_header_field(address, 'i64')}, ptr {tensor.name(f'{name}{k}')}")
     w.jump(after)
     w.label(after)
 
@@ -155,17 +155,17 @@ def _element(w: FunctionBuilder, pc: int) -> tuple[TensorOperand, str]:
     tensor = tensor_operands_of(w.code, pc)
     assert tensor is not None
     _require(w, pc, tensor, "ok")
-    place = _load_field(w, tensor, "bytes", "ptr")
+    address = _load_field(w, tensor, "bytes", "ptr")
     for k, index in enumerate(access_registers(w.code, pc)[1:]):
         i = w.value(index)
         if not w.is_hoisted(pc, k):
             i = w.index(pc, index, _load_field(w, tensor, f"size{k}", "i64"))
         if w.version == DENSE and k + 1 == tensor.rank:
-            place = w.new(f"getelementptr inbounds {_TYPES[tensor.dtype][0]}, ptr {place}, i64 {i}")
+            address = w.new(f"getelementptr inbounds {_TYPES[tensor.dtype][0]}, ptr {address}, i64 {i}")
         else:
             offset = w.new(f"mul i64 {i}, {_load_field(w, tensor, f'stride{k}', 'i64')}")
-            place = w.new(f"getelementptr i8, ptr {place}, i64 {offset}")
-    return tensor, place
+            address = w.new(f"getelementptr i8, ptr {address}, i64 {offset}")
+    return tensor, address
 
 
 def _require(w: FunctionBuilder, pc: int, tensor: TensorOperand, what: str) -> None:
@@ -176,31 +176,31 @@ def _require(w: FunctionBuilder, pc: int, tensor: TensorOperand, what: str) -> N
 
 @builds("LOAD_FLOAT")
 def _load_float(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    _, place = _element(w, pc)
+    _, address = _element(w, pc)
     if c == _FLOAT32_CODE:
-        w.set_single(a, w.element(place, "float"))
+        w.set_single(a, w.element(address, "float"))
     else:
-        w.set(a, w.element(place, "double"))
+        w.set(a, w.element(address, "double"))
 
 
 @builds("LOAD_INT")
 def _load_int(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    _, place = _element(w, pc)
+    _, address = _element(w, pc)
     if c not in _INTS:
-        w.set(a, w.element(place, "i64"))
+        w.set(a, w.element(address, "i64"))
         return
     type, widen = _INTS[c]
-    w.set(a, w.new(f"{widen} {type} {w.element(place, type)} to i64"))
+    w.set(a, w.new(f"{widen} {type} {w.element(address, type)} to i64"))
 
 
 @builds("STORE_FLOAT", "STORE_INT")
 def _store(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    tensor, place = _element(w, pc)
+    tensor, address = _element(w, pc)
     _require(w, pc, tensor, "writeable")
     value, type = w.value(b), w.type(b)
     if c == _FLOAT32_CODE:
         value, type = w.new(f"fptrunc double {value} to float"), "float"
-    w.put_element(place, type, value)
+    w.put_element(address, type, value)
     count = w.new(f"add i32 {_load_field(w, tensor, 'pending', 'i32')}, 1")
     w.do(f"store i32 {count}, ptr {tensor.name('pending')}")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
-from ts._core.value.build_lock import import_turn
+from ts._core.value.build_lock import import_lock
 from ts.errors import missing_attribute
 
 _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
@@ -73,7 +73,7 @@ NAME_TO_MODULE: Final = {
 
 
 def __getattr__(name: str) -> Any:
-    with import_turn():
+    with import_lock():
         if name in NAME_TO_MODULE:
             value = getattr(importlib.import_module(NAME_TO_MODULE[name]), name)
         elif name in _FAMILIES or name == "utils":

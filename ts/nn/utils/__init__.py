@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from ts._core.value.build_lock import import_turn
+from ts._core.value.build_lock import import_lock
 from ts.unsupported import names_for
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _absent = names_for(__name__)
 
 
 def __getattr__(name: str) -> Any:
-    with import_turn():
+    with import_lock():
         if name in _NAME_TO_MODULE:
             value = getattr(importlib.import_module(f"ts.nn.utils.{_NAME_TO_MODULE[name]}"), name)
         elif name in _MODULES:

@@ -12,8 +12,8 @@ from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.tile_places cimport Run
-from ts.backends.cpu.kernels.tile_plans cimport FusedGroup, FusedPlan
+from ts.backends.cpu.kernels.fused_operands cimport Run
+from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan
 
 # Reset the epilogues of the run.
 cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept

@@ -7,7 +7,7 @@
     buffers    tiles of memory for results that are read only within their stage
     ends       epilogues: operators that read whole rows of results, after all steps
 
-A row is one operator of the group's program. `fused_executor.pyx` executes a plan; `tile_places` computes the
+A row is one operator of the group's program. `fused_executor.pyx` executes a plan; `fused_operands` computes the
 addresses of its slots.
 """
 
@@ -17,7 +17,7 @@ from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport Loops
-from ts.backends.cpu.kernels.table cimport MAX_VIEW_ARGUMENTS, ReadChannels, ReadEnd, ReadTile, ReadView
+from ts.backends.cpu.kernels.table cimport MAX_VIEW_ARGUMENTS, ReadChannels, ReadEpilogue, ReadTile, ReadView
 from ts.backends.cpu.kernels.walk cimport Loop
 
 cdef enum:
@@ -35,7 +35,7 @@ cdef enum:
     MAX_SCALAR_LOOPS = 24              # maximal rows with scalar parameters
     NO_INDEX = -1
 
-cdef enum GuardWord:                        # kind of one input of a plan, encoded in one word
+cdef enum GuardBits:                        # kind of one input of a plan, encoded in one word
     UNSUPPORTED = 0                    # unsupported value
     A_NUMBER = 1 << 8                  # Python number; the low bits are the tag of its IValue
     A_TENSOR = 1 << 9                  # tensor; the low bits are its ScalarType
@@ -43,7 +43,7 @@ cdef enum GuardWord:                        # kind of one input of a plan, encod
     OTHER_VALUE = 1 << 11              # None, bool, string or epilogue argument; read when the group runs
     A_DTYPE = 1 << 12                  # number that stands for a dtype; the low bits are its ScalarType
 
-ctypedef struct Step:
+ctypedef struct TileOp:
     Loop function
     void *data
     int arity
@@ -63,15 +63,15 @@ ctypedef struct ViewInput:                  # an input that is a view of another
 
 ctypedef struct Schedule:              # execution order of the steps, and the buffers of their results
     int stages
-    int end[MAX_STAGES]                # stage -> index in `steps` after its last step
-    int steps[MAX_SLOTS]
+    int end[MAX_STAGES]                # stage -> index in `order` after its last step
+    int order[MAX_SLOTS]
     int buffer[MAX_SLOTS]  # slot -> buffer; NO_INDEX if it is written to an array for later stages
     int buffers                        # number of buffers, the maximum over all stages
 
 
 @cython.final
 cdef class FusedPlan:
-    cdef uint32_t words[MAX_INPUTS]
+    cdef uint32_t guards[MAX_INPUTS]
     cdef readonly str refused          # reason why the plan cannot run; "" if it can
     cdef bint runnable
     cdef readonly int64_t runs
@@ -86,7 +86,7 @@ cdef class FusedPlan:
     cdef int required_count            # number of required slots, whose indices are in `required_slots`
     cdef int required_slots[MAX_SLOTS]
     cdef int out_at[MAX_SLOTS]         # slots of the results; NO_INDEX for the result of an epilogue
-    cdef int end_slot[MAX_EPILOGUES]   # input slot of each epilogue
+    cdef int epilogue_slot[MAX_EPILOGUES]   # input slot of each epilogue
     cdef int count                     # number of steps
     # the default dtype for which the plan was made; NO_INDEX if the plan does not depend on it
     cdef int default
@@ -95,9 +95,9 @@ cdef class FusedPlan:
     cdef bint has_elements  # True if a row computes a single element; such a row needs a separate stage
     cdef bint is_element[MAX_SLOTS]    # True if a slot has one element for any tile size
     cdef bint in_rows[MAX_SLOTS]       # True if a loop reads the slot as a contiguous row
-    cdef Step steps[MAX_SLOTS]
+    cdef TileOp tile_ops[MAX_SLOTS]
     cdef Schedule whole                # schedule for results that all have the same shape
-    cdef bint matches(self, const uint32_t *words, int count) noexcept
+    cdef bint matches(self, const uint32_t *guards, int count) noexcept
 
 
 @cython.final
@@ -110,7 +110,7 @@ cdef class FusedGroup:
     cdef readonly int64_t left_for_inputs    # the same because of a device, dtype or number
     cdef readonly int64_t left_for_shapes    # the same because of shapes or strides
     cdef int inputs
-    cdef int rows
+    cdef int op_count
     cdef int outputs
     cdef int out_at[MAX_SLOTS]         # slots of the outputs; inputs are counted first, then rows
     cdef bint is_dtype[MAX_INPUTS]  # True if an input is a number that stands for the dtype of a conversion
@@ -120,25 +120,25 @@ cdef class FusedGroup:
     cdef bint in_any_order             # True if `is_plain` is False for all rows
     cdef bint by_channels              # True if a row has per-channel vectors
     cdef bint is_argument[MAX_INPUTS] # True if an input is only an argument of a view or an epilogue
-    cdef int heads
-    cdef ViewInput head[MAX_VIEWS]
-    cdef int ends
-    cdef list end_operators
-    cdef ReadEnd end_read[MAX_EPILOGUES]
-    cdef int end_arity[MAX_EPILOGUES]
-    cdef int end_operands[MAX_EPILOGUES][MAX_EPILOGUE_ARGUMENTS]
+    cdef int view_count
+    cdef ViewInput views[MAX_VIEWS]
+    cdef int epilogue_count
+    cdef list epilogue_operators
+    cdef ReadEpilogue epilogue_read[MAX_EPILOGUES]
+    cdef int epilogue_arity[MAX_EPILOGUES]
+    cdef int epilogue_operands[MAX_EPILOGUES][MAX_EPILOGUE_ARGUMENTS]
     cdef FusedPlan last
     cdef int read(self, program) except -1
-    cdef int read_views(self, tuple heads) except -1
+    cdef int read_views(self, tuple view_inputs) except -1
     # Return the plan for these inputs, creating it at first; None if an input is unsupported.
     cdef FusedPlan plan_for(self, IValue *r, const int32_t *at)
-    cdef FusedPlan make_plan(self, uint32_t *words)
+    cdef FusedPlan make_plan(self, uint32_t *guards)
     cdef str choose_loops(self, FusedPlan plan)
-    cdef str choose_loop(self, FusedPlan plan, int row, Loops loops)
-    cdef str choose_tile(self, FusedPlan plan, int row, ReadTile read)
-    cdef str choose_channels(self, FusedPlan plan, int row, ReadChannels read)
-    cdef str choose_choice(self, FusedPlan plan, int row, tuple order)
-    cdef str choose_conversion(self, FusedPlan plan, int row)
+    cdef str choose_loop(self, FusedPlan plan, int op_index, Loops loops)
+    cdef str choose_tile(self, FusedPlan plan, int op_index, ReadTile read)
+    cdef str choose_channels(self, FusedPlan plan, int op_index, ReadChannels read)
+    cdef str choose_choice(self, FusedPlan plan, int op_index, tuple order)
+    cdef str choose_conversion(self, FusedPlan plan, int op_index)
     cdef str choose_results(self, FusedPlan plan)
     # Sort the steps by stage and assign buffers to their results; return False if there are too few buffers.
     cdef bint assign_buffers(self, FusedPlan plan, const int *stage, int stages, Schedule *schedule) noexcept

@@ -44,14 +44,14 @@ ctypedef struct IndexIterator:
     npy_intp array[MAX_DIMS]
     npy_intp index[MAX_DIMS]
     npy_intp other[MAX_DIMS]
-    npy_intp step                      # byte stride of the indexed dimension
+    npy_intp stride                      # byte stride of the indexed dimension
     npy_intp n                         # length of the indexed dimension
     npy_intp width                     # size of an element in bytes: 1, 2, 4 or 8
     bint narrow                        # True for int32 indices, False for int64
 
 
-cdef inline void begin_iteration(IndexIterator *walk, npy_intp width, npy_intp step, npy_intp n, bint narrow) noexcept nogil:
-    walk.nd, walk.width, walk.step, walk.n, walk.narrow = 0, width, step, n, narrow
+cdef inline void begin_iteration(IndexIterator *walk, npy_intp width, npy_intp stride, npy_intp n, bint narrow) noexcept nogil:
+    walk.nd, walk.width, walk.stride, walk.n, walk.narrow = 0, width, stride, n, narrow
 
 
 cdef inline void add_dimension(IndexIterator *walk, npy_intp n, npy_intp array, npy_intp index, npy_intp other) noexcept nogil:
@@ -64,7 +64,7 @@ cdef inline void add_dimension(IndexIterator *walk, npy_intp n, npy_intp array, 
 # Run the operation for all indices. Return False at the first index that is not in [0, n); the operations
 # before it have then been done. `kind` is the ScalarType of the elements; arithmetic requires
 # `supports_arithmetic(kind)`.
-cdef bint iterate_indices(IndexIterator *walk, IndexOp way, int kind, char *array, const char *index, char *other) noexcept nogil
+cdef bint iterate_indices(IndexIterator *walk, IndexOp index_op, int kind, char *array, const char *index, char *other) noexcept nogil
 # Return whether this module supports arithmetic on elements of a ScalarType.
 cdef bint supports_arithmetic(int kind) noexcept nogil
 # Return the array of an aligned int32 or int64 CPU tensor, with any strides; NULL for other values.

@@ -3,8 +3,8 @@
 In: the arguments, in the first registers of a frame.  Out: the specialization whose guards match, or
 general code.
 
-    plans = Specializations("f", specs, result, [0, 2], make, make_general)       guards x and b of f(x, n, b)
-    make([x, b])                  called once per combination of guard words; later calls reuse the code
+    specializations = Specializations("f", specs, result, [0, 2], make, make_general)       guards x and b of f(x, n, b)
+    make([x, b])                  called once per combination of guards; later calls reuse the code
 """
 
 from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of
@@ -13,7 +13,7 @@ from ts._core.value.ivalue cimport TAG_NONE, TAG_OBJECT, box_shallow
 
 from ts._core.value.build_lock import build_lock
 
-MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_PLANS       # for reports
+MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_SPECIALIZATIONS       # for reports
 cdef int together = 0              # number of specializations in the process
 cdef object check = None           # check(code, specializations) raises an error if the signatures differ
 
@@ -24,7 +24,7 @@ cdef int set_check(object function) except -1:
     return 0
 
 
-cdef uint32_t word_of(const IValue *x) noexcept:
+cdef uint32_t guard_of(const IValue *x) noexcept:
     """Return the guard word of an argument; NO_WORD if it cannot be specialized."""
     cdef int rank
     if x.tag == TAG_NONE:
@@ -33,12 +33,12 @@ cdef uint32_t word_of(const IValue *x) noexcept:
         return A_VALUE + <uint32_t>x.tag
     cdef Tensor t = <Tensor>x.v.o
     if is_layered(t):
-        return NO_WORD
+        return UNSUPPORTED_GUARD
     rank = ndim_of(<PyArrayObject *>t.array) if t.backend == BACKEND_CPU else rank_elsewhere(t)
     if not 0 <= rank < 256:
-        return NO_WORD
+        return UNSUPPORTED_GUARD
     return (
-        <uint32_t>A_TENSOR | <uint32_t>(WANTS_GRADIENT if needs_grad(t) else 0) | <uint32_t>t.backend << 24
+        <uint32_t>A_TENSOR | <uint32_t>(REQUIRES_GRAD if needs_grad(t) else 0) | <uint32_t>t.backend << 24
         | <uint32_t>(t.device_index + 1) << 16 | <uint32_t>rank << 8 | <uint32_t>t.scalar_type
     )
 
@@ -51,64 +51,64 @@ cdef int rank_elsewhere(Tensor t) noexcept:
         return -1
 
 
-cdef inline bint holds(const uint32_t *words, const uint32_t *plan, int count) noexcept:
+cdef inline bint holds(const uint32_t *guards, const uint32_t *expected, int count) noexcept:
     cdef int i
     for i in range(count):
-        if words[i] != plan[i]:
+        if guards[i] != expected[i]:
             return False
     return True
 
 
-cdef int find(Specializations p, const uint32_t *words) noexcept:
-    """Return the index of the specialization with these guard words; -1 if there is none."""
-    cdef int plan
-    if p.last < p.count and holds(words, p.words[p.last], p.guards):
+cdef int find(Specializations p, const uint32_t *guards) noexcept:
+    """Return the index of the specialization with these guard guards; -1 if there is none."""
+    cdef int index
+    if p.last < p.count and holds(guards, p.guards[p.last], p.guard_count):
         return p.last
-    for plan in range(p.count):
-        if holds(words, p.words[plan], p.guards):
-            p.last = plan
-            return plan
+    for index in range(p.count):
+        if holds(guards, p.guards[index], p.guard_count):
+            p.last = index
+            return index
     return -1
 
 
-cdef bint may_plan(Specializations p, const uint32_t *words) noexcept:
-    """Return whether the limits allow a new specialization for these guard words."""
+cdef bint may_specialize(Specializations p, const uint32_t *guards) noexcept:
+    """Return whether the limits allow a new specialization for these guard guards."""
     cdef int i
-    if p.count >= MAX_PLANS or together >= MAX_BATCH:
+    if p.count >= MAX_SPECIALIZATIONS or together >= MAX_BATCH:
         return False
-    for i in range(p.guards):
-        if words[i] == NO_WORD:
+    for i in range(p.guard_count):
+        if guards[i] == UNSUPPORTED_GUARD:
             return False
     return True
 
 
-cdef void read_words(Specializations p, const IValue *r, uint32_t *words) noexcept:
+cdef void read_guards(Specializations p, const IValue *r, uint32_t *guards) noexcept:
     cdef int i
-    for i in range(p.guards):
-        words[i] = word_of(&r[p.at[i]])
+    for i in range(p.guard_count):
+        guards[i] = guard_of(&r[p.at[i]])
 
 
 cdef PyObject *code_of(Specializations p, const IValue *r, bint entered) noexcept:
-    cdef uint32_t words[MAX_GUARDS]
+    cdef uint32_t guards[MAX_GUARDS]
     cdef PyObject *code
-    cdef int plan
-    read_words(p, r, words)
-    plan = find(p, words)
-    if plan < 0 and may_plan(p, words):
+    cdef int index
+    read_guards(p, r, guards)
+    index = find(p, guards)
+    if index < 0 and may_specialize(p, guards):
         return NULL
-    code = p.codes[plan] if plan >= 0 and p.codes[plan] != NULL else p.general
+    code = p.codes[index] if index >= 0 and p.codes[index] != NULL else p.general
     if code == NULL or not entered:
         return code
-    if plan >= 0:
-        p.runs[plan] += 1
+    if index >= 0:
+        p.runs[index] += 1
     else:
         p.left += 1
     p.chosen = code
     return code
 
 
-cdef PyObject *code_for(PyObject *plans, const IValue *r) noexcept:
-    return code_of(<Specializations>plans, r, True)
+cdef PyObject *code_for(PyObject *specializations, const IValue *r) noexcept:
+    return code_of(<Specializations>specializations, r, True)
 
 
 cdef class Specializations:
@@ -117,7 +117,7 @@ cdef class Specializations:
         self.name, self.specs, self.result = name, specs, result
         self.make, self.make_general = make, make_general
         self.held = []
-        self.guards = len(registers)
+        self.guard_count = len(registers)
         if not 0 < len(registers) <= MAX_GUARDS or not 0 <= min(registers) <= max(registers) < len(specs):
             raise ValueError(f"{name}: no plans can guard the arguments {registers}")
         for i, register in enumerate(registers):
@@ -130,15 +130,15 @@ cdef class Specializations:
     @property
     def registers(self):
         """Return the registers of the guarded arguments."""
-        return [self.at[i] for i in range(self.guards)]
+        return [self.at[i] for i in range(self.guard_count)]
 
     @property
-    def made(self):
+    def specialized_codes(self):
         """Return (code, number of entries) for each specialization; `code` is None for general code."""
         return [(None if self.codes[i] == NULL else <object>self.codes[i], self.runs[i]) for i in range(self.count)]
 
     @property
-    def chosen_plan(self):
+    def chosen_specialization(self):
         """Return the index of the specialization that was entered last; None for general code or before the first
         call.
         """
@@ -155,23 +155,23 @@ cdef class Specializations:
     cdef int settle(self, IValue *r) except -1:
         """Create the specialization for these arguments, unless it exists, while holding the build lock."""
         global together
-        cdef uint32_t words[MAX_GUARDS]
-        cdef int plan
+        cdef uint32_t guards[MAX_GUARDS]
+        cdef int index
         with build_lock():
-            read_words(self, r, words)
-            plan = find(self, words)
-            if plan < 0 and may_plan(self, words):
-                code = self.make([box_shallow(&r[self.at[i]]) for i in range(self.guards)])
+            read_guards(self, r, guards)
+            index = find(self, guards)
+            if index < 0 and may_specialize(self, guards):
+                code = self.make([box_shallow(&r[self.at[i]]) for i in range(self.guard_count)])
                 # checked again, because `make` may have created it recursively
-                if find(self, words) < 0 and may_plan(self, words):
-                    plan = self.count
+                if find(self, guards) < 0 and may_specialize(self, guards):
+                    index = self.count
                     if code is not None:
-                        self.codes[plan] = self.adopt(code)
-                    self.words[plan] = words
+                        self.codes[index] = self.adopt(code)
+                    self.guards[index] = guards
                     self.count += 1
                     together += 1
-            plan = find(self, words)
-            if plan < 0 or self.codes[plan] == NULL:
+            index = find(self, guards)
+            if index < 0 or self.codes[index] == NULL:
                 self.code_for_all()
         return 0
 

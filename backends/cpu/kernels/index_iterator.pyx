@@ -9,7 +9,7 @@ from ts._core.tensor.ndarray cimport (
     DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts._core.value.container cimport List, list_place
+from ts._core.value.container cimport List, list_slot
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, new_contiguous, scalar_type
 from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes, two_bytes
@@ -27,41 +27,41 @@ ctypedef fused element:
 
 # ---------------------------------------------------------------- one row of indices
 
-cdef inline void apply_at(IndexOp way, element *array, element *other) noexcept nogil:
-    if way == TAKE:
+cdef inline void apply_at(IndexOp index_op, element *array, element *other) noexcept nogil:
+    if index_op == TAKE:
         other[0] = array[0]
-    elif way == PUT:
+    elif index_op == PUT:
         array[0] = other[0]
-    elif way == ADD:
+    elif index_op == ADD:
         array[0] += other[0]
-    elif way == MULTIPLY:
+    elif index_op == MULTIPLY:
         array[0] *= other[0]
-    elif way == MAXIMUM:
+    elif index_op == MAXIMUM:
         if other[0] > array[0] or other[0] != other[0]:
             array[0] = other[0]
-    elif way == MINIMUM:
+    elif index_op == MINIMUM:
         if other[0] < array[0] or other[0] != other[0]:
             array[0] = other[0]
 
 
-cdef inline void apply_to_line(IndexOp way, npy_intp n, element *array, npy_intp step, element *other, npy_intp other_step) noexcept nogil:
-    """Apply the operation to `n` elements at one index; `step` and `other_step` are in bytes."""
+cdef inline void apply_to_line(IndexOp index_op, npy_intp n, element *array, npy_intp stride, element *other, npy_intp other_stride) noexcept nogil:
+    """Apply the operation to `n` elements at one index; `stride` and `other_stride` are in bytes."""
     cdef npy_intp j
-    if step == sizeof(element) and other_step == sizeof(element):
-        if way == ADD:
+    if stride == sizeof(element) and other_stride == sizeof(element):
+        if index_op == ADD:
             for j in range(n):
                 array[j] += other[j]
         else:
             for j in range(n):
-                apply_at(way, array + j, other + j)
+                apply_at(index_op, array + j, other + j)
     else:
         for j in range(n):
-            apply_at(way, <element *>(<char *>array + j * step), <element *>(<char *>other + j * other_step))
+            apply_at(index_op, <element *>(<char *>array + j * stride), <element *>(<char *>other + j * other_stride))
 
 
 cdef inline bint iterate_index_row(
-    bint narrow, IndexOp way, uint64_t most, npy_intp step, npy_intp n, char *array, npy_intp array_step, const char *index,
-    npy_intp index_step, element *other, npy_intp other_step
+    bint narrow, IndexOp index_op, uint64_t length, npy_intp stride, npy_intp n, char *array, npy_intp array_stride, const char *index,
+    npy_intp index_stride, element *other, npy_intp other_stride
 ) noexcept nogil:
     """Apply the operation along a row of indices.
 
@@ -69,53 +69,53 @@ cdef inline bint iterate_index_row(
     structure.
     """
     cdef npy_intp j
-    cdef int64_t place
+    cdef int64_t position
     cdef char *to = <char *>other
     for j in range(n):
-        place = wrap_index(index, narrow, 0, 0)
-        if <uint64_t>place >= most:
+        position = wrap_index(index, narrow, 0, 0)
+        if <uint64_t>position >= length:
             return False
-        apply_at(way, <element *>(array + place * step), <element *>to)
-        array += array_step
-        index += index_step
-        to += other_step
+        apply_at(index_op, <element *>(array + position * stride), <element *>to)
+        array += array_stride
+        index += index_stride
+        to += other_stride
     return True
 
 
 cdef bint iterate_row(
-    IndexIterator *walk, IndexOp way, npy_intp n, char *array, npy_intp array_step, const char *index, npy_intp index_step, element *other,
-    npy_intp other_step
+    IndexIterator *walk, IndexOp index_op, npy_intp n, char *array, npy_intp array_stride, const char *index, npy_intp index_stride, element *other,
+    npy_intp other_stride
 ) noexcept nogil:
-    cdef int64_t place
-    if index_step == 0:
-        place = wrap_index(index, walk.narrow, 0, 0)
-        if <uint64_t>place >= <uint64_t>walk.n:
+    cdef int64_t position
+    if index_stride == 0:
+        position = wrap_index(index, walk.narrow, 0, 0)
+        if <uint64_t>position >= <uint64_t>walk.n:
             return False
-        apply_to_line(way, n, <element *>(array + place * walk.step), array_step, other, other_step)
+        apply_to_line(index_op, n, <element *>(array + position * walk.stride), array_stride, other, other_stride)
         return True
-    if way == PUT and not walk.narrow:
-        return iterate_index_row(False, PUT, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
-    if way == ADD and not walk.narrow:
-        return iterate_index_row(False, ADD, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
-    if way == TAKE and not walk.narrow:
-        return iterate_index_row(False, TAKE, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
-    return iterate_index_row(walk.narrow, way, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
+    if index_op == PUT and not walk.narrow:
+        return iterate_index_row(False, PUT, walk.n, walk.stride, n, array, array_stride, index, index_stride, other, other_stride)
+    if index_op == ADD and not walk.narrow:
+        return iterate_index_row(False, ADD, walk.n, walk.stride, n, array, array_stride, index, index_stride, other, other_stride)
+    if index_op == TAKE and not walk.narrow:
+        return iterate_index_row(False, TAKE, walk.n, walk.stride, n, array, array_stride, index, index_stride, other, other_stride)
+    return iterate_index_row(walk.narrow, index_op, walk.n, walk.stride, n, array, array_stride, index, index_stride, other, other_stride)
 
 
-cdef bint iterate_elements(IndexIterator *walk, IndexOp way, char *array, const char *index, element *other) noexcept nogil:
+cdef bint iterate_elements(IndexIterator *walk, IndexOp index_op, char *array, const char *index, element *other) noexcept nogil:
     """Process all rows of the index tensor, advancing a multi-dimensional index."""
     cdef npy_intp at[MAX_DIMS]
     cdef char *other_data = <char *>other
     cdef int d, last = walk.nd - 1
     if last < 0:
-        return iterate_row(walk, way, 1, array, 0, index, 0, other, 0)
+        return iterate_row(walk, index_op, 1, array, 0, index, 0, other, 0)
     for d in range(walk.nd):
         at[d] = 0
         if walk.dims[d] == 0:
             return True
     while True:
         if not iterate_row(
-            walk, way, walk.dims[last], array, walk.array[last], index, walk.index[last], <element *>other_data, walk.other[last]
+            walk, index_op, walk.dims[last], array, walk.array[last], index, walk.index[last], <element *>other_data, walk.other[last]
         ):
             return False
         d = last - 1
@@ -141,18 +141,18 @@ cdef bint supports_arithmetic(int kind) noexcept nogil:
     return kind == FLOAT or kind == DOUBLE or kind == INT64 or kind == INT32
 
 
-cdef bint iterate_indices(IndexIterator *walk, IndexOp way, int kind, char *array, const char *index, char *other) noexcept nogil:
+cdef bint iterate_indices(IndexIterator *walk, IndexOp index_op, int kind, char *array, const char *index, char *other) noexcept nogil:
     if kind == FLOAT:
-        return iterate_elements[float](walk, way, array, index, <float *>other)
+        return iterate_elements[float](walk, index_op, array, index, <float *>other)
     if kind == DOUBLE:
-        return iterate_elements[double](walk, way, array, index, <double *>other)
+        return iterate_elements[double](walk, index_op, array, index, <double *>other)
     if walk.width == 8:
-        return iterate_elements[eight_bytes](walk, way, array, index, <eight_bytes *>other)
+        return iterate_elements[eight_bytes](walk, index_op, array, index, <eight_bytes *>other)
     if walk.width == 4:
-        return iterate_elements[four_bytes](walk, way, array, index, <four_bytes *>other)
+        return iterate_elements[four_bytes](walk, index_op, array, index, <four_bytes *>other)
     if walk.width == 2:
-        return iterate_elements[two_bytes](walk, way, array, index, <two_bytes *>other)
-    return iterate_elements[int8_t](walk, way, array, index, <int8_t *>other)
+        return iterate_elements[two_bytes](walk, index_op, array, index, <two_bytes *>other)
+    return iterate_elements[int8_t](walk, index_op, array, index, <int8_t *>other)
 
 
 # ---------------------------------------------------------------- linear indices
@@ -174,19 +174,19 @@ cdef object linear_indices(List indices, npy_intp *lengths):
     cdef npy_intp at[MAX_DIMS]
     cdef npy_intp n = 1, i
     cdef int k, d, lead, nd = 0, count = <int>indices.size
-    cdef int64_t *places
-    cdef int64_t place
+    cdef int64_t *positions
+    cdef int64_t position
     cdef char *data
     cdef bint narrow
     for k in range(count):
-        index = read_indices(list_place(<PyObject *>indices, k))
+        index = read_indices(list_slot(<PyObject *>indices, k))
         if index == NULL:
             return None
         nd = max(nd, ndim_of(index))
     for d in range(nd):
         dims[d] = 1
     for k in range(count):
-        index = read_indices(list_place(<PyObject *>indices, k))
+        index = read_indices(list_slot(<PyObject *>indices, k))
         lead = nd - ndim_of(index)
         for d in range(ndim_of(index)):
             if dims_of(index)[d] != 1:
@@ -195,19 +195,19 @@ cdef object linear_indices(List indices, npy_intp *lengths):
                 dims[lead + d] = dims_of(index)[d]
     result = new_contiguous(nd, dims, INT64)
     for k in range(count):
-        index = read_indices(list_place(<PyObject *>indices, k))
-        narrow = scalar_type(list_place(<PyObject *>indices, k)) == INT32
+        index = read_indices(list_slot(<PyObject *>indices, k))
+        narrow = scalar_type(list_slot(<PyObject *>indices, k)) == INT32
         lead, data, n = nd - ndim_of(index), data_of(index), 1
-        places = <int64_t *>data_of(<PyArrayObject *>result)
+        positions = <int64_t *>data_of(<PyArrayObject *>result)
         for d in range(nd):
             at[d] = 0
             n *= dims[d]
             steps[d] = 0 if d < lead or dims_of(index)[d - lead] == 1 else strides_of(index)[d - lead]
         for i in range(n):
-            place = wrap_index(data, narrow, 0, lengths[k])
-            if <uint64_t>place >= <uint64_t>lengths[k]:
+            position = wrap_index(data, narrow, 0, lengths[k])
+            if <uint64_t>position >= <uint64_t>lengths[k]:
                 return None
-            places[i] = place if k == 0 else places[i] * lengths[k] + place
+            positions[i] = position if k == 0 else positions[i] * lengths[k] + position
             d = nd - 1
             while d >= 0:
                 at[d] += 1

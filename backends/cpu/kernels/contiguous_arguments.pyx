@@ -10,7 +10,7 @@ from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.overlap cimport has_internal_overlap
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
-from ts._core.value.container cimport List, list_item, list_new, list_place
+from ts._core.value.container cimport List, list_item, list_new, list_slot
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec
 from ts._core.value.ivalue cimport copy_value, move_value, release, set_object
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, is_tensor
@@ -84,8 +84,8 @@ cdef int set_contiguous_list(List xs, IValue *out) except -1:
     for i in range(result.capacity):
         if i >= xs.size:
             break
-        list_place(<PyObject *>result, i).tag = TAG_NONE
-        set_contiguous(list_place(<PyObject *>xs, i), list_place(<PyObject *>result, i))
+        list_slot(<PyObject *>result, i).tag = TAG_NONE
+        set_contiguous(list_slot(<PyObject *>xs, i), list_slot(<PyObject *>result, i))
         result.size = i + 1
     set_object(out, result)
     return 0
@@ -118,7 +118,7 @@ cdef int run_with_contiguous_inputs(Operator op, IValue *r, const int32_t *at) e
             contiguity = worst_contiguity(contiguity, &r[at[i]])
         else:
             for k in range(xs.size):
-                contiguity = worst_contiguity(contiguity, list_place(<PyObject *>xs, k))
+                contiguity = worst_contiguity(contiguity, list_slot(<PyObject *>xs, k))
     if contiguity == CONTIGUOUS or contiguity == NOT_COPYABLE or (contiguity == PERMUTED and has_layout_rule(op)):
         return call_python_kernel(op, r, at)
     for i in range(n + op.nrets):

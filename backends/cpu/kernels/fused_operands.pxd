@@ -3,7 +3,7 @@
     BorrowedArray    an input that is a view: an array header without a Python object
     OperandAddress   address of a slot, with the strides between elements and between tiles
     Gather           a strided input: each tile is copied before it is read
-    Ends             epilogues that read whole rows of a stage's results, chunk by chunk
+    StageEpilogues             epilogues that read whole rows of a stage's results, chunk by chunk
     Run              all of the above, with the scalars and loops of this run
     Layout           shapes and strides of all slots, if the inputs differ in shape or strides
 
@@ -17,8 +17,8 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.table cimport EpilogueArgs, Tile
-from ts.backends.cpu.kernels.tile_plans cimport MAX_BUFFERS, MAX_EPILOGUES, MAX_INPUTS, MAX_SCALAR_LOOPS, MAX_SLOTS, MAX_VIEWS
-from ts.backends.cpu.kernels.tile_plans cimport FusedGroup, FusedPlan, Schedule
+from ts.backends.cpu.kernels.fused_plans cimport MAX_BUFFERS, MAX_EPILOGUES, MAX_INPUTS, MAX_SCALAR_LOOPS, MAX_SLOTS, MAX_VIEWS
+from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan, Schedule
 
 cdef enum:
     MAX_RANK = 8                       # maximal number of dimensions of non-contiguous inputs
@@ -40,7 +40,7 @@ ctypedef struct BorrowedArray:
 
 ctypedef struct OperandAddress:                 # address of a slot
     char *data
-    npy_intp step                      # byte distance between elements; 0 for a single element
+    npy_intp stride                      # byte distance between elements; 0 for a single element
     npy_intp advance  # bytes by which the address advances per element of a tile; 0 for buffers
 
 
@@ -54,8 +54,8 @@ ctypedef struct Gather:                # an input that is copied tile by tile
     char *tile
 
 
-ctypedef struct EndPlace:              # an epilogue of a stage
-    EpilogueArgs end
+ctypedef struct StageEpilogue:              # an epilogue of a stage
+    EpilogueArgs args
     int slot                           # slot whose rows it reads
     # offset of the rows in a thread's memory, after the buffers; NO_INDEX if the rows are in an array
     npy_intp memory
@@ -63,14 +63,14 @@ ctypedef struct EndPlace:              # an epilogue of a stage
     double *totals                     # partial sums of blocks if a row is split into chunks, else NULL
 
 
-ctypedef struct Ends:
+ctypedef struct StageEpilogues:
     int count
     int placed                         # bit set of the epilogues of the group that are in `each`
     npy_intp row                       # number of elements of a row
     npy_intp chunk  # number of elements of a chunk, which is several rows or some blocks of one row
     npy_intp chunks_of_row             # number of chunks of a row; 1 unless rows are split
     npy_intp bytes                     # bytes of memory for rows
-    EndPlace each[MAX_EPILOGUES]
+    StageEpilogue each[MAX_EPILOGUES]
     PyObject *result[MAX_EPILOGUES]    # epilogue -> its array, its tensor (if it ran separately), or NULL
 
 
@@ -80,12 +80,12 @@ ctypedef struct Run:                   # state of a run of one stage
     int first                          # index of the first step of the stage in the schedule
     int last                           # index after the last step of the stage
     int gathers
-    OperandAddress place[MAX_SLOTS]
+    OperandAddress address[MAX_SLOTS]
     Gather gather[MAX_BUFFERS]
     double numbers[MAX_SLOTS]
     Tile tile[MAX_SCALAR_LOOPS]
     PyObject *array[MAX_SLOTS]         # arrays of results and of materialized epilogue inputs
-    Ends ends
+    StageEpilogues epilogues
     PyArrayObject *input[MAX_INPUTS]   # arrays of inputs that are tensors
     BorrowedArray viewed[MAX_VIEWS]
 
@@ -97,7 +97,7 @@ ctypedef struct Layout:
     bint in_c_order                    # True if all inputs, and therefore results, are in C order
     int rank[MAX_SLOTS]
     uint32_t longs[MAX_SLOTS]          # bit set of the dimensions whose size is not 1
-    bint is_flat[MAX_SLOTS]
+    bint is_contiguous[MAX_SLOTS]
     char *data[MAX_SLOTS]              # addresses of inputs and materialized results
     npy_intp strides[MAX_SLOTS][MAX_RANK]
 

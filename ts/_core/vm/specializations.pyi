@@ -12,7 +12,7 @@ class Specializations:
     result: TypeSpec
     left: int
     make: Callable[[list[Any]], Code | None]
-    chosen_plan: int | None
+    chosen_specialization: int | None
     def __init__(
         self,
         name: str,
@@ -25,7 +25,7 @@ class Specializations:
     @property
     def registers(self) -> list[int]: ...
     @property
-    def made(self) -> list[tuple[Code | None, int]]: ...
+    def specialized_codes(self) -> list[tuple[Code | None, int]]: ...
     @property
     def general_code(self) -> Code | None: ...
     def code_for_all(self) -> Code: ...

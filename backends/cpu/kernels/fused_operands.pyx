@@ -14,9 +14,9 @@ from ts.backends.cpu.kernels.elementwise cimport item_size, store_element, store
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS
 from ts.backends.cpu.kernels.channels_last cimport is_channels_last
 from ts.backends.cpu.kernels.table cimport MAX_VIEW_ARGUMENTS, Tile, View
-from ts.backends.cpu.kernels.tile_plans cimport MAX_EPILOGUE_ARGUMENTS
-from ts.backends.cpu.kernels.tile_plans cimport A_NUMBER, A_TENSOR, AN_ELEMENT, MAX_ARGUMENTS, MAX_BUFFERS, MAX_OPERANDS, MAX_SLOTS
-from ts.backends.cpu.kernels.tile_plans cimport MAX_STAGES, NO_INDEX, FusedGroup, ViewInput, FusedPlan, Schedule, Step
+from ts.backends.cpu.kernels.fused_plans cimport MAX_EPILOGUE_ARGUMENTS
+from ts.backends.cpu.kernels.fused_plans cimport A_NUMBER, A_TENSOR, AN_ELEMENT, MAX_ARGUMENTS, MAX_BUFFERS, MAX_OPERANDS, MAX_SLOTS
+from ts.backends.cpu.kernels.fused_plans cimport MAX_STAGES, NO_INDEX, FusedGroup, ViewInput, FusedPlan, Schedule, TileOp
 from ts.backends.cpu.kernels.view cimport init_view
 from ts.backends.cpu.kernels.walk cimport Operand, sort_dims_by_stride, broadcast_into, set_operand_strides
 
@@ -102,7 +102,7 @@ cdef inline bint in_c_order(npy_intp *strides, int ndim) noexcept nogil:
     return True
 
 
-cdef bint is_flat(npy_intp *shape, npy_intp *strides, int ndim, npy_intp item) noexcept nogil:
+cdef bint is_contiguous(npy_intp *shape, npy_intp *strides, int ndim, npy_intp item) noexcept nogil:
     """Return whether the elements are C-contiguous."""
     cdef int d
     for d in range(ndim - 1, -1, -1):
@@ -112,21 +112,21 @@ cdef bint is_flat(npy_intp *shape, npy_intp *strides, int ndim, npy_intp item) n
     return True
 
 
-cdef bint set_view_input(FusedPlan plan, ViewInput *head, IValue *r, const int32_t *at, Run *run, BorrowedArray *viewed) noexcept:
+cdef bint set_view_input(FusedPlan plan, ViewInput *view, IValue *r, const int32_t *at, Run *run, BorrowedArray *viewed) noexcept:
     """Create the array header of a view and use it as the input; return False for a 0-dim or unsupported
     view.
     """
-    cdef PyArrayObject *a = run.input[head.input]
+    cdef PyArrayObject *a = run.input[view.input]
     cdef IValue *others[MAX_VIEW_ARGUMENTS]
     cdef ArrayFields *fields = &viewed.fields
     cdef View v
     cdef int k
-    if not plan.words[head.input] & A_TENSOR:
+    if not plan.guards[view.input] & A_TENSOR:
         return False
-    for k in range(head.arity):
-        others[k] = &r[at[head.operands[k]]]
+    for k in range(view.arity):
+        others[k] = &r[at[view.operands[k]]]
     init_view(&v, a)
-    if not head.read(&v, others, head.part, head.parts) or not 0 < v.nd <= MAX_RANK:
+    if not view.read(&v, others, view.part, view.parts) or not 0 < v.nd <= MAX_RANK:
         return False
     memcpy(viewed.dims, v.dims, v.nd * sizeof(npy_intp))
     memcpy(viewed.strides, v.strides, v.nd * sizeof(npy_intp))
@@ -134,19 +134,19 @@ cdef bint set_view_input(FusedPlan plan, ViewInput *head, IValue *r, const int32
     fields.data += v.offset
     fields.nd, fields.dimensions, fields.strides = v.nd, viewed.dims, viewed.strides
     fields.flags &= cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
-    if is_flat(v.dims, v.strides, v.nd, v.item):
+    if is_contiguous(v.dims, v.strides, v.nd, v.item):
         fields.flags |= cnp.NPY_ARRAY_C_CONTIGUOUS
-    run.input[head.input] = <PyArrayObject *>fields
+    run.input[view.input] = <PyArrayObject *>fields
     return True
 
 
 cdef bint set_inputs(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept:
     cdef int i
     for i in range(g.inputs):
-        if plan.words[i] & (A_TENSOR | AN_ELEMENT):
+        if plan.guards[i] & (A_TENSOR | AN_ELEMENT):
             run.input[i] = <PyArrayObject *>(<Tensor>r[at[i]].v.o).array
-    for i in range(g.heads):
-        if not set_view_input(plan, &g.head[i], r, at, run, &run.viewed[i]):
+    for i in range(g.view_count):
+        if not set_view_input(plan, &g.views[i], r, at, run, &run.viewed[i]):
             return False
     return True
 
@@ -189,13 +189,13 @@ cdef bint all_have_rank(FusedGroup g, FusedPlan plan, Run *run, int rank) noexce
     """Return whether all required slots have rank `rank`; the inputs of their steps may have a lower rank."""
     cdef int ranks[MAX_SLOTS]
     cdef int i, k
-    cdef Step *step
+    cdef TileOp *tile_op
     for i in range(plan.slots):
-        ranks[i] = ndim_of(run.input[i]) if i < g.inputs and plan.words[i] & A_TENSOR else 0
+        ranks[i] = ndim_of(run.input[i]) if i < g.inputs and plan.guards[i] & A_TENSOR else 0
     for i in range(plan.count):
-        step = &plan.steps[i]
-        for k in range(step.arity):
-            ranks[step.out] = max(ranks[step.out], ranks[step.operands[k]])
+        tile_op = &plan.tile_ops[i]
+        for k in range(tile_op.arity):
+            ranks[tile_op.out] = max(ranks[tile_op.out], ranks[tile_op.operands[k]])
     for i in range(plan.required_count):
         if ranks[plan.required_slots[i]] != rank:
             return False
@@ -215,7 +215,7 @@ cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **
     if plan.has_elements:
         return False
     for i in range(g.inputs):
-        if not plan.words[i] & A_TENSOR:
+        if not plan.guards[i] & A_TENSOR:
             continue
         a = run.input[i]
         if like == NULL:
@@ -236,8 +236,8 @@ cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **
             return False
         elif item_size(plan.kind[i]) != item or not equal_strides(a, like):
             return False
-        run.place[i].data = data_of(a)
-        run.place[i].step = run.place[i].advance = item_size(plan.kind[i])
+        run.address[i].data = data_of(a)
+        run.address[i].stride = run.address[i].advance = item_size(plan.kind[i])
     first[0] = like
     if like == NULL or (in_ranks and not all_have_rank(g, plan, run, ndim_of(like))):
         return False
@@ -250,7 +250,7 @@ cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layou
     cdef PyArrayObject *a
     cdef int i, d, lead, n = 0
     for i in range(g.inputs):
-        if plan.words[i] & A_TENSOR:
+        if plan.guards[i] & A_TENSOR:
             n = max(n, ndim_of(run.input[i]))
     if n > MAX_RANK:
         return False
@@ -258,7 +258,7 @@ cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layou
     for d in range(n):
         layout.shape[d] = 1
     for i in range(g.inputs):
-        if plan.words[i] & A_TENSOR:
+        if plan.guards[i] & A_TENSOR:
             a = run.input[i]
             if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or not broadcast_into(layout.shape, n, a):
                 return False
@@ -267,8 +267,8 @@ cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layou
         layout.size *= layout.shape[d]
     layout.in_c_order = layout.size > 0
     for i in range(g.inputs):
-        layout.rank[i], layout.longs[i], layout.is_flat[i] = 0, 0, True
-        if plan.words[i] & A_TENSOR:
+        layout.rank[i], layout.longs[i], layout.is_contiguous[i] = 0, 0, True
+        if plan.guards[i] & A_TENSOR:
             a = run.input[i]
             lead = n - ndim_of(a)
             layout.rank[i], layout.data[i] = ndim_of(a), data_of(a)
@@ -279,31 +279,31 @@ cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layou
                         return False   # operators with contiguous loops need copies of expanded inputs
             set_operand_strides(&operand, a, n, layout.shape)
             memcpy(layout.strides[i], operand.strides, n * sizeof(npy_intp))
-            layout.is_flat[i] = flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS
+            layout.is_contiguous[i] = flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS
             layout.in_c_order = layout.in_c_order and in_c_order(layout.strides[i], n)
-    for i in range(g.inputs + g.rows, plan.slots):
+    for i in range(g.inputs + g.op_count, plan.slots):
         layout.rank[i], layout.longs[i] = 0, 0
     set_result_strides(g, plan, layout)
     return layout.size > 0
 
 
 cdef void set_result_strides(FusedGroup g, FusedPlan plan, Layout *layout) noexcept:
-    """Set the strides of each step's result to the strides that its operator would choose outside of a
+    """Set the strides of each tile_op's result to the strides that its operator would choose outside of a
     group.
     """
-    cdef Step *step
+    cdef TileOp *tile_op
     cdef int i, k, slot
     for i in range(plan.count):
-        step = &plan.steps[i]
-        slot = step.out
+        tile_op = &plan.tile_ops[i]
+        slot = tile_op.out
         layout.rank[slot], layout.longs[slot] = 0, 0
-        for k in range(step.arity):
-            layout.rank[slot] = max(layout.rank[slot], layout.rank[step.operands[k]])
-            layout.longs[slot] |= layout.longs[step.operands[k]]
-        if layout.in_c_order or (slot < g.inputs + g.rows and g.is_plain[slot - g.inputs]):
+        for k in range(tile_op.arity):
+            layout.rank[slot] = max(layout.rank[slot], layout.rank[tile_op.operands[k]])
+            layout.longs[slot] |= layout.longs[tile_op.operands[k]]
+        if layout.in_c_order or (slot < g.inputs + g.op_count and g.is_plain[slot - g.inputs]):
             set_contiguous_strides(layout, slot)
         else:
-            set_operand_order_strides(layout, plan, step)
+            set_operand_order_strides(layout, plan, tile_op)
 
 
 cdef inline npy_intp length(Layout *layout, int slot, int d) noexcept nogil:
@@ -312,49 +312,49 @@ cdef inline npy_intp length(Layout *layout, int slot, int d) noexcept nogil:
 
 cdef void set_contiguous_strides(Layout *layout, int slot) noexcept nogil:
     """Set the strides of a slot to C-contiguous ones, counted in elements."""
-    cdef npy_intp step = 1
+    cdef npy_intp stride = 1
     cdef int d
-    layout.is_flat[slot] = True
+    layout.is_contiguous[slot] = True
     for d in range(layout.ndim - 1, -1, -1):
-        layout.strides[slot][d] = step
-        step *= length(layout, slot, d)
+        layout.strides[slot][d] = stride
+        stride *= length(layout, slot, d)
 
 
-cdef void set_operand_order_strides(Layout *layout, FusedPlan plan, Step *step) noexcept nogil:
-    """Set the strides of a step's result.
+cdef void set_operand_order_strides(Layout *layout, FusedPlan plan, TileOp *tile_op) noexcept nogil:
+    """Set the strides of a tile_op's result.
 
     The operands determine the dimension order, as in `walk.new_result`.
     """
     cdef Operand operands[MAX_OPERANDS]
     cdef npy_intp shape[64]
     cdef int order[64]
-    cdef int rank = layout.rank[step.out], lead = layout.ndim - rank, slot, d, k, tensors = 0
+    cdef int rank = layout.rank[tile_op.out], lead = layout.ndim - rank, slot, d, k, tensors = 0
     cdef npy_intp size = 1
     cdef bint flat = True
-    for k in range(step.arity):
-        slot = step.operands[k]
+    for k in range(tile_op.arity):
+        slot = tile_op.operands[k]
         if plan.is_element[slot]:
             for d in range(rank):
                 operands[k].strides[d] = 0
             continue
         tensors += 1
-        flat = flat and layout.is_flat[slot] and layout.rank[slot] == rank and layout.longs[slot] == layout.longs[step.out]
+        flat = flat and layout.is_contiguous[slot] and layout.rank[slot] == rank and layout.longs[slot] == layout.longs[tile_op.out]
         for d in range(rank):
             operands[k].strides[d] = layout.strides[slot][lead + d]
-            if lead + d < layout.ndim - layout.rank[slot] or length(layout, slot, lead + d) != length(layout, step.out, lead + d):
+            if lead + d < layout.ndim - layout.rank[slot] or length(layout, slot, lead + d) != length(layout, tile_op.out, lead + d):
                 operands[k].strides[d] = 0
     if flat:
-        set_contiguous_strides(layout, step.out)
+        set_contiguous_strides(layout, tile_op.out)
         return
     for d in range(rank):
-        shape[d] = length(layout, step.out, lead + d)
+        shape[d] = length(layout, tile_op.out, lead + d)
         order[d] = d
-    layout.is_flat[step.out] = not sort_dims_by_stride(operands, step.arity, rank, shape, order)
+    layout.is_contiguous[tile_op.out] = not sort_dims_by_stride(operands, tile_op.arity, rank, shape, order)
     for d in range(rank - 1, -1, -1):
-        layout.strides[step.out][lead + order[d]] = size
+        layout.strides[tile_op.out][lead + order[d]] = size
         size *= shape[d]
     for d in range(lead):
-        layout.strides[step.out][d] = size
+        layout.strides[tile_op.out][d] = size
 
 
 cdef bint schedule_by_lengths(FusedGroup g, FusedPlan plan, Layout *layout, Schedule *schedule) noexcept:
@@ -363,7 +363,7 @@ cdef bint schedule_by_lengths(FusedGroup g, FusedPlan plan, Layout *layout, Sche
     cdef uint32_t longs
     cdef int i, s, stages = 0
     for i in range(plan.count):
-        longs = layout.longs[plan.steps[i].out]
+        longs = layout.longs[plan.tile_ops[i].out]
         for s in range(stages):
             if dimension_sets[s] == longs:
                 break
@@ -378,7 +378,7 @@ cdef bint schedule_by_lengths(FusedGroup g, FusedPlan plan, Layout *layout, Sche
             stages += 1
     for i in range(plan.count):
         s = 0
-        while dimension_sets[s] != layout.longs[plan.steps[i].out]:
+        while dimension_sets[s] != layout.longs[plan.tile_ops[i].out]:
             s += 1
         stage[i] = s
     if stages == 1:
@@ -398,11 +398,11 @@ cdef int count_bits(uint32_t longs) noexcept nogil:
 cdef bint address_stage(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, int *order) noexcept:
     cdef bint placed[MAX_SLOTS]
     cdef npy_intp shape[MAX_RANK]
-    cdef Step *step
+    cdef TileOp *tile_op
     cdef int i, k, d, slot, leader = NO_INDEX
     cdef Schedule *schedule = run.schedule
     for i in range(run.first, run.last):
-        slot = plan.steps[schedule.steps[i]].out
+        slot = plan.tile_ops[schedule.order[i]].out
         if leader == NO_INDEX or (plan.is_required[slot] and not plan.is_required[leader]):
             leader = slot
     sort_result_dims(layout, leader, order)
@@ -411,19 +411,19 @@ cdef bint address_stage(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, 
         shape[d] = length(layout, leader, order[d])
         run.size *= shape[d]
     for i in range(run.first, run.last):
-        slot = plan.steps[schedule.steps[i]].out
-        if plan.is_required[slot] and not is_dense_in_order(layout, slot, order):
+        slot = plan.tile_ops[schedule.order[i]].out
+        if plan.is_required[slot] and not is_contiguous_in_order(layout, slot, order):
             return False
     for slot in range(g.inputs):
         placed[slot] = plan.is_element[slot]
-    for slot in range(g.inputs + g.rows, plan.slots):
+    for slot in range(g.inputs + g.op_count, plan.slots):
         placed[slot] = plan.producer[slot] == NO_INDEX
     for i in range(run.last):
-        placed[plan.steps[schedule.steps[i]].out] = i >= run.first
+        placed[plan.tile_ops[schedule.order[i]].out] = i >= run.first
     for i in range(run.first, run.last):
-        step = &plan.steps[schedule.steps[i]]
-        for k in range(step.arity):
-            slot = step.operands[k]
+        tile_op = &plan.tile_ops[schedule.order[i]]
+        for k in range(tile_op.arity):
+            slot = tile_op.operands[k]
             if not placed[slot]:
                 if not address_input(plan, run, layout, slot, shape, order):
                     return False
@@ -444,25 +444,25 @@ cdef void sort_result_dims(Layout *layout, int slot, int *order) noexcept nogil:
         order[k] = d
 
 
-cdef bint is_dense_in_order(Layout *layout, int slot, int *order) noexcept nogil:
+cdef bint is_contiguous_in_order(Layout *layout, int slot, int *order) noexcept nogil:
     """Return whether a result has no gaps if its dimensions are in the given order."""
-    cdef npy_intp step = 1
+    cdef npy_intp stride = 1
     cdef int d
     for d in range(layout.ndim - 1, -1, -1):
         if length(layout, slot, order[d]) != 1:
-            if layout.strides[slot][order[d]] != step:
+            if layout.strides[slot][order[d]] != stride:
                 return False
-            step *= layout.shape[order[d]]
+            stride *= layout.shape[order[d]]
     return True
 
 
 cdef void address_materialized(Layout *layout, int slot, char *data, int *order, npy_intp item) noexcept:
-    cdef npy_intp step = item
+    cdef npy_intp stride = item
     cdef int d
     layout.data[slot] = data
     for d in range(layout.ndim - 1, -1, -1):
-        layout.strides[slot][order[d]] = step
-        step *= length(layout, slot, order[d])
+        layout.strides[slot][order[d]] = stride
+        stride *= length(layout, slot, order[d])
 
 
 cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
@@ -478,13 +478,13 @@ cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_
         return False
     for d in range(layout.ndim):
         strides[d] = layout.strides[slot][order[d]] if layout.longs[slot] >> order[d] & 1 else 0
-    run.place[slot].data = layout.data[slot]
+    run.address[slot].data = layout.data[slot]
     init_gather(into, layout.data[slot], layout.ndim, shape, strides, item)
     if into.ndim == 1 and (into.strides[0] == item or (into.strides[0] == 0 and not plan.in_rows[slot])):
-        run.place[slot].step = run.place[slot].advance = into.strides[0]
+        run.address[slot].stride = run.address[slot].advance = into.strides[0]
         return True
     into.slot = slot
-    run.place[slot].step, run.place[slot].advance = item, 0
+    run.address[slot].stride, run.address[slot].advance = item, 0
     run.gathers += 1
     return True
 
@@ -494,15 +494,15 @@ cdef bint configure_scalar_loops(FusedGroup g, FusedPlan plan, IValue *r, const 
     parameters.
     """
     cdef IValue *others[MAX_ARGUMENTS]
-    cdef Step *step
-    cdef int i, k, row
+    cdef TileOp *tile_op
+    cdef int i, k, op_index
     for i in range(plan.count):
-        step = &plan.steps[i]
-        row = step.out - g.inputs
-        if step.tile != NO_INDEX and step.by_channels == NULL:
-            for k in range(1, g.arity[row]):
-                others[k - 1] = &r[at[g.operands[row][k]]]
-            if not step.read(plan.kind[step.out], others, &run.tile[step.tile]):
+        tile_op = &plan.tile_ops[i]
+        op_index = tile_op.out - g.inputs
+        if tile_op.tile != NO_INDEX and tile_op.by_channels == NULL:
+            for k in range(1, g.arity[op_index]):
+                others[k - 1] = &r[at[g.operands[op_index][k]]]
+            if not tile_op.read(plan.kind[tile_op.out], others, &run.tile[tile_op.tile]):
                 return False
     return True
 
@@ -510,9 +510,9 @@ cdef bint configure_scalar_loops(FusedGroup g, FusedPlan plan, IValue *r, const 
 cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1:
     cdef IValue *others[MAX_EPILOGUE_ARGUMENTS]
     cdef Tile *tile
-    cdef Step *step
+    cdef TileOp *tile_op
     cdef npy_intp count, inner = 1
-    cdef int i, k, d, row
+    cdef int i, k, d, op_index
     if ndim_of(like) < 2:
         return False
     if not (ndim_of(like) > 3 and is_channels_last(like)):
@@ -521,19 +521,19 @@ cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_
         for d in range(2, ndim_of(like)):
             inner *= dims_of(like)[d]
     for i in range(plan.count):
-        step = &plan.steps[i]
-        if step.by_channels == NULL:
+        tile_op = &plan.tile_ops[i]
+        if tile_op.by_channels == NULL:
             continue
-        row = step.out - g.inputs
-        for k in range(1, g.arity[row]):
-            others[k - 1] = &r[at[g.operands[row][k]]]
-        tile = &run.tile[step.tile]
+        op_index = tile_op.out - g.inputs
+        for k in range(1, g.arity[op_index]):
+            others[k - 1] = &r[at[g.operands[op_index][k]]]
+        tile = &run.tile[tile_op.tile]
         tile.inner, tile.channels = inner, dims_of(like)[1]
         count = 2 * tile.channels
-        vectors = new_array(1, &count, number_of_scalar_type(plan.kind[step.out]))
+        vectors = new_array(1, &count, number_of_scalar_type(plan.kind[tile_op.out]))
         held.append(vectors)
         tile.vectors = data_of(<PyArrayObject *>vectors)
-        if not step.by_channels(plan.kind[step.out], others, tile, data_of(<PyArrayObject *>vectors)):
+        if not tile_op.by_channels(plan.kind[tile_op.out], others, tile, data_of(<PyArrayObject *>vectors)):
             return False
     return True
 
@@ -544,22 +544,22 @@ cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t
     """
     cdef int i, slot
     for i in range(g.inputs):
-        if plan.words[i] & AN_ELEMENT:
+        if plan.guards[i] & AN_ELEMENT:
             if not flags_of(run.input[i]) & cnp.NPY_ARRAY_ALIGNED:
                 return False
-            run.place[i].data = data_of(run.input[i])
-            run.place[i].step = run.place[i].advance = 0
+            run.address[i].data = data_of(run.input[i])
+            run.address[i].stride = run.address[i].advance = 0
     if plan.tiles and not configure_scalar_loops(g, plan, r, at, run):
         return False
-    for slot in range(g.inputs + g.rows, plan.slots):
+    for slot in range(g.inputs + g.op_count, plan.slots):
         i = plan.source[slot]
         if plan.producer[slot] != NO_INDEX:
             continue
-        run.place[slot].data = <char *>&run.numbers[slot]
-        run.place[slot].step = run.place[slot].advance = 0
-        if plan.words[i] & A_NUMBER:
-            if not store_number(plan.kind[slot], &r[at[i]], run.place[slot].data):
+        run.address[slot].data = <char *>&run.numbers[slot]
+        run.address[slot].stride = run.address[slot].advance = 0
+        if plan.guards[i] & A_NUMBER:
+            if not store_number(plan.kind[slot], &r[at[i]], run.address[slot].data):
                 return False
-        elif not store_element(plan.kind[slot], <Tensor>r[at[i]].v.o, run.place[slot].data):
+        elif not store_element(plan.kind[slot], <Tensor>r[at[i]].v.o, run.address[slot].data):
             return False
     return True

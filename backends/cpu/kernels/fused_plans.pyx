@@ -27,7 +27,7 @@ from ts.backends.cpu.kernels.table cimport find_epilogue, find_tile, find_view, 
 from ts import dtypes
 
 
-cdef uint32_t guard_word(IValue *x) noexcept:
+cdef uint32_t argument_guard(IValue *x) noexcept:
     cdef Tensor t
     if x.tag == TAG_FLOAT or x.tag == TAG_INT:
         return A_NUMBER | <uint32_t>x.tag
@@ -41,15 +41,15 @@ cdef uint32_t guard_word(IValue *x) noexcept:
     return (AN_ELEMENT if ndim_of(<PyArrayObject *>t.array) == 0 else A_TENSOR) | <uint32_t>t.scalar_type
 
 
-cdef str describe_guard(uint32_t word):
-    if word & OTHER_VALUE:
+cdef str describe_guard(uint32_t guard):
+    if guard & OTHER_VALUE:
         return "constant"
-    if word & A_DTYPE:
-        return str(dtypes.BY_CODE.get(word >> 16, "int (number)")).removeprefix("torch.") + " (dtype)"
-    if word & A_NUMBER:
-        return "float (number)" if word & 0xff == TAG_FLOAT else "int (number)"
-    name = str(dtypes.BY_CODE[word & 0xff]).removeprefix("torch.")
-    return f"{name} (0-dim)" if word & AN_ELEMENT else name
+    if guard & A_DTYPE:
+        return str(dtypes.BY_CODE.get(guard >> 16, "int (number)")).removeprefix("torch.") + " (dtype)"
+    if guard & A_NUMBER:
+        return "float (number)" if guard & 0xff == TAG_FLOAT else "int (number)"
+    name = str(dtypes.BY_CODE[guard & 0xff]).removeprefix("torch.")
+    return f"{name} (0-dim)" if guard & AN_ELEMENT else name
 
 
 @cython.final
@@ -60,33 +60,33 @@ cdef class FusedPlan:
         """Return the names of the dtypes of the first `count` inputs; a 0-dim tensor or number is marked as
         such.
         """
-        return [describe_guard(self.words[i]) for i in range(min(count, <int>MAX_INPUTS))]
+        return [describe_guard(self.guards[i]) for i in range(min(count, <int>MAX_INPUTS))]
 
-    cdef bint matches(self, const uint32_t *words, int count) noexcept:
+    cdef bint matches(self, const uint32_t *guards, int count) noexcept:
         cdef int i
         for i in range(count):
-            if self.words[i] != words[i]:
+            if self.guards[i] != guards[i]:
                 return False
         return True
 
 
 # ---------------------------------------------------------------- slots and steps
 
-cdef Step *add_step(FusedPlan plan, int out, int kind) noexcept:
-    cdef Step *step = &plan.steps[plan.count]
-    step.out, step.tile, step.by_channels = out, NO_INDEX, NULL
+cdef TileOp *add_tile_op(FusedPlan plan, int out, int kind) noexcept:
+    cdef TileOp *tile_op = &plan.tile_ops[plan.count]
+    tile_op.out, tile_op.tile, tile_op.by_channels = out, NO_INDEX, NULL
     plan.kind[out], plan.producer[out] = kind, plan.count
     plan.count += 1
-    return step
+    return tile_op
 
 
-cdef void finish_step(FusedPlan plan, Step *step) noexcept:
-    """Set the flags of a step's result from the flags of its operands."""
+cdef void finish_tile_op(FusedPlan plan, TileOp *tile_op) noexcept:
+    """Set the flags of a tile_op's result from the flags of its operands."""
     cdef int k
-    plan.is_element[step.out] = True
-    for k in range(step.arity):
-        plan.is_element[step.out] = plan.is_element[step.out] and plan.is_element[step.operands[k]]
-    plan.has_elements = plan.has_elements or plan.is_element[step.out]
+    plan.is_element[tile_op.out] = True
+    for k in range(tile_op.arity):
+        plan.is_element[tile_op.out] = plan.is_element[tile_op.out] and plan.is_element[tile_op.operands[k]]
+    plan.has_elements = plan.has_elements or plan.is_element[tile_op.out]
 
 
 cdef inline bint is_whole(int kind) noexcept:
@@ -109,16 +109,16 @@ cdef int common_kind(FusedPlan plan, int first, int second):
     0-dim tensors, and the latter over that of numbers.
     """
     cdef int a = plan.kind[first], b = plan.kind[second]
-    cdef uint32_t word
+    cdef uint32_t guard
     if b == NO_INDEX:
         first, second, a, b = second, first, b, a
     if b == NO_INDEX or b in (CFLOAT, CDOUBLE) or a in (CFLOAT, CDOUBLE):
         return NO_INDEX
     if a == NO_INDEX:
-        word = plan.words[first]
-        if word & OTHER_VALUE:
+        guard = plan.guards[first]
+        if guard & OTHER_VALUE:
             return NO_INDEX
-        if word & 0xff == TAG_FLOAT:
+        if guard & 0xff == TAG_FLOAT:
             return b if category(b) == 2 else default_kind(plan)
         return INT64 if b == BOOL else b
     if a == b:
@@ -161,7 +161,7 @@ cdef int number_slot(FusedPlan plan, int input, int kind) noexcept:
     group runs.
     """
     cdef int slot
-    if not plan.is_element[input] or plan.producer[input] != NO_INDEX or plan.words[input] & OTHER_VALUE:
+    if not plan.is_element[input] or plan.producer[input] != NO_INDEX or plan.guards[input] & OTHER_VALUE:
         return NO_INDEX
     if kind == BOOL or plan.kind[input] == BOOL:
         return NO_INDEX
@@ -172,10 +172,10 @@ cdef int number_slot(FusedPlan plan, int input, int kind) noexcept:
 
 
 cdef int converted_slot(FusedPlan plan, int slot, int kind) noexcept:
-    """Return the slot of a conversion of `slot` to dtype `kind`; add the conversion step if it does not
+    """Return the slot of a conversion of `slot` to dtype `kind`; add the conversion tile_op if it does not
     exist.
     """
-    cdef Step *step
+    cdef TileOp *tile_op
     cdef int existing
     if plan.kind[slot] == kind:
         return slot
@@ -191,28 +191,28 @@ cdef int converted_slot(FusedPlan plan, int slot, int kind) noexcept:
     existing = new_slot(plan, slot, kind)
     if existing == NO_INDEX:
         return NO_INDEX
-    step = add_step(plan, existing, kind)
-    step.arity, step.operands[0] = 1, slot
-    step.function, step.data = convert_tile, conversion_data(plan.kind[slot], kind)
+    tile_op = add_tile_op(plan, existing, kind)
+    tile_op.arity, tile_op.operands[0] = 1, slot
+    tile_op.function, tile_op.data = convert_tile, conversion_data(plan.kind[slot], kind)
     plan.in_rows[slot] = True
-    finish_step(plan, step)
+    finish_tile_op(plan, tile_op)
     return existing
 
 
-cdef Step *add_tile(FusedPlan plan, int out, int first) noexcept:
-    """Append a step whose loop is selected at run time; return NULL if the plan is full.
+cdef TileOp *add_tile(FusedPlan plan, int out, int first) noexcept:
+    """Append a tile_op whose loop is selected at run time; return NULL if the plan is full.
 
     The step reads slot `first` as contiguous rows.
     """
-    cdef Step *step
+    cdef TileOp *tile_op
     if plan.tiles >= MAX_SCALAR_LOOPS:
         return NULL
-    step = add_step(plan, out, plan.kind[first])
-    step.arity, step.operands[0], step.tile = 1, first, plan.tiles
+    tile_op = add_tile_op(plan, out, plan.kind[first])
+    tile_op.arity, tile_op.operands[0], tile_op.tile = 1, first, plan.tiles
     plan.in_rows[first] = True
     plan.tiles += 1
-    finish_step(plan, step)
-    return step
+    finish_tile_op(plan, tile_op)
+    return tile_op
 
 
 @cython.final
@@ -225,95 +225,95 @@ cdef class FusedGroup:
         self.program = program
         self.plans = []
         self.inputs = len(program.inputs)
-        self.rows = len(program.rows)
+        self.op_count = len(program.operations)
         self.outputs = len(program.outputs)
-        self.ends = len(program.ends)
-        if self.inputs > MAX_INPUTS or self.inputs + self.rows > MAX_SLOTS // 2 or self.ends > MAX_EPILOGUES:
+        self.epilogue_count = len(program.epilogues)
+        if self.inputs > MAX_INPUTS or self.inputs + self.op_count > MAX_SLOTS // 2 or self.epilogue_count > MAX_EPILOGUES:
             raise ValueError("the fusion group has too many inputs, operators or epilogues")
-        self.operators = [row.operator for row in program.rows]
+        self.operators = [operation.operator for operation in program.operations]
         self.in_any_order = True
         for i in range(self.inputs):
             self.is_dtype[i] = False
             self.is_argument[i] = program.inputs[i] == "-"
-        for i in range(self.rows):
-            operands = program.rows[i].operands
-            by_channels = program.rows[i].operator.record.channels
+        for i in range(self.op_count):
+            operands = program.operations[i].operands
+            by_channels = program.operations[i].operator.record.channels
             if len(operands) > (MAX_EPILOGUE_ARGUMENTS if by_channels else MAX_ARGUMENTS):
                 raise ValueError("an operator of the fusion group has more than four arguments")
             self.by_channels = self.by_channels or by_channels
-            self.is_plain[i] = program.rows[i].operator.record.layout == ("contiguous",)
+            self.is_plain[i] = program.operations[i].operator.record.layout == ("contiguous",)
             self.in_any_order = self.in_any_order and not self.is_plain[i]
             self.arity[i] = len(operands)
-            if is_conversion(program.rows[i].operator.key) and len(operands) > 1 and operands[1] < self.inputs:
+            if is_conversion(program.operations[i].operator.key) and len(operands) > 1 and operands[1] < self.inputs:
                 self.is_dtype[operands[1]] = True
             for k in range(self.arity[i]):
                 self.operands[i][k] = operands[k]
         for i in range(self.outputs):
             self.out_at[i] = program.outputs[i]
-        self.read_views(program.heads)
-        self.end_operators = [end.operator for end in program.ends]
-        for i in range(self.ends):
-            operands = program.ends[i].operands
+        self.read_views(program.view_inputs)
+        self.epilogue_operators = [epilogue.operator for epilogue in program.epilogues]
+        for i in range(self.epilogue_count):
+            operands = program.epilogues[i].operands
             if len(operands) > MAX_EPILOGUE_ARGUMENTS:
                 raise ValueError("an epilogue of the fusion group has more than nine arguments")
-            self.end_read[i] = find_epilogue(self.end_operators[i].key)
-            self.end_arity[i] = len(operands)
-            for k in range(self.end_arity[i]):
-                self.end_operands[i][k] = operands[k]
+            self.epilogue_read[i] = find_epilogue(self.epilogue_operators[i].key)
+            self.epilogue_arity[i] = len(operands)
+            for k in range(self.epilogue_arity[i]):
+                self.epilogue_operands[i][k] = operands[k]
         return 0
 
-    cdef int read_views(self, tuple heads) except -1:
-        cdef ViewInput *head
+    cdef int read_views(self, tuple view_inputs) except -1:
+        cdef ViewInput *view
         cdef int i, k
-        self.heads = len(heads)
-        if self.heads > MAX_VIEWS:
+        self.view_count = len(view_inputs)
+        if self.view_count > MAX_VIEWS:
             raise ValueError("the fusion group has more than sixteen views")
-        for i in range(self.heads):
-            head, operands = &self.head[i], heads[i].operands
-            head.input, head.part, head.parts = heads[i].input, heads[i].part, heads[i].parts
-            head.read = find_view(heads[i].operator.key)
-            head.arity = len(operands)
-            if head.read == NULL or head.arity > MAX_VIEW_ARGUMENTS:
+        for i in range(self.view_count):
+            view, operands = &self.views[i], view_inputs[i].operands
+            view.input, view.part, view.parts = view_inputs[i].input, view_inputs[i].part, view_inputs[i].parts
+            view.read = find_view(view_inputs[i].operator.key)
+            view.arity = len(operands)
+            if view.read == NULL or view.arity > MAX_VIEW_ARGUMENTS:
                 raise ValueError("the fusion group has a view that the CPU kernel does not support")
-            for k in range(head.arity):
-                head.operands[k] = operands[k]
+            for k in range(view.arity):
+                view.operands[k] = operands[k]
         return 0
 
     cdef FusedPlan plan_for(self, IValue *r, const int32_t *at):
         """Return the plan for these inputs, creating it at first; None if an input is unsupported."""
-        cdef uint32_t words[MAX_INPUTS]
+        cdef uint32_t guards[MAX_INPUTS]
         cdef FusedPlan plan
         cdef int i
         for i in range(self.inputs):
-            words[i] = OTHER_VALUE if self.is_argument[i] else guard_word(&r[at[i]])
-            if self.is_dtype[i] and words[i] == (A_NUMBER | TAG_INT):
+            guards[i] = OTHER_VALUE if self.is_argument[i] else argument_guard(&r[at[i]])
+            if self.is_dtype[i] and guards[i] == (A_NUMBER | TAG_INT):
                 if not 0 <= r[at[i]].v.i < SCALAR_TYPES:
                     return None
-                words[i] = A_NUMBER | A_DTYPE | <uint32_t>(r[at[i]].v.i << 16) | TAG_INT
-            if words[i] == UNSUPPORTED:
+                guards[i] = A_NUMBER | A_DTYPE | <uint32_t>(r[at[i]].v.i << 16) | TAG_INT
+            if guards[i] == UNSUPPORTED:
                 return None
         plan = self.last
-        if plan is not None and plan.matches(words, self.inputs):
+        if plan is not None and plan.matches(guards, self.inputs):
             return plan
         for plan in self.plans:
-            if plan.matches(words, self.inputs):
+            if plan.matches(guards, self.inputs):
                 self.last = plan
                 return plan
-        plan = self.make_plan(words)
+        plan = self.make_plan(guards)
         if len(self.plans) >= MAX_PLANS:
             self.plans = self.plans[1:]
         self.plans = [*self.plans, plan]
         self.last = plan
         return plan
 
-    cdef FusedPlan make_plan(self, uint32_t *words):
+    cdef FusedPlan make_plan(self, uint32_t *guards):
         cdef FusedPlan plan = FusedPlan.__new__(FusedPlan)
         cdef int stage[MAX_SLOTS]
         cdef int i
         for i in range(MAX_SLOTS):
             stage[i] = 0
         for i in range(self.inputs):
-            plan.words[i] = words[i]
+            plan.guards[i] = guards[i]
         plan.refused = self.choose_loops(plan) or self.choose_results(plan)
         if not plan.refused and not self.assign_buffers(plan, stage, 1, &plan.whole):
             plan.refused = "it needs too many buffers"
@@ -327,16 +327,16 @@ cdef class FusedGroup:
         cdef int i
         cdef Operator op
         cdef ReadTile read
-        plan.slots = self.inputs + self.rows
+        plan.slots = self.inputs + self.op_count
         plan.tiles = plan.count = 0
         plan.default = NO_INDEX
         plan.loops = []
         for i in range(MAX_SLOTS):
             plan.at[i], plan.producer[i], plan.source[i] = i, NO_INDEX, NO_INDEX
         for i in range(self.inputs):
-            plan.kind[i] = <int>(plan.words[i] & 0xff) if plan.words[i] & (A_TENSOR | AN_ELEMENT) else NO_INDEX
-            plan.is_element[i] = not plan.words[i] & A_TENSOR
-        for i in range(self.rows):
+            plan.kind[i] = <int>(plan.guards[i] & 0xff) if plan.guards[i] & (A_TENSOR | AN_ELEMENT) else NO_INDEX
+            plan.is_element[i] = not plan.guards[i] & A_TENSOR
+        for i in range(self.op_count):
             op = self.operators[i]
             key = op.key
             order, read = find_choice(key), find_tile(key)
@@ -358,16 +358,16 @@ cdef class FusedGroup:
                 plan.tile = TILE_BYTES // 8
         return ""
 
-    cdef str choose_loop(self, FusedPlan plan, int row, Loops loops):
-        """Add the step of an operator with ufunc loops; return the reason if the operator is unsupported,
+    cdef str choose_loop(self, FusedPlan plan, int op_index, Loops loops):
+        """Add the tile_op of an operator with ufunc loops; return the reason if the operator is unsupported,
         else "".
         """
-        cdef int first = plan.at[self.operands[row][0]], second = NO_INDEX, kind = plan.kind[first]
-        cdef Step *step
-        if loops is None or loops.arity != self.arity[row]:
+        cdef int first = plan.at[self.operands[op_index][0]], second = NO_INDEX, kind = plan.kind[first]
+        cdef TileOp *tile_op
+        if loops is None or loops.arity != self.arity[op_index]:
             return "no loop"
         if loops.arity == 2:
-            second = plan.at[self.operands[row][1]]
+            second = plan.at[self.operands[op_index][1]]
             if loops.name == "subtract" and (kind == BOOL or plan.kind[second] == BOOL):
                 return "no loop for that dtype"
             kind = common_kind(plan, first, second)
@@ -384,62 +384,62 @@ cdef class FusedGroup:
             second = slot_in_dtype(plan, second, first, kind)
         if first == NO_INDEX or (second == NO_INDEX and loops.arity == 2):
             return "operands of two dtypes"
-        step = add_step(plan, self.inputs + row, loops.result_type[kind])
-        step.arity, step.function, step.data = loops.arity, loops.function[kind], loops.data[kind]
-        step.operands[0], step.operands[1] = first, second
-        finish_step(plan, step)
+        tile_op = add_tile_op(plan, self.inputs + op_index, loops.result_type[kind])
+        tile_op.arity, tile_op.function, tile_op.data = loops.arity, loops.function[kind], loops.data[kind]
+        tile_op.operands[0], tile_op.operands[1] = first, second
+        finish_tile_op(plan, tile_op)
         return ""
 
-    cdef str choose_tile(self, FusedPlan plan, int row, ReadTile read):
-        """Add the step of an operator whose scalar parameters are read when the group runs.
+    cdef str choose_tile(self, FusedPlan plan, int op_index, ReadTile read):
+        """Add the tile_op of an operator whose scalar parameters are read when the group runs.
 
         Return the reason if it is unsupported, else "".
         """
-        cdef int first = plan.at[self.operands[row][0]], kind = plan.kind[first], k
-        cdef Step *step
-        if self.arity[row] != (<Operator>self.operators[row]).nargs:
+        cdef int first = plan.at[self.operands[op_index][0]], kind = plan.kind[first], k
+        cdef TileOp *tile_op
+        if self.arity[op_index] != (<Operator>self.operators[op_index]).nargs:
             return "too few arguments"
         if kind != FLOAT and kind != DOUBLE:
             return "no loop for that dtype"
-        for k in range(1, self.arity[row]):
-            if self.operands[row][k] >= self.inputs or plan.kind[self.operands[row][k]] != NO_INDEX:
+        for k in range(1, self.arity[op_index]):
+            if self.operands[op_index][k] >= self.inputs or plan.kind[self.operands[op_index][k]] != NO_INDEX:
                 return "a tensor where it reads a number"
-        step = add_tile(plan, self.inputs + row, first)
-        if step == NULL:
+        tile_op = add_tile(plan, self.inputs + op_index, first)
+        if tile_op == NULL:
             return "too many operators with scalar parameters in its group"
-        step.read = read
+        tile_op.read = read
         return ""
 
-    cdef str choose_channels(self, FusedPlan plan, int row, ReadChannels read):
-        """Add the step of an operator whose per-channel vectors are read when the group runs.
+    cdef str choose_channels(self, FusedPlan plan, int op_index, ReadChannels read):
+        """Add the tile_op of an operator whose per-channel vectors are read when the group runs.
 
         Return the reason if it is unsupported, else "".
         """
-        cdef int first = plan.at[self.operands[row][0]], kind = plan.kind[first], k
-        cdef Step *step
-        for k in range(1, self.arity[row]):
-            if self.operands[row][k] >= self.inputs or not self.is_argument[self.operands[row][k]]:
+        cdef int first = plan.at[self.operands[op_index][0]], kind = plan.kind[first], k
+        cdef TileOp *tile_op
+        for k in range(1, self.arity[op_index]):
+            if self.operands[op_index][k] >= self.inputs or not self.is_argument[self.operands[op_index][k]]:
                 return "an argument that is computed"
-        if (kind != FLOAT and kind != DOUBLE) or self.arity[row] != (<Operator>self.operators[row]).nargs:
+        if (kind != FLOAT and kind != DOUBLE) or self.arity[op_index] != (<Operator>self.operators[op_index]).nargs:
             return "no loop for that dtype"
-        step = add_tile(plan, self.inputs + row, first)
-        if step == NULL:
+        tile_op = add_tile(plan, self.inputs + op_index, first)
+        if tile_op == NULL:
             return "too many operators with scalar parameters in its group"
-        step.by_channels = read
+        tile_op.by_channels = read
         return ""
 
-    cdef str choose_choice(self, FusedPlan plan, int row, tuple order):
+    cdef str choose_choice(self, FusedPlan plan, int op_index, tuple order):
         """Add the step of a selection by a mask; `order` has the argument positions of mask and choices.
 
         Return the reason if it is unsupported, else "".
         """
         cdef int slots[3]
         cdef int k, kind = NO_INDEX
-        cdef Step *step
-        if self.arity[row] != 3 or plan.kind[plan.at[self.operands[row][<int>order[0]]]] != BOOL:
+        cdef TileOp *tile_op
+        if self.arity[op_index] != 3 or plan.kind[plan.at[self.operands[op_index][<int>order[0]]]] != BOOL:
             return "a mask that is not a bool tensor"
         for k in range(3):
-            slots[k] = plan.at[self.operands[row][<int>order[k]]]
+            slots[k] = plan.at[self.operands[op_index][<int>order[k]]]
             if k and plan.kind[slots[k]] != NO_INDEX:
                 if kind != NO_INDEX and plan.kind[slots[k]] != kind:
                     return "operands of two dtypes"
@@ -451,23 +451,23 @@ cdef class FusedGroup:
                 slots[k] = number_slot(plan, slots[k], kind)
             if slots[k] == NO_INDEX:
                 return "operands of two dtypes"
-        step = add_step(plan, self.inputs + row, kind)
-        step.arity, step.function, step.data = 3, selection_loop(item_size(kind)), NULL
+        tile_op = add_tile_op(plan, self.inputs + op_index, kind)
+        tile_op.arity, tile_op.function, tile_op.data = 3, selection_loop(item_size(kind)), NULL
         for k in range(3):
-            step.operands[k] = slots[k]
-        finish_step(plan, step)
+            tile_op.operands[k] = slots[k]
+        finish_tile_op(plan, tile_op)
         return ""
 
-    cdef str choose_conversion(self, FusedPlan plan, int row):
+    cdef str choose_conversion(self, FusedPlan plan, int op_index):
         """Add a conversion to a dtype or to the dtype of a tensor; no step is needed if the operand has this
         dtype.
         """
-        cdef int first = plan.at[self.operands[row][0]], target, to
-        if self.arity[row] != 2 or plan.kind[first] == NO_INDEX:
+        cdef int first = plan.at[self.operands[op_index][0]], target, to
+        if self.arity[op_index] != 2 or plan.kind[first] == NO_INDEX:
             return "other arguments than a dtype"
-        target = plan.at[self.operands[row][1]]
-        if target < self.inputs and plan.words[target] & A_DTYPE:
-            to = plan.words[target] >> 16
+        target = plan.at[self.operands[op_index][1]]
+        if target < self.inputs and plan.guards[target] & A_DTYPE:
+            to = plan.guards[target] >> 16
         else:
             to = plan.kind[target]
         if to == NO_INDEX or plan.kind[first] == NO_INDEX:
@@ -475,7 +475,7 @@ cdef class FusedGroup:
         target = converted_slot(plan, first, to)
         if target == NO_INDEX:
             return "no loop for that dtype"
-        plan.at[self.inputs + row] = target
+        plan.at[self.inputs + op_index] = target
         return ""
 
     cdef str choose_results(self, FusedPlan plan):
@@ -489,14 +489,14 @@ cdef class FusedGroup:
             plan.is_result[slot] = plan.is_required[slot] = False
         for i in range(self.outputs):
             plan.out_at[i] = NO_INDEX
-            if self.out_at[i] >= self.inputs + self.rows:
+            if self.out_at[i] >= self.inputs + self.op_count:
                 continue
             slot = plan.out_at[i] = plan.at[self.out_at[i]]
             if plan.producer[slot] == NO_INDEX or plan.is_result[slot]:
                 return "a conversion returns its operand unchanged"
             plan.is_result[slot] = plan.is_required[slot] = True
-        for i in range(self.ends):
-            slot = plan.end_slot[i] = plan.at[self.end_operands[i][0]]
+        for i in range(self.epilogue_count):
+            slot = plan.epilogue_slot[i] = plan.at[self.epilogue_operands[i][0]]
             if plan.producer[slot] == NO_INDEX:
                 return "a conversion returns its operand unchanged"
             plan.is_required[slot] = True
@@ -517,21 +517,21 @@ cdef class FusedGroup:
         for s in range(stages):
             for i in range(plan.count):
                 if stage[i] == s:
-                    schedule.steps[n] = i
+                    schedule.order[n] = i
                     n += 1
             schedule.end[s] = n
         schedule.stages = stages
         for i in range(n):
-            for k in range(plan.steps[schedule.steps[i]].arity):
-                slot = plan.steps[schedule.steps[i]].operands[k]
+            for k in range(plan.tile_ops[schedule.order[i]].arity):
+                slot = plan.tile_ops[schedule.order[i]].operands[k]
                 last[slot] = i
-                if plan.producer[slot] != NO_INDEX and stage[plan.producer[slot]] != stage[schedule.steps[i]]:
+                if plan.producer[slot] != NO_INDEX and stage[plan.producer[slot]] != stage[schedule.order[i]]:
                     whole[slot] = True
         for b in range(MAX_BUFFERS):
             in_use[b] = False
         schedule.buffers = 0
         for i in range(n):
-            slot = plan.steps[schedule.steps[i]].out
+            slot = plan.tile_ops[schedule.order[i]].out
             schedule.buffer[slot] = NO_INDEX
             self.free_buffers(plan, schedule, i, last, in_use, True)
             if not whole[slot]:
@@ -552,13 +552,13 @@ cdef class FusedGroup:
         If `before`, the result has no buffer yet: release the buffers that it can overwrite in place.
         Otherwise release the other buffers.
         """
-        cdef Step *step = &plan.steps[schedule.steps[at]]
-        cdef npy_intp width = item_size(plan.kind[step.out])
+        cdef TileOp *tile_op = &plan.tile_ops[schedule.order[at]]
+        cdef npy_intp width = item_size(plan.kind[tile_op.out])
         cdef int k, slot
-        for k in range(step.arity):
-            slot = step.operands[k]
+        for k in range(tile_op.arity):
+            slot = tile_op.operands[k]
             if plan.producer[slot] != NO_INDEX and last[slot] == at and schedule.buffer[slot] != NO_INDEX:
-                if before == (step.tile == NO_INDEX and item_size(plan.kind[slot]) == width):
+                if before == (tile_op.tile == NO_INDEX and item_size(plan.kind[slot]) == width):
                     in_use[schedule.buffer[slot]] = False
 
 

@@ -21,7 +21,7 @@ from ts.backends.cpu.kernels.parallel_task cimport require_part
 
 cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil:
     cdef int64_t width = w.size[2], plane = w.size[0] * w.size[1] * width
-    cdef int64_t result = w.places[0] * w.places[1] * w.places[2]
+    cdef int64_t result = w.output_size[0] * w.output_size[1] * w.output_size[2]
     cdef int64_t p, i, j, o, a, b, c, k, best_at, at
     cdef int32_t line
     cdef number *row
@@ -35,8 +35,8 @@ cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number low
         return -1
     for p in range(first, last):
         o = p * result
-        for i in range(w.places[0]):
-            for j in range(w.places[1]):
+        for i in range(w.output_size[0]):
+            for j in range(w.output_size[1]):
                 has_row = False
                 a = w.begin[0][i]
                 while a < w.stop[0][i]:
@@ -60,7 +60,7 @@ cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number low
                                 high[c] = v if (v > high[c]) | (v != v) else high[c]
                         b += w.dilation[1]
                     a += w.dilation[0]
-                for k in range(w.places[2]):
+                for k in range(w.output_size[2]):
                     c = w.begin[2][k]
                     if not has_row or c >= w.stop[2][k]:
                         out[o] = lowest
@@ -95,7 +95,7 @@ cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number low
 
 cdef int pool_mean(Windows *w, real *x, real *out, real *divisor, int64_t first, int64_t last) noexcept nogil:
     cdef int64_t width = w.size[2], plane = w.size[0] * w.size[1] * width
-    cdef int64_t result = w.places[0] * w.places[1] * w.places[2]
+    cdef int64_t result = w.output_size[0] * w.output_size[1] * w.output_size[2]
     cdef int64_t p, i, j, o, a, b, c, k
     cdef real *row
     cdef real total
@@ -104,8 +104,8 @@ cdef int pool_mean(Windows *w, real *x, real *out, real *divisor, int64_t first,
         return -1
     for p in range(first, last):
         o = 0
-        for i in range(w.places[0]):
-            for j in range(w.places[1]):
+        for i in range(w.output_size[0]):
+            for j in range(w.output_size[1]):
                 for c in range(width):
                     sums[c] = 0
                 for a in range(w.begin[0][i], w.stop[0][i]):
@@ -113,7 +113,7 @@ cdef int pool_mean(Windows *w, real *x, real *out, real *divisor, int64_t first,
                         row = x + p * plane + (a * w.size[1] + b) * width
                         for c in range(width):
                             sums[c] += row[c]
-                for k in range(w.places[2]):
+                for k in range(w.output_size[2]):
                     total = 0
                     for c in range(w.begin[2][k], w.stop[2][k]):
                         total += sums[c]
@@ -138,27 +138,27 @@ cdef class Table:
     """Start and end of the windows along three dimensions; the constructor checks them."""
 
     cdef Windows windows
-    cdef object kept                   # keeps the owners of the memory behind the pointers alive
+    cdef object owners                   # keeps the owners of the memory behind the pointers alive
 
     def __cinit__(self, sizes, begin, stop, dilation):
         cdef int d
         if not len(sizes) == len(begin) == len(stop) == len(dilation) == 3:
             raise ValueError("Table: each argument must have three dimensions")
-        self.kept = (begin, stop)
+        self.owners = (begin, stop)
         if sizes[0] * sizes[1] >= 1 << 31:
             raise ValueError("Table: a plane must have fewer than 2**31 rows")
         for d in range(3):
             self.windows.size[d] = sizes[d]
-            self.windows.places[d] = len(begin[d])
+            self.windows.output_size[d] = len(begin[d])
             self.windows.dilation[d] = dilation[d]
             self.windows.begin[d] = _numbers(begin[d], len(begin[d]))
             self.windows.stop[d] = _numbers(stop[d], len(begin[d]))
             if len(begin[d]) and (begin[d].min() < 0 or stop[d].max() > sizes[d] or dilation[d] < 1):
                 raise ValueError("Table: a window is outside the input")
 
-    def places(self):
+    def output_size(self):
         """Return the spatial shape of the result, the number of windows per dimension."""
-        return (self.windows.places[0], self.windows.places[1], self.windows.places[2])
+        return (self.windows.output_size[0], self.windows.output_size[1], self.windows.output_size[2])
 
 
 @cython.final
@@ -215,7 +215,7 @@ cdef int _run(Table table, x, out, more, bint mean) except -1:
     run.planes = len(x)
     if x.shape != (run.planes, *[table.windows.size[d] for d in range(3)]):
         raise ValueError("pooling: the input does not match the windows")
-    if out.shape != (run.planes, *table.places()) or out.dtype != x.dtype:
+    if out.shape != (run.planes, *table.output_size()) or out.dtype != x.dtype:
         raise ValueError("pooling: the output does not match the windows or the input's dtype")
     run.held = (table, x, out, more)
     run.windows = &table.windows

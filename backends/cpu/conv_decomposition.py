@@ -42,7 +42,7 @@ class ConvAxis(NamedTuple):
     apart: int = 1
 
 
-class Plan(NamedTuple):
+class ConvDecomposition(NamedTuple):
     """Plan of a convolution for inputs of given sizes."""
 
     source: InputLayout
@@ -77,14 +77,14 @@ def _drop_padding(axis: ConvAxis, size: int) -> ConvAxis:
     return axis._replace(taps=taps)
 
 
-def make_plan(g: Geometry, sizes: Sequence[int]) -> Plan:
+def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
     """Return the plan for inputs of the given spatial sizes."""
     spatial = [1] * (3 - len(sizes)) + list(sizes)
-    places = [1] * (3 - len(sizes)) + list(g.places)
+    output_size = [1] * (3 - len(sizes)) + list(g.output_size)
     axes = [[ConvAxis([(0, 0)], 1, 1)] for _ in range(3 - len(sizes))]
     of_axis = _transposed_axis if g.transposed else _forward_axis
     for kernel, stride, (before, _), dilation, count in zip(
-        g.kernel, g.stride, g.pads, g.dilation, g.places, strict=True
+        g.kernel, g.stride, g.pads, g.dilation, g.output_size, strict=True
     ):
         axes.append(of_axis(kernel, stride, before, dilation, count))
     axes = [
@@ -104,7 +104,7 @@ def make_plan(g: Geometry, sizes: Sequence[int]) -> Plan:
     pitch = (lengths[1] * lengths[2], lengths[2], 1)
     own = math.prod(lengths)  # elements of one residue
     apart = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
-    place = [  # contribution of one dimension to a tap's offset
+    offsets_by_dimension = [  # contribution of one dimension to a tap's offset
         {
             offset: residues[d].index(offset % steps[d]) * apart[d]
             + (offset // steps[d] - firsts[d]) * pitch[d]
@@ -117,19 +117,19 @@ def make_plan(g: Geometry, sizes: Sequence[int]) -> Plan:
     for phase in itertools.product(*axes):
         taps = [
             (
-                sum(part[offset] for part, (_, offset) in zip(place, tap, strict=True)),
+                sum(part[offset] for part, (_, offset) in zip(offsets_by_dimension, tap, strict=True)),
                 tuple(k for k, _ in tap),
             )
             for tap in itertools.product(*(axis.taps for axis in phase))
         ]
         x, y = (np.arange(axis.number, dtype=np.int64) for axis in phase[:2])
         q = np.add.outer(x * pitch[0], y * pitch[1]).ravel()
-        outer = (phase[0].first + x * phase[0].apart) * places[1]
+        outer = (phase[0].first + x * phase[0].apart) * output_size[1]
         lines = np.add.outer(outer, phase[1].first + y * phase[1].apart)
-        to = (lines * places[2] + phase[2].first).ravel()
+        to = (lines * output_size[2] + phase[2].first).ravel()
         result.append(SubConvolution(taps, q, to, phase[2].number, phase[2].apart))
     written = math.prod(sum(axis.number for axis in phases) for phases in axes)
-    return Plan(InputLayout(spatial, steps, firsts, lengths, residues), result, written == math.prod(places))
+    return ConvDecomposition(InputLayout(spatial, steps, firsts, lengths, residues), result, written == math.prod(output_size))
 
 
 def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
@@ -150,24 +150,24 @@ def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, 
     return result if g.batched else result[0]
 
 
-def _cached_plan(g: Geometry, x: Array) -> Plan:
+def _cached_decomposition(g: Geometry, x: Array) -> ConvDecomposition:
     """Return the plan for inputs of this size, cached with the geometry unless it is large."""
-    plan: Plan = g.plan or make_plan(g, x.shape[2:])
-    if math.prod(g.places[:-1]) <= _MAX_CACHED_ROWS:
-        g.plan = plan
-    return plan
+    decomposition: ConvDecomposition = g.decomposition or decompose(g, x.shape[2:])
+    if math.prod(g.output_size[:-1]) <= _MAX_CACHED_ROWS:
+        g.decomposition = decomposition
+    return decomposition
 
 
 def _convolve_real(g: Geometry, x: Array, weight: Array, bias: Array | None) -> Array:
-    plan = _cached_plan(g, x)
+    decomposition = _cached_decomposition(g, x)
     out = np.empty(
-        (x.shape[0], weight.shape[1] * g.groups if g.transposed else weight.shape[0], *g.places), x.dtype
+        (x.shape[0], weight.shape[1] * g.groups if g.transposed else weight.shape[0], *g.output_size), x.dtype
     )
-    if not plan.complete:
+    if not decomposition.complete:
         out[...] = 0 if bias is None else bias.reshape(-1, *(1,) * len(g.kernel))
     if out.size:
         x, weight = (a if a.flags.aligned else a.copy() for a in (x, weight))
-        correlate(x, weight, bias, out, plan.source, plan.phases, g.groups, g.transposed)
+        correlate(x, weight, bias, out, decomposition.source, decomposition.phases, g.groups, g.transposed)
     return out
 
 
@@ -186,10 +186,10 @@ def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
     channel_sums = _convolve_real(
         g, parts.reshape(images, -1, *x.shape[2:]), both.reshape(-1, *both.shape[2:]), None
     )
-    channel_sums = channel_sums.reshape(images, groups, 2, -1, *g.places)
-    result = np.empty((images, groups, channel_sums.shape[3], *g.places), x.dtype)
+    channel_sums = channel_sums.reshape(images, groups, 2, -1, *g.output_size)
+    result = np.empty((images, groups, channel_sums.shape[3], *g.output_size), x.dtype)
     result.real, result.imag = channel_sums[:, :, 0], channel_sums[:, :, 1]
-    return result.reshape(images, g.filters, *g.places)
+    return result.reshape(images, g.filters, *g.output_size)
 
 
 def weight_gradient(general: Kernel, xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
@@ -199,10 +199,10 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, seen: Array, other: A
     """
     if seen.dtype.kind not in "iubc" and seen.size and other.size:
         dtype = np.float32 if seen.itemsize == 2 else seen.dtype
-        plan = _cached_plan(g, seen)
+        decomposition = _cached_decomposition(g, seen)
         x, y = (np.require(a, dtype, ["C", "A", "W"]) for a in (seen, other))
         out = np.zeros((y.shape[1], x.shape[1] // g.groups, *g.kernel), dtype)
-        correlate_weights(x, y, out, plan.source, plan.phases[0], g.groups)
+        correlate_weights(x, y, out, decomposition.source, decomposition.phases[0], g.groups)
         if np.isfinite(out).all():
             return out.astype(seen.dtype, copy=False)
     result: Array = general(xp, g, seen, other)

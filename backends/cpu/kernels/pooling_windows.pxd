@@ -13,7 +13,7 @@ ctypedef fused real:
 
 cdef struct Windows:
     int64_t size[3]                    # sizes of a plane in three dimensions
-    int64_t places[3]                  # sizes of the result: the number of windows per dimension
+    int64_t output_size[3]                  # sizes of the result: the number of windows per dimension
     int64_t *begin[3]
     int64_t *stop[3]
     int64_t dilation[3]

@@ -20,14 +20,14 @@ from ts._core.value.spec cimport TypeSpec
 
 cdef enum:
     MAX_GUARDS = 16               # maximal guarded arguments of a function
-    MAX_PLANS = 8                 # maximal specializations of a function; general code runs for other arguments
+    MAX_SPECIALIZATIONS = 8                 # maximal specializations of a function; general code runs for other arguments
     MAX_BATCH = 4096           # maximal specializations in the process
 
-    NO_WORD = 0                    # guard word of an argument that cannot be specialized
+    UNSUPPORTED_GUARD = 0                    # guard of an argument that cannot be specialized
     IS_NONE = 1
     A_VALUE = 2
     A_TENSOR = 1 << 31
-    WANTS_GRADIENT = 1 << 30
+    REQUIRES_GRAD = 1 << 30
 
 
 @cython.final
@@ -38,13 +38,13 @@ cdef class Specializations:
     cdef readonly TypeSpec result
     cdef readonly object make      # make(values of the guarded arguments) returns Code, or None for general code
     cdef object make_general       # make_general() returns the general code
-    cdef int guards
+    cdef int guard_count
     cdef int32_t at[MAX_GUARDS]   # registers of the guarded arguments
     cdef int count
     cdef int last                  # index of the specialization that was used last
-    cdef uint32_t words[MAX_PLANS][MAX_GUARDS]
-    cdef PyObject *codes[MAX_PLANS]  # references borrowed from `held`; NULL for general code
-    cdef int64_t runs[MAX_PLANS]
+    cdef uint32_t guards[MAX_SPECIALIZATIONS][MAX_GUARDS]
+    cdef PyObject *codes[MAX_SPECIALIZATIONS]  # references borrowed from `held`; NULL for general code
+    cdef int64_t runs[MAX_SPECIALIZATIONS]
     cdef PyObject *general         # general code (borrowed reference); NULL if it is not compiled yet
     cdef PyObject *chosen          # the code that was entered last
     cdef readonly int64_t left     # number of calls for which no specialization exists
@@ -59,7 +59,7 @@ cdef class Specializations:
 # Return the code for the arguments in the first registers (borrowed reference); NULL if it is not compiled yet.
 # `code_for` counts the call; `code_of` counts it if `entered`.
 cdef PyObject *code_of(Specializations p, const IValue *r, bint entered) noexcept
-cdef PyObject *code_for(PyObject *plans, const IValue *r) noexcept
+cdef PyObject *code_for(PyObject *specializations, const IValue *r) noexcept
 # Set the check of the signature of new code, check(code, specializations); `code` defines it, because it imports this
 # module.
 cdef int set_check(object function) except -1
