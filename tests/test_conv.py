@@ -240,7 +240,7 @@ def test_runs_are_for_workers():
     """The objects that share the work are made by kernels alone."""
     from ts.backends.cpu.kernels import conv_weight_grad, pooling_windows
 
-    for run in (correlation.Run, conv_weight_grad.Weights, pool.Run):
+    for run in (correlation.Run, conv_weight_grad.Weights, pooling_windows.Run):
         with pytest.raises(TypeError, match="cannot create"):
             run()
 

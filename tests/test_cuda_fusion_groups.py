@@ -32,7 +32,7 @@ def runs(f):
 
 
 def refused(f):
-    return [plan.refused for group in groups(f) for plan in group.plans if plan.refused]
+    return [plan.unsupported_reason for group in groups(f) for plan in group.plans if plan.unsupported_reason]
 
 
 def one_by_one(f, *args):

@@ -259,9 +259,9 @@ def same_everywhere(program, make):
         wanted = run(plain, make())
     assert run(optimised, make()) == wanted
     if background_compilation.is_available():
-        if machine.made_code is None:
+        if machine.available_code is None:
             run(machine, make())
-            reason = background_compilation.compile_now(machine.made_code)
+            reason = background_compilation.compile_now(machine.available_code)
             assert reason == (REASON_OPERATORS if program is with_functions else "")
         assert run(machine, make()) == wanted
 

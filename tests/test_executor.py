@@ -79,7 +79,7 @@ def called_by(code):
     """Return a code and the codes that it calls."""
     found = [code]
     for each in found:
-        found += [f.made_code for f in each.functions if f.made_code is not None and f.made_code not in found]
+        found += [f.available_code for f in each.functions if f.available_code is not None and f.available_code not in found]
     return found
 
 
@@ -141,7 +141,7 @@ def test_optimized_execution_of_methods():
     run = model.layer.run.function
     with ts.jit.optimized_execution(False):
         assert ts.equal(model(x), found)
-        assert run.without_optimisation().made_code is run.compiled_code
+        assert run.without_optimisation().available_code is run.compiled_code
         assert not has_groups(run)
     assert has_groups(run)
 

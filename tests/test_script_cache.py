@@ -88,7 +88,7 @@ def test_calls_of_language_operators():
         again(ts.ones(2, 2))
         lines = [line.partition("    ")[0] for line in again.bytecode.splitlines() if line.startswith("#")]
         assert lines == ["# <program>:6:14", "# <program>:6:8", "# <program>:7:17", "# <program>:7:11"]
-        assert {len(stack) for stack in again.made_code.lines} == {1}
+        assert {len(stack) for stack in again.available_code.lines} == {1}
     assert again.cached_code is not None and again.graph.str().count("# <string>:5:9") == 2
 
 
@@ -111,7 +111,7 @@ def test_gradients_of_cached_code():
     want = gradients(first)
     again = run(text)["f"]
     assert gradients(again) == want
-    assert again.with_gradients().made_code is not None and not again.is_compiled
+    assert again.with_gradients().available_code is not None and not again.is_compiled
 
 
 def test_read_in_another_process(tmp_path):

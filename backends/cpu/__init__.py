@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 # Operators whose Python kernels the CPU backend replaces, and the modules here whose `kernel(record)` creates
 # them. The modules are imported when one of their operators is first called.
 KERNELS = {
-    **{f"aten::{name}": "conv_decomposition" for name in ("convolution", "_convolution", "convolution_backward")},
+    **{
+        f"aten::{name}": "conv_decomposition"
+        for name in ("convolution", "_convolution", "convolution_backward")
+    },
     **{f"aten::conv{kind}{n}d": "conv_decomposition" for kind in ("", "_transpose") for n in (1, 2, 3)},
     **{
         f"aten::{kind}_pool{n}d": "pooling"

@@ -129,7 +129,8 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         to = (lines * output_size[2] + phase[2].first).ravel()
         result.append(SubConvolution(taps, q, to, phase[2].number, phase[2].apart))
     written = math.prod(sum(axis.number for axis in phases) for phases in axes)
-    return ConvDecomposition(InputLayout(spatial, steps, firsts, lengths, residues), result, written == math.prod(output_size))
+    layout = InputLayout(spatial, steps, firsts, lengths, residues)
+    return ConvDecomposition(layout, result, written == math.prod(output_size))
 
 
 def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:

@@ -99,7 +99,9 @@ def einsum(products: Callable[[Array, Array], Array], text: str, operands: Seque
     return result
 
 
-def execute_path(path: ContractionPath, products: Callable[[Array, Array], Array], left: list[Array]) -> Array:
+def execute_path(
+    path: ContractionPath, products: Callable[[Array, Array], Array], left: list[Array]
+) -> Array:
     """Execute a plan on the list of operands, which is consumed."""
     for pair in path.pairs:
         i, j = pair.positions

@@ -168,7 +168,9 @@ class CpuNamespace(WrappedNamespace):
         from .kernels.resample import weighted_picks
 
         out = np.empty((*x.shape[:2], indices.shape[1]), x.dtype)
-        weighted_picks(_contiguous_aligned(x), out, _contiguous_aligned(indices), _contiguous_aligned(weights))
+        weighted_picks(
+            _contiguous_aligned(x), out, _contiguous_aligned(indices), _contiguous_aligned(weights)
+        )
         return out
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:

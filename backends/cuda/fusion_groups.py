@@ -13,7 +13,7 @@ from typing import Any
 from ts._core.tensor.tensor import Tensor
 
 from .kernel_specialization import OperatorGroup
-from .pointwise_launch import FusedGroupLauncher, LaunchPlan
+from .pointwise_launch import FusedGroupLauncher, GroupLaunch
 
 
 class CudaFusionGroup:
@@ -24,16 +24,17 @@ class CudaFusionGroup:
     def __init__(self, backend: Any, program: Any) -> None:
         self._backend = backend
         rows, epilogues = (
-            [(row.operator.record, row.operands) for row in rows] for rows in (program.operations, program.epilogues)
+            [(row.operator.record, row.operands) for row in rows]
+            for rows in (program.operations, program.epilogues)
         )
         self._records = [record for record, _ in (*rows, *epilogues)]
         self._launcher = FusedGroupLauncher(OperatorGroup(rows, program.outputs, epilogues))
         self.unfused_calls = 0  # calls that ran one by one for devices, numbers or overridden operators
 
     @property
-    def plans(self) -> list[LaunchPlan]:
+    def plans(self) -> list[GroupLaunch]:
         """Launch plans by input types, including rejected ones."""
-        return list(self._launcher.plans.values())
+        return list(self._launcher.launches.values())
 
     def __call__(self, args: Sequence[Any]) -> dict[int, Any] | None:
         """Run the group; return arrays by value number, or None to run the operators one by one.
@@ -49,7 +50,7 @@ class CudaFusionGroup:
             return None
         with self._backend.on(tensors[0].device_index):
             values = [x.array if isinstance(x, Tensor) else x for x in args]
-            plan = self._launcher.find_plan(values)
-            results = plan.run(values)
-        self.unfused_calls += results is None and not plan.refused
-        return None if results is None else dict(zip(plan.result_values, results, strict=True))
+            launch = self._launcher.find_launch(values)
+            results = launch.run(values)
+        self.unfused_calls += results is None and not launch.unsupported_reason
+        return None if results is None else dict(zip(launch.result_values, results, strict=True))

@@ -181,7 +181,9 @@ def _typed_ops(
 def broadcast_strides(x: Any, shape: Sequence[int]) -> Shape:
     """Return the strides, in elements, with which `x` is read when broadcast to `shape`."""
     lead = len(shape) - x.ndim
-    steps = [0 if n == 1 else stride // x.dtype.itemsize for n, stride in zip(x.shape, x.strides, strict=True)]
+    steps = [
+        0 if n == 1 else stride // x.dtype.itemsize for n, stride in zip(x.shape, x.strides, strict=True)
+    ]
     return (*(0,) * lead, *steps)
 
 
@@ -236,7 +238,9 @@ def _plan_accesses(
         array_strides = [tuple(stride // x.dtype.itemsize for stride in x.strides) for x in nonscalar]
         order = _contiguous_order(first)
         if order is not None and all(steps == array_strides[0] for steps in array_strides):
-            if not is_single and layouts.in_order(shape, order) != layouts.of_result(shape, array_strides[0]):
+            if not is_single and layouts.strides_in_order(shape, order) != layouts.of_result(
+                shape, array_strides[0]
+            ):
                 raise NotFusibleError("dimensions of one element have other strides in its result")
             merged: list[Shape] = [(1,) if x.ndim else (0,) for x in arrays]
             return [prod(shape)], merged, None if order == sorted(order) else order
@@ -343,7 +347,7 @@ def _require(
     size = prod(shape)
     strides = dict(zip(arrays, steps, strict=True))
     neighbours = [
-        arrays[i].dtype.itemsize for i, steps_of_input in strides.items() if steps_of_input[-1] == 1
+        arrays[i].dtype.itemsize for i, strides_of_input in strides.items() if strides_of_input[-1] == 1
     ]
     width = _pack_width(lengths, [*neighbours, *(values[v].dtype.itemsize for v in computed)])
     max_width = row_reduction_codegen.ELEMENTS_PER_LOAD
@@ -353,8 +357,8 @@ def _require(
         [
             size,
             *(
-                sum(n * abs(s) for n, s in zip(lengths, steps_of_input, strict=True))
-                for steps_of_input in steps
+                sum(n * abs(s) for n, s in zip(lengths, strides_of_input, strict=True))
+                for strides_of_input in steps
             ),
         ]
     )

@@ -6,7 +6,7 @@ effects, if the expressions do not support these inputs.
     make_launcher(record)(xp, x, y)      a single record; its own kernel runs on other inputs
     FusedGroupLauncher(OperatorGroup([(mul, (0, 1)), (add, (2, 0))], (3,))).run([x, y])
 
-A `LaunchPlan` holds what inputs of given dtypes, shapes and strides need: the kernel, the number of blocks,
+A `GroupLaunch` holds what inputs of given dtypes, shapes and strides need: the kernel, the number of blocks,
 the layout of the results. A launcher caches MAX_CACHED_LAUNCHES plans, the process MAX_CACHED_KERNELS
 kernels; CuPy caches compiled kernels on disk, by source, options and architecture.
 """
@@ -54,7 +54,7 @@ def make_launcher(record: Any) -> Kernel | None:
     return kernel
 
 
-class LaunchPlan:
+class GroupLaunch:
     """Launch of a group on inputs of given dtypes, shapes and strides; or the reason why it cannot run."""
 
     def __init__(
@@ -62,7 +62,7 @@ class LaunchPlan:
     ) -> None:
         self.inputs = [_describe_input(x) for x in inputs]  # the inputs that operations read
         self.runs = 0
-        self.refused = requirements if isinstance(requirements, str) else ""
+        self.unsupported_reason = requirements if isinstance(requirements, str) else ""
         self.result_values: tuple[int, ...] = ()
         self.unfused: dict[int, str] = {}  # reasons why epilogues run separately, by value
         if isinstance(requirements, str):
@@ -73,7 +73,7 @@ class LaunchPlan:
 
     def run(self, values: Sequence[Any]) -> list[Any] | None:
         """Return the results `result_values` as new arrays; None if a number is out of range."""
-        if self.refused:
+        if self.unsupported_reason:
             return None
         for index, dtype, strict in self._number_uses:
             if not kernel_specialization.is_representable(values[index], dtype, strict):
@@ -144,23 +144,23 @@ class FusedGroupLauncher:
     def __init__(self, group: kernel_specialization.OperatorGroup) -> None:
         self.group = group
         self._epilogue_arguments = group.epilogue_arguments()
-        self.plans: dict[tuple[Any, ...], LaunchPlan] = {}
+        self.launches: dict[tuple[Any, ...], GroupLaunch] = {}
 
     def run(self, values: Sequence[Any]) -> list[Any] | None:
         """Return the results; None if the group cannot run on these inputs."""
-        return self.find_plan(values).run(values)
+        return self.find_launch(values).run(values)
 
-    def find_plan(self, values: Sequence[Any]) -> LaunchPlan:
+    def find_launch(self, values: Sequence[Any]) -> GroupLaunch:
         """Return the plan for inputs with these dtypes, shapes, strides and alignments."""
         key = tuple(self._input_key(i, x) for i, x in enumerate(values))
-        plan = self.plans.get(key)
-        if plan is None:
+        launch = self.launches.get(key)
+        if launch is None:
             op_inputs = [x for i, x in enumerate(values) if i not in self._epilogue_arguments]
-            plan = LaunchPlan(op_inputs, kernel_specialization.specialize(self.group, values))
-            if len(self.plans) >= MAX_CACHED_LAUNCHES:
-                self.plans.pop(next(iter(list(self.plans))), None)
-            self.plans[key] = plan
-        return plan
+            launch = GroupLaunch(op_inputs, kernel_specialization.specialize(self.group, values))
+            if len(self.launches) >= MAX_CACHED_LAUNCHES:
+                self.launches.pop(next(iter(list(self.launches))), None)
+            self.launches[key] = launch
+        return launch
 
     def _input_key(self, index: int, x: Any) -> Any:
         if isinstance(x, cupy.ndarray):

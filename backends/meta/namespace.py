@@ -30,8 +30,8 @@ from .array import (
     MetaArray,
     Shape,
     elementwise,
-    new_in_layout_of,
     matmul,
+    new_in_layout_of,
     reduced,
     shape_of,
 )

@@ -272,14 +272,14 @@ def _open_named_file(path: str) -> int:
     except IsADirectoryError:
         raise NotSharedMemoryError(f"{path!r} is not a shared memory file") from None
     status = os.fstat(descriptor)
-    refusal = ""
+    reason = ""
     if not stat.S_ISREG(status.st_mode):
-        refusal = f"{path!r} is not a shared memory file"
+        reason = f"{path!r} is not a shared memory file"
     elif hasattr(os, "geteuid") and status.st_uid != os.geteuid():
-        refusal = f"{path!r} belongs to another user"
-    if refusal:
+        reason = f"{path!r} belongs to another user"
+    if reason:
         os.close(descriptor)
-        raise NotSharedMemoryError(refusal)
+        raise NotSharedMemoryError(reason)
     return descriptor
 
 

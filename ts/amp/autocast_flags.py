@@ -12,7 +12,7 @@ import warnings
 
 from ts import dtypes
 from ts._core.dispatch import autocast as core
-from ts._core.dispatch.autocast import LOWER_DTYPES, place_of
+from ts._core.dispatch.autocast import LOWER_DTYPES, backend_index
 from ts._core.dispatch.autocast import (
     clear_cache as clear_autocast_cache,
 )
@@ -56,7 +56,7 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
     if device_type in _ELSEWHERE:
         return False
     unknown = "unknown device type for autocast in get_autocast_dispatch_key_from_device_type"
-    return core.is_enabled(place_of("cuda" if device_type is None else device_type, unknown))
+    return core.is_enabled(backend_index("cuda" if device_type is None else device_type, unknown))
 
 
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
@@ -68,12 +68,12 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
             "set_autocast_enabled(): argument 'enabled' (position 2) must be bool, not "
             + type(enabled).__name__
         )
-    core.set_enabled(place_of(device_type), enabled)
+    core.set_enabled(backend_index(device_type), enabled)
 
 
 def get_autocast_dtype(device_type: str) -> dtypes.dtype:
     """Return the dtype to which autocast converts tensors of a device type in this thread."""
-    return core.lower_dtype(place_of(device_type))
+    return core.lower_dtype(backend_index(device_type))
 
 
 def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
@@ -83,7 +83,7 @@ def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
             "set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not "
             + type(dtype).__name__
         )
-    core.set_lower_dtype(place_of(device_type), dtype)
+    core.set_lower_dtype(backend_index(device_type), dtype)
 
 
 def _warn(name: str, better: str) -> None:

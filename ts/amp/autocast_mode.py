@@ -85,7 +85,7 @@ class autocast:
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         self.device = device_type
-        self._device_index = core.place_of(device_type)
+        self._device_index = core.backend_index(device_type)
         self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         self._enabled = enabled and self._is_possible()
         self._before: list[list[int]] = []

@@ -43,7 +43,7 @@ def enter_dual_level() -> int:
             "see, "
             "please file an issue."
         )
-    dual_tensor.refuse_to_record()
+    dual_tensor.raise_recording_unsupported()
     _here.level = level_stack.push(dual_tensor.run, dual_tensor.without_tangent)
     _here.level.hides_elements = False
     return 0

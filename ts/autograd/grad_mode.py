@@ -140,7 +140,7 @@ class enable_grad(_PlainBlock, context.GradMode):
         super().__init__(enabled=True)
 
 
-class set_grad_enabled(_Block, context.GradSwitch):
+class set_grad_enabled(_Block, context.GradModeGuard):
     """Switch of gradient recording, set at construction; as a context manager, until the block's end."""
 
     def __init__(self, mode: bool) -> None:

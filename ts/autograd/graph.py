@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ts._core.autograd.engine import nodes_ahead, pass_number
 from ts._core.autograd.history import count_write, node_of
 from ts._core.autograd.node import Node
-from ts._core.autograd.saved import pop_hooks, push_hooks, refuse_hooks
+from ts._core.autograd.saved import forbid_hooks, pop_hooks, push_hooks
 from ts._core.tensor.hooks import RemovableHandle
 from ts._core.tensor.tensor import Tensor
 from ts.autograd.graphviz import to_dot
@@ -65,11 +65,11 @@ class save_on_cpu(saved_tensors_hooks):
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Context manager in which entering `saved_tensors_hooks` raises a RuntimeError with this message."""
-    before = refuse_hooks(error_message)
+    before = forbid_hooks(error_message)
     try:
         yield
     finally:
-        refuse_hooks(before)
+        forbid_hooks(before)
 
 
 class _ClonedSavedTensors:

@@ -14,7 +14,9 @@ from ts.bytecode.instruction import Instruction, Label
 def tidy(code: list[Instruction], real_register: dict[int, int]) -> list[Instruction]:
     """Remove copies of a register to itself and jumps to the next instruction; invert jumps over a JUMP."""
     code = [
-        i for i in code if i.name not in ("MOVE", "COPY", "TAKE") or real_register.get(i.a, -1) != real_register.get(i.b, -2)
+        i
+        for i in code
+        if i.name not in ("MOVE", "COPY", "TAKE") or real_register.get(i.a, -1) != real_register.get(i.b, -2)
     ]
     changed = True
     while changed:

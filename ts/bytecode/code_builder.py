@@ -138,14 +138,20 @@ class CodeBuilder:
         """Return whether a value is the output of a constant node."""
         return value.node().kind() == "prim::Constant"
 
-    def number(self, value: Value) -> Any:
+    def constant_value(self, value: Value) -> Any:
         """Return the value of a constant, None for any other value."""
         return value.node().get("value") if self.is_constant(value) else None
 
     # ---- instructions ----------------------------------------------------------------------------------
 
     def emit(
-        self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, register_list: list[int] | None = None, results: int = 0
+        self,
+        name: str,
+        a: Any = 0,
+        b: Any = 0,
+        c: Any = 0,
+        register_list: list[int] | None = None,
+        results: int = 0,
     ) -> Instruction:
         """Append an instruction at the current source line and return it."""
         instruction = Instruction(name, a, b, c, register_list, results, self.line, self.depth)
@@ -182,19 +188,19 @@ class CodeBuilder:
 
     # ---- tables ----------------------------------------------------------------------------------------
 
-    def type_number(self, type: Type) -> int:
+    def type_index(self, type: Type) -> int:
         """Return the index of a type in the type table, adding it if necessary."""
         return self.types.setdefault(type, len(self.types))
 
-    def function_number(self, function: Any) -> int:
+    def function_index(self, function: Any) -> int:
         """Return the index of a function in the function table, adding it if necessary."""
-        number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
-        return number
+        index, _ = self.functions.setdefault(id(function), (len(self.functions), function))
+        return index
 
-    def operator_number(self, operator: Any) -> int:
+    def operator_index(self, operator: Any) -> int:
         """Return the index of an operator in the operator table, adding it if necessary."""
-        number, _ = self.operators.setdefault(id(operator), (len(self.operators), operator))
-        return number
+        index, _ = self.operators.setdefault(id(operator), (len(self.operators), operator))
+        return index
 
     def stack_of(self, line: Any) -> tuple[tuple[str, Any], ...]:
         """Return the script's call stack at a node: (function, source range), outermost first.
@@ -220,8 +226,8 @@ class CodeBuilder:
         real_register, real = allocator.run()
         code = tidy(self.code, real_register)
         used = sorted({r for i in code for r in i.reads if r in constants})
-        for number, register in enumerate(used, len(real)):
-            real_register[register] = number
+        for index, register in enumerate(used, len(real)):
+            real_register[register] = index
         target: dict[int, int] = {}
         position = 0
         for instruction in code:

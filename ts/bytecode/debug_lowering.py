@@ -55,7 +55,7 @@ class DebugInfo(Protocol):
     """Interface of the debugger that the lowering uses."""
 
     breaks: Breakpoints
-    places: list[StopPoint]
+    stop_points: list[StopPoint]
 
     def twin(self, function: Any) -> Any:
         """Return the debugged variant of a function that is called."""
@@ -64,14 +64,14 @@ class DebugInfo(Protocol):
 class Stack(tuple[tuple[str, Any], ...]):
     """A call stack in `Code.lines`, with the number of its stop point."""
 
-    place: int
+    stop_point: int
 
 
 class _Line(NamedTuple):
     """Source line of an instruction, with the number of the preceding stop point."""
 
     line: Any
-    place: int
+    stop_point: int
 
 
 class SteppingLowering(Lowering):
@@ -96,11 +96,11 @@ class SteppingLowering(Lowering):
         number = self.debugging.breaks.add_stop_point(event == "breakpoint", event == "return")
         is_entry = not self.stop_points and event != "return"
         assert node.range is not None  # each statement has one
-        place = StopPoint(number, self.name, node.range, event, types, self.owner, is_entry)
-        self.debugging.places.append(place)
-        self.stop_points.append(place)
+        stop_point = StopPoint(number, self.name, node.range, event, types, self.owner, is_entry)
+        self.debugging.stop_points.append(stop_point)
+        self.stop_points.append(stop_point)
         self.here, self.visible = number, registers
-        self.emit("BREAK", self.function_number(self.debugging.breaks), number, register_list=list(registers))
+        self.emit("BREAK", self.function_index(self.debugging.breaks), number, register_list=list(registers))
 
     def lower_nodes(self, block: Block) -> None:
         """Lower a block; afterwards, restore the stop point before it for the following nodes."""
@@ -109,7 +109,13 @@ class SteppingLowering(Lowering):
         self.here, self.visible = before
 
     def emit(
-        self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, register_list: list[int] | None = None, results: int = 0
+        self,
+        name: str,
+        a: Any = 0,
+        b: Any = 0,
+        c: Any = 0,
+        register_list: list[int] | None = None,
+        results: int = 0,
     ) -> Instruction:
         """Append an instruction that keeps the variables of the last stop point alive."""
         instruction = super().emit(name, a, b, c, register_list, results)
@@ -126,20 +132,20 @@ class SteppingLowering(Lowering):
         """Return the call stack at a node, with the number of its stop point."""
         marked = line if isinstance(line, _Line) else _Line(line, -1)
         stack = Stack(super().stack_of(marked.line))
-        stack.place = marked.place
+        stack.stop_point = marked.stop_point
         return stack
 
     def assemble(self, parameters: Sequence[TypeSpec], result: TypeSpec) -> Code:
         """Assemble the code and store the registers of each stop point."""
         code = super().assemble(parameters, result)
         for number, offset in _breaks(code):
-            place = self.debugging.places[number]
-            place.registers = tuple(code.pool_list(offset))
+            stop_point = self.debugging.stop_points[number]
+            stop_point.registers = tuple(code.pool_list(offset))
         return code
 
 
 def _breaks(code: Code) -> Iterator[tuple[int, int]]:
     """Yield (number of the stop point, pool offset) of each BREAK."""
-    for opcode, _, place, offset in code.instructions:
+    for opcode, _, number, offset in code.instructions:
         if opcode == NUMBER["BREAK"]:
-            yield place, offset
+            yield number, offset

@@ -32,7 +32,19 @@ class Instruction:
     `register_list` holds the registers of a list operand; its last `results` are written.
     """
 
-    __slots__ = ("a", "b", "c", "depth", "keeps", "line", "name", "reads", "register_list", "results", "writes")
+    __slots__ = (
+        "a",
+        "b",
+        "c",
+        "depth",
+        "keeps",
+        "line",
+        "name",
+        "reads",
+        "register_list",
+        "results",
+        "writes",
+    )
 
     def __init__(
         self,

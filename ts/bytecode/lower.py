@@ -134,7 +134,7 @@ class Lowering(FutureLowering):
                 result = self.new_register("o")
                 tuple_type = TupleType([value.type() for value in outputs])
                 registers = [self.use(v) for v in outputs]
-                self.emit("TUPLE_NEW", result, self.type_number(tuple_type), register_list=registers)
+                self.emit("TUPLE_NEW", result, self.type_index(tuple_type), register_list=registers)
             self.emit("RETURN", result)
         return self.assemble([type_spec(value.type()) for value in block.inputs()], result_spec(self.graph))
 
@@ -178,7 +178,7 @@ class Lowering(FutureLowering):
             fixed = operator.nargs - 1
             packed = self.new_register("o")
             rest = TupleType([v.type() for v in inputs[fixed:]])
-            self.emit("TUPLE_NEW", packed, self.type_number(rest), register_list=arguments[fixed:])
+            self.emit("TUPLE_NEW", packed, self.type_index(rest), register_list=arguments[fixed:])
             arguments = [*arguments[:fixed], packed]
         results, casts = [], []
         for value, type in zip_longest(node.outputs()[: operator.nrets], self.declared(operator, inputs)):
@@ -189,9 +189,11 @@ class Lowering(FutureLowering):
             if value is not None:
                 casts.append((value, results[-1]))
         name = "CALL_SCALAR" if operator.scalar else "CALL_OPERATOR"
-        self.emit(name, self.operator_number(operator), register_list=arguments + results, results=len(results))
+        self.emit(
+            name, self.operator_index(operator), register_list=arguments + results, results=len(results)
+        )
         for value, source in casts:
-            self.emit("CAST_TO", self.define(value), source, self.type_number(value.type()))
+            self.emit("CAST_TO", self.define(value), source, self.type_index(value.type()))
 
     def declared(self, operator: Any, inputs: Sequence[Value]) -> list[Type]:
         """Return the result types of an operator call; Any for types known at run time only."""
@@ -248,7 +250,12 @@ class Lowering(FutureLowering):
     def lower_tuple_construct(self, node: Node) -> None:
         """Lower `prim::TupleConstruct`."""
         registers = [self.use(v) for v in node.inputs()]
-        self.emit("TUPLE_NEW", self.define(node.output()), self.type_number(node.output().type()), register_list=registers)
+        self.emit(
+            "TUPLE_NEW",
+            self.define(node.output()),
+            self.type_index(node.output().type()),
+            register_list=registers,
+        )
 
     def lower_tuple_unpack(self, node: Node) -> None:
         """Lower `prim::TupleUnpack` to one load for each used output."""
@@ -259,7 +266,7 @@ class Lowering(FutureLowering):
 
     def lower_tuple_index(self, node: Node) -> None:
         """Lower `prim::TupleIndex`, by its operator if the index is not a valid constant."""
-        index = self.number(node.input(1))
+        index = self.constant_value(node.input(1))
         type = node.input().type()
         size = len(type.elems) if isinstance(type, TupleType) else 0
         if not isinstance(index, int) or not -size <= index < size:  # unknown or out of range
@@ -271,7 +278,7 @@ class Lowering(FutureLowering):
         """Lower a cast; a type that only graph text claims is checked at run time."""
         type = node.output().type()
         if node.claimed and not node.input().type().is_subtype_of(unshaped(type)) and not _is_measured(node):
-            self.emit("CAST_TO", self.define(node.output()), self.use(node.input()), self.type_number(type))
+            self.emit("CAST_TO", self.define(node.output()), self.use(node.input()), self.type_index(type))
         else:
             self.lower_retype(node)
 
@@ -286,7 +293,7 @@ class Lowering(FutureLowering):
             if a in SCALARS or b in SCALARS or is_subtype(input_spec, output_spec) or _is_measured(node):
                 self.move(target, source)
             else:  # a refined union member that the verifier cannot prove
-                self.emit("CAST_TO", target, source, self.type_number(node.output().type()))
+                self.emit("CAST_TO", target, source, self.type_index(node.output().type()))
         else:  # `isinstance` has a branch for each member of a union, even if the static type excludes it
             message = f"a value of type {node.input().type()} is not of type {node.output().type()}"
             self.emit("RAISE", self.constant(message, "o"), self.constant(None, "x"))
@@ -295,7 +302,7 @@ class Lowering(FutureLowering):
 
     def lower_create_object(self, node: Node) -> None:
         """Lower `prim::CreateObject`."""
-        self.emit("OBJECT_NEW", self.define(node.output()), self.type_number(node.output().type()))
+        self.emit("OBJECT_NEW", self.define(node.output()), self.type_index(node.output().type()))
 
     def lower_get_attr(self, node: Node) -> None:
         """Lower `prim::GetAttr` to a load from the attribute's slot."""
@@ -313,7 +320,7 @@ class Lowering(FutureLowering):
             slots = {i: type.slot(elements[i]) for i in range(-len(elements), len(elements))}
         operator = ContainerIndex(type_spec(type), slots, type_spec(node.output().type()))
         registers = [*(self.use(v) for v in node.inputs()), self.define(node.output())]
-        self.emit("CALL_OPERATOR", self.operator_number(operator), register_list=registers, results=1)
+        self.emit("CALL_OPERATOR", self.operator_index(operator), register_list=registers, results=1)
 
     def lower_set_attr(self, node: Node) -> None:
         """Lower `prim::SetAttr` to a store into the attribute's slot."""
@@ -337,9 +344,9 @@ class Lowering(FutureLowering):
             if method is None:
                 specs = (type_spec(ANY), *(type_spec(a.type) for a in schema.arguments[1:]))
                 method = self.methods[name, schema] = Method(name, specs, type_spec(schema.returns[0].type))
-            number = self.function_number(method)
+            index = self.function_index(method)
             registers = self.arguments(schema.arguments, node.inputs())
-            self.emit("CALL_METHOD", self.define(node.output()), number, register_list=registers)
+            self.emit("CALL_METHOD", self.define(node.output()), index, register_list=registers)
         else:
             self.call(node, type.methods[name], node.inputs())
 
@@ -361,9 +368,9 @@ class Lowering(FutureLowering):
         context = self.active_handlers.pop()
         self.bind_label(context.end)
         none = self.constant(None, "x")
-        number = self.function_number(context.function)
+        index = self.function_index(context.function)
         ignored_result = self.new_register(register_class(context.function.schema.returns[0].type))
-        self.emit("CALL", ignored_result, number, register_list=[context.register, none, none, none])
+        self.emit("CALL", ignored_result, index, register_list=[context.register, none, none, none])
 
     # ---- calls and failures ----------------------------------------------------------------------------
 
@@ -376,15 +383,15 @@ class Lowering(FutureLowering):
         """Emit a call of a function that is known at compile time."""
         function.ensure_compiled()
         registers = self.arguments(function.schema.arguments, arguments)
-        self.emit("CALL", self.define(node.output()), self.function_number(function), register_list=registers)
+        self.emit("CALL", self.define(node.output()), self.function_index(function), register_list=registers)
 
-    def function_number(self, function: Any) -> int:
+    def function_index(self, function: Any) -> int:
         """Return the index of a function, or of its variant, in the function table."""
         if self.twin is not None and isinstance(function, Method):
             function.twin_of = self.twin
         elif self.twin is not None:
             function = self.twin(function)
-        return super().function_number(function)
+        return super().function_index(function)
 
     def arguments(self, parameters: Sequence[Argument], values: Sequence[Value]) -> list[int]:
         """Return the registers to pass, converted to the register classes of the parameters."""
@@ -414,7 +421,7 @@ class Lowering(FutureLowering):
             target, spec = self.new_register("x"), type_spec(ANY)
         operator = PythonOperator(node.get("function"), len(inputs), spec)
         registers = [*inputs, target]
-        self.emit("CALL_OPERATOR", self.operator_number(operator), register_list=registers, results=1)
+        self.emit("CALL_OPERATOR", self.operator_index(operator), register_list=registers, results=1)
 
     def lower_warn(self, node: Node) -> None:
         """Lower a warning, issued once in each run of the code: a flag register records it."""
@@ -433,7 +440,7 @@ class Lowering(FutureLowering):
         end = Label()
         self.emit("JUMP_IF", end, flag)
         arguments = [self.use(v) for v in node.inputs()]
-        self.emit("CALL_OPERATOR", self.operator_number(operator), register_list=arguments)
+        self.emit("CALL_OPERATOR", self.operator_index(operator), register_list=arguments)
         self.emit("MOVE", flag, self.constant(True, "b"))
         self.bind_label(end)
 
@@ -463,10 +470,10 @@ class Lowering(FutureLowering):
         if self.classes[source] != "x":
             self.emit("MOVE", target, self.constant(False, "b"))
             return
-        self.emit("IS_INSTANCE", target, source, self.type_number(types[0]))
+        self.emit("IS_INSTANCE", target, source, self.type_index(types[0]))
         for type in types[1:]:
             other = self.new_register("b")
-            self.emit("IS_INSTANCE", other, source, self.type_number(type))
+            self.emit("IS_INSTANCE", other, source, self.type_index(type))
             self.emit("OR", target, target, other)
 
     def lower_uninitialized(self, node: Node) -> None:
@@ -510,7 +517,9 @@ class Lowering(FutureLowering):
         outputs = [self.define(value) for value in node.outputs()]
         ran = self.new_register("b")
         registers = [*inputs, ran, *outputs]
-        self.emit("CALL_OPERATOR", self.operator_number(operator), register_list=registers, results=1 + len(outputs))
+        self.emit(
+            "CALL_OPERATOR", self.operator_index(operator), register_list=registers, results=1 + len(outputs)
+        )
         end = Label()
         self.depth += 1
         self.emit("JUMP_IF", end, ran)
@@ -531,9 +540,9 @@ class Lowering(FutureLowering):
 
     def lower_store_element(self, node: Node) -> None:
         """Lower the store of a tensor element."""
-        number, *operands = (self.use(value) for value in node.inputs())
-        name = "STORE_INT" if self.classes[number] == "i" else "STORE_FLOAT"
-        self.emit(name, 0, number, node.get("dtype"), register_list=operands)
+        stored, *operands = (self.use(value) for value in node.inputs())
+        name = "STORE_INT" if self.classes[stored] == "i" else "STORE_FLOAT"
+        self.emit(name, 0, stored, node.get("dtype"), register_list=operands)
 
     def lower_round(self, node: Node) -> None:
         """Lower the rounding of a float to float32."""

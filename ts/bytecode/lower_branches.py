@@ -127,11 +127,15 @@ class BranchLowering(CodeBuilder):
     def _range_is_counted(self, node: Node) -> bool:
         """Return whether a loop can count from `start` to `stop` of `range(start, stop)` directly."""
         use = node.output().uses()[0]
-        if use.user.kind() != "prim::Loop" or use.offset != 0 or self.number(node.input(2)) != 1:
+        if use.user.kind() != "prim::Loop" or use.offset != 0 or self.constant_value(node.input(2)) != 1:
             return False
         body = use.user.blocks()[0]
         derive = self.derived_index(body.inputs()[0], body)
-        return derive is not None and derive.input(1) is node.input(0) and self.number(derive.input(2)) == 1
+        return (
+            derive is not None
+            and derive.input(1) is node.input(0)
+            and self.constant_value(derive.input(2)) == 1
+        )
 
     def derived_index(self, index: Value, body: Block) -> Node | None:
         """Return the only use of a loop's index if it is a `__derive_index` of loop-invariant operands."""
@@ -188,7 +192,7 @@ class BranchLowering(CodeBuilder):
     def branch(self, condition: Value, label: Label, when: bool) -> None:
         """Emit a forward jump to `label`, taken if the condition equals `when`."""
         if self.is_constant(condition):
-            if bool(self.number(condition)) == when:
+            if bool(self.constant_value(condition)) == when:
                 self.emit("JUMP", label)
             return
         node = condition.node()
@@ -219,10 +223,10 @@ class BranchLowering(CodeBuilder):
         (then_value,), (else_value,) = then_block.outputs(), else_block.outputs()
         end = Label()
         if self._is_bare(else_block):  # p and q
-            self.branch(node.input(), label if bool(self.number(else_value)) == when else end, False)
+            self.branch(node.input(), label if bool(self.constant_value(else_value)) == when else end, False)
             self._branch_in(then_block, then_value, label, when)
         elif self._is_bare(then_block):  # p or q
-            self.branch(node.input(), label if bool(self.number(then_value)) == when else end, True)
+            self.branch(node.input(), label if bool(self.constant_value(then_value)) == when else end, True)
             self._branch_in(else_block, else_value, label, when)
         else:
             otherwise = Label()
@@ -250,13 +254,13 @@ class BranchLowering(CodeBuilder):
     def _is_and(self, node: Node) -> bool:
         """Return whether the `prim::If` is an `and`: its value is False if its condition is False."""
         otherwise = node.blocks()[1]
-        return self._is_bare(otherwise) and not self.number(otherwise.outputs()[0])
+        return self._is_bare(otherwise) and not self.constant_value(otherwise.outputs()[0])
 
     def loop_branch(self, condition: Value, loop_head: Label, end: Label) -> None:
         """Emit a jump back to `head`, taken if the condition holds; `end` is the next label."""
         node = condition.node()
         if self.is_constant(condition):
-            if self.number(condition):
+            if self.constant_value(condition):
                 self.emit("LOOP", loop_head)
         elif not self.is_deferred(node):
             self.emit("LOOP_IF", loop_head, self.use(condition))

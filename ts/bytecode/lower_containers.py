@@ -27,12 +27,17 @@ class ContainerLowering(LoopLowering):
         type = node.output().type()
         if isinstance(type, ListType) and register_class(type.elem) == "f":
             registers = [self.as_float(v) for v in node.inputs()]
-        self.emit("LIST_NEW", self.define(node.output()), self.type_number(type), register_list=registers)
+        self.emit("LIST_NEW", self.define(node.output()), self.type_index(type), register_list=registers)
 
     def lower_dict_construct(self, node: Node) -> None:
         """Lower `prim::DictConstruct`."""
         registers = [self.use(v) for v in node.inputs()]
-        self.emit("DICT_NEW", self.define(node.output()), self.type_number(node.output().type()), register_list=registers)
+        self.emit(
+            "DICT_NEW",
+            self.define(node.output()),
+            self.type_index(node.output().type()),
+            register_list=registers,
+        )
 
     def lower_list_unpack(self, node: Node) -> None:
         """Lower `prim::ListUnpack` to a length check and one load for each used output."""

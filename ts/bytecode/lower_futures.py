@@ -30,8 +30,10 @@ class FutureLowering(ContainerLowering):
     def lower_fork(self, node: Node) -> None:
         """Lower `prim::fork`."""
         function = SubgraphFunction(node.get("Subgraph"), self.prepare, "<forked function>")
-        number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
-        self.emit("FORK", self.define(node.output()), number, register_list=[self.use(v) for v in node.inputs()])
+        index, _ = self.functions.setdefault(id(function), (len(self.functions), function))
+        self.emit(
+            "FORK", self.define(node.output()), index, register_list=[self.use(v) for v in node.inputs()]
+        )
 
     def lower_wait(self, node: Node) -> None:
         """Lower `aten::wait`."""
@@ -40,7 +42,7 @@ class FutureLowering(ContainerLowering):
     def wait(self, node: Node, future: int) -> None:
         """Emit a WAIT that suspends the frame until a future has the value of a node's output."""
         output = node.output()
-        self.emit("WAIT", self.define(output), future, self.type_number(output.type()))
+        self.emit("WAIT", self.define(output), future, self.type_index(output.type()))
 
     def lower_remote_call(self, node: Node) -> None:
         """Lower an RPC: start the call, and for `rpc_sync` wait for its result."""
@@ -55,7 +57,7 @@ class FutureLowering(ContainerLowering):
             self.begin(node, operator, self.define(output))
         else:
             reference = self.begin(node, operator, self.new_register("x"))
-            self.emit("CAST_TO", self.define(output), reference, self.type_number(output.type()))
+            self.emit("CAST_TO", self.define(output), reference, self.type_index(output.type()))
 
     def lower_beginning(self, node: Node, operator: Any) -> None:
         """Lower an operator that starts asynchronously (`OperatorRecord.begins`): start it, then wait."""
@@ -75,5 +77,5 @@ class FutureLowering(ContainerLowering):
         if result is None:
             result = self.new_register("o")
         registers = [*(self.use(v) for v in node.inputs()), result]
-        self.emit("CALL_OPERATOR", self.operator_number(operator), register_list=registers, results=1)
+        self.emit("CALL_OPERATOR", self.operator_index(operator), register_list=registers, results=1)
         return result

@@ -36,7 +36,7 @@ class LoopLowering(BranchLowering):
         trip, start, *initial = node.inputs()
         index, *carried = body.inputs()
         condition, *results = body.outputs()
-        counted = self.number(trip) != INT64_MAX
+        counted = self.constant_value(trip) != INT64_MAX
         variables = [self.define(v) for v in carried]
         for output, variable in zip(node.outputs(), variables, strict=True):
             self.register[output] = variable
@@ -87,7 +87,7 @@ class LoopLowering(BranchLowering):
         zero, one = self.constant(0, "i"), self.constant(1, "i")
         if derive is None:
             counter, limit = self.define(index), self.use(trip)
-            if self.number(trip) is None or self.number(trip) <= 0:
+            if self.constant_value(trip) is None or self.constant_value(trip) <= 0:
                 self.emit("JUMP_LE_I64", end, limit, zero)
             self.emit("MOVE", counter, zero)
             return counter, limit, 0
@@ -102,13 +102,13 @@ class LoopLowering(BranchLowering):
         trips, start = self.use(trip), self.use(low)
         self.emit("JUMP_LE_I64", end, trips, zero)
         limit = self.new_register("i")
-        if self.number(increment) == 1:
+        if self.constant_value(increment) == 1:
             self.emit("ADD_I64", limit, trips, start)
         else:
             self.emit("MUL_I64", limit, trips, self.use(increment))
             self.emit("ADD_I64", limit, limit, start)
         self.emit("MOVE", counter, start)
-        return counter, limit, 0 if self.number(increment) == 1 else self.use(increment) or one
+        return counter, limit, 0 if self.constant_value(increment) == 1 else self.use(increment) or one
 
     def close_counter(self, counter: int, limit: int, increment: int, loop_head: Label) -> None:
         """Emit the increment of the counter and the jump back to `head`."""

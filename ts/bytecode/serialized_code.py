@@ -28,8 +28,8 @@ from ts._core.value.lists import List, Tuple
 from ts._core.value.spec import KINDS, SPECS, TypeSpec
 from ts._core.value.type_of import infer_spec
 from ts._core.vm.code import Code, Method
-from ts._core.vm.specializations import Specializations
 from ts._core.vm.python_call import WarnOperator
+from ts._core.vm.specializations import Specializations
 from ts.devices import device
 from ts.ops import registry
 
@@ -110,7 +110,7 @@ def serialize_program(program: SerializedCode, owner: CodeOwner) -> dict[str, An
         "operators": [_serialize_operator(operator) for operator in program.operators],
         "functions": [_serialize_function(function, owner) for function in program.functions],
         "types": [serialize_spec(spec, owner) for spec in program.types],
-        "lines": [lines.number(stack) for stack in program.lines],
+        "lines": [lines.stack_index(stack) for stack in program.lines],
         "stacks": lines.stacks,
         "texts": lines.texts,
         "result": serialize_spec(program.result, owner),
@@ -232,7 +232,8 @@ def _deserialize_items(data: Any, spec: TypeSpec, owner: CodeOwner) -> Any:
         return [_deserialize_items(item, spec.children[0], owner) for item in data]
     if spec.kind == _TUPLE:
         return tuple(
-            _deserialize_items(item, item_spec, owner) for item, item_spec in zip(data, spec.children, strict=True)
+            _deserialize_items(item, item_spec, owner)
+            for item, item_spec in zip(data, spec.children, strict=True)
         )
     if spec.kind == _OPTIONAL and data is not None:
         return _deserialize_items(data, spec.children[0], owner)
@@ -345,7 +346,7 @@ class _LineTable:
         self.stacks: list[list[Any]] = []
         self.texts: list[Any] = []
 
-    def number(self, stack: Any) -> int:
+    def stack_index(self, stack: Any) -> int:
         """Return the index of a stack; add the stack if it is new."""
         index = self._numbers.get(stack)
         if index is None:
@@ -375,7 +376,7 @@ class _LineTable:
 class _LazyStack(Sequence[tuple[str, Any]]):
     """Call stack of an instruction, decoded when an error or a listing reads it."""
 
-    __slots__ = ("_sources", "_words")
+    __slots__ = ("_items", "_sources")
 
     def __init__(self, items: list[Any], sources: Sequence[Callable[[], Source]]) -> None:
         self._items = items

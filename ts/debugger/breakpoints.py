@@ -3,7 +3,7 @@
 In: `12`, `file.py:12`, `helper` or `Class.method`.  Out: the numbers of stop points.
 
     b = Breakpoint(1, *file_and_line("model.py:12", None))
-    b.bind(places)                 b.places == {7, 9}: stop points of the line, or of the next line with code
+    b.bind(stop_points)            b.stop_points == {7, 9}: those of the line, or of the next line with code
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ class Breakpoint:
     function: str
     condition: str = ""
     temporary: bool = False
-    places: set[int] = field(default_factory=set)
+    stop_points: set[int] = field(default_factory=set)
 
     @property
     def wanted(self) -> str:
         """Return the requested location as text."""
         return self.function or f"{short_name(self.filename)}:{self.line}"
 
-    def bind(self, places: Iterable[StopPoint]) -> None:
+    def bind(self, stop_points: Iterable[StopPoint]) -> None:
         """Resolve the breakpoint to stop points; the set may still be empty."""
         if self.function:
-            found = [place for place in places if place.is_entry and _is_called(place, self.function)]
+            found = [p for p in stop_points if p.is_entry and _is_called(p, self.function)]
         else:
-            near = [place for place in places if place.event != "return" and self._may_be_at(place)]
-            line = min((place.line for place in near), default=0)
-            found = [place for place in near if place.line == line]
-        self.places = {place.number for place in found}
+            near = [p for p in stop_points if p.event != "return" and self._may_be_at(p)]
+            line = min((stop_point.line for stop_point in near), default=0)
+            found = [stop_point for stop_point in near if stop_point.line == line]
+        self.stop_points = {stop_point.number for stop_point in found}
 
-    def _may_be_at(self, place: StopPoint) -> bool:
+    def _may_be_at(self, stop_point: StopPoint) -> bool:
         """Return whether a stop point is at or after the requested line, in a source that contains that line.
         """
-        if place.line < self.line or not _is_file(place.filename, self.filename):
+        if stop_point.line < self.line or not _is_file(stop_point.filename, self.filename):
             return False
-        return place.range.source.first_line <= self.line
+        return stop_point.range.source.first_line <= self.line
 
 
 def file_and_line(text: str, here: str | None) -> tuple[str, int, str]:
@@ -74,6 +74,7 @@ def _is_file(filename: str, wanted: str) -> bool:
     return PurePath(filename).parts[-len(parts) :] == parts
 
 
-def _is_called(place: StopPoint, name: str) -> bool:
-    original: Any = getattr(place.owner, "original", None)
-    return place.function == name or f".{original.qualified_name if original else ''}".endswith(f".{name}")
+def _is_called(stop_point: StopPoint, name: str) -> bool:
+    original: Any = getattr(stop_point.owner, "original", None)
+    qualified_name = f".{original.qualified_name if original else ''}"
+    return stop_point.function == name or qualified_name.endswith(f".{name}")

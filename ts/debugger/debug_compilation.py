@@ -68,9 +68,9 @@ class DebugCode:
         on_code: Callable[[], None],
     ) -> None:
         """Store the callbacks for stops, failures and new stop points."""
-        self.places: list[StopPoint] = []
+        self.stop_points: list[StopPoint] = []
         self.breaks = Breakpoints(
-            lambda stopped, n, armed: on_stop(stopped, self.places[n], armed), on_failure
+            lambda stopped, n, armed: on_stop(stopped, self.stop_points[n], armed), on_failure
         )
         self._on_code = on_code
         self._twins: dict[int, tuple[Any, Any]] = {}  # id -> (original, kept alive, and twin)

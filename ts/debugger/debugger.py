@@ -49,7 +49,7 @@ class FrameView(NamedTuple):
     level: int
     name: str
     range: SourceRange | None
-    place: StopPoint | None  # stop point of the line; None for code without stop points
+    stop_point: StopPoint | None  # stop point of the line; None for code without stop points
 
 
 class Resume(NamedTuple):
@@ -107,7 +107,7 @@ class Debugger:
 
     # ---- stops -----------------------------------------------------------------------------------------
 
-    def _on_stop(self, stopped: PausedProgram, place: StopPoint, armed: bool) -> None:
+    def _on_stop(self, stopped: PausedProgram, stop_point: StopPoint, armed: bool) -> None:
         with self._lock:
             if self._main is None:
                 self._main = stopped.program
@@ -115,18 +115,18 @@ class Debugger:
                 return
             if not self._look(stopped):
                 return
-            reasons = [f"breakpoint() in {place.function}"] if place.event == "breakpoint" else []
+            reasons = [f"breakpoint() in {stop_point.function}"] if stop_point.event == "breakpoint" else []
             for breakpoint in list(self.breakpoints.values()):
-                if place.number in breakpoint.places and self._holds(breakpoint):
+                if stop_point.number in breakpoint.stop_points and self._holds(breakpoint):
                     reasons.append(f"Breakpoint {breakpoint.number}")
                     if breakpoint.temporary:
                         self._remove(breakpoint)
-            if not reasons and armed and not self._is_step(stopped, place):
+            if not reasons and armed and not self._is_step(stopped, stop_point):
                 return
             if self._interrupted:
                 self._interrupted = False
                 reasons.append("Interrupted")
-            if place.event == "return":
+            if stop_point.event == "return":
                 reasons.append(f"--Return-- {self._text_of('return')}")
             self._interact(stopped, reasons)
 
@@ -142,9 +142,9 @@ class Debugger:
                         stopped, [_text_of_error(error), "The program ends here; it can still be looked at."]
                     )
 
-    def _is_step(self, stopped: PausedProgram, place: StopPoint) -> bool:
+    def _is_step(self, stopped: PausedProgram, stop_point: StopPoint) -> bool:
         """Return whether the current step ends at this stop point."""
-        depth = self._resume.return_depth if place.event == "return" else self._resume.depth
+        depth = self._resume.return_depth if stop_point.event == "return" else self._resume.depth
         return stopped.depth <= depth and self._stepping in (None, stopped.program)
 
     def _look(self, stopped: PausedProgram) -> bool:
@@ -153,9 +153,11 @@ class Debugger:
         self._frames = []
         for level, (code, at) in enumerate(stopped.frames()):
             stack = code.lines[at] if code.lines else ((code.name, None),)
-            place = self.code.places[stack.place] if isinstance(stack, Stack) and stack.place >= 0 else None
+            stop_point = None
+            if isinstance(stack, Stack) and stack.stop_point >= 0:
+                stop_point = self.code.stop_points[stack.stop_point]
             for name, range in reversed(stack):
-                self._frames.append(FrameView(level, name, range, place))
+                self._frames.append(FrameView(level, name, range, stop_point))
         self._level = 0
         self._listed = None
         return bool(self._frames)
@@ -256,12 +258,12 @@ class Debugger:
 
     def _list(self, rest: str) -> None:
         """the source around the line (again: what follows; with a number: around that line)"""
-        place = self._frame.range
-        if place is None:
+        source_range = self._frame.range
+        if source_range is None:
             self.write("*** there is no source here")
             return
-        lines = _lines_of(place)
-        first = place.line - _LINES_AROUND if self._listed is None else self._listed
+        lines = _lines_of(source_range)
+        first = source_range.line - _LINES_AROUND if self._listed is None else self._listed
         if rest:
             if not rest.isdecimal():
                 self.write("*** list takes the number of a line")
@@ -270,12 +272,12 @@ class Debugger:
         stops = {
             p.line
             for b in self.breakpoints.values()
-            for p in self._places(b)
-            if p.filename == _file_of(place)
+            for p in self._stop_points(b)
+            if p.filename == _file_of(source_range)
         }
         shown = [n for n in range(first, first + 2 * _LINES_AROUND + 1) if n in lines]
         for number in shown:
-            mark = "->" if number == place.line else "  "
+            mark = "->" if number == source_range.line else "  "
             self.write(f"{number:4} {'B' if number in stops else ' '}{mark} {lines[number]}".rstrip())
         if not shown:
             self.write(f"*** the source has lines {min(lines)} to {max(lines)}")
@@ -285,8 +287,8 @@ class Debugger:
 
     def _args(self, rest: str) -> None:
         """the parameters of the function"""
-        place = self._frame.place
-        owner = place.owner if place is not None else None
+        stop_point = self._frame.stop_point
+        owner = stop_point.owner if stop_point is not None else None
         self._show(owner.parameters() if isinstance(owner, DebugFunction) else ())
 
     def _locals(self, rest: str) -> None:
@@ -330,8 +332,8 @@ class Debugger:
     def evaluate(self, text: str) -> Any:
         """Return the value of a Python expression over the variables of the selected frame."""
         code, names = _compiled(text.strip())
-        place = self._frame.place
-        owner = place.owner if place is not None else None
+        stop_point = self._frame.stop_point
+        owner = stop_point.owner if stop_point is not None else None
         known = self._variables()
         values = owner.names_around(names - known.keys()) if isinstance(owner, DebugFunction) else {}
         for name in names & known.keys():
@@ -340,12 +342,12 @@ class Debugger:
 
     def _variables(self) -> dict[str, Any]:
         """Return the types of the variables in scope by name."""
-        return {} if self._frame.place is None else self._frame.place.types
+        return {} if self._frame.stop_point is None else self._frame.stop_point.types
 
     def _value(self, name: str) -> Any:
         frame = self._frame
-        assert self._stopped is not None and frame.place is not None
-        register = frame.place.registers[list(frame.place.types).index(name)]
+        assert self._stopped is not None and frame.stop_point is not None
+        register = frame.stop_point.registers[list(frame.stop_point.types).index(name)]
         try:
             return self._stopped.value(frame.level, register)
         except AttributeError:  # its `__init__` has not returned
@@ -408,12 +410,12 @@ class Debugger:
 
     def _bind(self) -> None:
         """Resolve all breakpoints, arm their stop points and disarm the rest."""
-        armed = {place.number for place in self.code.places if place.event == "breakpoint"}
+        armed = {point.number for point in self.code.stop_points if point.event == "breakpoint"}
         for breakpoint in self.breakpoints.values():
-            breakpoint.bind(self.code.places)
-            armed |= breakpoint.places
-        for place in self.code.places:
-            self.code.breaks.arm(place.number, place.number in armed)
+            breakpoint.bind(self.code.stop_points)
+            armed |= breakpoint.stop_points
+        for stop_point in self.code.stop_points:
+            self.code.breaks.arm(stop_point.number, stop_point.number in armed)
 
     def _holds(self, breakpoint: Breakpoint) -> bool:
         if not breakpoint.condition:
@@ -426,14 +428,15 @@ class Debugger:
             )
             return True
 
-    def _places(self, breakpoint: Breakpoint) -> list[StopPoint]:
-        return [self.code.places[number] for number in breakpoint.places]
+    def _stop_points(self, breakpoint: Breakpoint) -> list[StopPoint]:
+        return [self.code.stop_points[number] for number in breakpoint.stop_points]
 
     def _describe(self, breakpoint: Breakpoint) -> str:
         text = f"{'Temporary breakpoint' if breakpoint.temporary else 'Breakpoint'} {breakpoint.number}"
-        places = self._places(breakpoint)
-        if places:
-            text += f" at {short_name(places[0].filename)}:{places[0].line}, in {places[0].function}"
+        stop_points = self._stop_points(breakpoint)
+        if stop_points:
+            first = stop_points[0]
+            text += f" at {short_name(first.filename)}:{first.line}, in {first.function}"
         else:
             text += f" waits for code at {breakpoint.wanted}"
         return text + (f", if {breakpoint.condition}" if breakpoint.condition else "")

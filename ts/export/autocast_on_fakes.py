@@ -32,7 +32,7 @@ def find_autocast_flag(values: list[Any]) -> int | None:
     first = next(tensors_in(values), None)
     if first is None or (device := device_of(first).type) not in autocast.LOWER_DTYPES:
         return None
-    flag_index = autocast.place_of(device)
+    flag_index = autocast.backend_index(device)
     return flag_index if autocast.is_enabled(flag_index) else None
 
 

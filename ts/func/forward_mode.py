@@ -55,7 +55,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
                 "Expected primal and tangent to have the same shape, but got "
                 f"{tuple(x.shape)} and {tuple(v.shape)}"
             )
-    dual_tensor.refuse_to_record()
+    dual_tensor.raise_recording_unsupported()
     with push_level(dual_tensor.run, dual_tensor.without_tangent) as level, transforming():
         with below_level(level):
             duals = [dual_tensor.with_tangent(level, x, v) for x, v in zip(xs, vs, strict=True)]

@@ -160,17 +160,23 @@ def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
     view_inputs = []
     for value, node in viewed.items():
         values[number[value]] = node.inputs()[0]
-        parts = 0 if value.node() is node else len(value.node().outputs())
-        part = value.node().outputs().index(value)
-        view_inputs.append(ViewInput(node.operator(), number[value], extra_numbers[node], part, parts))
+        result_count = 0 if value.node() is node else len(value.node().outputs())
+        result_index = value.node().outputs().index(value)
+        view_inputs.append(
+            ViewInput(node.operator(), number[value], extra_numbers[node], result_index, result_count)
+        )
     operations = [
         FusedOp(n.operator(), (*(number[value] for value in values_read), *extra_numbers[n]))
         for n, values_read in operands_of.items()
     ]
-    fused_epilogues = [FusedOp(node.operator(), (number[node.inputs()[0]], *extra_numbers[node])) for node in epilogues]
+    fused_epilogues = [
+        FusedOp(node.operator(), (number[node.inputs()[0]], *extra_numbers[node])) for node in epilogues
+    ]
     outputs = tuple(number[value] for value in subgraph.outputs())
     inputs = "".join(letters) + ARGUMENT * len(arguments)
-    return FusedProgram(inputs, tuple(operations), outputs, tuple(fused_epilogues), tuple(view_inputs)), values + arguments
+    return FusedProgram(
+        inputs, tuple(operations), outputs, tuple(fused_epilogues), tuple(view_inputs)
+    ), values + arguments
 
 
 def is_tensor(value: Value) -> bool:

@@ -1,8 +1,8 @@
 """Fused program: the operations of a fusion group, in the form that backends compile.
 
     tanh(x * y + x)        FusedProgram("tt", (op(mul, (0, 1)), op(add, (2, 0)), op(tanh, (3,))), (4,))
-    logsumexp(x * y, [1])  FusedProgram("tt--", (op(mul, (0, 1)),), (5,), epilogues=(op(logsumexp, (4, 2, 3)),))
-    tanh(x[1])             FusedProgram("t--", (op(tanh, (0,)),), (3,), view_inputs=(view(select, 0, (1, 2)),))
+    logsumexp(x * y, [1])  FusedProgram("tt--", (op(mul, (0, 1)),), (5,), (op(logsumexp, (4, 2, 3)),))
+    tanh(x[1])             FusedProgram("t--", (op(tanh, (0,)),), (3,), (), (view(select, 0, (1, 2)),))
 
 with `op` for `FusedOp` and `view` for `ViewInput`.  Values are numbered: first the group's inputs (t: a
 tensor, n: a number, o: None, a bool or a string, -: an argument of a view input or epilogue besides its
@@ -45,20 +45,20 @@ class FusedOp(NamedTuple):
 
 
 class ViewInput(NamedTuple):
-    """Input that is read through a view; for an operator with `parts` results, through result `part`."""
+    """Input that is read through a view; item `result_index` of the result if that is a list."""
 
     operator: Any
     input: int
     operands: tuple[int, ...]  # input numbers of the operator's arguments besides the tensor
-    part: int = 0
-    parts: int = 0  # 0: the operator returns one tensor
+    result_index: int = 0
+    result_count: int = 0  # 0: the operator returns one tensor
 
     def view(self, args: Sequence[Any]) -> Any:
         """Return the view of the argument; raise IndexError or RuntimeError if it does not exist."""
         views = self.operator(args[self.input], *(args[i] for i in self.operands))
-        if self.parts and len(views) != self.parts:
-            raise IndexError("{len(views)} views, not {self.parts}")
-        return views[self.part] if self.parts else views
+        if self.result_count and len(views) != self.result_count:
+            raise IndexError("{len(views)} views, not {self.result_count}")
+        return views[self.result_index] if self.result_count else views
 
 
 class FusedProgram:
@@ -107,8 +107,15 @@ class FusedProgram:
 
     def _check_view_input(self, view_input: ViewInput) -> None:
         record, letters = view_input.operator.record, self.inputs
-        if record is None or not record.view_input or not 0 <= view_input.part < max(view_input.parts, 1):
-            raise ValueError(f"not a view input: part {view_input.part} of {view_input.parts} of {view_input.operator.name}")
+        if (
+            record is None
+            or not record.view_input
+            or not 0 <= view_input.result_index < max(view_input.result_count, 1)
+        ):
+            raise ValueError(
+                f"not a view input: part {view_input.result_index} of {view_input.result_count} "
+                f"of {view_input.operator.name}"
+            )
         if not 0 <= view_input.input < len(letters) or letters[view_input.input] != TENSOR:
             raise ValueError(f"a view of an input that is not a tensor: {view_input.input}")
         if not all(0 <= i < len(letters) and letters[i] == ARGUMENT for i in view_input.operands):
@@ -131,7 +138,10 @@ class FusedProgram:
 
     def ops_with_arguments(self) -> list[FusedOp]:
         """Return the operations with arguments besides a tensor: per-channel operations and epilogues."""
-        return [*(operation for operation in self.operations if operation.operator.record.channels), *self.epilogues]
+        return [
+            *(operation for operation in self.operations if operation.operator.record.channels),
+            *self.epilogues,
+        ]
 
     def apply_views(self, args: Sequence[Any]) -> Sequence[Any]:
         """Return the arguments with views applied; raise IndexError or RuntimeError if one does not exist."""
@@ -144,8 +154,17 @@ class FusedProgram:
         def data_of(operations: Iterable[FusedOp]) -> list[Any]:
             return [[name_of(operation.operator), *operation.operands] for operation in operations]
 
-        view_inputs = [[name_of(h.operator), h.input, list(h.operands), h.part, h.parts] for h in self.view_inputs]
-        return [self.inputs, data_of(self.operations), list(self.outputs), data_of(self.epilogues), view_inputs]
+        view_inputs = [
+            [name_of(h.operator), h.input, list(h.operands), h.result_index, h.result_count]
+            for h in self.view_inputs
+        ]
+        return [
+            self.inputs,
+            data_of(self.operations),
+            list(self.outputs),
+            data_of(self.epilogues),
+            view_inputs,
+        ]
 
 
 def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> FusedProgram:
@@ -156,10 +175,14 @@ def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any
 
     inputs, operations, outputs, epilogues, view_inputs = data
     views = tuple(
-        ViewInput(operator_named(name), int(x), tuple(map(int, operands)), int(part), int(parts))
-        for name, x, operands, part, parts in view_inputs
+        ViewInput(
+            operator_named(name), int(x), tuple(map(int, operands)), int(result_index), int(result_count)
+        )
+        for name, x, operands, result_index, result_count in view_inputs
     )
-    return FusedProgram(str(inputs), read_operations(operations), tuple(map(int, outputs)), read_operations(epilogues), views)
+    return FusedProgram(
+        str(inputs), read_operations(operations), tuple(map(int, outputs)), read_operations(epilogues), views
+    )
 
 
 class FusionGroupRecord(OperatorRecord):
@@ -202,7 +225,9 @@ def group_operator(program: FusedProgram) -> Operator:
         tensors = {value: wrap_array(array) for value, array in arrays.items()}
         for value, epilogue in enumerate(program.epilogues, len(program.inputs) + len(program.operations)):
             if value not in tensors:
-                tensors[value] = epilogue.operator(tensors[epilogue.operands[0]], *(args[i] for i in epilogue.operands[1:]))
+                tensors[value] = epilogue.operator(
+                    tensors[epilogue.operands[0]], *(args[i] for i in epilogue.operands[1:])
+                )
         return (True, *(tensors[out] for out in program.outputs))
 
     record = FusionGroupRecord(f"{KIND}({parameters}) -> ({results})", run, program)

@@ -37,7 +37,7 @@ class Windows:
     stride: tuple[int, ...]
     padding: tuple[int, ...]
     dilation: tuple[int, ...]
-    places: tuple[int, ...]  # number of windows along each dimension
+    output_size: tuple[int, ...]  # number of windows along each dimension
     begin: tuple[NDArray[Any], ...]
     stop: tuple[NDArray[Any], ...]
     table: Any = None  # cached window table of a backend
@@ -71,7 +71,9 @@ class Windows:
         if not self.begin:
             return np.ones((), np.int64)
         found = []
-        for n, k, s, p, m in zip(sizes, self.kernel, self.stride, self.padding, self.output_size, strict=True):
+        for n, k, s, p, m in zip(
+            sizes, self.kernel, self.stride, self.padding, self.output_size, strict=True
+        ):
             start = np.arange(m) * s - p
             found.append(np.minimum(start + k, n + p) - start)
         return _product(found)

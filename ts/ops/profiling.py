@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ts._core.dispatch.recorder import end_call, enter_label, leave_label, take_label
+from ts._core.dispatch.profiler_recorder import end_call, enter_label, leave_label, take_label
 from ts._core.tensor.tensor import Tensor
 from ts._core.vm.future import Future
 from ts.ir.types import CUSTOM_CLASSES

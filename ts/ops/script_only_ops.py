@@ -176,20 +176,20 @@ def _set_grad_enabled(xp: Any, val: bool) -> None:
 @op("aten::get_autocast_dtype(str device_type) -> ScalarType", where="", side_effect=True)
 def _autocast_dtype(xp: Any, device_type: str) -> int:
     """Return autocast's lower-precision dtype code of a device type."""
-    return autocast.lower_dtype(autocast.place_of(device_type)).code
+    return autocast.lower_dtype(autocast.backend_index(device_type)).code
 
 
 @op("prim::EnterAutocast(str device, ScalarType dtype, bool enabled) -> int[]", where="", side_effect=True)
 def _enter_autocast(xp: Any, device: str, dtype: int, enabled: bool) -> list[int]:
     """Begin an autocast block; return the previous state, which `prim::ExitAutocast` restores."""
     is_cached = autocast.is_cache_enabled()
-    return autocast.enter(autocast.place_of(device), dtypes.BY_CODE[dtype], enabled, is_cached)
+    return autocast.enter(autocast.backend_index(device), dtypes.BY_CODE[dtype], enabled, is_cached)
 
 
 @op("prim::ExitAutocast(str device, int[] before) -> ()", where="", side_effect=True)
 def _exit_autocast(xp: Any, device: str, before: list[int]) -> None:
     """End an autocast block."""
-    autocast.leave(autocast.place_of(device), before)
+    autocast.leave(autocast.backend_index(device), before)
 
 
 @op("aten::_get_cpu_capability() -> str", where="")

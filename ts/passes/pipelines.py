@@ -20,7 +20,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ts._core.dispatch.recorder import Stage
+from ts._core.dispatch.profiler_recorder import Stage
 from ts._core.thread import deadline
 from ts.errors import InternalError, TsError
 from ts.ir.graph import Graph

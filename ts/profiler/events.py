@@ -20,7 +20,7 @@ from typing import Any
 
 from ts import backends
 from ts._core.dispatch.operator import Operator
-from ts._core.dispatch.recorder import Event, library_of
+from ts._core.dispatch.profiler_recorder import Event, library_of
 
 
 class DeviceType(Enum):

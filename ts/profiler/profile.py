@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
-from ts._core.dispatch.recorder import Recorder, enter_label, leave_label
+from ts._core.dispatch.profiler_recorder import Recorder, enter_label, leave_label
 from ts.profiler import chrome
 from ts.profiler.averages import EventList
 from ts.profiler.events import function_events

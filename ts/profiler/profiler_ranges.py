@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Optional, ParamSpec, TypeVar
 
 from ts import ops
-from ts._core.dispatch.recorder import enter_label, leave_label
+from ts._core.dispatch.profiler_recorder import enter_label, leave_label
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 from ts._core.vm.future import Future

@@ -25,10 +25,10 @@ class TensorType:
     is_sparse = False
     layout = dtypes.strided
 
-    def __init__(self, dtype: dtypes.dtype, place: str) -> None:
+    def __init__(self, dtype: dtypes.dtype, device_type: str) -> None:
         self.dtype: Final = dtype
-        self.place: Final = place
-        self.__module__, _, self.__name__ = type_name(dtype, place).rpartition(".")
+        self.device_type: Final = device_type
+        self.__module__, _, self.__name__ = type_name(dtype, device_type).rpartition(".")
         self.__qualname__ = self.__name__
 
     @property
@@ -39,7 +39,7 @@ class TensorType:
     @property
     def is_cuda(self) -> bool:
         """True for types of CUDA tensors."""
-        return self.place == "cuda"
+        return self.device_type == "cuda"
 
     def __repr__(self) -> str:
         return f"<class '{self.__module__}.{self.__name__}'>"
@@ -53,7 +53,7 @@ class TensorType:
     def __instancecheck__(self, instance: object) -> bool:
         if not isinstance(instance, Tensor) or instance.layout is not dtypes.strided:
             return False
-        return instance.dtype is self.dtype and instance.device.type == self.place
+        return instance.dtype is self.dtype and instance.device.type == self.device_type
 
     def __call__(self, *args: Any, **options: Any) -> Tensor:
         """Return a tensor of this type from sizes or data, as PyTorch's legacy constructors.
@@ -66,15 +66,15 @@ class TensorType:
         if len(args) == 1 and isinstance(args[0], Tensor) and args[0] not in self:
             given = type_name(args[0].dtype, args[0].device.type)
             raise TypeError(f"expected {self.__module__}.{self.__name__} (got {given})")
-        factories.check_legacy_device(device, self.place)
-        return factories.legacy(args, device or self.place, self.dtype)
+        factories.check_legacy_device(device, self.device_type)
+        return factories.legacy(args, device or self.device_type, self.dtype)
 
     def __contains__(self, tensor: Tensor) -> bool:
         return self.__instancecheck__(tensor)
 
     def check_available(self) -> None:
         """Raise TypeError for a CUDA tensor type without a CUDA backend."""
-        if self.place == "cuda" and "cuda" not in backends.available():
+        if self.device_type == "cuda" and "cuda" not in backends.available():
             name = f"{self.__module__}.{self.__name__}"
             raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
 
@@ -105,7 +105,7 @@ def set_default_tensor_type(t: Any) -> None:
     if not found.dtype.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     found.check_available()
-    if found.place != "cpu":
+    if found.device_type != "cpu":
         raise TypeError(
             f"{found.__module__}.{found.__name__}: new tensors are made on the CPU; give `device=`"
         )

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ts._core.dispatch.operator import Operator
-from ts._core.dispatch.recorder import Event, Recorder
+from ts._core.dispatch.profiler_recorder import Event, Recorder
 from ts._core.thread.context import GradMode
 from ts.bytecode.instruction_counter import InstructionCounter
 from ts.bytecode.opcodes import NUMBER

@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ts._core.dispatch.recorder import Stage
+from ts._core.dispatch.profiler_recorder import Stage
 from ts._core.thread.context import is_grad_enabled
 from ts._core.value.values import register_script_text
-from ts._core.vm.function import Function, is_optimizing, last_executed, set_optimizing, args_require_grad
+from ts._core.vm.function import Function, args_require_grad, is_optimizing, last_executed, set_optimizing
 from ts.bytecode.native import background_compilation
 from ts.runtime.gc_pause import gc_disabled
 from ts.runtime.graph_variants import (

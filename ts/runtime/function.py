@@ -24,7 +24,7 @@ from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Union
 
-from ts._core.dispatch.recorder import Stage
+from ts._core.dispatch.profiler_recorder import Stage
 from ts._core.value.build_lock import build_lock
 from ts._core.value.ivalue import new_object, object_set, register_object_conversion
 from ts._core.value.spec import TypeSpec

@@ -16,7 +16,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ts._core.dispatch.op_log import PauseLogging
-from ts._core.dispatch.recorder import Stage
+from ts._core.dispatch.profiler_recorder import Stage
 from ts._core.thread.context import CompileTimeMode
 from ts._core.value.build_lock import build_lock
 from ts.errors import LimitExceeded

@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ts._core.dispatch.recorder import Recorder
+from ts._core.dispatch.profiler_recorder import Recorder
 from ts._core.value.spec import KINDS
 from ts._core.vm.function import is_optimizing
 from ts.bytecode.native.background_compilation import is_available, is_compiling, is_wanted, why
@@ -68,7 +68,7 @@ def get_plan_for_function(function: Any, name: str) -> PlanText:
 def _tape_lines(function: Any) -> Iterator[str]:
     """Yield a line if calls recorded gradients and ran the differentiated variant."""
     twin = getattr(function, "_differentiated", None)
-    if twin is not None and twin.made_code is not None:
+    if twin is not None and twin.available_code is not None:
         yield "  gradients were recorded: it ran as differentiable graphs, which `graph_for` shows"
 
 
@@ -97,11 +97,13 @@ def _code_of(function: Any) -> Any:
     plans = _plans_of(function)
     if plans is None:
         return function.compiled_code
-    return next((code for code, _ in plans.specialized_codes if code is not None), None) or plans.code_for_all()
+    return (
+        next((code for code, _ in plans.specialized_codes if code is not None), None) or plans.code_for_all()
+    )
 
 
 def _plans_of(function: Any) -> Any:
-    if function.made_code is None:
+    if function.available_code is None:
         function.compiled_code  # noqa: B018 -- access creates the code
     return function.plans
 
@@ -146,7 +148,9 @@ def _format_count(n: int, what: str) -> str:
 
 def _code_lines(code: Any, result: tuple[Graph, _UngroupedNodes]) -> Iterator[str]:
     graph, ungrouped = result
-    records = [op.record for op in code.operators if isinstance(op.record, FusionGroupRecord) and op.record.program]
+    records = [
+        op.record for op in code.operators if isinstance(op.record, FusionGroupRecord) and op.record.program
+    ]
     if not records:
         yield "  nothing is fused"
     for record, group in _match_groups(records, graph):
@@ -158,10 +162,10 @@ def _code_lines(code: Any, result: tuple[Graph, _UngroupedNodes]) -> Iterator[st
     if elements:
         yield f"  direct accesses to tensor elements:{_format_lines(elements)}"
     for callee in code.functions:
-        if isinstance(callee, SubgraphFunction) and callee.made_code is not None:
+        if isinstance(callee, SubgraphFunction) and callee.available_code is not None:
             result = run_with_large_stack(partial(_run_passes, copy_unoptimized(callee.graph)))
             yield "  in a forked task"
-            yield from (f"  {line}" for line in _code_lines(callee.made_code, result))
+            yield from (f"  {line}" for line in _code_lines(callee.available_code, result))
 
 
 # ---- results of the passes ---------------------------------------------------------------------------
@@ -272,7 +276,8 @@ def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
 
 def _plan_line(plan: Any, inputs: list[str]) -> str:
     times = "time" if plan.runs == 1 else "times"
-    ending = f"not fused, as {plan.refused}" if plan.refused else f"ran fused {plan.runs} {times}"
+    reason = plan.unsupported_reason
+    ending = f"not fused, as {reason}" if reason else f"ran fused {plan.runs} {times}"
     return f"    {', '.join(inputs)}: {ending}"
 
 
@@ -339,8 +344,8 @@ def _loop_lines(code: Any) -> Iterator[str]:
 
 def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
     """Yield the state of each loop; loops that are interpreted with the reason."""
-    left = [loop for loop in loops if loop.refusal]
-    entered = [loop.end for loop in loops if not loop.refusal]
+    left = [loop for loop in loops if loop.reason]
+    entered = [loop.end for loop in loops if not loop.reason]
     own = set(_lines_at(code, [end for end in entered if _is_in_line(code, end)]))
     called = set(_lines_at(code, entered)) - own
     if entered:
@@ -362,7 +367,7 @@ def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
             # A loop may have two versions: for tensor elements, and for other arguments.
             named = f"{'a version of ' if line in own else ''}the loop in line {line}"
         cause = _format_line_numbers(_lines_at(code, [loop.cause])) if loop.cause >= 0 else ""
-        yield f"  {named} is interpreted: {loop.refusal}{cause}"
+        yield f"  {named} is interpreted: {loop.reason}{cause}"
 
 
 def _format_call_lines(lines: set[int]) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ts._core.dispatch.recorder import Stage
+from ts._core.dispatch.profiler_recorder import Stage
 from ts._core.tensor.tensor import Tensor
 from ts._core.vm.specializations import MAX_SPECIALIZATIONS_PER_FUNCTION, Specializations
 from ts.bytecode.opcodes import NUMBER

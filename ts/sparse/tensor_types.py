@@ -22,8 +22,8 @@ class SparseTensorType(TensorType):
     is_sparse = True
     layout = dtypes.sparse_coo
 
-    def __init__(self, dtype: dtypes.dtype, place: str) -> None:
-        super().__init__(dtype, place)
+    def __init__(self, dtype: dtypes.dtype, device_type: str) -> None:
+        super().__init__(dtype, device_type)
         self.__module__ = "torch.sparse"
 
     def __instancecheck__(self, instance: object) -> bool:
@@ -34,7 +34,7 @@ class SparseTensorType(TensorType):
 
         TypeError for other arguments.
         """
-        factories.check_legacy_device(options.pop("device", None), self.place)
+        factories.check_legacy_device(options.pop("device", None), self.device_type)
         given = ", ".join(["indices, values"] * (len(args) >= 2) + ["shape"] * (len(args) in (1, 3)))
         tensors = len(args) in (2, 3) and all(isinstance(x, Tensor) for x in args[:2])
         if options or not (tensors or all(isinstance(x, int) for x in args) or _is_size(args)):

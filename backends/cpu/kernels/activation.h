@@ -10,8 +10,8 @@
 
 typedef void (*PieceOfFloats)(const float *, ptrdiff_t, float, float, float *);
 typedef void (*PieceOfDoubles)(const double *, ptrdiff_t, double, double, double *);
-typedef void (*BackOfFloats)(const float *, const float *, ptrdiff_t, float, float, float *);
-typedef void (*BackOfDoubles)(const double *, const double *, ptrdiff_t, double, double, double *);
+typedef void (*BackwardOfFloats)(const float *, const float *, ptrdiff_t, float, float, float *);
+typedef void (*BackwardOfDoubles)(const double *, const double *, ptrdiff_t, double, double, double *);
 
 /* Piecewise linear functions without branches: both alternatives are computed and selected by bit masks, so
    that compilers vectorize the loop. `out` may be x. */
@@ -40,25 +40,25 @@ PIECES(double)
 
 /* Backward of an activation: g is the gradient of its result, v the input, or the result for sigmoid and
    tanh. */
-#define BACK(T, NAME, CHOICE) \
-SIMD_BODY void T##_##NAME##_back_body(const T *grad, const T *x, ptrdiff_t n, T a, T b, T *restrict out) { \
+#define BACKWARD(T, NAME, CHOICE) \
+SIMD_BODY void T##_##NAME##_backward_body(const T *grad, const T *x, ptrdiff_t n, T a, T b, T *restrict out) { \
     (void)a; (void)b; \
     for (ptrdiff_t i = 0; i < n; i++) { \
         T g = grad[i], v = x[i]; \
         CHOICE \
     } \
 } \
-SIMD_VERSIONS(void, T##_##NAME##_back, (const T *grad, const T *x, ptrdiff_t n, T a, T b, T *restrict out), \
+SIMD_VERSIONS(void, T##_##NAME##_backward, (const T *grad, const T *x, ptrdiff_t n, T a, T b, T *restrict out), \
               (grad, x, n, a, b, out))
 #define BACKS(T) \
-BACK(T, sigmoid, out[i] = g * ((1 - v) * v);) \
-BACK(T, tanh, out[i] = g * (1 - v * v);) \
-BACK(T, threshold, out[i] = v <= a ? (T)0 : g;) \
-BACK(T, between, out[i] = (v <= a) | (v >= b) ? (T)0 : g;) \
-BACK(T, leaky, out[i] = T##_pick(v > 0, g, g * a);) \
-BACK(T, shrink, out[i] = (v >= -a) & (v <= a) ? (T)0 : g;) \
-BACK(T, hardsigmoid, out[i] = T##_pick((v > -3) & (v < 3), g / 6, 0);) \
-BACK(T, hardswish, out[i] = T##_pick(v <= -3, 0, T##_pick(v < 3, g * (v / 3 + (T)0.5), g));)
+BACKWARD(T, sigmoid, out[i] = g * ((1 - v) * v);) \
+BACKWARD(T, tanh, out[i] = g * (1 - v * v);) \
+BACKWARD(T, threshold, out[i] = v <= a ? (T)0 : g;) \
+BACKWARD(T, between, out[i] = (v <= a) | (v >= b) ? (T)0 : g;) \
+BACKWARD(T, leaky, out[i] = T##_pick(v > 0, g, g * a);) \
+BACKWARD(T, shrink, out[i] = (v >= -a) & (v <= a) ? (T)0 : g;) \
+BACKWARD(T, hardsigmoid, out[i] = T##_pick((v > -3) & (v < 3), g / 6, 0);) \
+BACKWARD(T, hardswish, out[i] = T##_pick(v <= -3, 0, T##_pick(v < 3, g * (v / 3 + (T)0.5), g));)
 BACKS(float)
 BACKS(double)
 

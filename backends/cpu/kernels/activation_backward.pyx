@@ -21,16 +21,16 @@ from ts.backends.cpu.kernels.kernel cimport float_array, new_like, set_result, r
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 cdef extern from "activation.h" nogil:
-    ctypedef void (*FloatBack "BackOfFloats")(const float *g, const float *x, npy_intp n, float a, float b, float *out) noexcept
-    ctypedef void (*DoubleBack "BackOfDoubles")(const double *g, const double *x, npy_intp n, double a, double b, double *out) noexcept
-    FloatBack float_sigmoid_back, float_tanh_back, float_threshold_back, float_between_back, float_leaky_back, float_shrink_back
-    FloatBack float_hardsigmoid_back, float_hardswish_back
-    DoubleBack double_sigmoid_back, double_tanh_back, double_threshold_back, double_between_back, double_leaky_back, double_shrink_back
-    DoubleBack double_hardsigmoid_back, double_hardswish_back
+    ctypedef void (*FloatBackward "BackwardOfFloats")(const float *g, const float *x, npy_intp n, float a, float b, float *out) noexcept
+    ctypedef void (*DoubleBackward "BackwardOfDoubles")(const double *g, const double *x, npy_intp n, double a, double b, double *out) noexcept
+    FloatBackward float_sigmoid_backward, float_tanh_backward, float_threshold_backward, float_between_backward, float_leaky_backward, float_shrink_backward
+    FloatBackward float_hardsigmoid_backward, float_hardswish_backward
+    DoubleBackward double_sigmoid_backward, double_tanh_backward, double_threshold_backward, double_between_backward, double_leaky_backward, double_shrink_backward
+    DoubleBackward double_hardsigmoid_backward, double_hardswish_backward
 
 
 cdef int run_backward(
-    Operator op, IValue *r, const int32_t *at, FloatBack of_floats, DoubleBack of_doubles, int count
+    Operator op, IValue *r, const int32_t *at, FloatBackward of_floats, DoubleBackward of_doubles, int count
 ) except -1:
     """Run a backward loop with the `count` scalar arguments that follow the two tensors."""
     cdef PyArrayObject *g = float_array(&r[at[0]])
@@ -58,31 +58,31 @@ cdef int run_backward(
 
 
 cdef int sigmoid_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_backward(op, r, at, float_sigmoid_back, double_sigmoid_back, 0)
+    return run_backward(op, r, at, float_sigmoid_backward, double_sigmoid_backward, 0)
 
 cdef int tanh_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_backward(op, r, at, float_tanh_back, double_tanh_back, 0)
+    return run_backward(op, r, at, float_tanh_backward, double_tanh_backward, 0)
 
 cdef int threshold_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_backward(op, r, at, float_threshold_back, double_threshold_back, 1)
+    return run_backward(op, r, at, float_threshold_backward, double_threshold_backward, 1)
 
 cdef int hardtanh_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_backward(op, r, at, float_between_back, double_between_back, 2)
+    return run_backward(op, r, at, float_between_backward, double_between_backward, 2)
 
 cdef int leaky_relu_backward(Operator op, IValue *r, const int32_t *at) except -1:
     # self_is_result: x is the result of leaky_relu, and the record checks that the slope allows this
     if r[at[3]].v.i:
         return run_with_contiguous_inputs(op, r, at)
-    return run_backward(op, r, at, float_leaky_back, double_leaky_back, 1)
+    return run_backward(op, r, at, float_leaky_backward, double_leaky_backward, 1)
 
 cdef int shrink_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_backward(op, r, at, float_shrink_back, double_shrink_back, 1)
+    return run_backward(op, r, at, float_shrink_backward, double_shrink_backward, 1)
 
 cdef int hardsigmoid_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_backward(op, r, at, float_hardsigmoid_back, double_hardsigmoid_back, 0)
+    return run_backward(op, r, at, float_hardsigmoid_backward, double_hardsigmoid_backward, 0)
 
 cdef int hardswish_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_backward(op, r, at, float_hardswish_back, double_hardswish_back, 0)
+    return run_backward(op, r, at, float_hardswish_backward, double_hardswish_backward, 0)
 
 
 register_kernel("aten::sigmoid_backward", sigmoid_backward)

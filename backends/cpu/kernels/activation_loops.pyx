@@ -31,19 +31,19 @@ ctypedef fused real:
     int32_t
     int64_t
 
-cdef void relu_loop(char **args, npy_intp n, npy_intp from_step, npy_intp to_step, real zero) noexcept nogil:
+cdef void relu_loop(char **args, npy_intp n, npy_intp from_stride, npy_intp to_stride, real zero) noexcept nogil:
     cdef npy_intp i
     cdef char *x = args[0]
     cdef char *y = args[1]
     cdef real value
-    if from_step == sizeof(real) and to_step == sizeof(real):
+    if from_stride == sizeof(real) and to_stride == sizeof(real):
         for i in range(n):
             value = (<real *>x)[i]
             (<real *>y)[i] = zero if value < zero else value
     else:
         for i in range(n):
-            value = (<real *>(x + i * from_step))[0]
-            (<real *>(y + i * to_step))[0] = zero if value < zero else value
+            value = (<real *>(x + i * from_stride))[0]
+            (<real *>(y + i * to_stride))[0] = zero if value < zero else value
 
 
 cdef void relu_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
@@ -79,20 +79,20 @@ cdef inline floating ramp(floating x) noexcept nogil:
     return 6 if x > 6 else x
 
 
-cdef void hard_loop(char **args, npy_intp n, npy_intp from_step, npy_intp to_step, bint swish, floating kind) noexcept nogil:
+cdef void hard_loop(char **args, npy_intp n, npy_intp from_stride, npy_intp to_stride, bint swish, floating kind) noexcept nogil:
     cdef npy_intp i
     cdef char *x = args[0]
     cdef char *y = args[1]
     cdef floating value
-    if from_step == sizeof(floating) and to_step == sizeof(floating):
+    if from_stride == sizeof(floating) and to_stride == sizeof(floating):
         if floating is float:
             (float_hardswish if swish else float_hardsigmoid)(<float *>x, n, 0, 0, <float *>y)
         else:
             (double_hardswish if swish else double_hardsigmoid)(<double *>x, n, 0, 0, <double *>y)
         return
     for i in range(n):
-        value = (<floating *>(x + i * from_step))[0]
-        (<floating *>(y + i * to_step))[0] = value * ramp(value) / 6 if swish else ramp(value) / 6
+        value = (<floating *>(x + i * from_stride))[0]
+        (<floating *>(y + i * to_stride))[0] = value * ramp(value) / 6 if swish else ramp(value) / 6
 
 
 cdef void hardswish_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:

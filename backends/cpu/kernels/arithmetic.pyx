@@ -205,13 +205,13 @@ cdef Loops of_two = ufunc_loops("power", "same", "fd")
 
 cdef void compute_powers(Formula formula, const floating *x, npy_intp n, double scalar, floating *out) noexcept nogil:
     cdef npy_intp i
-    cdef npy_intp *steps = [sizeof(floating), 0, sizeof(floating)]
+    cdef npy_intp *strides = [sizeof(floating), 0, sizeof(floating)]
     cdef floating one = 1, exponent = <floating>scalar
     cdef char *args[3]
     cdef int kind = FLOAT if floating is float else DOUBLE
     if formula == POWER:
         args[0], args[1], args[2] = <char *>x, <char *>&exponent, <char *>out
-        of_two.function[kind](args, &n, steps, of_two.data[kind])
+        of_two.function[kind](args, &n, strides, of_two.data[kind])
         return
     for i in range(n):
         if formula == SQUARE:
@@ -426,7 +426,7 @@ cdef enum ClampBounds:
     HIGH = 2
 
 
-cdef void clamp_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void clamp_floats(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     cdef Tile *tile = <Tile *>data
     cdef float low = <float>tile.by[0], high = <float>tile.by[1]
     if tile.what == LOW | HIGH:
@@ -436,13 +436,13 @@ cdef void clamp_floats(char **args, const npy_intp *n, const npy_intp *steps, vo
     else:
         simd_clamp_max_row(<float *>args[0], n[0], high, <float *>args[1])
 
-cdef void clamp_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void clamp_doubles(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     cdef Tile *tile = <Tile *>data
     clamp_row[double](
         <double *>args[0], n[0], tile.what & LOW != 0, tile.by[0], tile.what & HIGH != 0, tile.by[1], <double *>args[1]
     )
 
-cdef void formula_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void formula_floats(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     cdef Tile *tile = <Tile *>data
     cdef FloatLoop loop = float_loops[tile.what]
     if loop == NULL:
@@ -450,11 +450,11 @@ cdef void formula_floats(char **args, const npy_intp *n, const npy_intp *steps, 
     else:
         loop(<float *>args[0], NULL, NULL, n[0], <float>tile.by[0], <float *>args[1])
 
-cdef void power_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void power_doubles(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     cdef Tile *tile = <Tile *>data
     compute_powers[double](<Formula>tile.what, <double *>args[0], n[0], tile.by[0], <double *>args[1])
 
-cdef void rsub_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void rsub_doubles(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     compute_doubles(RSUB, <double *>args[0], NULL, NULL, n[0], (<Tile *>data).by[0], <double *>args[1])
 
 

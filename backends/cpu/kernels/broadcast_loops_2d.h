@@ -20,23 +20,23 @@
 #define NO_CARRIED_ELEMENT
 #endif
 
-typedef void (*InnerLoop)(char **args, const ptrdiff_t *count, const ptrdiff_t *steps, void *data);
+typedef void (*InnerLoop)(char **args, const ptrdiff_t *count, const ptrdiff_t *strides, void *data);
 
 /* Compute one row; return 0 if the strides are unsupported. */
 #define ROW(NAME, number, OP)                                                                                          \
     static inline __attribute__((always_inline)) int NAME##_##number##_row(const number *x, const number *y,           \
                                                                            number *out, ptrdiff_t n,                   \
-                                                                           const ptrdiff_t *steps) {                   \
+                                                                           const ptrdiff_t *strides) {                   \
         const ptrdiff_t width = sizeof(number);                                                                        \
-        if (steps[2] != width) return 0;                                                                               \
-        if (steps[0] == width && steps[1] == width) {                                                                  \
+        if (strides[2] != width) return 0;                                                                               \
+        if (strides[0] == width && strides[1] == width) {                                                                  \
             NO_CARRIED_ELEMENT                                                                                         \
             for (ptrdiff_t j = 0; j < n; j++) out[j] = x[j] OP y[j];                                                   \
-        } else if (steps[0] == width && !steps[1]) {                                                                   \
+        } else if (strides[0] == width && !strides[1]) {                                                                   \
             const number by = *y;                                                                                      \
             NO_CARRIED_ELEMENT                                                                                         \
             for (ptrdiff_t j = 0; j < n; j++) out[j] = x[j] OP by;                                                     \
-        } else if (!steps[0] && steps[1] == width) {                                                                   \
+        } else if (!strides[0] && strides[1] == width) {                                                                   \
             const number by = *x;                                                                                      \
             NO_CARRIED_ELEMENT                                                                                         \
             for (ptrdiff_t j = 0; j < n; j++) out[j] = by OP y[j];                                                     \
@@ -48,15 +48,15 @@ typedef void (*InnerLoop)(char **args, const ptrdiff_t *count, const ptrdiff_t *
 
 #define PLANE(NAME, number, OP)                                                                                        \
     ROW(NAME, number, OP)                                                                                              \
-    SIMD_BODY void NAME##_##number##_loop_body(char **args, const ptrdiff_t *count, const ptrdiff_t *steps,          \
+    SIMD_BODY void NAME##_##number##_loop_body(char **args, const ptrdiff_t *count, const ptrdiff_t *strides,          \
                                                     void *other) {                                                     \
-        if (!NAME##_##number##_row((const number *)args[0], (const number *)args[1], (number *)args[2], *count, steps)) \
-            ((InnerLoop)other)(args, count, steps, NULL);                                                              \
+        if (!NAME##_##number##_row((const number *)args[0], (const number *)args[1], (number *)args[2], *count, strides)) \
+            ((InnerLoop)other)(args, count, strides, NULL);                                                              \
     }                                                                                                                  \
     SIMD_VERSIONS(void, NAME##_##number##_loop,                                                                        \
                   (char **args, const ptrdiff_t *count,                                                                \
-                   const ptrdiff_t *steps, void *other),                                                               \
-                  (args, count, steps, other))                                                                         \
+                   const ptrdiff_t *strides, void *other),                                                               \
+                  (args, count, strides, other))                                                                         \
     SIMD_BODY int NAME##_##number##_plane_body(char **args, const ptrdiff_t *lengths, const ptrdiff_t *outer,        \
                                                     const ptrdiff_t *inner) {                                          \
         for (ptrdiff_t i = 0; i < lengths[0]; i++)                                                                     \
@@ -84,7 +84,7 @@ struct Arithmetic {
     InnerLoop loops[2];
     int (*planes[2])(char **args, const ptrdiff_t *lengths, const ptrdiff_t *outer, const ptrdiff_t *inner);
 };
-#define ARITHMETIC(NAME, FOUND) {NAME, {FOUND##_float_loop, FOUND##_double_loop}, {FOUND##_float_plane, FOUND##_double_plane}}
+#define ARITHMETIC(NAME, PREFIX) {NAME, {PREFIX##_float_loop, PREFIX##_double_loop}, {PREFIX##_float_plane, PREFIX##_double_plane}}
 static const struct Arithmetic FLOAT_ARITHMETIC[] = {
     ARITHMETIC("add", add), ARITHMETIC("subtract", subtract), ARITHMETIC("multiply", multiply),
     ARITHMETIC("divide", divide), ARITHMETIC("true_divide", divide),

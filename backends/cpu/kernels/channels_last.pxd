@@ -22,14 +22,14 @@ cdef inline object new_strided(int nd, npy_intp *dims, npy_intp *strides, int ki
 cdef inline object new_channels_last(int nd, npy_intp *dims, int kind):
     """Allocate a channels-last array of 3 to 5 dimensions (signals, images, volumes)."""
     cdef npy_intp strides[5]
-    cdef npy_intp step = cnp.PyArray_DescrFromType(number_of_scalar_type(kind)).itemsize
+    cdef npy_intp stride = cnp.PyArray_DescrFromType(number_of_scalar_type(kind)).itemsize
     cdef int d
-    strides[1] = step
-    step *= dims[1]
+    strides[1] = stride
+    stride *= dims[1]
     for d in range(nd - 1, 1, -1):
-        strides[d] = step
-        step *= dims[d]
-    strides[0] = step
+        strides[d] = stride
+        stride *= dims[d]
+    strides[0] = stride
     return new_strided(nd, dims, strides, kind)
 
 
@@ -59,15 +59,15 @@ cdef inline bint is_channels_last(PyArrayObject *a) noexcept:
 
 cdef inline bint dense_channels_last(PyArrayObject *a) noexcept:
     """Return whether an array is aligned, channels-last and without gaps between elements."""
-    cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+    cdef npy_intp stride = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     cdef int nd = ndim_of(a), d
     if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
         return False
-    if dims_of(a)[1] != 1 and strides_of(a)[1] != step:
+    if dims_of(a)[1] != 1 and strides_of(a)[1] != stride:
         return False
-    step *= dims_of(a)[1]
+    stride *= dims_of(a)[1]
     for d in range(nd - 1, 1, -1):
-        if dims_of(a)[d] != 1 and strides_of(a)[d] != step:
+        if dims_of(a)[d] != 1 and strides_of(a)[d] != stride:
             return False
-        step *= dims_of(a)[d]
-    return dims_of(a)[0] == 1 or strides_of(a)[0] == step
+        stride *= dims_of(a)[d]
+    return dims_of(a)[0] == 1 or strides_of(a)[0] == stride

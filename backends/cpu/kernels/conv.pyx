@@ -611,7 +611,7 @@ cdef int correlate_fitting(
     run.prepared = True
     if not depthwise:
         work = job.images * run.channels * run.plane
-        if source.as_is and _is_dense(job.input_strides, source):
+        if source.as_is and _has_contiguous_planes(job.input_strides, source):
             job.source = job.input
             job.source_image = job.input_strides[0]
             job.source_channel = job.input_strides[1]
@@ -664,7 +664,7 @@ cdef int correlate_fitting(
     return 0
 
 
-cdef bint _is_dense(int64_t *strides, InputLayout s) noexcept:
+cdef bint _has_contiguous_planes(int64_t *strides, InputLayout s) noexcept:
     """Return whether the spatial dimensions are contiguous, and the strides of images and channels not
     negative.
     """

@@ -100,17 +100,17 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
     return True
 
 
-cdef object find_prepared(Operator op, ConvArgumentPositions form, IValue *r, const int32_t *at, x, weight, bias):
+cdef object find_prepared(Operator op, ConvArgumentPositions positions, IValue *r, const int32_t *at, x, weight, bias):
     """Return the plan of a call, from the cache or new; None if the record's Python kernel must run."""
-    cdef bint transposed = form.always_transposed or (form.transposed != NO_ARGUMENT and r[at[form.transposed]].v.i)
-    numbers = key_of(form, r, at, transposed, x, weight, bias)
+    cdef bint transposed = positions.always_transposed or (positions.transposed != NO_ARGUMENT and r[at[positions.transposed]].v.i)
+    numbers = key_of(positions, r, at, transposed, x, weight, bias)
     if numbers is None:
         return None
     cached = prepared_cache.get(numbers, prepared_cache)
     if cached is prepared_cache:
         cached = prepare_conv(op, r, at, transposed, [x, weight, bias])
         # creating the plan ran Python code, and another thread changed a list argument
-        if key_of(form, r, at, transposed, x, weight, bias) != numbers:
+        if key_of(positions, r, at, transposed, x, weight, bias) != numbers:
             return None
         if len(prepared_cache) >= MAX_CACHED_CONVS:
             prepared_cache.clear()
@@ -118,18 +118,18 @@ cdef object find_prepared(Operator op, ConvArgumentPositions form, IValue *r, co
     return cached
 
 
-cdef bytes key_of(ConvArgumentPositions form, IValue *r, const int32_t *at, bint transposed, x, weight, bias):
+cdef bytes key_of(ConvArgumentPositions positions, IValue *r, const int32_t *at, bint transposed, x, weight, bias):
     """Return the cache key of a call; None if an argument has an unexpected type."""
     cdef Key key
     key.count = 0
     add_number(&key, transposed)
-    add_number(&key, r[at[form.groups]].v.i)
+    add_number(&key, r[at[positions.groups]].v.i)
     add_number(&key, NO_ARGUMENT if bias is None else dims_of(<PyArrayObject *>bias)[0])
     add_shape(&key, <PyArrayObject *>x)
     add_shape(&key, <PyArrayObject *>weight)
-    if not add_list(&key, &r[at[3]]) or not add_list(&key, &r[at[4]]) or not add_list(&key, &r[at[form.dilation]]):
+    if not add_list(&key, &r[at[3]]) or not add_list(&key, &r[at[4]]) or not add_list(&key, &r[at[positions.dilation]]):
         return None
-    if form.output_padding != NO_ARGUMENT and not add_list(&key, &r[at[form.output_padding]]):
+    if positions.output_padding != NO_ARGUMENT and not add_list(&key, &r[at[positions.output_padding]]):
         return None
     if key.count > MAX_KEY_NUMBERS:
         return None
@@ -181,7 +181,7 @@ cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
     return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and size_of(a) > 0 else NULL
 
 
-cdef bint uses_channels_last(ConvArgumentPositions form, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
+cdef bint uses_channels_last(ConvArgumentPositions positions, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
     """Return whether the result is channels-last.
 
     Implements the record's layout rule `any_channels`, and the rule for transposed convolutions.
@@ -190,12 +190,12 @@ cdef bint uses_channels_last(ConvArgumentPositions form, PyArrayObject *x, PyArr
         return is_channels_last(x) or is_channels_last(weight)
     if ndim_of(x) == 5:
         return dims_of(x)[0] > 1 and (is_channels_last(x) or is_channels_last(weight))
-    if form.always_transposed:
+    if positions.always_transposed:
         return False
     return is_channels_last(x) and is_channels_last(weight) and shape[1] != 1 and shape[2] != 1
 
 
-cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositions form) except -1:
+cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositions positions) except -1:
     cdef int kind, nd
     cdef PyArrayObject *x
     cdef PyArrayObject *weight
@@ -217,14 +217,14 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
         if bias == NULL or ndim_of(bias) != 1:
             return call_python_kernel(op, r, at)
         shift = <object>bias
-    cached = find_prepared(op, form, r, at, images, filters, shift)
+    cached = find_prepared(op, positions, r, at, images, filters, shift)
     if cached is None:
         return call_python_kernel(op, r, at)
     prepared_call = <PreparedConv>cached
     out = new_contiguous(nd, prepared_call.shape, kind)
     if not prepared_call.complete:
         out[...] = 0 if shift is None else shift.reshape(-1, *(1,) * (nd - 2))
-    placed = new_channels_last(nd, prepared_call.shape, kind) if uses_channels_last(form, x, weight, prepared_call.shape) else None
+    placed = new_channels_last(nd, prepared_call.shape, kind) if uses_channels_last(positions, x, weight, prepared_call.shape) else None
     correlate_fitting(
         images, filters, shift, out,
         prepared_call.source, prepared_call.phases, prepared_call.groups, prepared_call.transposed,

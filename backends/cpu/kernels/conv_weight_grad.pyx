@@ -160,7 +160,7 @@ cdef void transpose_panel(
             line += p.row_offset[low] + begin - p.row_q[low]
             to = panel + (begin - q) * wide + first
             if filters - first >= lanes:
-                w.kernels.turn_vector(end - begin, line, w.channel_size, to, <int>wide)
+                w.kernels.transpose_vector(end - begin, line, w.channel_size, to, <int>wide)
             else:
                 for i in range(end - begin):
                     for k in range(filters - first):

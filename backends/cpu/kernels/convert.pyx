@@ -153,7 +153,7 @@ cdef void *conversion_data(int source, int target) noexcept nogil:
     return <void *><size_t>(source << 8 | target)
 
 
-cdef void convert_tile(char **args, const npy_intp *count, const npy_intp *steps, void *data) noexcept nogil:
+cdef void convert_tile(char **args, const npy_intp *count, const npy_intp *strides, void *data) noexcept nogil:
     convert_row(args[0], <int>(<size_t>data >> 8), count[0], <int>(<size_t>data & 0xff), args[1])
 
 

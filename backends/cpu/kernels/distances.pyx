@@ -47,8 +47,8 @@ ctypedef struct Pairs:
     npy_intp first[MAX_DIMS]           # byte strides of both operands along the dimensions of the result
     npy_intp second[MAX_DIMS]
     npy_intp n                         # length of the vectors; byte strides of both operands along them
-    npy_intp first_step
-    npy_intp second_step
+    npy_intp first_stride
+    npy_intp second_stride
 
 
 cdef double compute_distance(const char *x, const char *y, Pairs *p, floating kind) noexcept nogil:
@@ -57,14 +57,14 @@ cdef double compute_distance(const char *x, const char *y, Pairs *p, floating ki
     cdef floating eps = <floating>p.eps
     if p.measure == COSINE:
         for i in range(p.n):
-            a, b = (<floating *>(x + i * p.first_step))[0], (<floating *>(y + i * p.second_step))[0]
+            a, b = (<floating *>(x + i * p.first_stride))[0], (<floating *>(y + i * p.second_stride))[0]
             total += a * b
             norm_x += a * a
             norm_y += b * b
         norm_x, norm_y = sqrt(norm_x), sqrt(norm_y)
         return total / ((p.eps if norm_x < p.eps else norm_x) * (p.eps if norm_y < p.eps else norm_y))
     for i in range(p.n):
-        a = <floating>((<floating *>(x + i * p.first_step))[0] - (<floating *>(y + i * p.second_step))[0]) + eps
+        a = <floating>((<floating *>(x + i * p.first_stride))[0] - (<floating *>(y + i * p.second_stride))[0]) + eps
         if p.measure == EUCLIDEAN:
             total += a * a
         elif p.measure == SUM:
@@ -171,7 +171,7 @@ cdef bint set_up_vectors(PyArrayObject *a, PyArrayObject *b, int64_t dim, bint k
         return False
     set_operand_strides(&first, a, ndim, shape)
     set_operand_strides(&second, b, ndim, shape)
-    p.n, p.first_step, p.second_step = shape[axis], first.strides[axis], second.strides[axis]
+    p.n, p.first_stride, p.second_stride = shape[axis], first.strides[axis], second.strides[axis]
     p.nd = 0
     for d in range(ndim):
         if d != axis or keepdim:
@@ -231,7 +231,7 @@ cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
     p.shape[lead], p.shape[lead + 1] = dims_of(a)[na - 2], dims_of(b)[nb - 2]
     p.first[lead], p.first[lead + 1] = strides_of(a)[na - 2], 0
     p.second[lead], p.second[lead + 1] = 0, strides_of(b)[nb - 2]
-    p.n, p.first_step, p.second_step = dims_of(a)[na - 1], strides_of(a)[na - 1], strides_of(b)[nb - 1]
+    p.n, p.first_stride, p.second_stride = dims_of(a)[na - 1], strides_of(a)[na - 1], strides_of(b)[nb - 1]
     return store_distances(op, r, at, a, b, &p)
 
 

@@ -222,17 +222,17 @@ cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
 
 # ---------------------------------------------------------------- calls of a loop
 
-cdef inline int run_flat(
-    Loops loops, int scalar_type, char **args, npy_intp n, npy_intp *steps, PyArrayObject *x, PyArrayObject *y
+cdef inline int run_contiguous(
+    Loops loops, int scalar_type, char **args, npy_intp n, npy_intp *strides, PyArrayObject *x, PyArrayObject *y
 ) except -1:
     """Run the loop over `n` contiguous elements, without the GIL if `n` is large; `y` may be NULL."""
     cdef ReleasedGil gil_state = release_gil_for_arrays(n, x, y)
-    loops.function[scalar_type](args, &n, steps, loops.data[scalar_type])
+    loops.function[scalar_type](args, &n, strides, loops.data[scalar_type])
     take_gil(gil_state)
     return -1 if PyErr_Occurred() else 0
 
 
-cdef inline bint is_flat(PyArrayObject *a) noexcept nogil:
+cdef inline bint is_contiguous(PyArrayObject *a) noexcept nogil:
     return (flags_of(a) & (cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)) == (
         cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED
     )
@@ -266,22 +266,22 @@ cdef inline void copy_shape(npy_intp *shape, PyArrayObject *a) noexcept nogil:
 cdef PyObject *unary(Loops loops, Tensor x) except? NULL:
     cdef PyArrayObject *a
     cdef char *args[2]
-    cdef npy_intp steps[2]
+    cdef npy_intp strides[2]
     cdef Operand operands[2]
     cdef int kind = x.scalar_type, result_type
     cdef object result
     if not has_loop(loops, x):
         return NULL
     a = <PyArrayObject *>x.array
-    if not is_flat(a):
+    if not is_contiguous(a):
         return unary_nd(loops, kind, a) if is_aligned(a) else NULL
     result_type = loops.result_type[kind]
     result = new_array(ndim_of(a), dims_of(a), number_of_scalar_type(result_type))
     args[0] = data_of(a)
     args[1] = data_of(<PyArrayObject *>result)
-    steps[0] = item_size(kind)
-    steps[1] = item_size(result_type)
-    run_flat(loops, kind, args, size_of(a), steps, a, NULL)
+    strides[0] = item_size(kind)
+    strides[1] = item_size(result_type)
+    run_contiguous(loops, kind, args, size_of(a), strides, a, NULL)
     return new_reference(wrap_cpu(result, result_type))
 
 
@@ -308,7 +308,7 @@ cdef inline bint is_target(PyArrayObject *a) noexcept nogil:
 cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
     cdef PyArrayObject *a
     cdef char *args[2]
-    cdef npy_intp steps[2]
+    cdef npy_intp strides[2]
     cdef PyObject *result
     cdef int kind = x.scalar_type
     if not has_loop(loops, x) or loops.result_type[kind] != kind:
@@ -316,10 +316,10 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
     a = <PyArrayObject *>x.array
     if not is_target(a):
         return NULL
-    if is_flat(a):
+    if is_contiguous(a):
         args[0] = args[1] = data_of(a)
-        steps[0] = steps[1] = item_size(kind)
-        run_flat(loops, kind, args, size_of(a), steps, a, NULL)
+        strides[0] = strides[1] = item_size(kind)
+        run_contiguous(loops, kind, args, size_of(a), strides, a, NULL)
     else:
         result = unary_nd(loops, kind, a)
         cnp.PyArray_CopyInto(<cnp.ndarray>x.array, <cnp.ndarray>(<Tensor>result).array)
@@ -426,7 +426,7 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
     cdef PyArrayObject *a
     cdef PyArrayObject *b = NULL
     cdef char *args[3]
-    cdef npy_intp steps[3]
+    cdef npy_intp strides[3]
     cdef char number[16]
     cdef int kind = x.scalar_type, result_type
     cdef Other operand_type
@@ -438,23 +438,23 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
         return binary_mixed(loops, x, other)
     a = <PyArrayObject *>x.array
     result_type = loops.result_type[kind]
-    steps[0] = item_size(kind)
-    steps[2] = 1 if result_type == BOOL else steps[0]
+    strides[0] = item_size(kind)
+    strides[2] = 1 if result_type == BOOL else strides[0]
     args[0] = data_of(a)
     if operand_type == TENSOR:
         b = <PyArrayObject *>(<Tensor>other.v.o).array
-        if not is_flat(a) or not is_flat(b) or not same_shape(a, b):
+        if not is_contiguous(a) or not is_contiguous(b) or not same_shape(a, b):
             return binary_nd(loops, kind, a, b, NULL)
         args[1] = data_of(b)
-        steps[1] = steps[0]
-    elif is_flat(a):
+        strides[1] = strides[0]
+    elif is_contiguous(a):
         args[1] = number
-        steps[1] = 0
+        strides[1] = 0
     else:
         return binary_nd(loops, kind, a, NULL, number)
     result = new_array(ndim_of(a), dims_of(a), number_of_scalar_type(result_type))
     args[2] = data_of(<PyArrayObject *>result)
-    run_flat(loops, kind, args, size_of(a), steps, a, b)
+    run_contiguous(loops, kind, args, size_of(a), strides, a, b)
     return new_reference(wrap_cpu(result, result_type))
 
 
@@ -487,7 +487,7 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
     cdef PyArrayObject *a
     cdef PyArrayObject *b = NULL
     cdef char *args[3]
-    cdef npy_intp steps[3]
+    cdef npy_intp strides[3]
     cdef char number[16]
     cdef int kind = x.scalar_type
     cdef Other operand_type
@@ -501,17 +501,17 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
         return NULL
     args[0] = args[2] = data_of(a)
     args[1] = number
-    steps[0] = steps[2] = item_size(kind)
-    steps[1] = 0
+    strides[0] = strides[2] = item_size(kind)
+    strides[1] = 0
     if operand_type == TENSOR:
         b = <PyArrayObject *>(<Tensor>other.v.o).array
         args[1] = data_of(b)
         if not is_aligned(b) or (a != b and share_memory(a, b)):
             return NULL
         if ndim_of(b):
-            steps[1] = steps[0]
-    if is_flat(a) and (b == NULL or a == b or ndim_of(b) == 0):
-        run_flat(loops, kind, args, size_of(a), steps, a, b)
+            strides[1] = strides[0]
+    if is_contiguous(a) and (b == NULL or a == b or ndim_of(b) == 0):
+        run_contiguous(loops, kind, args, size_of(a), strides, a, b)
     elif not inplace_nd(loops, kind, a, b, number):
         return NULL
     wrote(x)
@@ -524,31 +524,31 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
     cdef PyArrayObject *b = NULL
     cdef PyArrayObject *result
     cdef char *args[3]
-    cdef npy_intp steps[3]
+    cdef npy_intp strides[3]
     cdef char number[16]
     cdef int kind = x.scalar_type, n = 1
     cdef Other operand_type
     if not has_loop(loops, x) or out.backend != BACKEND_CPU or out.scalar_type != loops.result_type[kind]:
         return False
     a, result = <PyArrayObject *>x.array, <PyArrayObject *>out.array
-    if not is_flat(a) or not is_flat(result) or not is_target(result) or not same_shape(a, result):
+    if not is_contiguous(a) or not is_contiguous(result) or not is_target(result) or not same_shape(a, result):
         return False
-    args[0], steps[0] = data_of(a), item_size(kind)
+    args[0], strides[0] = data_of(a), item_size(kind)
     if other != NULL:
         operand_type = read_second_operand(loops, x, other, number)
         if operand_type == NEITHER:
             return False
-        args[1], steps[1] = number, 0
+        args[1], strides[1] = number, 0
         if operand_type == TENSOR:
             b = <PyArrayObject *>(<Tensor>other.v.o).array
-            if not is_flat(b) or not same_shape(a, b) or (b != result and share_memory(b, result)):
+            if not is_contiguous(b) or not same_shape(a, b) or (b != result and share_memory(b, result)):
                 return False
-            args[1], steps[1] = data_of(b), steps[0]
+            args[1], strides[1] = data_of(b), strides[0]
         n = 2
     if a != result and share_memory(a, result):
         return False
-    args[n], steps[n] = data_of(result), item_size(out.scalar_type)
-    run_flat(loops, kind, args, size_of(a), steps, a, b)
+    args[n], strides[n] = data_of(result), item_size(out.scalar_type)
+    run_contiguous(loops, kind, args, size_of(a), strides, a, b)
     wrote(out)
     return True
 

@@ -95,15 +95,15 @@ cdef int transform(
     """
     cdef FftLoop *loop = &loops_for(kind)[LOOPS - 1 if direction == REAL_TO_COMPLEX and length % 2 else <int>direction]
     cdef npy_intp real = 4 if kind == FLOAT else 8
-    cdef npy_intp from_step = real if direction == REAL_TO_COMPLEX else 2 * real
-    cdef npy_intp to_step = real if direction == COMPLEX_TO_REAL else 2 * real
+    cdef npy_intp from_stride = real if direction == REAL_TO_COMPLEX else 2 * real
+    cdef npy_intp to_stride = real if direction == COMPLEX_TO_REAL else 2 * real
     cdef npy_intp[3] dims = [rows, n, m]
-    cdef npy_intp[5] steps = [n * from_step, 0, m * to_step, from_step, to_step]
+    cdef npy_intp[5] strides = [n * from_stride, 0, m * to_stride, from_stride, to_stride]
     cdef float single = <float>factor
     cdef char *args[3]
     args[0], args[1], args[2] = x, <char *>&single if kind == FLOAT else <char *>&factor, out
     if rows:
-        loop.function(args, dims, steps, loop.data)
+        loop.function(args, dims, strides, loop.data)
     return -1 if PyErr_Occurred() else 0
 
 

@@ -1,4 +1,4 @@
-"""Computation of the addresses of a fusion group's operands; `tile_places.pxd` describes the structures."""
+"""Computation of the addresses of a fusion group's operands; `fused_operands.pxd` describes the structures."""
 
 cimport numpy as cnp
 
@@ -126,7 +126,7 @@ cdef bint set_view_input(FusedPlan plan, ViewInput *view, IValue *r, const int32
     for k in range(view.arity):
         others[k] = &r[at[view.operands[k]]]
     init_view(&v, a)
-    if not view.read(&v, others, view.part, view.parts) or not 0 < v.nd <= MAX_RANK:
+    if not view.read(&v, others, view.result_index, view.result_count) or not 0 < v.nd <= MAX_RANK:
         return False
     memcpy(viewed.dims, v.dims, v.nd * sizeof(npy_intp))
     memcpy(viewed.strides, v.strides, v.nd * sizeof(npy_intp))

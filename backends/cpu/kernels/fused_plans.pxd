@@ -58,8 +58,8 @@ ctypedef struct ViewInput:                  # an input that is a view of another
     ReadView read
     int arity
     int operands[MAX_VIEW_ARGUMENTS]   # numbers of the inputs that are the view's arguments
-    int part
-    int parts
+    int result_index
+    int result_count
 
 ctypedef struct Schedule:              # execution order of the steps, and the buffers of their results
     int stages
@@ -72,7 +72,7 @@ ctypedef struct Schedule:              # execution order of the steps, and the b
 @cython.final
 cdef class FusedPlan:
     cdef uint32_t guards[MAX_INPUTS]
-    cdef readonly str refused          # reason why the plan cannot run; "" if it can
+    cdef readonly str unsupported_reason          # reason why the plan cannot run; "" if it can
     cdef bint runnable
     cdef readonly int64_t runs
     cdef list loops                    # keeps the memory behind the data pointers of the steps alive

@@ -270,7 +270,7 @@ cdef class FusedGroup:
             raise ValueError("the fusion group has more than sixteen views")
         for i in range(self.view_count):
             view, operands = &self.views[i], view_inputs[i].operands
-            view.input, view.part, view.parts = view_inputs[i].input, view_inputs[i].part, view_inputs[i].parts
+            view.input, view.result_index, view.result_count = view_inputs[i].input, view_inputs[i].result_index, view_inputs[i].result_count
             view.read = find_view(view_inputs[i].operator.key)
             view.arity = len(operands)
             if view.read == NULL or view.arity > MAX_VIEW_ARGUMENTS:
@@ -314,10 +314,10 @@ cdef class FusedGroup:
             stage[i] = 0
         for i in range(self.inputs):
             plan.guards[i] = guards[i]
-        plan.refused = self.choose_loops(plan) or self.choose_results(plan)
-        if not plan.refused and not self.assign_buffers(plan, stage, 1, &plan.whole):
-            plan.refused = "it needs too many buffers"
-        plan.runnable = plan.refused == ""
+        plan.unsupported_reason = self.choose_loops(plan) or self.choose_results(plan)
+        if not plan.unsupported_reason and not self.assign_buffers(plan, stage, 1, &plan.whole):
+            plan.unsupported_reason = "it needs too many buffers"
+        plan.runnable = plan.unsupported_reason == ""
         return plan
 
     cdef str choose_loops(self, FusedPlan plan):

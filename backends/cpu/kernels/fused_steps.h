@@ -40,8 +40,8 @@ ROOTS(roots_double_fma, double, WITH_FMA, 4, _mm256_loadu_pd, _mm256_storeu_pd, 
 ROOTS(roots_float_plain, float, , 4, _mm_loadu_ps, _mm_storeu_ps, _mm_sqrt_ps)
 ROOTS(roots_double_plain, double, , 2, _mm_loadu_pd, _mm_storeu_pd, _mm_sqrt_pd)
 #else
-#define FETCH(PLACE) (*(PLACE))
-#define PUT(PLACE, VALUE) (*(PLACE) = (VALUE))
+#define FETCH(ADDRESS) (*(ADDRESS))
+#define PUT(ADDRESS, VALUE) (*(ADDRESS) = (VALUE))
 ROOTS(roots_float_plain, float, , 1, FETCH, PUT, sqrtf)
 ROOTS(roots_double_plain, double, , 1, FETCH, PUT, sqrt)
 #define roots_float_fma roots_float_plain

@@ -66,14 +66,14 @@ cdef enum:
     ELEMENT_COST = 4  # cost of one element relative to a copy; determines when the GIL is released
 
 
-ctypedef struct Part:                  # one parameter with its gradient and state
+ctypedef struct ParameterState:                  # one parameter with its gradient and state
     void *data[MAX_LISTS]  # elements of the tensors, in the order of the lists; NULL for unused lists
     npy_intp n
     double step
 
 
 cdef struct Work:
-    Part *parts
+    ParameterState *parameters
     Py_ssize_t count
     npy_intp total                     # total number of elements
     int floats                         # 1 for float32 tensors, 0 for float64
@@ -124,8 +124,8 @@ cdef inline bint is_list(IValue *x, Py_ssize_t count) noexcept:
     return x.tag == TAG_OBJECT and type(<object>x.v.o) is List and (<List>x.v.o).size == count
 
 
-cdef bint collect_parts(IValue *r, const int32_t *at, const bint *used, int lists, int steps_at, list copies, Work *work) except -1:
-    """Fill in `work.parts` from the arguments; return False if an argument is unsupported."""
+cdef bint collect_parameters(IValue *r, const int32_t *at, const bint *used, int lists, int steps_at, list copies, Work *work) except -1:
+    """Fill in `work.parameters` from the arguments; return False if an argument is unsupported."""
     cdef IValue *first = &r[at[PARAMETERS]]
     cdef PyArrayObject *p
     cdef PyArrayObject *a
@@ -142,8 +142,8 @@ cdef bint collect_parts(IValue *r, const int32_t *at, const bint *used, int list
     for j in range(lists):
         if used[j] and not is_list(&r[at[j]], count):
             return False
-    work.parts = <Part *>calloc(count, sizeof(Part))
-    if work.parts == NULL:
+    work.parameters = <ParameterState *>calloc(count, sizeof(ParameterState))
+    if work.parameters == NULL:
         raise MemoryError()
     work.count = count
     work.floats = kind == FLOAT
@@ -151,7 +151,7 @@ cdef bint collect_parts(IValue *r, const int32_t *at, const bint *used, int list
         p = list_array(first, i, kind, True)
         if p == NULL:
             return False
-        work.parts[i].n = size_of(p)
+        work.parameters[i].n = size_of(p)
         work.total += size_of(p)
         for j in range(lists):
             if not used[j]:
@@ -161,8 +161,8 @@ cdef bint collect_parts(IValue *r, const int32_t *at, const bint *used, int list
                 a = contiguous_gradient(&r[at[j]], i, kind, copies)
             if a == NULL or not same_shape(a, p):
                 return False
-            work.parts[i].data[j] = data_of(a)
-        if steps_at >= 0 and not read_scalar(list_slot(r[at[steps_at]].v.o, i), &work.parts[i].step):
+            work.parameters[i].data[j] = data_of(a)
+        if steps_at >= 0 and not read_scalar(list_slot(r[at[steps_at]].v.o, i), &work.parameters[i].step):
             return False
     return True
 
@@ -200,7 +200,7 @@ cdef void unscale(Work *work) noexcept nogil:
     cdef Py_ssize_t i
     if work.scaled:
         for i in range(work.count):
-            step_unscale(work.floats, work.parts[i].data[GRADIENTS], work.parts[i].n, work.scale)
+            step_unscale(work.floats, work.parameters[i].data[GRADIENTS], work.parameters[i].n, work.scale)
 
 
 cdef int count_writes(IValue *r, const int32_t *at, const bint *used, int lists, Work *work) except -1:
@@ -231,7 +231,7 @@ cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Py_ssize_t i
     cdef list copies = []
     cdef ReleasedGil gil_state
-    work.parts = NULL
+    work.parameters = NULL
     work.total = work.count = 0
     if not read_scalar(&r[at[5]], &rule.lr) or not read_scaler(op, r, at, &work):
         return call_python_kernel(op, r, at)
@@ -244,18 +244,18 @@ cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
     used[0] = used[1] = True
     used[2] = rule.momentum != 0
     try:
-        if not collect_parts(r, at, used, 3, -1, copies, &work):
+        if not collect_parameters(r, at, used, 3, -1, copies, &work):
             return call_python_kernel(op, r, at)
         if work.skipped:
             return 0
         gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
         unscale(&work)
         for i in range(work.count):
-            step_sgd(work.floats, work.parts[i].data[0], work.parts[i].data[1], work.parts[i].data[2], work.parts[i].n, &rule)
+            step_sgd(work.floats, work.parameters[i].data[0], work.parameters[i].data[1], work.parameters[i].data[2], work.parameters[i].n, &rule)
         take_gil(gil_state)
         return count_writes(r, at, used, 3, &work)
     finally:
-        free(work.parts)
+        free(work.parameters)
 
 
 cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled) except -1:
@@ -265,12 +265,12 @@ cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled
     """
     cdef AdamRule rule
     cdef Work work
-    cdef Part *part
+    cdef ParameterState *state
     cdef bint used[5]
     cdef Py_ssize_t i
     cdef list copies = []
     cdef ReleasedGil gil_state
-    work.parts = NULL
+    work.parameters = NULL
     work.total = work.count = 0
     if not read_scalar(&r[at[6]], &rule.lr) or not read_scaler(op, r, at, &work):
         return call_python_kernel(op, r, at)
@@ -284,21 +284,21 @@ cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled
     used[0] = used[1] = used[2] = used[3] = True
     used[4] = rule.amsgrad
     try:
-        if not collect_parts(r, at, used, 5, 5, copies, &work):
+        if not collect_parameters(r, at, used, 5, 5, copies, &work):
             return call_python_kernel(op, r, at)
         if work.skipped:
             return 0
         gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
         unscale(&work)
         for i in range(work.count):
-            part = &work.parts[i]
+            state = &work.parameters[i]
             step_adam(
-                work.floats, part.data[0], part.data[1], part.data[2], part.data[3], part.data[4], part.n, part.step, &rule
+                work.floats, state.data[0], state.data[1], state.data[2], state.data[3], state.data[4], state.n, state.step, &rule
             )
         take_gil(gil_state)
         return count_writes(r, at, used, 5, &work)
     finally:
-        free(work.parts)
+        free(work.parameters)
 
 
 cdef int fused_adam(Operator op, IValue *r, const int32_t *at) except -1:
@@ -315,12 +315,12 @@ cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
     """
     cdef AdagradRule rule
     cdef Work work
-    cdef Part *part
+    cdef ParameterState *state
     cdef bint used[3]
     cdef Py_ssize_t i
     cdef list copies = []
     cdef ReleasedGil gil_state
-    work.parts = NULL
+    work.parameters = NULL
     work.total = work.count = 0
     if not read_scalar(&r[at[4]], &rule.lr) or not read_scaler(op, r, at, &work):
         return call_python_kernel(op, r, at)
@@ -330,19 +330,19 @@ cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
     rule.maximize = r[at[8]].v.i != 0
     used[0] = used[1] = used[2] = True
     try:
-        if not collect_parts(r, at, used, 3, 3, copies, &work):
+        if not collect_parameters(r, at, used, 3, 3, copies, &work):
             return call_python_kernel(op, r, at)
         if work.skipped:
             return 0
         gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
         unscale(&work)
         for i in range(work.count):
-            part = &work.parts[i]
-            step_adagrad(work.floats, part.data[0], part.data[1], part.data[2], part.n, part.step, &rule)
+            state = &work.parameters[i]
+            step_adagrad(work.floats, state.data[0], state.data[1], state.data[2], state.n, state.step, &rule)
         take_gil(gil_state)
         return count_writes(r, at, used, 3, &work)
     finally:
-        free(work.parts)
+        free(work.parameters)
 
 
 register_kernel("aten::_fused_sgd_", fused_sgd)

@@ -55,7 +55,7 @@ cdef void pack_columns(
         else:
             for v in range(vectors):
                 if v < whole and b.flag != AS_IT_IS:
-                    kernels.turn_vector(depth, data + (column + v * lanes) * b.pitch + k, b.pitch, to + v * lanes, <int>step)
+                    kernels.transpose_vector(depth, data + (column + v * lanes) * b.pitch + k, b.pitch, to + v * lanes, <int>step)
                     continue
                 for i in range(depth):
                     for c in range(v * lanes, (v + 1) * lanes):
@@ -88,8 +88,8 @@ cdef void run_panel(
     product.
     """
     cdef int64_t lanes = kernels.lanes, vectors = (columns + lanes - 1) // lanes, wide = vectors * lanes, rows, r, c
-    cdef int64_t a_row = a.pitch if a.flag == AS_IT_IS else 1, a_step = 1 if a.flag == AS_IT_IS else a.pitch
-    cdef real *left = <real *>a.data + row * a_row + k * a_step
+    cdef int64_t a_row = a.pitch if a.flag == AS_IT_IS else 1, a_stride = 1 if a.flag == AS_IT_IS else a.pitch
+    cdef real *left = <real *>a.data + row * a_row + k * a_stride
     cdef real *bias = NULL
     cdef double alpha = 1
     cdef real edge[8 * 48]             # a tile whose columns do not fill the vectors, and its bias
@@ -115,7 +115,7 @@ cdef void run_panel(
             for r in range(rows):
                 for c in range(columns):
                     edge[r * wide + c] = out[r * pitch + c]
-        kernels.part[kind][vectors - 1](depth, left, packed, to, pitch if whole else wide, k > 0, a_row, a_step, alpha, bias)
+        kernels.part[kind][vectors - 1](depth, left, packed, to, pitch if whole else wide, k > 0, a_row, a_stride, alpha, bias)
         if not whole:
             for r in range(rows):
                 for c in range(columns):

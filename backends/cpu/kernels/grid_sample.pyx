@@ -103,16 +103,16 @@ cdef void sample_bilinear(const floating *x, const floating *grid, Sampling *s, 
     cdef npy_intp columns[2]
     cdef floating across[2]
     cdef floating along[2]
-    cdef floating x_place, y_place, left, top, total, one = 1, value
+    cdef floating x_position, y_position, left, top, total, one = 1, value
     cdef npy_intp p, c, n = s.height * s.width
     cdef int i
     cdef bint inside
     for p in range(s.positions):
-        x_place = grid_position[floating](grid[2 * p], s.width, s)
-        y_place = grid_position[floating](grid[2 * p + 1], s.height, s)
-        left, top = <floating>floor(x_place), <floating>floor(y_place)
-        along[0], along[1] = left + one - x_place, x_place - left
-        across[0], across[1] = top + one - y_place, y_place - top
+        x_position = grid_position[floating](grid[2 * p], s.width, s)
+        y_position = grid_position[floating](grid[2 * p + 1], s.height, s)
+        left, top = <floating>floor(x_position), <floating>floor(y_position)
+        along[0], along[1] = left + one - x_position, x_position - left
+        across[0], across[1] = top + one - y_position, y_position - top
         columns[0], columns[1] = cell_index[floating](left, s.width), cell_index[floating](left + one, s.width)
         rows[0], rows[1] = cell_index[floating](top, s.height), cell_index[floating](top + one, s.height)
         inside = True

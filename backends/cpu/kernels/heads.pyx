@@ -116,7 +116,7 @@ cdef class Heads:
     cdef char *out
     cdef int nd  # number of leading dimensions; their strides in query, keys, values and mask follow
     cdef npy_intp dims[MAX_DIMS]
-    cdef npy_intp steps[4][MAX_DIMS]
+    cdef npy_intp strides[4][MAX_DIMS]
     cdef int64_t count                 # number of heads
     cdef Masking masking
     cdef bint causal
@@ -186,10 +186,10 @@ cdef class Heads:
         cdef Panels packed_keys, packed_values
         cdef int d = self.nd - 1
         while d >= 0:
-            query.data += left % self.dims[d] * self.steps[0][d]
-            k.data += left % self.dims[d] * self.steps[1][d]
-            v.data += left % self.dims[d] * self.steps[2][d]
-            mask += left % self.dims[d] * self.steps[3][d]
+            query.data += left % self.dims[d] * self.strides[0][d]
+            k.data += left % self.dims[d] * self.strides[1][d]
+            v.data += left % self.dims[d] * self.strides[2][d]
+            mask += left % self.dims[d] * self.strides[3][d]
             left //= self.dims[d]
             d -= 1
         if not self.few_scores:
@@ -240,28 +240,28 @@ cdef bint set_stack_strides(Heads h, int which, PyArrayObject *a, int own) excep
         return False
     for d in range(h.nd):
         at = d - h.nd + ndim_of(a) - own
-        h.steps[which][d] = 0
+        h.strides[which][d] = 0
         if at >= 0 and dims_of(a)[at] != 1:
             if dims_of(a)[at] != h.dims[d]:
                 return False
-            h.steps[which][d] = strides_of(a)[at]
+            h.strides[which][d] = strides_of(a)[at]
     return True
 
 
 cdef bint set_mask(Heads h, PyArrayObject *mask) except -1:
     """Store the mask and its strides; return False if it does not broadcast to the scores."""
     cdef npy_intp lengths[2]
-    cdef npy_intp steps[2]
+    cdef npy_intp strides[2]
     cdef int nd = ndim_of(mask), i, at
     lengths[0], lengths[1] = h.query.rows, h.keys.columns
     for i in range(2):
         at = nd - 2 + i
-        steps[i] = 0
+        strides[i] = 0
         if at >= 0 and dims_of(mask)[at] != 1:
             if dims_of(mask)[at] != lengths[i]:
                 return False
-            steps[i] = strides_of(mask)[at]
-    h.mask, h.down, h.right = data_of(mask), steps[0], steps[1]
+            strides[i] = strides_of(mask)[at]
+    h.mask, h.down, h.right = data_of(mask), strides[0], strides[1]
     return set_stack_strides(h, 3, mask, min(nd, 2))
 
 

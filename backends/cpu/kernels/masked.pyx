@@ -38,20 +38,20 @@ cnp.import_array()
 # ---------------------------------------------------------------- elementwise selection
 
 cdef void select_elements(
-    const uint8_t *mask, npy_intp n, const element *x, npy_intp x_step, const element *y, npy_intp y_step, element *out
+    const uint8_t *mask, npy_intp n, const element *x, npy_intp x_stride, const element *y, npy_intp y_stride, element *out
 ) noexcept nogil:
     """Compute out[i] = x[i] if mask[i] else y[i]; x_step and y_step are 1, or 0 for a scalar operand."""
     cdef npy_intp i
     cdef element one
-    if x_step == 0:
+    if x_stride == 0:
         one = x[0]
-        if y_step == 0:
+        if y_stride == 0:
             for i in range(n):
                 out[i] = one if mask[i] else y[0]
         else:
             for i in range(n):
                 out[i] = one if mask[i] else y[i]
-    elif y_step == 0:
+    elif y_stride == 0:
         one = y[0]
         for i in range(n):
             out[i] = x[i] if mask[i] else one
@@ -61,7 +61,7 @@ cdef void select_elements(
 
 
 cdef int store_selected(
-    Operator op, IValue *r, const int32_t *at, int kind, PyArrayObject *mask, char *x, npy_intp x_step, char *y, npy_intp y_step
+    Operator op, IValue *r, const int32_t *at, int kind, PyArrayObject *mask, char *x, npy_intp x_stride, char *y, npy_intp y_stride
 ) except -1:
     cdef object result = new_like(mask, kind)
     cdef char *out = data_of(<PyArrayObject *>result)
@@ -70,13 +70,13 @@ cdef int store_selected(
     cdef npy_intp n = size_of(mask)
     cdef ReleasedGil gil_state = leave_gil(n, r, at, op.nargs)
     if width == 4:
-        select_elements[four_bytes](m, n, <four_bytes *>x, x_step, <four_bytes *>y, y_step, <four_bytes *>out)
+        select_elements[four_bytes](m, n, <four_bytes *>x, x_stride, <four_bytes *>y, y_stride, <four_bytes *>out)
     elif width == 8:
-        select_elements[eight_bytes](m, n, <eight_bytes *>x, x_step, <eight_bytes *>y, y_step, <eight_bytes *>out)
+        select_elements[eight_bytes](m, n, <eight_bytes *>x, x_stride, <eight_bytes *>y, y_stride, <eight_bytes *>out)
     elif width == 2:
-        select_elements[two_bytes](m, n, <two_bytes *>x, x_step, <two_bytes *>y, y_step, <two_bytes *>out)
+        select_elements[two_bytes](m, n, <two_bytes *>x, x_stride, <two_bytes *>y, y_stride, <two_bytes *>out)
     else:
-        select_elements[int8_t](m, n, <int8_t *>x, x_step, <int8_t *>y, y_step, <int8_t *>out)
+        select_elements[int8_t](m, n, <int8_t *>x, x_stride, <int8_t *>y, y_stride, <int8_t *>out)
     take_gil(gil_state)
     return set_result(&r[at[op.nargs]], result, kind)
 
@@ -101,11 +101,11 @@ cdef bint store_exact_scalar(IValue *number, int kind, char *out) noexcept:
     return False
 
 
-cdef void select_strided(char **args, npy_intp n, const npy_intp *steps, element of_width) noexcept nogil:
+cdef void select_strided(char **args, npy_intp n, const npy_intp *strides, element of_width) noexcept nogil:
     """Select between operands with any byte strides; `args` are mask, x, y and out."""
-    if steps[0] == 1 and steps[3] == sizeof(element) and steps[1] in (0, sizeof(element)) and steps[2] in (0, sizeof(element)):
+    if strides[0] == 1 and strides[3] == sizeof(element) and strides[1] in (0, sizeof(element)) and strides[2] in (0, sizeof(element)):
         select_elements[element](
-            <uint8_t *>args[0], n, <element *>args[1], steps[1] != 0, <element *>args[2], steps[2] != 0, <element *>args[3]
+            <uint8_t *>args[0], n, <element *>args[1], strides[1] != 0, <element *>args[2], strides[2] != 0, <element *>args[3]
         )
         return
     cdef npy_intp i
@@ -115,22 +115,22 @@ cdef void select_strided(char **args, npy_intp n, const npy_intp *steps, element
     cdef char *out = args[3]
     for i in range(n):
         (<element *>out)[0] = (<element *>x)[0] if mask[0] else (<element *>y)[0]
-        mask += steps[0]
-        x += steps[1]
-        y += steps[2]
-        out += steps[3]
+        mask += strides[0]
+        x += strides[1]
+        y += strides[2]
+        out += strides[3]
 
-cdef void select_1(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    select_strided[int8_t](args, n[0], steps, 0)
+cdef void select_1(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
+    select_strided[int8_t](args, n[0], strides, 0)
 
-cdef void select_2(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    select_strided[two_bytes](args, n[0], steps, 0)
+cdef void select_2(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
+    select_strided[two_bytes](args, n[0], strides, 0)
 
-cdef void select_4(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    select_strided[four_bytes](args, n[0], steps, 0)
+cdef void select_4(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
+    select_strided[four_bytes](args, n[0], strides, 0)
 
-cdef void select_8(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    select_strided[eight_bytes](args, n[0], steps, 0)
+cdef void select_8(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
+    select_strided[eight_bytes](args, n[0], strides, 0)
 
 
 cdef Loop selection_loop(npy_intp width) noexcept:

@@ -65,9 +65,9 @@ cdef class Job:
     cdef Panels panels
     # number of products in the stack; the next fields are strides in bytes from one product to the next
     cdef int64_t count
-    cdef int64_t left_step
-    cdef int64_t right_step
-    cdef int64_t out_step
+    cdef int64_t left_batch_stride
+    cdef int64_t right_batch_stride
+    cdef int64_t out_batch_stride
     cdef int64_t left_strides[2]       # byte strides of the left matrix, for np.matmul's loop
     cdef int64_t right_strides[2]
     cdef int64_t rows                  # rows and columns of a task

@@ -315,9 +315,9 @@ cdef class Job:
             column = task % self.column_tasks * self.columns
             row_end = min(row + self.rows, self.left.rows)
             column_end = min(column + self.columns, self.right.columns)
-            left.data = self.left.data + item * self.left_step
-            right.data = self.right.data + item * self.right_step
-            out = self.out + item * self.out_step
+            left.data = self.left.data + item * self.left_batch_stride
+            right.data = self.right.data + item * self.right_batch_stride
+            out = self.out + item * self.out_batch_stride
             if self.algorithm == BY_ROWS:
                 if task % self.column_tasks == self.column_tasks - 1:
                     column_end = self.right.columns
@@ -356,15 +356,15 @@ cdef class Job:
 
     cdef void run_loop(self, Matrix *left, Matrix *right, char *out) noexcept nogil:
         cdef npy_intp sizes[4]
-        cdef npy_intp steps[9]
+        cdef npy_intp strides[9]
         cdef char *args[3]
         sizes[0], sizes[1], sizes[2], sizes[3] = 1, left.rows, left.columns, right.columns
-        steps[0] = steps[1] = steps[2] = 0
-        steps[3], steps[4] = self.left_strides[0], self.left_strides[1]
-        steps[5], steps[6] = self.right_strides[0], self.right_strides[1]
-        steps[7], steps[8] = self.pitch * self.itemsize, self.itemsize
+        strides[0] = strides[1] = strides[2] = 0
+        strides[3], strides[4] = self.left_strides[0], self.left_strides[1]
+        strides[5], strides[6] = self.right_strides[0], self.right_strides[1]
+        strides[7], strides[8] = self.pitch * self.itemsize, self.itemsize
         args[0], args[1], args[2] = left.data, right.data, out
-        matmul_loop[self.kind](args, sizes, steps, NULL)
+        matmul_loop[self.kind](args, sizes, strides, NULL)
 
 
 seal(Job)
@@ -463,7 +463,7 @@ cdef Job make_job(object a, object b, object c):
     job.algorithm = choose_algorithm(job.kind, &job.left, &job.right, 0)
     job.itemsize, job.out, job.pitch = ITEM_SIZES[job.kind], data_of(<PyArrayObject *>c), job.right.columns
     job.finish.alpha, job.beta, job.count = 1, 0, 1
-    job.left_step = job.right_step = job.out_step = 0
+    job.left_batch_stride = job.right_batch_stride = job.out_batch_stride = 0
     job.divide()
     return job
 
@@ -522,13 +522,13 @@ cdef object ensure_blas_layout(object a, int kind):
 ctypedef struct Stacks:                # the leading dimensions of both operands and the product
     int n                              # number of dimensions after adjacent ones are merged; at least one
     npy_intp dims[MAX_DIMS]
-    npy_intp steps[3][MAX_DIMS]        # byte strides of the three arrays
+    npy_intp strides[3][MAX_DIMS]        # byte strides of the three arrays
 
 
 cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
     """Read the leading dimensions into `s`; return False if an operand does not broadcast to the product."""
     cdef PyArrayObject **arrays = [x, y, z]
-    cdef npy_intp step[3]
+    cdef npy_intp stride[3]
     cdef npy_intp length
     cdef int d, k, own
     cdef bint even
@@ -538,26 +538,26 @@ cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObje
         length = dims_of(z)[d]
         for k in range(3):
             own = d - ndim_of(z) + ndim_of(arrays[k])
-            step[k] = 0
+            stride[k] = 0
             if own >= 0 and dims_of(arrays[k])[own] != 1:
                 if dims_of(arrays[k])[own] != length:
                     return False
-                step[k] = strides_of(arrays[k])[own]
+                stride[k] = strides_of(arrays[k])[own]
         if length == 1:
             continue
         even = s.dims[s.n - 1] == 1
         if not even:
             even = True
             for k in range(3):
-                even = even and s.steps[k][s.n - 1] == step[k] * length
+                even = even and s.strides[k][s.n - 1] == stride[k] * length
             if not even:
                 s.n += 1
                 s.dims[s.n - 1] = 1
         s.dims[s.n - 1] *= length
         for k in range(3):
-            s.steps[k][s.n - 1] = step[k]
+            s.strides[k][s.n - 1] = stride[k]
     if s.dims[0] == 1:
-        s.steps[0][0] = s.steps[1][0] = s.steps[2][0] = 0
+        s.strides[0][0] = s.strides[1][0] = s.strides[2][0] = 0
     return True
 
 
@@ -566,14 +566,14 @@ cdef bint next_stack(Stacks *s, npy_intp *index, char **left, char **right, char
     cdef int d = s.n - 2
     while d >= 0:
         index[d] += 1
-        left[0] += s.steps[0][d]
-        right[0] += s.steps[1][d]
-        out[0] += s.steps[2][d]
+        left[0] += s.strides[0][d]
+        right[0] += s.strides[1][d]
+        out[0] += s.strides[2][d]
         if index[d] < s.dims[d]:
             return True
-        left[0] -= s.steps[0][d] * s.dims[d]
-        right[0] -= s.steps[1][d] * s.dims[d]
-        out[0] -= s.steps[2][d] * s.dims[d]
+        left[0] -= s.strides[0][d] * s.dims[d]
+        right[0] -= s.strides[1][d] * s.dims[d]
+        out[0] -= s.strides[2][d] * s.dims[d]
         index[d] = 0
         d -= 1
     return False
@@ -589,7 +589,7 @@ cdef int run_stacks(
     cdef GemmAlgorithm algorithm = choose_algorithm(kind, left, right, beta)
     cdef char *out = data_of(<PyArrayObject *>c)
     cdef Job job
-    if packed is not None and (beta != 0 or s.steps[1][last] != 0 or not panels_match(&packed.panels, right, panel_width(algorithm, kind == 1))):
+    if packed is not None and (beta != 0 or s.strides[1][last] != 0 or not panels_match(&packed.panels, right, panel_width(algorithm, kind == 1))):
         packed = None
     for d in range(s.n):
         total *= s.dims[d]
@@ -604,7 +604,7 @@ cdef int run_stacks(
     job.kind, job.itemsize, job.left, job.right = kind, ITEM_SIZES[kind], left[0], right[0]
     job.out, job.pitch, job.finish, job.beta = out, pitch, finish[0], beta
     job.set_panels(packed)
-    job.count, job.left_step, job.right_step, job.out_step = s.dims[last], s.steps[0][last], s.steps[1][last], s.steps[2][last]
+    job.count, job.left_batch_stride, job.right_batch_stride, job.out_batch_stride = s.dims[last], s.strides[0][last], s.strides[1][last], s.strides[2][last]
     job.divide()
     if not job.limited:
         return run_job(job, s, total)
@@ -667,12 +667,12 @@ cdef void run_small(
                 gemm(kind, &x, &y, out, pitch, finish.alpha, beta)
             if finish.epilogue != NULL:
                 finish.epilogue(finish.context, kind == 1, out, pitch, 0, 0, x.rows, pitch)
-            x.data += s.steps[0][last]
-            y.data += s.steps[1][last]
-            out += s.steps[2][last]
-        x.data -= s.steps[0][last] * s.dims[last]
-        y.data -= s.steps[1][last] * s.dims[last]
-        out -= s.steps[2][last] * s.dims[last]
+            x.data += s.strides[0][last]
+            y.data += s.strides[1][last]
+            out += s.strides[2][last]
+        x.data -= s.strides[0][last] * s.dims[last]
+        y.data -= s.strides[1][last] * s.dims[last]
+        out -= s.strides[2][last] * s.dims[last]
         if not next_stack(s, index, &x.data, &y.data, &out):
             break
     take_gil(gil_state)

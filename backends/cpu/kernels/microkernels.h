@@ -12,7 +12,7 @@ typedef void (*TileKernel)(ptrdiff_t depth, const void *a, const void *b, void *
 /* Like TileKernel for an unpacked `a`: element k of row r is a[r * a_row + k * a_step]. The sums are
    multiplied by alpha; `bias`, a row of `vectors` vectors or NULL, is added to each row. */
 typedef void (*PartKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add,
-                           ptrdiff_t a_row, ptrdiff_t a_step, double alpha, const void *bias);
+                           ptrdiff_t a_row, ptrdiff_t a_stride, double alpha, const void *bias);
 /* Like TileKernel for an unpacked `b`: vector v of step k is from[offset[k] + v * lanes]. */
 typedef void (*ReachKernel)(ptrdiff_t depth, const void *a, const void *from, const int64_t *offset, void *c,
                             ptrdiff_t pitch, int add);
@@ -31,10 +31,10 @@ typedef void (*PackKernel)(ptrdiff_t depth, const void *from, const int64_t *off
    one row per vector lane; consecutive columns of the output are `count` elements apart. */
 typedef void (*CopyKernel)(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count);
 /* c = alpha * a @ b + bias (a row or NULL) with m rows and n columns. Element k of row r of a is
-   a[r * a_row + k * a_step]. In `along`, `b_next` is the distance in elements between columns of b, and
-   a_step must be 1. In `across`, it is the distance between rows of b, and n must be at least one vector. In
+   a[r * a_row + k * a_stride]. In `along`, `b_next` is the distance in elements between columns of b, and
+   a_stride must be 1. In `across`, it is the distance between rows of b, and n must be at least one vector. In
    `packed`, b consists of panels of one vector of columns. */
-typedef void (*RowsKernel)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *a, ptrdiff_t a_row, ptrdiff_t a_step,
+typedef void (*RowsKernel)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *a, ptrdiff_t a_row, ptrdiff_t a_stride,
                            const void *b, ptrdiff_t b_next, double alpha, const void *bias, void *c, ptrdiff_t pitch);
 
 typedef struct {
@@ -45,7 +45,7 @@ typedef struct {
     TapKernel taps;
     SumKernel tap_sums;
     PackKernel pack;
-    CopyKernel copy_rows, turn_rows, copy_vectors, turn_vector;
+    CopyKernel copy_rows, transpose_rows, copy_vectors, transpose_vector;
     RowsKernel along, across, packed;
 } Kernels;
 

@@ -32,9 +32,9 @@ cdef extern from "microkernels.h":
         SumKernel tap_sums
         PackKernel pack
         CopyKernel copy_rows
-        CopyKernel turn_rows
+        CopyKernel transpose_rows
         CopyKernel copy_vectors
-        CopyKernel turn_vector
+        CopyKernel transpose_vector
         RowsKernel along
         RowsKernel across
         RowsKernel packed

@@ -39,7 +39,7 @@ cdef extern from *:
         return largest ? f->argmax(data, n, place, a) : f->argmin(data, n, place, a);
     }
     """
-    int extreme_index(bint largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) noexcept nogil
+    int extreme_index(bint largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *index) noexcept nogil
 
 cdef extern from "columnwise_minmax.h" nogil:
     # Arguments: (largest, x, rows, columns, values or NULL, indices).
@@ -57,25 +57,25 @@ cdef Loops _minimum = ufunc_loops("minimum")
 
 cdef void reduce_by_loop(Loop loop, char *x, npy_intp width, Shape *s, char *out) noexcept nogil:
     cdef char *args[3]
-    cdef npy_intp steps[3]
+    cdef npy_intp strides[3]
     cdef npy_intp o, i, count
     for o in range(s.outer):
         memcpy(out, x, s.inner * width)
         if s.inner == 1 or s.inner * 4 < s.n:  # for few columns, each column is reduced separately
-            steps[0] = steps[2] = 0
-            steps[1] = width * s.inner
+            strides[0] = strides[2] = 0
+            strides[1] = width * s.inner
             count = s.n - 1
             for i in range(s.inner):
                 args[0] = args[2] = out + i * width
                 args[1] = x + (s.inner + i) * width
                 if count:
-                    loop(args, &count, steps, NULL)
+                    loop(args, &count, strides, NULL)
         else:
-            steps[0] = steps[1] = steps[2] = width
+            strides[0] = strides[1] = strides[2] = width
             for i in range(1, s.n):
                 args[0] = args[2] = out
                 args[1] = x + i * s.inner * width
-                loop(args, &s.inner, steps, NULL)
+                loop(args, &s.inner, strides, NULL)
         x += s.n * s.inner * width
         out += s.inner * width
 

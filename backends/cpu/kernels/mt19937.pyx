@@ -307,12 +307,12 @@ cdef class MersenneTwister:
 
     cdef double binomial_by_gaps(self, double count, double prob) noexcept:
         """Draw a binomial sample by adding geometric gaps between successes."""
-        cdef double sum = 0, count_found = 0, scale = log1p(-prob)
+        cdef double sum = 0, draws = 0, scale = log1p(-prob)
         while True:
             sum += ceil(log(self.uniform_double()) / scale)
             if sum > count:
-                return count_found
-            count_found += 1
+                return draws
+            draws += 1
 
     cdef double binomial_by_rejection(self, double count, double prob) noexcept:
         """Draw a binomial sample by Hörmann's transformed rejection (BTRS, 1993)."""

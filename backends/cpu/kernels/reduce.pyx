@@ -202,8 +202,8 @@ cdef double reduce_row(Reduction reduction, const floating *x, npy_intp n, doubl
 
 # ---------------------------------------------------------------- floating columns
 
-cdef void column_sums(const floating *x, npy_intp n, npy_intp step, npy_intp width, double *total) noexcept nogil:
-    """Compute the sums of `width` <= TILE columns of `n` rows; rows are `step` elements apart."""
+cdef void column_sums(const floating *x, npy_intp n, npy_intp stride, npy_intp width, double *total) noexcept nogil:
+    """Compute the sums of `width` <= TILE columns of `n` rows; rows are `stride` elements apart."""
     cdef floating part[TILE]
     cdef npy_intp i = 0, j, until
     for j in range(width):
@@ -214,14 +214,14 @@ cdef void column_sums(const floating *x, npy_intp n, npy_intp step, npy_intp wid
             part[j] = 0
         while i < until:
             for j in range(width):
-                part[j] += x[i * step + j]
+                part[j] += x[i * stride + j]
             i += 1
         for j in range(width):
             total[j] += part[j]
 
 
 cdef void column_squares(
-    const floating *x, npy_intp n, npy_intp step, npy_intp width, const floating *mean, bint about_mean, double *total
+    const floating *x, npy_intp n, npy_intp stride, npy_intp width, const floating *mean, bint about_mean, double *total
 ) noexcept nogil:
     cdef floating part[TILE]
     cdef floating first[TILE]
@@ -236,7 +236,7 @@ cdef void column_squares(
             part[j] = 0
         while i < until:
             for j in range(width):
-                off = x[i * step + j] - mean[j]
+                off = x[i * stride + j] - mean[j]
                 part[j] += off * off
                 first[j] += off
             i += 1
@@ -248,7 +248,7 @@ cdef void column_squares(
 
 
 cdef void reduce_columns(
-    Reduction reduction, const floating *x, npy_intp n, npy_intp step, npy_intp width, double correction, floating *out
+    Reduction reduction, const floating *x, npy_intp n, npy_intp stride, npy_intp width, double correction, floating *out
 ) noexcept nogil:
     """Reduce each of `width` columns."""
     cdef double total[TILE]
@@ -260,16 +260,16 @@ cdef void reduce_columns(
             out[j] = x[j]
         for i in range(1, n):
             for j in range(width):
-                out[j] *= x[i * step + j]
+                out[j] *= x[i * stride + j]
         return
     if reduction == NORM:
         for j in range(width):
             mean[j] = 0
-        column_squares(x, n, step, width, mean, False, total)
+        column_squares(x, n, stride, width, mean, False, total)
         for j in range(width):
             out[j] = <floating>sqrt(total[j])
         return
-    column_sums(x, n, step, width, total)
+    column_sums(x, n, stride, width, total)
     if reduction == SUM:
         for j in range(width):
             out[j] = <floating>total[j]
@@ -280,7 +280,7 @@ cdef void reduce_columns(
         for j in range(width):
             out[j] = mean[j]
         return
-    column_squares(x, n, step, width, mean, True, total)
+    column_squares(x, n, stride, width, mean, True, total)
     left = left if left > 0 else 0
     for j in range(width):
         out[j] = <floating>(sqrt(total[j] / left) if reduction == DEVIATION else total[j] / left)

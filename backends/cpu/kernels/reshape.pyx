@@ -67,19 +67,19 @@ cdef bint fit_strides(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *
     with the innermost.
     """
     cdef int i = ndim_of(a) - 1, j = nd - 1
-    cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a), run = 1, filled = 1
+    cdef npy_intp stride = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a), run = 1, filled = 1
     while True:
         while i >= 0 and dims_of(a)[i] == 1:
             i -= 1
         if i >= 0:
-            run, step = dims_of(a)[i], strides_of(a)[i]
+            run, stride = dims_of(a)[i], strides_of(a)[i]
             i -= 1
-            while i >= 0 and (dims_of(a)[i] == 1 or strides_of(a)[i] == step * run):
+            while i >= 0 and (dims_of(a)[i] == 1 or strides_of(a)[i] == stride * run):
                 run *= dims_of(a)[i]
                 i -= 1
             filled = 1
         while j >= 0 and (filled < run or dims[j] == 1):
-            strides[j] = step * filled
+            strides[j] = stride * filled
             filled *= dims[j]
             j -= 1
         if filled != run:
@@ -152,17 +152,17 @@ cdef int unflatten(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List sizes = <List>r[at[2]].v.o
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
-    cdef npy_intp step
+    cdef npy_intp stride
     cdef int axis = -1 if a == NULL else wrap_dim(r[at[1]].v.i, ndim_of(a)), i, more
     if axis < 0 or sizes.size == 0 or ndim_of(a) - 1 + sizes.size > MAX_DIMS:
         return call_python_kernel(op, r, at)
     if not read_sizes(sizes, dims_of(a)[axis], dims + axis):
         return call_python_kernel(op, r, at)
     more = <int>sizes.size - 1
-    step = strides_of(a)[axis]
+    stride = strides_of(a)[axis]
     for i in range(axis + more, axis - 1, -1):
-        strides[i] = step
-        step *= dims[i]
+        strides[i] = stride
+        stride *= dims[i]
     for i in range(ndim_of(a)):
         if i != axis:
             dims[i + (more if i > axis else 0)] = dims_of(a)[i]

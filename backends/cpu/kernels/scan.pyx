@@ -36,7 +36,7 @@ ctypedef fused scanned:
 
 
 cdef void scan_columns(
-    bint product, const scanned *x, npy_intp n, npy_intp step, npy_intp width, scanned *out
+    bint product, const scanned *x, npy_intp n, npy_intp stride, npy_intp width, scanned *out
 ) noexcept nogil:
     """Scan each of `width` columns; rows are `step` elements apart."""
     cdef double total[COLUMNS]
@@ -57,8 +57,8 @@ cdef void scan_columns(
             for j in range(width):
                 total[j] += x[j]
                 out[j] = <scanned>total[j]
-        x += step
-        out += step
+        x += stride
+        out += stride
 
 
 cdef void scan(bint product, const scanned *x, npy_intp outer, npy_intp n, npy_intp inner, scanned *out) noexcept nogil:

@@ -6,10 +6,10 @@ from ts._core.tensor.ndarray cimport PyArrayObject
 from ts.backends.cpu.kernels.walk cimport Loop
 
 cdef extern from "short_floats.h" nogil:
-    # Convert n elements that are `step` bytes apart, bfloat16 if `brain` else float16, to contiguous float32
+    # Convert n elements that are `stride` bytes apart, bfloat16 if `brain` else float16, to contiguous float32
     # (`widen`) and back (`shorten`).
-    void widen(const char *x, npy_intp step, npy_intp n, int brain, float *out)
-    void shorten(const float *x, npy_intp n, int brain, char *out, npy_intp step)
+    void widen(const char *x, npy_intp stride, npy_intp n, int brain, float *out)
+    void shorten(const float *x, npy_intp n, int brain, char *out, npy_intp stride)
 
 cdef enum:
     BFLOAT16 = 15                      # ScalarType of bfloat16
@@ -24,7 +24,7 @@ ctypedef struct Widened:               # the float32 loop that `run_half_tiles` 
 
 
 # Loop that converts operands to float32 tile by tile, runs the float32 loop, and rounds the results once.
-cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil
+cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil
 
 # Return whether a half-precision ScalarType represents a number exactly. Rounding such a number early does
 # not change results.

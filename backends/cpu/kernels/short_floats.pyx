@@ -32,45 +32,45 @@ cdef bint is_half_number(int number) noexcept:
 
 # Unary loops, which `walk` calls with contiguous results.
 
-cdef void float16_to_float32(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    widen(args[0], steps[0], n[0], False, <float *>args[1])
+cdef void float16_to_float32(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
+    widen(args[0], strides[0], n[0], False, <float *>args[1])
 
-cdef void bfloat16_to_float32(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    widen(args[0], steps[0], n[0], True, <float *>args[1])
+cdef void bfloat16_to_float32(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
+    widen(args[0], strides[0], n[0], True, <float *>args[1])
 
-cdef void float32_to_float16(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    shorten(<const float *>args[0], n[0], False, args[1], steps[1])
+cdef void float32_to_float16(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
+    shorten(<const float *>args[0], n[0], False, args[1], strides[1])
 
-cdef void float32_to_bfloat16(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    shorten(<const float *>args[0], n[0], True, args[1], steps[1])
+cdef void float32_to_bfloat16(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
+    shorten(<const float *>args[0], n[0], True, args[1], strides[1])
 
 
-cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     cdef Widened *to = <Widened *>data
     cdef float scratch[3][TILE]
     cdef char *wide[3]
-    cdef npy_intp wide_steps[3]
+    cdef npy_intp wide_strides[3]
     cdef npy_intp i = 0, count
     cdef int k, last = to.arity
     for k in range(last + 1):
         wide[k] = <char *>scratch[k]
-        wide_steps[k] = sizeof(float)
+        wide_strides[k] = sizeof(float)
     for k in range(last):
-        if steps[k] == 0:              # a scalar operand
+        if strides[k] == 0:              # a scalar operand
             widen(args[k], 2, 1, to.brain, scratch[k])
-            wide_steps[k] = 0
+            wide_strides[k] = 0
     if to.returns_bools:
-        wide_steps[last] = steps[last]
+        wide_strides[last] = strides[last]
     while i < n[0]:
         count = min(n[0] - i, <npy_intp>TILE)
         for k in range(last):
-            if steps[k] != 0:
-                widen(args[k] + i * steps[k], steps[k], count, to.brain, scratch[k])
+            if strides[k] != 0:
+                widen(args[k] + i * strides[k], strides[k], count, to.brain, scratch[k])
         if to.returns_bools:
-            wide[last] = args[last] + i * steps[last]
-        to.function(wide, &count, wide_steps, to.data)
+            wide[last] = args[last] + i * strides[last]
+        to.function(wide, &count, wide_strides, to.data)
         if not to.returns_bools:
-            shorten(scratch[last], count, to.brain, args[last] + i * steps[last], steps[last])
+            shorten(scratch[last], count, to.brain, args[last] + i * strides[last], strides[last])
         i += count
 
 

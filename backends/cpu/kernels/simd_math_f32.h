@@ -60,8 +60,8 @@ INLINE lanes lane_exp_parts(lanes x, lanes less, lanes *low, lanes *n) {
 /* y / (1 + exp(-x)) for |x| < 16.0f; in this range 1 + 2**n is exact, and 2**n * (e**r - 1) is added to it. */
 INLINE lanes lane_by_sigmoid(lanes y, lanes x) {
     lanes n, q = lane_exp_near(-x, &n), power = lane_power(n), whole = 1.0f + power;
-    lanes down = lane_fused(power, q, whole), lost = lane_fused(power, q, whole - down), inverse = lane_inverse(down), found = y * inverse;
-    return lane_fused(lane_fused(-found, lost, lane_fused(-found, down, y)), inverse, found);
+    lanes down = lane_fused(power, q, whole), lost = lane_fused(power, q, whole - down), inverse = lane_inverse(down), quotient = y * inverse;
+    return lane_fused(lane_fused(-quotient, lost, lane_fused(-quotient, down, y)), inverse, quotient);
 }
 /* y * sigmoid(x) for any x; y is 1 or x. */
 INLINE lanes lane_by_sigmoid_far(lanes y, lanes x, lanes near) {

@@ -202,7 +202,7 @@ INLINE wides wide_gelu(wides x) {
              0.1428569961283058766, -0.12502272805671263402, 0.11131123856413721911, -0.089785103592666535986)
 
 /* Table index, exponent and mantissa of a positive normal number. */
-INLINE wide_ints wide_log_place(wides x, wides *k, wides *m, wide_ints *power) {
+INLINE wide_ints wide_log_cell(wides x, wides *k, wides *m, wide_ints *power) {
     wide_ints above = (wide_ints)x - 0x3FE7800000000000;
     *power = above & ((int64_t)0xFFF << 52);
     *m = (wides)((wide_ints)x - *power);
@@ -213,7 +213,7 @@ INLINE wide_ints wide_log_place(wides x, wides *k, wides *m, wide_ints *power) {
 INLINE wides wide_log_parts(wides x, wides less, wides *low) {
     wide_ints power, i;
     wides k, m;
-    i = wide_log_place(x, &k, &m, &power);
+    i = wide_log_cell(x, &k, &m, &power);
     wides c[3];
     wide_cells(WIDE_LOG, 0, 2, i, c);
     wide_cells(WIDE_LOG, 2, 1, i, c + 2);
@@ -226,7 +226,7 @@ INLINE wides wide_log_parts(wides x, wides less, wides *low) {
 INLINE wides wide_log_near(wides x, wides more, int base, const double by[4]) {
     wide_ints power, i;
     wides k, m;
-    i = wide_log_place(x, &k, &m, &power);
+    i = wide_log_cell(x, &k, &m, &power);
     k = k + more;
     wides c[7];
     wide_cells(WIDE_LOG, 0, 2, i, c);

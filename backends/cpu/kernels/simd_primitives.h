@@ -69,10 +69,10 @@ INLINE lanes lane_min(lanes a, lanes b) { return (lanes)_mm512_min_ps((__m512)a,
 INLINE lanes lane_max(lanes a, lanes b) { return (lanes)_mm512_max_ps((__m512)a, (__m512)b); }
 INLINE wides wide_min(wides a, wides b) { return (wides)_mm512_min_pd((__m512d)a, (__m512d)b); }
 INLINE wides wide_max(wides a, wides b) { return (wides)_mm512_max_pd((__m512d)a, (__m512d)b); }
-INLINE lanes lane_found(const float *table, int_lanes i) {
+INLINE lanes lane_lookup(const float *table, int_lanes i) {
     return (lanes)_mm512_permutex2var_ps(_mm512_loadu_ps(table), (__m512i)i, _mm512_loadu_ps(table + 16));
 }
-INLINE wides wide_found(const double *table, wide_ints i) {
+INLINE wides wide_lookup(const double *table, wide_ints i) {
     return (wides)_mm512_permutex2var_pd(_mm512_loadu_pd(table), (__m512i)i, _mm512_loadu_pd(table + 8));
 }
 /* 1 / sqrt(x), accurate to 14 bits, for x that are not subnormal. */
@@ -171,12 +171,12 @@ INLINE lanes lane_min(lanes a, lanes b) { return lane_choose(a < b, a, b); }
 INLINE lanes lane_max(lanes a, lanes b) { return lane_choose(a > b, a, b); }
 INLINE wides wide_min(wides a, wides b) { return wide_choose(a < b, a, b); }
 INLINE wides wide_max(wides a, wides b) { return wide_choose(a > b, a, b); }
-INLINE lanes lane_found(const float *table, int_lanes i) {
+INLINE lanes lane_lookup(const float *table, int_lanes i) {
     lanes v;
     for (int k = 0; k < LANES; k++) v[k] = table[i[k] & 31];
     return v;
 }
-INLINE wides wide_found(const double *table, wide_ints i) {
+INLINE wides wide_lookup(const double *table, wide_ints i) {
     wides v;
     for (int k = 0; k < WIDES; k++) v[k] = table[i[k] & 15];
     return v;
@@ -203,10 +203,10 @@ INLINE wides wide_root_guess(wides x) { return 1.0 / wide_sqrt(x); }
 /* Select the coefficients from index `first` on, for the interval of each element: at most four, two for
    doubles. */
 INLINE void lane_cells(float_table table, int first, int count, int_lanes i, lanes *c) {
-    for (int k = 0; k < count; k++) c[k] = lane_found(table[first + k], i);
+    for (int k = 0; k < count; k++) c[k] = lane_lookup(table[first + k], i);
 }
 INLINE void wide_cells(double_table table, int first, int count, wide_ints i, wides *c) {
-    for (int k = 0; k < count; k++) c[k] = wide_found(table[first + k], i);
+    for (int k = 0; k < count; k++) c[k] = wide_lookup(table[first + k], i);
 }
 #endif
 

@@ -59,7 +59,7 @@ TARGET static inline __attribute__((always_inline)) V_##ID sums_##ID##_##ROWS##_
     } \
     /* Remainder: the last whole vectors, with lanes that are already summed masked out. Unconditional, to keep the sums in registers. */ \
     for (int i = 0; i < L_##ID; i++) rest[i] = i; \
-    rest = (P_##ID)(rest >= (PLACE_##T)(L_##ID - (depth - k))); \
+    rest = (P_##ID)(rest >= (INDEX_##T)(L_##ID - (depth - k))); \
     for (int r = 0; r < ROWS; r++) u[r] = (V_##ID)(rest & (P_##ID)*(const V_##ID *)(x[r] + depth - L_##ID)); \
     for (int c = 0; c < COLUMNS; c++) { \
         v = (V_##ID)(rest & (P_##ID)*(const V_##ID *)(y[c] + depth - L_##ID)); \
@@ -103,11 +103,11 @@ TARGET static void along_##ID##_##ROWS( \
 
 #define ALONG_ALL(ID, TARGET, T, MAX_ROWS) \
 TARGET static void along_##ID( \
-    ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *pa, ptrdiff_t a_row, ptrdiff_t a_step, \
+    ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *pa, ptrdiff_t a_row, ptrdiff_t a_stride, \
     const void *pb, ptrdiff_t b_column, double alpha, const void *pbias, void *pc, ptrdiff_t pitch) { \
     const T *a = (const T *)pa, *b = (const T *)pb, *bias = (const T *)pbias; \
     T *c = (T *)pc; \
-    (void)a_step; \
+    (void)a_stride; \
     for (ptrdiff_t from = 0; from < n; from += L_##ID) { \
         ptrdiff_t until = from + L_##ID < n ? from + L_##ID : n; \
         for (ptrdiff_t row = 0, rows; row < m; row += rows) { \
@@ -135,11 +135,11 @@ TARGET static inline __attribute__((always_inline)) V_##ID packed_sums_##ID( \
     return sum[0]; \
 } \
 TARGET static void packed_##ID( \
-    ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *pa, ptrdiff_t a_row, ptrdiff_t a_step, \
+    ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *pa, ptrdiff_t a_row, ptrdiff_t a_stride, \
     const void *pb, ptrdiff_t b_next, double alpha, const void *pbias, void *pc, ptrdiff_t pitch) { \
     const T *a = (const T *)pa, *b = (const T *)pb, *bias = (const T *)pbias; \
     T *c = (T *)pc; \
-    (void)a_step; \
+    (void)a_stride; \
     (void)b_next; \
     for (ptrdiff_t at = 0; at < n; at += L_##ID) { \
         ptrdiff_t left = n - at < L_##ID ? n - at : L_##ID; \
@@ -165,11 +165,11 @@ TARGET static void packed_##ID( \
    overlaps the previous vector. */
 #define ACROSS(ID, TARGET, T, ROWS, VECTORS) \
 TARGET static void across_##ID##_##ROWS##_##VECTORS( \
-    ptrdiff_t depth, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_row, \
+    ptrdiff_t depth, const T *a, ptrdiff_t a_row, ptrdiff_t a_stride, const T *b, ptrdiff_t b_row, \
     T alpha, const T *bias, T *c, ptrdiff_t pitch) { \
     V_##ID sum[ROWS][VECTORS], x[VECTORS]; \
     for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) sum[r][v] = (V_##ID){0}; \
-    for (; depth > 0; depth--, a += a_step, b += b_row) { \
+    for (; depth > 0; depth--, a += a_stride, b += b_row) { \
         for (int v = 0; v < VECTORS; v++) x[v] = *(const V_##ID *)(b + v * L_##ID); \
         for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) sum[r][v] += x[v] * a[r * a_row]; \
     } \
@@ -185,26 +185,26 @@ TARGET static void across_##ID##_##ROWS##_##VECTORS( \
 #define ACROSS_WIDE(ID, TARGET, T, ROWS, WIDE) \
 ACROSS(ID, TARGET, T, ROWS, 1) ACROSS(ID, TARGET, T, ROWS, 2) ACROSS(ID, TARGET, T, ROWS, WIDE) \
 TARGET static void across_##ID##_##ROWS( \
-    ptrdiff_t n, ptrdiff_t depth, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_row, \
+    ptrdiff_t n, ptrdiff_t depth, const T *a, ptrdiff_t a_row, ptrdiff_t a_stride, const T *b, ptrdiff_t b_row, \
     T alpha, const T *bias, T *c, ptrdiff_t pitch) { \
     for (ptrdiff_t at = 0, vectors; at < n; at += vectors * L_##ID) { \
         vectors = n - at >= WIDE * L_##ID ? WIDE : n - at >= 2 * L_##ID ? 2 : 1; \
         if (at + L_##ID > n) at = n - L_##ID; \
         (vectors == WIDE ? across_##ID##_##ROWS##_##WIDE \
          : vectors == 2 ? across_##ID##_##ROWS##_2 : across_##ID##_##ROWS##_1)( \
-            depth, a, a_row, a_step, b + at, b_row, alpha, bias ? bias + at : bias, c + at, pitch); \
+            depth, a, a_row, a_stride, b + at, b_row, alpha, bias ? bias + at : bias, c + at, pitch); \
     } \
 }
 
 #define ACROSS_ALL(ID, TARGET, T, WIDE1, WIDE2, WIDE4) \
 ACROSS_WIDE(ID, TARGET, T, 1, WIDE1) ACROSS_WIDE(ID, TARGET, T, 2, WIDE2) ACROSS_WIDE(ID, TARGET, T, 4, WIDE4) \
 TARGET static void across_##ID( \
-    ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *pa, ptrdiff_t a_row, ptrdiff_t a_step, \
+    ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *pa, ptrdiff_t a_row, ptrdiff_t a_stride, \
     const void *pb, ptrdiff_t b_row, double alpha, const void *bias, void *pc, ptrdiff_t pitch) { \
     for (ptrdiff_t row = 0, rows; row < m; row += rows) { \
         rows = m - row >= 4 ? 4 : m - row >= 2 ? 2 : 1; \
         (rows == 4 ? across_##ID##_4 : rows == 2 ? across_##ID##_2 : across_##ID##_1)( \
-            n, depth, (const T *)pa + row * a_row, a_row, a_step, (const T *)pb, b_row, (T)alpha, (const T *)bias, \
+            n, depth, (const T *)pa + row * a_row, a_row, a_stride, (const T *)pb, b_row, (T)alpha, (const T *)bias, \
             (T *)pc + row * pitch, pitch); \
     } \
 }

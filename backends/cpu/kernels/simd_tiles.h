@@ -25,7 +25,7 @@ TARGET static void NAME##_##ID##_##ROWS##_##VECTORS( \
         *(V_##ID *)(c + r * pitch + v * L_##ID) = sum[r][v]; \
     } \
 }
-#define WHERE , ptrdiff_t a_row, ptrdiff_t a_step, double alpha, const void *bias
+#define WHERE , ptrdiff_t a_row, ptrdiff_t a_stride, double alpha, const void *bias
 #define REACH(ID, TARGET, T, ROWS, VECTORS, STEP) \
 TARGET static void reach_##ID##_##ROWS##_##VECTORS( \
     ptrdiff_t depth, const void *pa, const void *from, const int64_t *offset, void *pc, ptrdiff_t pitch, int add) { \
@@ -71,7 +71,7 @@ TARGET static void tap_sums_##ID(ptrdiff_t taps, const void *from, const int64_t
 #define TILE(ID, TARGET, T, ROWS, VECTORS, STEP) \
 REACH(ID, TARGET, T, ROWS, VECTORS, STEP) \
 TILE_LOOP(tile, ID, TARGET, T, ROWS, VECTORS, , a[r], STEP, ) \
-TILE_LOOP(part, ID, TARGET, T, ROWS, VECTORS, WHERE, a[r * a_row], a_step, \
+TILE_LOOP(part, ID, TARGET, T, ROWS, VECTORS, WHERE, a[r * a_row], a_stride, \
     sum[r][v] *= (T)alpha; if (bias) sum[r][v] += *(const V_##ID *)((const T *)bias + v * L_##ID);)
 
 #if defined(__clang__) /* clang requires constant arguments of shuffles */
@@ -83,7 +83,7 @@ enum { CAN_SHUFFLE = 1 };
 #endif
 /* Transposition of a matrix of R rows of vectors by log2(R) perfect shuffles. Each shuffle moves the highest
    bit of the row index to the lowest bit of the index in the row. */
-#define TURN(NAME, ID, TARGET, T, R) \
+#define TRANSPOSE(NAME, ID, TARGET, T, R) \
 TARGET static void NAME##_##ID(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count) { \
     const T *x = (const T *)from; T *y = (T *)to; \
     ptrdiff_t k = 0; \
@@ -123,8 +123,8 @@ TARGET static void copy_vectors_##ID(ptrdiff_t depth, const void *from, ptrdiff_
 #define KERNELS(ID, TARGET, T, BYTES, STEP) \
 typedef T V_##ID __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias)); \
 enum { L_##ID = BYTES / sizeof(T) }; \
-typedef PLACE_##T P_##ID __attribute__((vector_size(BYTES))); \
-TURN(turn_rows, ID, TARGET, T, STEP) TURN(turn_vector, ID, TARGET, T, L_##ID) COPY(ID, TARGET, T, STEP) \
+typedef INDEX_##T P_##ID __attribute__((vector_size(BYTES))); \
+TRANSPOSE(transpose_rows, ID, TARGET, T, STEP) TRANSPOSE(transpose_vector, ID, TARGET, T, L_##ID) COPY(ID, TARGET, T, STEP) \
 TILE(ID, TARGET, T, 1, 1, STEP) TILE(ID, TARGET, T, 1, 2, STEP) TILE(ID, TARGET, T, 1, 3, STEP) \
 TILE(ID, TARGET, T, 2, 1, STEP) TILE(ID, TARGET, T, 2, 2, STEP) TILE(ID, TARGET, T, 2, 3, STEP) \
 TILE(ID, TARGET, T, 4, 1, STEP) TILE(ID, TARGET, T, 4, 2, STEP) TILE(ID, TARGET, T, 4, 3, STEP) \
@@ -165,9 +165,9 @@ TARGET static void pack_##ID(ptrdiff_t depth, const void *from, const int64_t *o
 }
 #include "simd_rows.h"
 
-#define PLACE_float int32_t
-#define PLACE_double int64_t
-#define COPIES(ID) copy_rows_##ID, turn_rows_##ID, copy_vectors_##ID, turn_vector_##ID, along_##ID, across_##ID, packed_##ID
+#define INDEX_float int32_t
+#define INDEX_double int64_t
+#define COPIES(ID) copy_rows_##ID, transpose_rows_##ID, copy_vectors_##ID, transpose_vector_##ID, along_##ID, across_##ID, packed_##ID
 #define ROW(NAME, ID, ROWS) {NAME##_##ID##_##ROWS##_1, NAME##_##ID##_##ROWS##_2, NAME##_##ID##_##ROWS##_3}
 #define THREE(NAME, ID) ROW(NAME, ID, 1), ROW(NAME, ID, 2), ROW(NAME, ID, 4)
 #define FOUR(NAME, ID) THREE(NAME, ID), ROW(NAME, ID, 8)

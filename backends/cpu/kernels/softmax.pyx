@@ -71,9 +71,9 @@ cdef int find_loop_pair(str name, Bound *pair) except -1:
     return 0
 
 
-cdef inline void run_bound_loop(Bound *loops, char **args, npy_intp n, const npy_intp *steps, floating kind) noexcept nogil:
+cdef inline void run_bound_loop(Bound *loops, char **args, npy_intp n, const npy_intp *strides, floating kind) noexcept nogil:
     cdef Bound *chosen = &loops[0 if floating is float else 1]
-    chosen.function(args, &n, steps, chosen.data)
+    chosen.function(args, &n, strides, chosen.data)
 
 
 find_loop_pair("exp", _exp)
@@ -86,27 +86,27 @@ find_loop_pair("divide", _divide)
 
 # ---------------------------------------------------------------- rows of elements
 
-cdef inline void apply_binary(Bound *loops, floating *x, floating *y, npy_intp y_step, floating *out, npy_intp n) noexcept nogil:
+cdef inline void apply_binary(Bound *loops, floating *x, floating *y, npy_intp y_stride, floating *out, npy_intp n) noexcept nogil:
     """Compute out[i] = x[i] op y[i * y_step]."""
     cdef char *args[3]
-    cdef npy_intp steps[3]
+    cdef npy_intp strides[3]
     args[0], args[1], args[2] = <char *>x, <char *>y, <char *>out
-    steps[0] = steps[2] = sizeof(floating)
-    steps[1] = y_step * <npy_intp>sizeof(floating)
-    run_bound_loop[floating](loops, args, n, steps, 0)
+    strides[0] = strides[2] = sizeof(floating)
+    strides[1] = y_stride * <npy_intp>sizeof(floating)
+    run_bound_loop[floating](loops, args, n, strides, 0)
 
 
 cdef inline void apply_unary(Bound *loops, floating *x, floating *out, npy_intp n) noexcept nogil:
     cdef char *args[2]
-    cdef npy_intp steps[2]
+    cdef npy_intp strides[2]
     args[0], args[1] = <char *>x, <char *>out
-    steps[0] = steps[1] = sizeof(floating)
-    run_bound_loop[floating](loops, args, n, steps, 0)
+    strides[0] = strides[1] = sizeof(floating)
+    run_bound_loop[floating](loops, args, n, strides, 0)
 
 
 cdef inline floating row_max(floating *x, npy_intp n) noexcept nogil:
     cdef char *args[3]
-    cdef npy_intp steps[3]
+    cdef npy_intp strides[3]
     cdef floating peak = x[0]
     cdef npy_intp i
     if n < LANES:
@@ -117,9 +117,9 @@ cdef inline floating row_max(floating *x, npy_intp n) noexcept nogil:
     n -= 1
     args[0] = args[2] = <char *>&peak
     args[1] = <char *>(x + 1)
-    steps[0] = steps[2] = 0
-    steps[1] = sizeof(floating)
-    run_bound_loop[floating](&_maximum[0], args, n, steps, 0)
+    strides[0] = strides[2] = 0
+    strides[1] = sizeof(floating)
+    run_bound_loop[floating](&_maximum[0], args, n, strides, 0)
     return peak
 
 

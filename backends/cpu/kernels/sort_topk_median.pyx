@@ -87,7 +87,7 @@ cdef void restore_tie_order(Item *items, npy_intp n) noexcept nogil:
         first = last
 
 
-cdef npy_intp median_index(const number *x, npy_intp n, npy_intp step, bint of_numbers, Item *items) noexcept nogil:
+cdef npy_intp median_index(const number *x, npy_intp n, npy_intp stride, bint of_numbers, Item *items) noexcept nogil:
     """Return the index of the lower median; of equal elements, that of the element a stable sort puts
     there.
     """
@@ -95,7 +95,7 @@ cdef npy_intp median_index(const number *x, npy_intp n, npy_intp step, bint of_n
     cdef int64_t key
     if number is float or number is double:
         for i in range(n):
-            if x[i * step] != x[i * step]:
+            if x[i * stride] != x[i * stride]:
                 missing += 1
                 if first < 0:
                     first = i
@@ -103,11 +103,11 @@ cdef npy_intp median_index(const number *x, npy_intp n, npy_intp step, bint of_n
         return first
     middle = max((n - missing - 1) // 2, <npy_intp>0)
     index = quickselect(items, n, middle)
-    key = key_of(x[index * step])
+    key = key_of(x[index * stride])
     for i in range(n):
-        before += key_of(x[i * step]) < key
+        before += key_of(x[i * stride]) < key
     for i in range(n):
-        if key_of(x[i * step]) == key:
+        if key_of(x[i * stride]) == key:
             if before == middle:
                 return i
             before += 1

@@ -32,35 +32,35 @@ ctypedef double (*Binary)(double, double) noexcept nogil
 
 # ---------------------------------------------------------------- loops whose `data` is the function
 
-cdef void unary_double(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void unary_double(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     cdef Unary function = <Unary>data
     cdef npy_intp i
     for i in range(n[0]):
-        (<double *>(args[1] + i * steps[1]))[0] = function((<double *>(args[0] + i * steps[0]))[0])
+        (<double *>(args[1] + i * strides[1]))[0] = function((<double *>(args[0] + i * strides[0]))[0])
 
 
-cdef void unary_rounded(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void unary_rounded(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     cdef Unary function = <Unary>data
     cdef npy_intp i
     for i in range(n[0]):
-        (<float *>(args[1] + i * steps[1]))[0] = <float>function((<float *>(args[0] + i * steps[0]))[0])
+        (<float *>(args[1] + i * strides[1]))[0] = <float>function((<float *>(args[0] + i * strides[0]))[0])
 
 
-cdef void binary_double(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void binary_double(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     cdef Binary function = <Binary>data
     cdef npy_intp i
     for i in range(n[0]):
-        (<double *>(args[2] + i * steps[2]))[0] = function(
-            (<double *>(args[0] + i * steps[0]))[0], (<double *>(args[1] + i * steps[1]))[0]
+        (<double *>(args[2] + i * strides[2]))[0] = function(
+            (<double *>(args[0] + i * strides[0]))[0], (<double *>(args[1] + i * strides[1]))[0]
         )
 
 
-cdef void binary_rounded(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void binary_rounded(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     cdef Binary function = <Binary>data
     cdef npy_intp i
     for i in range(n[0]):
-        (<float *>(args[2] + i * steps[2]))[0] = <float>function(
-            (<float *>(args[0] + i * steps[0]))[0], (<float *>(args[1] + i * steps[1]))[0]
+        (<float *>(args[2] + i * strides[2]))[0] = <float>function(
+            (<float *>(args[0] + i * strides[0]))[0], (<float *>(args[1] + i * strides[1]))[0]
         )
 
 

@@ -41,8 +41,8 @@ ctypedef struct View:
 
 # For a view operator that fusion groups evaluate themselves (`OperatorRecord.view_input`): apply the operator
 # to the geometry in `view`. `others` are the arguments after the tensor. If the operator returns a list of
-# `parts` tensors, compute result number `part`. Returns False if no view exists.
-ctypedef bint (*ReadView)(View *view, IValue **others, int part, int parts) noexcept
+# `result_count` tensors, compute result number `result_index`. Returns False if no view exists.
+ctypedef bint (*ReadView)(View *view, IValue **others, int result_index, int result_count) noexcept
 
 cdef enum:
     MAX_VIEW_ARGUMENTS = 4

@@ -52,12 +52,12 @@ cdef const RowLoops *row_loops_here() noexcept:
     return row_loops_v3() if simd_level == SIMD_AVX2 else row_loops()
 
 
-cdef inline void by_row(char **args, npy_intp left, npy_intp from_step, npy_intp to_step, void *row, floating kind) noexcept nogil:
+cdef inline void by_row(char **args, npy_intp left, npy_intp from_stride, npy_intp to_stride, void *row, floating kind) noexcept nogil:
     cdef floating scratch[TILE]
     cdef char *source = args[0]
     cdef char *target = args[1]
     cdef npy_intp i, count
-    if from_step == sizeof(floating) and to_step == sizeof(floating):
+    if from_stride == sizeof(floating) and to_stride == sizeof(floating):
         if floating is float:
             (<FloatRow>row)(<const float *>source, left, <float *>target)
         else:
@@ -66,21 +66,21 @@ cdef inline void by_row(char **args, npy_intp left, npy_intp from_step, npy_intp
     while left > 0:
         count = min(left, <npy_intp>TILE)
         for i in range(count):
-            scratch[i] = (<floating *>(source + i * from_step))[0]
+            scratch[i] = (<floating *>(source + i * from_stride))[0]
         if floating is float:
             (<FloatRow>row)(scratch, count, scratch)
         else:
             (<DoubleRow>row)(scratch, count, scratch)
         for i in range(count):
-            (<floating *>(target + i * to_step))[0] = scratch[i]
-        source += count * from_step
-        target += count * to_step
+            (<floating *>(target + i * to_stride))[0] = scratch[i]
+        source += count * from_stride
+        target += count * to_stride
         left -= count
 
 
-cdef void floats_by_row(char **args, const npy_intp *n, const npy_intp *steps, void *row) noexcept nogil:
-    by_row[float](args, n[0], steps[0], steps[1], row, 0)
+cdef void floats_by_row(char **args, const npy_intp *n, const npy_intp *strides, void *row) noexcept nogil:
+    by_row[float](args, n[0], strides[0], strides[1], row, 0)
 
 
-cdef void doubles_by_row(char **args, const npy_intp *n, const npy_intp *steps, void *row) noexcept nogil:
-    by_row[double](args, n[0], steps[0], steps[1], row, 0)
+cdef void doubles_by_row(char **args, const npy_intp *n, const npy_intp *strides, void *row) noexcept nogil:
+    by_row[double](args, n[0], strides[0], strides[1], row, 0)

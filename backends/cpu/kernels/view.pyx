@@ -47,7 +47,7 @@ cdef int run_view(ReadView read, Operator op, IValue *r, const int32_t *at) exce
 
 # ---------------------------------------------------------------- select, slice, narrow
 
-cdef bint view_select(View *v, IValue **others, int part, int parts) noexcept:
+cdef bint view_select(View *v, IValue **others, int result_index, int result_count) noexcept:
     cdef int i, axis = wrap_dim(others[0].v.i, v.nd)
     cdef int64_t index = others[1].v.i
     if axis < 0 or not -v.dims[axis] <= index < v.dims[axis]:
@@ -69,20 +69,20 @@ cdef inline int64_t slice_bound(IValue *x, int64_t missing, int64_t n) noexcept:
     return 0 if i < 0 else (n if i > n else i)
 
 
-cdef bint view_slice(View *v, IValue **others, int part, int parts) noexcept:
+cdef bint view_slice(View *v, IValue **others, int result_index, int result_count) noexcept:
     cdef int axis = wrap_dim(others[0].v.i, v.nd)
-    cdef int64_t start, end, step = others[3].v.i
-    if axis < 0 or step <= 0:
+    cdef int64_t start, end, stride = others[3].v.i
+    if axis < 0 or stride <= 0:
         return False
     start = slice_bound(others[1], 0, v.dims[axis])
     end = slice_bound(others[2], v.dims[axis], v.dims[axis])
     v.offset = start * v.strides[axis]
-    v.dims[axis] = (end - start - 1) // step + 1 if end > start else 0
-    v.strides[axis] *= step
+    v.dims[axis] = (end - start - 1) // stride + 1 if end > start else 0
+    v.strides[axis] *= stride
     return True
 
 
-cdef bint view_narrow(View *v, IValue **others, int part, int parts) noexcept:
+cdef bint view_narrow(View *v, IValue **others, int result_index, int result_count) noexcept:
     cdef int axis = wrap_dim(others[0].v.i, v.nd)
     cdef int64_t start = others[1].v.i, length = others[2].v.i
     if axis < 0:
@@ -110,7 +110,7 @@ cdef int narrow(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- split, chunk, unbind
 
-cdef int store_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue *out) except -1:
+cdef int store_chunks(IValue *r, const int32_t *at, int axis, int64_t size, IValue *out) except -1:
     """Store a list of views with length `size` along `axis`; the last view may be shorter."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef npy_intp dims[MAX_DIMS]
@@ -118,38 +118,38 @@ cdef int store_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValu
     cdef int nd = copy_layout(a, dims, strides)
     cdef int64_t n = dims[axis], start = 0, count = 1 if n == 0 else (n - 1) // size + 1, i
     held = <object>a
-    cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
+    cdef List views = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
         dims[axis] = min(size, n - start)
         worked(0)
-        list_slot(<PyObject *>parts, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
-        list_slot(<PyObject *>parts, i).tag = TAG_OBJECT
-        parts.size = i + 1
+        list_slot(<PyObject *>views, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
+        list_slot(<PyObject *>views, i).tag = TAG_OBJECT
+        views.size = i + 1
         start += size
-    Py_INCREF(parts)
-    set_object_steal(out, <PyObject *>parts)
+    Py_INCREF(views)
+    set_object_steal(out, <PyObject *>views)
     return 0
 
 
-cdef bint view_part(View *v, int axis, int64_t size, int part, int parts) noexcept:
-    """Compute the geometry of list item `part`; return False if the number of items is not `parts`."""
-    if (v.dims[axis] - 1) // size + 1 != parts:
+cdef bint view_chunk_at(View *v, int axis, int64_t size, int result_index, int result_count) noexcept:
+    """Compute the geometry of list item `result_index`; return False if the number of items is not `result_count`."""
+    if (v.dims[axis] - 1) // size + 1 != result_count:
         return False
-    v.offset = part * size * v.strides[axis]
-    v.dims[axis] = min(size, v.dims[axis] - part * size)
+    v.offset = result_index * size * v.strides[axis]
+    v.dims[axis] = min(size, v.dims[axis] - result_index * size)
     return True
 
 
-cdef bint view_split(View *v, IValue **others, int part, int parts) noexcept:
+cdef bint view_split(View *v, IValue **others, int result_index, int result_count) noexcept:
     cdef int64_t size = others[0].v.i
     cdef int axis = wrap_dim(others[1].v.i, v.nd)
-    return axis >= 0 and size > 0 and v.dims[axis] > 0 and view_part(v, axis, size, part, parts)
+    return axis >= 0 and size > 0 and v.dims[axis] > 0 and view_chunk_at(v, axis, size, result_index, result_count)
 
 
-cdef bint view_chunk(View *v, IValue **others, int part, int parts) noexcept:
+cdef bint view_chunk(View *v, IValue **others, int result_index, int result_count) noexcept:
     cdef int64_t count = others[0].v.i
     cdef int axis = wrap_dim(others[1].v.i, v.nd)
-    return axis >= 0 and count > 0 and v.dims[axis] > 0 and view_part(v, axis, (v.dims[axis] - 1) // count + 1, part, parts)
+    return axis >= 0 and count > 0 and v.dims[axis] > 0 and view_chunk_at(v, axis, (v.dims[axis] - 1) // count + 1, result_index, result_count)
 
 
 cdef int split(Operator op, IValue *r, const int32_t *at) except -1:
@@ -158,7 +158,7 @@ cdef int split(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int axis = -1 if a == NULL else wrap_dim(r[at[2]].v.i, ndim_of(a))
     if axis < 0 or size <= 0:
         return call_python_kernel(op, r, at)
-    return store_parts(r, at, axis, size, &r[at[3]])
+    return store_chunks(r, at, axis, size, &r[at[3]])
 
 
 cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
@@ -167,7 +167,7 @@ cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int axis = -1 if a == NULL else wrap_dim(r[at[2]].v.i, ndim_of(a))
     if axis < 0 or count <= 0 or dims_of(a)[axis] == 0:
         return call_python_kernel(op, r, at)
-    return store_parts(r, at, axis, (dims_of(a)[axis] - 1) // count + 1, &r[at[3]])
+    return store_chunks(r, at, axis, (dims_of(a)[axis] - 1) // count + 1, &r[at[3]])
 
 
 cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
@@ -183,20 +183,20 @@ cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
     nd = copy_layout(a, dims, strides)
     total = dims[axis]
     held = <object>a
-    cdef List parts = list_new(list_spec(TENSOR_SPEC), sizes.size)
-    while i < sizes.size and i < parts.capacity:
+    cdef List views = list_new(list_spec(TENSOR_SPEC), sizes.size)
+    while i < sizes.size and i < views.capacity:
         dims[axis] = list_item(<PyObject *>sizes, i).v.i
         if not 0 <= dims[axis] <= total - start:
             return call_python_kernel(op, r, at)
         worked(0)
-        list_slot(<PyObject *>parts, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
-        list_slot(<PyObject *>parts, i).tag = TAG_OBJECT
+        list_slot(<PyObject *>views, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
+        list_slot(<PyObject *>views, i).tag = TAG_OBJECT
         start += dims[axis]
         i += 1
-        parts.size = i
+        views.size = i
     if start != total:
         return call_python_kernel(op, r, at)
-    set_object(&r[at[3]], parts)
+    set_object(&r[at[3]], views)
     return 0
 
 
@@ -205,25 +205,25 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int axis = -1 if a == NULL else wrap_dim(r[at[1]].v.i, ndim_of(a))
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
-    cdef npy_intp count, step
+    cdef npy_intp count, stride
     cdef int64_t i
     cdef int nd, j
     if axis < 0:
         return call_python_kernel(op, r, at)
     nd = copy_layout(a, dims, strides) - 1
-    count, step = dims[axis], strides[axis]
+    count, stride = dims[axis], strides[axis]
     for j in range(axis, nd):
         dims[j] = dims[j + 1]
         strides[j] = strides[j + 1]
     held = <object>a
-    cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
+    cdef List views = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
         worked(0)
-        list_slot(<PyObject *>parts, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, i * step)
-        list_slot(<PyObject *>parts, i).tag = TAG_OBJECT
-        parts.size = i + 1
-    Py_INCREF(parts)
-    set_object_steal(&r[at[2]], <PyObject *>parts)
+        list_slot(<PyObject *>views, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, i * stride)
+        list_slot(<PyObject *>views, i).tag = TAG_OBJECT
+        views.size = i + 1
+    Py_INCREF(views)
+    set_object_steal(&r[at[2]], <PyObject *>views)
     return 0
 
 
@@ -234,7 +234,7 @@ cdef void swap_dimensions(View *v, int i, int j) noexcept:
     v.strides[i], v.strides[j] = v.strides[j], v.strides[i]
 
 
-cdef bint view_transpose(View *v, IValue **others, int part, int parts) noexcept:
+cdef bint view_transpose(View *v, IValue **others, int result_index, int result_count) noexcept:
     cdef int i = wrap_dim(others[0].v.i, v.nd), j = wrap_dim(others[1].v.i, v.nd)
     if i < 0 or j < 0:
         return False
@@ -242,13 +242,13 @@ cdef bint view_transpose(View *v, IValue **others, int part, int parts) noexcept
     return True
 
 
-cdef bint view_t(View *v, IValue **others, int part, int parts) noexcept:
+cdef bint view_t(View *v, IValue **others, int result_index, int result_count) noexcept:
     if v.nd == 2:
         swap_dimensions(v, 0, 1)
     return v.nd <= 2
 
 
-cdef bint view_mt(View *v, IValue **others, int part, int parts) noexcept:
+cdef bint view_mt(View *v, IValue **others, int result_index, int result_count) noexcept:
     if v.nd < 2:
         return False
     swap_dimensions(v, v.nd - 2, v.nd - 1)
@@ -271,7 +271,7 @@ cdef int move_dimension(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
-    cdef npy_intp n, step
+    cdef npy_intp n, stride
     cdef int source, target, nd, i
     if a == NULL:
         return call_python_kernel(op, r, at)
@@ -279,12 +279,12 @@ cdef int move_dimension(Operator op, IValue *r, const int32_t *at) except -1:
     if source < 0 or target < 0:
         return call_python_kernel(op, r, at)
     nd = copy_layout(a, dims, strides)
-    n, step = dims[source], strides[source]
+    n, stride = dims[source], strides[source]
     for i in range(source, target):
         dims[i], strides[i] = dims[i + 1], strides[i + 1]
     for i in range(source, target, -1):
         dims[i], strides[i] = dims[i - 1], strides[i - 1]
-    dims[target], strides[target] = n, step
+    dims[target], strides[target] = n, stride
     return store_view(&r[at[3]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
 
 
@@ -309,7 +309,7 @@ cdef int permute(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- dimensions of size 1
 
-cdef bint view_unsqueeze(View *v, IValue **others, int part, int parts) noexcept:
+cdef bint view_unsqueeze(View *v, IValue **others, int result_index, int result_count) noexcept:
     cdef int i, axis = wrap_dim(others[0].v.i, v.nd + 1)
     if axis < 0 or v.nd + 1 > MAX_DIMS:
         return False

@@ -115,15 +115,15 @@ cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, 
     cdef npy_intp strides[MAX_DIMS]
     cdef int order[MAX_DIMS]
     cdef int d, number = number_of_scalar_type(kind)
-    cdef npy_intp step
+    cdef npy_intp stride
     cdef object output
     cdef Operand *result = &operands[count]
     if sort_dims_by_stride(operands, count, ndim, shape, order):
-        step = cnp.PyArray_DescrFromType(number).itemsize
+        stride = cnp.PyArray_DescrFromType(number).itemsize
         for d in range(ndim - 1, -1, -1):
             dims[order[d]] = shape[d]
-            strides[order[d]] = result.strides[d] = step
-            step *= max(shape[d], <npy_intp>1)
+            strides[order[d]] = result.strides[d] = stride
+            stride *= max(shape[d], <npy_intp>1)
         output = new_strided(array_type, ndim, dims, number, strides, NULL, 0, 0, NULL)
     else:
         output = new_strided(array_type, ndim, shape, number, NULL, NULL, 0, 0, NULL)
@@ -219,18 +219,18 @@ cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim,
 
 # ---------------------------------------------------------------- copies
 
-cdef void copy_strided(char **args, npy_intp n, npy_intp from_step, npy_intp to_step, element of_width) noexcept nogil:
+cdef void copy_strided(char **args, npy_intp n, npy_intp from_stride, npy_intp to_stride, element of_width) noexcept nogil:
     cdef char *x = args[0]
     cdef char *y = args[1]
     cdef npy_intp i
-    if from_step == sizeof(element) and to_step == sizeof(element):
+    if from_stride == sizeof(element) and to_stride == sizeof(element):
         memcpy(y, x, n * sizeof(element))
-    elif to_step == sizeof(element):
+    elif to_stride == sizeof(element):
         for i in range(n):
-            (<element *>y)[i] = (<element *>(x + i * from_step))[0]
+            (<element *>y)[i] = (<element *>(x + i * from_stride))[0]
     else:
         for i in range(n):
-            (<element *>(y + i * to_step))[0] = (<element *>(x + i * from_step))[0]
+            (<element *>(y + i * to_stride))[0] = (<element *>(x + i * from_stride))[0]
 
 
 cdef void copy_1(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:

@@ -198,7 +198,9 @@ def grad(
             "allow_unused=True if this is the desired behavior."
         )
     if materialize_grads:
-        results = [operator("zeros_like")(x) if g is None else g for x, g in zip(wanted, results, strict=True)]
+        results = [
+            operator("zeros_like")(x) if g is None else g for x, g in zip(wanted, results, strict=True)
+        ]
     return tuple(results)
 
 

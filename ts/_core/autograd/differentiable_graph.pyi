@@ -24,7 +24,9 @@ class GraphRule(Rule):
     function: Function
     prepare: Callable[[Any, str], Code]
     plan_count: int
-    def __init__(self, make_part: Callable[[], Function], prepare: Callable[[Any, str], Code]) -> None: ...
+    def __init__(
+        self, make_subgraph: Callable[[], Function], prepare: Callable[[Any, str], Code]
+    ) -> None: ...
 
 def set_planner(
     function: Callable[[GraphRule, list[Any], list[bool]], DifferentiablePlan | None],

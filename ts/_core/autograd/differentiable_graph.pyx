@@ -89,22 +89,22 @@ cdef class DifferentiablePlan:
 cdef class GraphRule(Rule):
     """Differentiation rule of a differentiable graph, with a plan for each argument key."""
 
-    cdef Function part
-    cdef object make_part
+    cdef Function subgraph
+    cdef object make_subgraph
     cdef readonly object prepare       # function that prepares the code of a graph
     cdef dict plans  # key -> plan; None if the graph cannot be differentiated as a whole for this key
     cdef tuple last  # the last key and its plan; one tuple, because other threads may replace both
 
-    def __init__(self, make_part not None, prepare not None):
+    def __init__(self, make_subgraph not None, prepare not None):
         Rule.__init__(self, GRAPH, "DifferentiableGraphBackward")
-        self.make_part, self.prepare, self.plans = make_part, prepare, {}
+        self.make_subgraph, self.prepare, self.plans = make_subgraph, prepare, {}
 
     @property
     def function(self):
         """Return the function of the graph, created on first access."""
-        if self.part is None:
-            self.part = self.make_part()
-        return self.part
+        if self.subgraph is None:
+            self.subgraph = self.make_subgraph()
+        return self.subgraph
 
     @property
     def plan_count(self):

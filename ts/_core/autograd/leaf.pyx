@@ -61,7 +61,7 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
             history.grad = adopted(leaf, gradient)
         elif owned and fits(leaf, gradient):
             history.grad = gradient
-        elif not recorded and is_all_of_its_own(gradient) and lies_alike(leaf, gradient):
+        elif not recorded and is_all_of_its_own(gradient) and has_equal_layout(leaf, gradient):
             history.grad = wrap_cpu(gradient.array, gradient.scalar_type)
         else:
             history.grad = copied(leaf, gradient, recorded)
@@ -99,7 +99,7 @@ cdef bint fits(Tensor leaf, Tensor gradient) except -1:
     """Return whether a gradient is unshared and has the memory layout of the leaf."""
     if gradient.backend != BACKEND_CPU or Py_REFCNT(<PyObject *>gradient.array) > 1:
         return False
-    return cnp.PyArray_BASE(<cnp.ndarray>gradient.array) == NULL and lies_alike(leaf, gradient)
+    return cnp.PyArray_BASE(<cnp.ndarray>gradient.array) == NULL and has_equal_layout(leaf, gradient)
 
 
 cdef bint is_all_of_its_own(Tensor gradient) except -1:
@@ -124,7 +124,7 @@ cdef bint is_all_of_its_own(Tensor gradient) except -1:
     )
 
 
-cdef bint lies_alike(Tensor leaf, Tensor gradient) except -1:
+cdef bint has_equal_layout(Tensor leaf, Tensor gradient) except -1:
     """Return whether two CPU tensors have equal sizes and strides."""
     cdef PyArrayObject *a = <PyArrayObject *>leaf.array
     cdef PyArrayObject *g = <PyArrayObject *>gradient.array

@@ -10,11 +10,11 @@ from ts._core.vm.function cimport Function
 cpdef enum DifferentiationKind:
     PLAIN = 0                          # no gradient flows to the arguments
     BY_FORMULA = 1
-    BY_PARTS = 2                       # a decomposition with the same arguments runs instead of the operator
+    BY_DECOMPOSITION = 2                       # a decomposition with the same arguments runs instead of the operator
     INSIDE = 3                         # the kernel calls operators, and these are recorded
     LEFT = 4                           # a fusion group: its operators run one by one and are recorded
-    MISSING = 5                        # the derivative is not implemented
-    REFUSED = 6                        # an out= variant: raises an error
+    UNIMPLEMENTED = 5                        # the derivative is not implemented
+    UNSUPPORTED = 6                        # an out= variant: raises an error
     GRAPH = 7                          # a differentiable graph: the whole graph has one node
 
 
@@ -25,7 +25,7 @@ cpdef enum FormulaInputKind:
     ARGUMENT = 2
     RESULT = 3
     RESULTS = 4                        # all results, as a list
-    WANTED = 5                         # list of bool: which arguments of a joint formula require grad
+    REQUIRES_GRAD = 5                         # list of bool: which arguments of a joint formula require grad
     # sizes of an argument or result (results are numbered after the arguments); the next five are such
     # properties too
     SIZE = 6
@@ -69,8 +69,8 @@ cdef class Rule:
     cdef readonly int written
     cdef readonly bint lists           # True if the only result is a list of tensors
     cdef readonly bint absent          # True if undefined gradients are passed as None instead of zeros
-    cdef readonly Function parts       # the decomposition, for BY_PARTS
-    cdef readonly str text             # the error message, for REFUSED
+    cdef readonly Function decomposition       # the decomposition, for BY_PARTS
+    cdef readonly str text             # the error message, for UNSUPPORTED
     cdef int input_at[MAX_INPUTS]     # copy of `inputs`
     cdef int input_count
     cdef uint64_t result_bits          # `results` as a bit mask

@@ -5,11 +5,11 @@ from typing import Any
 class DifferentiationKind(IntEnum):
     PLAIN = 0
     BY_FORMULA = 1
-    BY_PARTS = 2
+    BY_DECOMPOSITION = 2
     INSIDE = 3
     LEFT = 4
-    MISSING = 5
-    REFUSED = 6
+    UNIMPLEMENTED = 5
+    UNSUPPORTED = 6
     GRAPH = 7
 
 class FormulaInputKind(IntEnum):
@@ -18,7 +18,7 @@ class FormulaInputKind(IntEnum):
     ARGUMENT = 2
     RESULT = 3
     RESULTS = 4
-    WANTED = 5
+    REQUIRES_GRAD = 5
     SIZE = 6
     STRIDE = 7
     RANK = 8
@@ -47,7 +47,7 @@ class Rule:
         written: int = -1,
         lists: bool = False,
         absent: bool = False,
-        parts: Any = None,
+        decomposition: Any = None,
         text: str = "",
         build: Callable[[int], Formula] | None = None,
     ) -> None: ...

@@ -40,11 +40,11 @@ cdef class Rule:
 
     def __init__(
         self, DifferentiationKind how=PLAIN, str name not None="", inputs=(), results=(), *, int written=-1, bint lists=False,
-        bint absent=False, Function parts=None, str text not None="", build=None,
+        bint absent=False, Function decomposition=None, str text not None="", build=None,
     ):
         self.how, self.name, self.inputs, self.results = how, name, tuple(inputs), tuple(results)
         self.written, self.lists, self.absent = written, lists, absent
-        self.parts, self.text, self.build = parts, text, build
+        self.decomposition, self.text, self.build = decomposition, text, build
         self.formulas = {}
         if len(self.inputs) > MAX_INPUTS:
             raise ValueError(f"{name} has gradients of {len(self.inputs)} arguments")

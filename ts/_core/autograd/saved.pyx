@@ -343,7 +343,7 @@ def top_hooks():
     return hooks[len(hooks) - 1] if hooks else None
 
 
-def refuse_hooks(reason):
+def forbid_hooks(reason):
     """Make `push_hooks` raise RuntimeError(reason) in this thread, or allow hooks if `reason` is None.
 
     Return the previous reason.

@@ -22,8 +22,8 @@ from ts._core.autograd.history cimport check_write_to, connect_to, is_differenti
 from ts._core.autograd.node cimport Node, expect, make_results, make_room, next_sequence
 from ts._core.autograd.operator_node cimport MAX_PARAMETERS, OperatorNode, missing_node, operator_node, run_formula
 from ts._core.autograd.rule cimport (
-    ARGUMENT, BY_FORMULA, BY_PARTS, COMPLEX, COUNT, Formula, GRADIENT, GRAPH, INSIDE, LEFT, PLAIN, RANK, REFUSED, RESULT, RESULTS, Rule, SIZE, STRIDE,
-    Source, WANTED, rule_of,
+    ARGUMENT, BY_FORMULA, BY_DECOMPOSITION, COMPLEX, COUNT, Formula, GRADIENT, GRAPH, INSIDE, LEFT, PLAIN, RANK, UNSUPPORTED, RESULT, RESULTS, Rule, SIZE, STRIDE,
+    Source, REQUIRES_GRAD, rule_of,
 )
 from ts._core.autograd.saved cimport NO_RESULT, Saved, save_several, save_tensor
 from ts._core.dispatch cimport operator
@@ -117,9 +117,9 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         return invoke_seen(op, r, at, code, instruction)
     if rule.how == GRAPH:
         return rules.invoke_graph(op, rule, r, at)
-    if rule.how == BY_PARTS:
-        return run_parts(op, rule, r, at)
-    if rule.how == REFUSED:
+    if rule.how == BY_DECOMPOSITION:
+        return run_decomposition(op, rule, r, at)
+    if rule.how == UNSUPPORTED:
         raise RuntimeError(rule.text)
     if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
         check_write_to(<Tensor>r[at[rule.written]].v.o)
@@ -166,7 +166,7 @@ cdef int leave(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-cdef int run_parts(Operator op, Rule rule, IValue *r, const int32_t *at) except -1:
+cdef int run_decomposition(Operator op, Rule rule, IValue *r, const int32_t *at) except -1:
     cdef IValue values[MAX_PARAMETERS]
     cdef IValue result
     cdef Tuple several
@@ -178,7 +178,7 @@ cdef int run_parts(Operator op, Rule rule, IValue *r, const int32_t *at) except 
     result.tag = TAG_NONE
     failure = None
     try:
-        run_formula(rule.parts, values, &result)
+        run_formula(rule.decomposition, values, &result)
     except Exception as error:
         failure = error
     if failure is not None:            # outside of the except block, because errors must not be chained
@@ -285,7 +285,7 @@ cdef int save_what_is_known(OperatorNode node, int i, Operator op, IValue *r, co
     gradients.
     """
     cdef Source *source = &node.formula.sources[i]
-    if source.origin == WANTED:
+    if source.origin == REQUIRES_GRAD:
         unbox(list(node.formula.wanted), list_spec(BOOL_SPEC), &node.saved[i].value)
     elif source.origin >= SIZE and source.at < op.nargs:
         save_fact(source.origin, &r[at[source.at]], &node.saved[i].value)

@@ -13,7 +13,7 @@ from libc.math cimport isnan
 from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from ts._core.thread.allowance cimport give_bytes, limited
+from ts._core.thread.allowance cimport credit_bytes, limited
 from ts._core.value.container cimport (
     Dict,
     List,
@@ -27,7 +27,7 @@ from ts._core.value.container cimport (
     values_equal,
 )
 from ts._core.dispatch.operator cimport Operator
-from ts._core.builtin_ops.op_table cimport row
+from ts._core.builtin_ops.op_table cimport define
 from ts._core.value.objects cimport Object
 from ts._core.value.spec cimport KIND_DICT, KIND_LIST, KIND_OPTIONAL, KIND_TUPLE, TypeSpec
 from ts._core.value.type_of cimport device_type
@@ -293,7 +293,7 @@ cdef int sort_tagged(List x, bint descending) except -1:
         release_items(<IValue *>items, size)  # release items that scripts appended during the sort
         free(items)
         if limited:
-            give_bytes(capacity * sizeof(IValue))
+            credit_bytes(capacity * sizeof(IValue))
     if changed:
         raise RuntimeError("list modified during sort")
     return 0
@@ -441,28 +441,28 @@ cdef int max_list(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- operator table
 
-cdef list element_rows(str t):
+cdef list element_operators(str t):
     """Return the comparison operators for lists with element type `t`."""
     cdef void *data = of_tensors if t == "Tensor" else NULL
     search = "index.list_Tensor" if t == "Tensor" else f"index.list_{t}"
     return [
-        row(f"aten::{search}({t}[] self, {t} el) -> int", index, data),
-        row(f"aten::count.{t}({t}[] self, {t} el) -> int", count, data),
-        row(f"aten::remove.{t}({t}[](a!) self, {t} el) -> ()", remove, data),
-        row(f"aten::eq.{t}_list({t}[] a, {t}[] b) -> bool", equal, data),
-        row(f"aten::ne.{t}_list({t}[] a, {t}[] b) -> bool", not_equal, data),
-        row(f"aten::sort.{t}({t}[](a!) self, bool reverse=False) -> ()", sort),
-        row(f"aten::sorted.{t}({t}[](a) input) -> {t}[]", sorted_list),
+        define(f"aten::{search}({t}[] self, {t} el) -> int", index, data),
+        define(f"aten::count.{t}({t}[] self, {t} el) -> int", count, data),
+        define(f"aten::remove.{t}({t}[](a!) self, {t} el) -> ()", remove, data),
+        define(f"aten::eq.{t}_list({t}[] a, {t}[] b) -> bool", equal, data),
+        define(f"aten::ne.{t}_list({t}[] a, {t}[] b) -> bool", not_equal, data),
+        define(f"aten::sort.{t}({t}[](a!) self, bool reverse=False) -> ()", sort),
+        define(f"aten::sorted.{t}({t}[](a) input) -> {t}[]", sorted_list),
     ]
 
 
-cdef list number_rows(str t):
+cdef list number_operators(str t):
     """Return the operators min and max for lists of numbers of type `t`."""
     return [
-        row(f"prim::min.{t}_list({t}[] l, {t}[] r) -> {t}[]", min_list),
-        row(f"prim::min.self_{t}({t}[] self) -> {t}", min_item),
-        row(f"prim::max.{t}_list({t}[] l, {t}[] r) -> {t}[]", max_list),
-        row(f"prim::max.self_{t}({t}[] self) -> {t}", max_item),
+        define(f"prim::min.{t}_list({t}[] l, {t}[] r) -> {t}[]", min_list),
+        define(f"prim::min.self_{t}({t}[] self) -> {t}", min_item),
+        define(f"prim::max.{t}_list({t}[] l, {t}[] r) -> {t}[]", max_list),
+        define(f"prim::max.self_{t}({t}[] self) -> {t}", max_item),
     ]
 
 
@@ -470,13 +470,13 @@ def operators():
     """Return the operators of this module."""
     rows = []
     for t in ("int", "float", "bool", "Tensor", "str"):
-        rows += element_rows(t)
+        rows += element_operators(t)
     for t in ("int", "float", "bool"):
-        rows += number_rows(t)
+        rows += number_operators(t)
     return rows + [
-        row("aten::__contains__.int_list(int[] l, int item) -> bool", contains),
-        row("aten::__contains__.str_list(str[] l, str item) -> bool", contains),
-        row("aten::__contains__.float_list(float[] l, float item) -> bool", contains),
-        row("aten::sort.any(t[](a!) self, bool reverse=False) -> ()", sort),
-        row("aten::sorted.any(t[](a) self) -> t[]", sorted_list),
+        define("aten::__contains__.int_list(int[] l, int item) -> bool", contains),
+        define("aten::__contains__.str_list(str[] l, str item) -> bool", contains),
+        define("aten::__contains__.float_list(float[] l, float item) -> bool", contains),
+        define("aten::sort.any(t[](a!) self, bool reverse=False) -> ()", sort),
+        define("aten::sorted.any(t[](a) self) -> t[]", sorted_list),
     ]

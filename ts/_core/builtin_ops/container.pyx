@@ -30,7 +30,7 @@ from ts._core.value.container cimport (
 )
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport INT_SPEC, list_spec
-from ts._core.builtin_ops.op_table cimport row
+from ts._core.builtin_ops.op_table cimport define
 from ts._core.builtin_ops.slicing cimport slice_bounds
 from ts._core.builtin_ops.splitting cimport split_characters
 from ts._core.value.lists cimport item_bytes
@@ -297,53 +297,53 @@ cdef int any_true(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- operator table
 
-cdef list list_rows():
+cdef list list_operators():
     """Return the operators on lists of every type."""
     return [
-        row("aten::len.t(t[] a) -> int", len_list),
-        row("aten::__getitem__.t(t[](a) list, int idx) -> t(*)", get_item),
-        row("aten::select.t(t[](a) list, int idx) -> t(*)", get_item),
-        row("aten::_set_item.t(t[](a!) l, int idx, t(b -> *) el) -> t[](a!)", set_item),
-        row("aten::Delete.t(t[](a!) self, int idx) -> ()", delete_item),
-        row("aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)", append),
-        row("aten::insert.t(t[](a!) self, int idx, t(b -> *) el) -> ()", insert),
-        row("aten::extend.t(t[](a!) self, t[] other) -> ()", extend),
-        row("aten::pop.t(t[](a!) self, int idx=-1) -> t(*)", pop_item),
-        row("aten::clear.t(t[](a!) self) -> ()", clear_list),
-        row("aten::reverse.t(t[](a!) self) -> ()", reverse),
-        row("aten::copy.t(t[](a) self) -> t[]", copy_list),
-        row("aten::list(str t) -> str[]", characters),
-        row("aten::list.t(t[] l) -> t[]", copy_list),
-        row("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]", slice_list),
-        row("aten::add.t(t[] a, t[] b) -> t[]", concatenate),
-        row("aten::add_.t(t[](a!) self, t[] b) -> t[]", extend_and_return),
-        row("aten::mul.left_t(t[] l, int n) -> t[]", repeat_left),
-        row("aten::mul.right_(int n, t[] l) -> t[]", repeat_right),
-        row("aten::mul_.t(t[](a!) l, int n) -> t[](a!)", repeat_in_place),
-        row("aten::Size(int[] sizes) -> int[]", copy_list),
-        row("prim::rangelist(int n) -> int[]", range_list),
-        row("aten::sum.int(int[] self) -> int", sum_ints),
-        row("aten::sum.float(float[] self) -> float", sum_floats),
-        row("aten::sum.complex(complex[] self) -> complex", sum_complex),
-        row("aten::sum.bool(bool[] self) -> int", sum_ints),
-        row("aten::any.str(str[] self) -> bool", any_true),
+        define("aten::len.t(t[] a) -> int", len_list),
+        define("aten::__getitem__.t(t[](a) list, int idx) -> t(*)", get_item),
+        define("aten::select.t(t[](a) list, int idx) -> t(*)", get_item),
+        define("aten::_set_item.t(t[](a!) l, int idx, t(b -> *) el) -> t[](a!)", set_item),
+        define("aten::Delete.t(t[](a!) self, int idx) -> ()", delete_item),
+        define("aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)", append),
+        define("aten::insert.t(t[](a!) self, int idx, t(b -> *) el) -> ()", insert),
+        define("aten::extend.t(t[](a!) self, t[] other) -> ()", extend),
+        define("aten::pop.t(t[](a!) self, int idx=-1) -> t(*)", pop_item),
+        define("aten::clear.t(t[](a!) self) -> ()", clear_list),
+        define("aten::reverse.t(t[](a!) self) -> ()", reverse),
+        define("aten::copy.t(t[](a) self) -> t[]", copy_list),
+        define("aten::list(str t) -> str[]", characters),
+        define("aten::list.t(t[] l) -> t[]", copy_list),
+        define("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]", slice_list),
+        define("aten::add.t(t[] a, t[] b) -> t[]", concatenate),
+        define("aten::add_.t(t[](a!) self, t[] b) -> t[]", extend_and_return),
+        define("aten::mul.left_t(t[] l, int n) -> t[]", repeat_left),
+        define("aten::mul.right_(int n, t[] l) -> t[]", repeat_right),
+        define("aten::mul_.t(t[](a!) l, int n) -> t[](a!)", repeat_in_place),
+        define("aten::Size(int[] sizes) -> int[]", copy_list),
+        define("prim::rangelist(int n) -> int[]", range_list),
+        define("aten::sum.int(int[] self) -> int", sum_ints),
+        define("aten::sum.float(float[] self) -> float", sum_floats),
+        define("aten::sum.complex(complex[] self) -> complex", sum_complex),
+        define("aten::sum.bool(bool[] self) -> int", sum_ints),
+        define("aten::any.str(str[] self) -> bool", any_true),
     ]
 
 
-cdef list number_rows(str t):
+cdef list number_operators(str t):
     """Return the operators on lists of numbers of type `t`."""
     return [
-        row(f"aten::all.{t}({t}[] self) -> bool", all_true),
-        row(f"aten::any.{t}({t}[] self) -> bool", any_true),
+        define(f"aten::all.{t}({t}[] self) -> bool", all_true),
+        define(f"aten::any.{t}({t}[] self) -> bool", any_true),
     ]
 
 
 def operators():
     """Return the operators of this module."""
     return [
-        *list_rows(),
-        *number_rows("int"),
-        *number_rows("float"),
-        *number_rows("bool"),
-        row("aten::len.any(Any[] a) -> int", len_list),
+        *list_operators(),
+        *number_operators("int"),
+        *number_operators("float"),
+        *number_operators("bool"),
+        define("aten::len.any(Any[] a) -> int", len_list),
     ]

@@ -31,7 +31,7 @@ from ts._core.value.container cimport (
 )
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport ANY_SPEC, KIND_DICT, STR_SPEC, TENSOR_SPEC, TypeSpec, list_spec, tuple_spec
-from ts._core.builtin_ops.op_table cimport row
+from ts._core.builtin_ops.op_table cimport define
 from ts._core.value.tagged cimport (
     IValue,
     TAG_NONE,
@@ -259,34 +259,34 @@ cdef int items(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- operator table
 
-cdef list dict_rows(str k):
+cdef list dict_operators(str k):
     """Return the operators on dicts with keys of type `k`."""
     return [
-        row(f"aten::len.Dict_{k}(Dict({k}, t) self) -> int", len_dict),
-        row(f"aten::__getitem__.Dict_{k}(Dict({k}, t) self, {k} key) -> t(*)", dict_item),
-        row(f"aten::_set_item.{k}(Dict({k}, t)(a!) l, {k}(b -> *) idx, t(c -> *) v) -> ()", set_dict_item),
-        row(f"aten::__contains__.{k}(Dict({k}, t) dict, {k} key) -> bool", has_key),
-        row(f"aten::get.{k}(Dict({k}, t) self, {k} key) -> t(*)?", get),
-        row(f"aten::get.default_{k}(Dict({k}, t) self, {k} key, t default_value) -> t(*)", get_or_default),
-        row(f"aten::setdefault.{k}(Dict({k}, t)(a!) self, {k}(b -> *) key, t(c -> *) default_value) -> t(*)", set_default),
-        row(f"aten::Delete.Dict_{k}(Dict({k}, t)(a!) self, {k} key) -> ()", delete_key),
-        row(f"aten::pop.Dict_{k}(Dict({k}, t)(a!) self, {k} key) -> t(*)", pop_key),
-        row(f"aten::pop.Dict_default_{k}(Dict({k}, t)(a!) self, {k} key, t default_value) -> t(*)", pop_key_or_default),
-        row(f"aten::popitem.{k}(Dict({k}, t)(a!) self) -> (({k}, t))", pop_entry),
-        row(f"aten::clear.{k}(Dict({k}, t)(a!) self) -> ()", clear),
-        row(f"aten::update.{k}(Dict({k}, t)(a!) self, Dict({k}, t)(a!) to_add) -> ()", update),
-        row(f"aten::copy.Dict_{k}(Dict({k}, t)(a) self) -> Dict({k}, t)", copy_dict),
-        row(f"aten::dict.{k}(({k}, tVal)[] inputs) -> Dict({k}, tVal)", dict_from_items),
-        row(f"aten::dict.Dict_{k}(Dict({k}, t)(a) self) -> Dict({k}, t)", copy_dict),
-        row(f"aten::keys.{k}(Dict({k}, t) self) -> {k}[](*)", keys),
-        row(f"aten::values.{k}(Dict({k}, t) self) -> t[](*)", values),
-        row(f"aten::items.{k}(Dict({k}, t) self) -> (({k}, t)[])", items),
+        define(f"aten::len.Dict_{k}(Dict({k}, t) self) -> int", len_dict),
+        define(f"aten::__getitem__.Dict_{k}(Dict({k}, t) self, {k} key) -> t(*)", dict_item),
+        define(f"aten::_set_item.{k}(Dict({k}, t)(a!) l, {k}(b -> *) idx, t(c -> *) v) -> ()", set_dict_item),
+        define(f"aten::__contains__.{k}(Dict({k}, t) dict, {k} key) -> bool", has_key),
+        define(f"aten::get.{k}(Dict({k}, t) self, {k} key) -> t(*)?", get),
+        define(f"aten::get.default_{k}(Dict({k}, t) self, {k} key, t default_value) -> t(*)", get_or_default),
+        define(f"aten::setdefault.{k}(Dict({k}, t)(a!) self, {k}(b -> *) key, t(c -> *) default_value) -> t(*)", set_default),
+        define(f"aten::Delete.Dict_{k}(Dict({k}, t)(a!) self, {k} key) -> ()", delete_key),
+        define(f"aten::pop.Dict_{k}(Dict({k}, t)(a!) self, {k} key) -> t(*)", pop_key),
+        define(f"aten::pop.Dict_default_{k}(Dict({k}, t)(a!) self, {k} key, t default_value) -> t(*)", pop_key_or_default),
+        define(f"aten::popitem.{k}(Dict({k}, t)(a!) self) -> (({k}, t))", pop_entry),
+        define(f"aten::clear.{k}(Dict({k}, t)(a!) self) -> ()", clear),
+        define(f"aten::update.{k}(Dict({k}, t)(a!) self, Dict({k}, t)(a!) to_add) -> ()", update),
+        define(f"aten::copy.Dict_{k}(Dict({k}, t)(a) self) -> Dict({k}, t)", copy_dict),
+        define(f"aten::dict.{k}(({k}, tVal)[] inputs) -> Dict({k}, tVal)", dict_from_items),
+        define(f"aten::dict.Dict_{k}(Dict({k}, t)(a) self) -> Dict({k}, t)", copy_dict),
+        define(f"aten::keys.{k}(Dict({k}, t) self) -> {k}[](*)", keys),
+        define(f"aten::values.{k}(Dict({k}, t) self) -> t[](*)", values),
+        define(f"aten::items.{k}(Dict({k}, t) self) -> (({k}, t)[])", items),
     ]
 
 
 def operators():
     """Return the operators of this module."""
-    rows = [row("aten::dict() -> Dict(str, Tensor)", empty_dict)]
+    rows = [define("aten::dict() -> Dict(str, Tensor)", empty_dict)]
     for k in ("str", "int", "bool", "float", "complex", "Tensor"):
-        rows += dict_rows(k)
+        rows += dict_operators(k)
     return rows

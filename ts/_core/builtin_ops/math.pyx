@@ -47,7 +47,7 @@ from libc.stdlib cimport calloc
 
 from ts._core.dispatch.operator cimport Kernel, Operator
 from ts._core.builtin_ops.number cimport complex_of, from_parts, is_complex, real_of, set_complex
-from ts._core.builtin_ops.op_table cimport row
+from ts._core.builtin_ops.op_table cimport define
 from ts._core.value.tagged cimport IValue, set_bool, set_float, set_int
 
 
@@ -191,12 +191,12 @@ cdef list function(str name, FloatUnary real, ComplexUnary of_complex=NULL):
     data.of_real = real
     data.of_complex = of_complex
     rows = [
-        row(f"aten::{name}.int(int a) -> float", real_function, data, True),
-        row(f"aten::{name}.float(float a) -> float", real_function, data, True),
+        define(f"aten::{name}.int(int a) -> float", real_function, data, True),
+        define(f"aten::{name}.float(float a) -> float", real_function, data, True),
     ]
     if of_complex != NULL:
-        rows.append(row(f"aten::{name}.complex(complex a) -> complex", complex_function, data))
-    rows.append(row(f"aten::{name}.Scalar(Scalar a) -> Scalar", number_function, data))
+        rows.append(define(f"aten::{name}.complex(complex a) -> complex", complex_function, data))
+    rows.append(define(f"aten::{name}.Scalar(Scalar a) -> Scalar", number_function, data))
     return rows
 
 
@@ -204,8 +204,8 @@ cdef list predicate(str name, FloatUnary real):
     cdef Unary *data = <Unary *>calloc(1, sizeof(Unary))
     data.of_real = real
     return [
-        row(f"aten::{name}.float(float a) -> bool", real_predicate, data, True),
-        row(f"aten::{name}.complex(complex a) -> bool", complex_predicate, data),
+        define(f"aten::{name}.float(float a) -> bool", real_predicate, data, True),
+        define(f"aten::{name}.complex(complex a) -> bool", complex_predicate, data),
     ]
 
 
@@ -251,17 +251,17 @@ def operators():
         + predicate("isinf", is_inf)
         + predicate("isfinite", is_finite)
         + [
-            row("aten::frexp(float a) -> (float, int)", frexp_float, NULL, True),
-            row("aten::modf(float a) -> (float, float)", modf_float, NULL, True),
-            row("aten::ldexp(float x, int i) -> float", ldexp_float, NULL, True),
-            row("aten::angle.int(int a) -> float", angle, NULL),
-            row("aten::angle.float(float a) -> float", angle, NULL),
-            row("aten::angle.complex(complex a) -> float", angle),
-            row("aten::angle.Scalar(Scalar a) -> Scalar", angle),
-            row("aten::polar.int(int a, int b) -> complex", polar),
-            row("aten::polar.float(float a, float b) -> complex", polar),
-            row("aten::polar.int_float(int a, float b) -> complex", polar),
-            row("aten::polar.float_int(float a, int b) -> complex", polar),
-            row("aten::polar.Scalar_Scalar(Scalar a, Scalar b) -> Scalar", polar),
+            define("aten::frexp(float a) -> (float, int)", frexp_float, NULL, True),
+            define("aten::modf(float a) -> (float, float)", modf_float, NULL, True),
+            define("aten::ldexp(float x, int i) -> float", ldexp_float, NULL, True),
+            define("aten::angle.int(int a) -> float", angle, NULL),
+            define("aten::angle.float(float a) -> float", angle, NULL),
+            define("aten::angle.complex(complex a) -> float", angle),
+            define("aten::angle.Scalar(Scalar a) -> Scalar", angle),
+            define("aten::polar.int(int a, int b) -> complex", polar),
+            define("aten::polar.float(float a, float b) -> complex", polar),
+            define("aten::polar.int_float(int a, float b) -> complex", polar),
+            define("aten::polar.float_int(float a, int b) -> complex", polar),
+            define("aten::polar.Scalar_Scalar(Scalar a, Scalar b) -> Scalar", polar),
         ]
     )

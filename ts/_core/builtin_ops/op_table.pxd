@@ -1,6 +1,6 @@
 """Rows of the tables of C operators; a row has a schema text and a kernel.
 
-    row("aten::len.t(t[] a) -> int", len_list)
+    define("aten::len.t(t[] a) -> int", len_list)
 
 The tables of `scalar`, `container` and `string` are lists of such rows.  A variadic operator
 (`aten::format(str self, ...) -> str`) takes its variadic arguments as one Tuple.
@@ -25,7 +25,7 @@ cdef inline int count_arguments(str text):
     return commas + 1 if text.strip() else 0
 
 
-cdef inline Operator row(str schema, Kernel kernel, void *data=NULL, bint scalar=False):
+cdef inline Operator define(str schema, Kernel kernel, void *data=NULL, bint scalar=False):
     """Create the operator of `schema`.  If `scalar`, arguments and results are numbers, and the kernel does
     not need the GIL.
     """

@@ -16,7 +16,7 @@ from libc.stdlib cimport calloc
 from ts._core.dispatch.operator cimport Kernel, Operator
 from ts._core.builtin_ops.number cimport complex_of, from_parts, is_complex, real_of, set_complex
 from ts._core.value.ivalue cimport box_shallow
-from ts._core.builtin_ops.op_table cimport row
+from ts._core.builtin_ops.op_table cimport define
 from ts._core.value.scalar cimport *
 from ts._core.value.tagged cimport IValue, TAG_FLOAT, set_bool, set_float, set_int, set_object
 
@@ -392,7 +392,7 @@ cdef list family(str name, str overloads, Binary *data, str result=""):
             kernel, wider = int_function, "int"
         if result and wider != "complex":
             wider = result
-        rows.append(row(
+        rows.append(define(
             f"{name}{'.' if overload else ''}{overload}({a} a, {b} b) -> {wider}",
             kernel, data, a != "Scalar" and "complex" not in (a, b),
         ))
@@ -402,8 +402,8 @@ cdef list family(str name, str overloads, Binary *data, str result=""):
 cdef list bits(str name, IntBinary function):
     cdef Binary *data = functions(function)
     return [
-        row(f"aten::{name}.bool(bool a, bool b) -> bool", bool_function, data, True),
-        row(f"aten::{name}.int(int a, int b) -> int", int_function, data, True),
+        define(f"aten::{name}.bool(bool a, bool b) -> bool", bool_function, data, True),
+        define(f"aten::{name}.int(int a, int b) -> int", int_function, data, True),
     ]
 
 
@@ -415,12 +415,12 @@ cdef list comparison(str name, str overloads, IntCompare of_int, FloatCompare of
         a, b = argument_types(overload)
         schema = f"aten::{name}.{overload}({a} a, {b} b) -> bool"
         if "complex" in (a, b):
-            rows.append(row(schema, compare_numbers, data))
+            rows.append(define(schema, compare_numbers, data))
         elif "float" in (a, b):
-            rows.append(row(schema, compare_reals, data, True))
+            rows.append(define(schema, compare_reals, data, True))
         else:
-            rows.append(row(schema, compare_ints, data, True))
-    rows.append(row(f"aten::{name}(Scalar a, Scalar b) -> bool", compare_numbers, data))
+            rows.append(define(schema, compare_ints, data, True))
+    rows.append(define(f"aten::{name}(Scalar a, Scalar b) -> bool", compare_numbers, data))
     return rows
 
 
@@ -472,18 +472,18 @@ def operators():
         + family("prim::min", f"{REALS} -", functions(min_int, min_float))
         + family("prim::max", f"{REALS} -", functions(max_int, max_float))
         + [
-            row("aten::divmod.int(int x, int y) -> (int, int)", divmod_int, NULL, True),
-            row("aten::divmod.float(float x, float y) -> (float, float)", divmod_float, NULL, True),
-            row("aten::divmod.int_float(int x, float y) -> (float, float)", divmod_float, NULL, True),
-            row("aten::divmod.float_int(float x, int y) -> (float, float)", divmod_float, NULL, True),
-            row("aten::neg.int(int a) -> int", negate_int, NULL, True),
-            row("aten::neg.float(float a) -> float", negate_float, NULL, True),
-            row("aten::neg.complex(complex a) -> complex", negate_number),
-            row("aten::neg.Scalar(Scalar a) -> Scalar", negate_number),
-            row("prim::abs.int(int a) -> int", absolute_real, NULL, True),
-            row("prim::abs.float(float a) -> float", absolute_real, NULL, True),
-            row("prim::abs.complex(complex a) -> float", absolute),
-            row("prim::abs.Scalar(Scalar a) -> Scalar", absolute),
+            define("aten::divmod.int(int x, int y) -> (int, int)", divmod_int, NULL, True),
+            define("aten::divmod.float(float x, float y) -> (float, float)", divmod_float, NULL, True),
+            define("aten::divmod.int_float(int x, float y) -> (float, float)", divmod_float, NULL, True),
+            define("aten::divmod.float_int(float x, int y) -> (float, float)", divmod_float, NULL, True),
+            define("aten::neg.int(int a) -> int", negate_int, NULL, True),
+            define("aten::neg.float(float a) -> float", negate_float, NULL, True),
+            define("aten::neg.complex(complex a) -> complex", negate_number),
+            define("aten::neg.Scalar(Scalar a) -> Scalar", negate_number),
+            define("prim::abs.int(int a) -> int", absolute_real, NULL, True),
+            define("prim::abs.float(float a) -> float", absolute_real, NULL, True),
+            define("prim::abs.complex(complex a) -> float", absolute),
+            define("prim::abs.Scalar(Scalar a) -> Scalar", absolute),
         ]
         # integers
         + family("aten::gcd", "int", functions(gcd_int))
@@ -494,11 +494,11 @@ def operators():
         + bits("__or__", or_int)
         + bits("__xor__", xor_int)
         + [
-            row("aten::pow.int_to_int(int a, int b) -> int", int_function, functions(pow_int), True),
-            row("aten::__not__(bool self) -> bool", logical_not, NULL, True),
-            row("aten::factorial.int(int a) -> int", factorial, NULL, True),
-            row("aten::__range_length(int lo, int hi, int step) -> int", range_length_int, NULL, True),
-            row("aten::__derive_index(int index, int start, int step) -> int", derive_index, NULL, True),
+            define("aten::pow.int_to_int(int a, int b) -> int", int_function, functions(pow_int), True),
+            define("aten::__not__(bool self) -> bool", logical_not, NULL, True),
+            define("aten::factorial.int(int a) -> int", factorial, NULL, True),
+            define("aten::__range_length(int lo, int hi, int step) -> int", range_length_int, NULL, True),
+            define("aten::__derive_index(int index, int start, int step) -> int", derive_index, NULL, True),
         ]
         # comparison
         + comparison("eq", EQUALITY, eq_int, eq_real)
@@ -509,28 +509,28 @@ def operators():
         + comparison("ge", REALS, ge_int, ge_real)
         # conversions
         + [
-            row("aten::ceil.int(int a) -> int", ceil_number, NULL, True),
-            row("aten::ceil.float(float a) -> int", ceil_number, NULL, True),
-            row("aten::ceil.Scalar(Scalar a) -> Scalar", ceil_number),
-            row("aten::floor.int(int a) -> int", floor_number, NULL, True),
-            row("aten::floor.float(float a) -> int", floor_number, NULL, True),
-            row("aten::floor.Scalar(Scalar a) -> Scalar", floor_number),
-            row("aten::Bool.int(int a) -> bool", to_bool, NULL, True),
-            row("aten::Bool.float(float a) -> bool", to_bool, NULL, True),
-            row("aten::Int.bool(bool a) -> int", to_int, NULL, True),
-            row("aten::Int.float(float a) -> int", to_int, NULL, True),
-            row("aten::Int.Scalar(Scalar a) -> int", scalar_to_int),
-            row("aten::Float.Scalar(Scalar a) -> float", scalar_to_float),
-            row("aten::Float.int(int a) -> float", to_float, NULL, True),
-            row("aten::Float.bool(bool a) -> float", to_float, NULL, True),
-            row("aten::Complex.Scalar(Scalar a) -> complex", to_complex),
+            define("aten::ceil.int(int a) -> int", ceil_number, NULL, True),
+            define("aten::ceil.float(float a) -> int", ceil_number, NULL, True),
+            define("aten::ceil.Scalar(Scalar a) -> Scalar", ceil_number),
+            define("aten::floor.int(int a) -> int", floor_number, NULL, True),
+            define("aten::floor.float(float a) -> int", floor_number, NULL, True),
+            define("aten::floor.Scalar(Scalar a) -> Scalar", floor_number),
+            define("aten::Bool.int(int a) -> bool", to_bool, NULL, True),
+            define("aten::Bool.float(float a) -> bool", to_bool, NULL, True),
+            define("aten::Int.bool(bool a) -> int", to_int, NULL, True),
+            define("aten::Int.float(float a) -> int", to_int, NULL, True),
+            define("aten::Int.Scalar(Scalar a) -> int", scalar_to_int),
+            define("aten::Float.Scalar(Scalar a) -> float", scalar_to_float),
+            define("aten::Float.int(int a) -> float", to_float, NULL, True),
+            define("aten::Float.bool(bool a) -> float", to_float, NULL, True),
+            define("aten::Complex.Scalar(Scalar a) -> complex", to_complex),
             *[
-                row(f"aten::Complex.{x}_{y}({x} x, {y} y) -> complex", complex_from_parts)
+                define(f"aten::Complex.{x}_{y}({x} x, {y} y) -> complex", complex_from_parts)
                 for x, y in COMPLEX_PARTS
             ],
-            row("aten::Complex.Tensor_Tensor(Tensor a, Tensor b) -> complex", complex_from_items),
+            define("aten::Complex.Tensor_Tensor(Tensor a, Tensor b) -> complex", complex_from_items),
             *[
-                row(f"aten::Complex.{x}_{y}({x} x, {y} y) -> complex", complex_from_items)
+                define(f"aten::Complex.{x}_{y}({x} x, {y} y) -> complex", complex_from_items)
                 for t in ("float", "int", "bool")
                 for x, y in (("Tensor", t), (t, "Tensor"))
             ],

@@ -30,7 +30,7 @@ from ts._core.value.ivalue cimport (
     set_object,
     unbox,
 )
-from ts._core.builtin_ops.op_table cimport row
+from ts._core.builtin_ops.op_table cimport define
 from ts._core.value.type_of cimport conforms
 from ts._core.tensor.sparse cimport BACKEND_SPARSE
 from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, Tensor, needs_grad
@@ -191,7 +191,7 @@ cdef int layout_code(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-cdef int wants_gradient(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int requires_gradient(Operator op, IValue *r, const int32_t *at) except -1:
     set_bool(&r[at[1]], needs_grad(tensor_of(&r[at[0]])))
     return 0
 
@@ -286,46 +286,46 @@ cdef int keeps_gradient(Operator op, IValue *r, const int32_t *at) except -1:
 def operators():
     """Return the operators of this module."""
     return [
-        row("aten::size.int(Tensor self, int dim) -> int", size_in),
-        row("aten::size(Tensor self) -> int[]", sizes),
-        row("aten::stride.int(Tensor self, int dim) -> int", stride_in),
-        row("aten::stride(Tensor self) -> int[]", strides),
-        row("aten::len.Tensor(Tensor t) -> int", length),
-        row("aten::dim(Tensor self) -> int", rank),
-        row("aten::numel(Tensor self) -> int", count),
-        row("aten::element_size(Tensor self) -> int", element_bytes),
-        row("prim::itemsize(Tensor a) -> int", element_bytes),
-        row("prim::nbytes(Tensor a) -> int", bytes_of),
-        row("aten::storage_offset(Tensor self) -> int", offset),
-        row("aten::is_contiguous(Tensor self) -> bool", contiguous),
-        row("aten::is_contiguous.memory_format(Tensor self, MemoryFormat memory_format) -> bool", contiguous),
+        define("aten::size.int(Tensor self, int dim) -> int", size_in),
+        define("aten::size(Tensor self) -> int[]", sizes),
+        define("aten::stride.int(Tensor self, int dim) -> int", stride_in),
+        define("aten::stride(Tensor self) -> int[]", strides),
+        define("aten::len.Tensor(Tensor t) -> int", length),
+        define("aten::dim(Tensor self) -> int", rank),
+        define("aten::numel(Tensor self) -> int", count),
+        define("aten::element_size(Tensor self) -> int", element_bytes),
+        define("prim::itemsize(Tensor a) -> int", element_bytes),
+        define("prim::nbytes(Tensor a) -> int", bytes_of),
+        define("aten::storage_offset(Tensor self) -> int", offset),
+        define("aten::is_contiguous(Tensor self) -> bool", contiguous),
+        define("aten::is_contiguous.memory_format(Tensor self, MemoryFormat memory_format) -> bool", contiguous),
         # operators of exported graphs
-        row("aten::sym_size.int(Tensor self, int dim) -> SymInt", size_in),
-        row("aten::sym_size(Tensor self) -> SymInt[]", sizes),
-        row("aten::sym_stride.int(Tensor self, int dim) -> SymInt", stride_in),
-        row("aten::sym_stride(Tensor self) -> SymInt[]", strides),
-        row("aten::sym_numel(Tensor self) -> SymInt", count),
-        row("aten::sym_storage_offset(Tensor self) -> SymInt", offset),
-        row("aten::sym_is_contiguous(Tensor self, MemoryFormat memory_format=0) -> SymBool", contiguous),
+        define("aten::sym_size.int(Tensor self, int dim) -> SymInt", size_in),
+        define("aten::sym_size(Tensor self) -> SymInt[]", sizes),
+        define("aten::sym_stride.int(Tensor self, int dim) -> SymInt", stride_in),
+        define("aten::sym_stride(Tensor self) -> SymInt[]", strides),
+        define("aten::sym_numel(Tensor self) -> SymInt", count),
+        define("aten::sym_storage_offset(Tensor self) -> SymInt", offset),
+        define("aten::sym_is_contiguous(Tensor self, MemoryFormat memory_format=0) -> SymBool", contiguous),
         # dtype, device and layout
-        row("prim::dtype(Tensor a) -> int", dtype),
-        row("prim::layout(Tensor a) -> Layout", layout_code),
-        row("prim::device(Tensor a) -> Device", device),
-        row("aten::get_device(Tensor self) -> int", device_number),
-        row("prim::is_cpu(Tensor a) -> bool", is_on, <void *>BACKEND_CPU),
-        row("prim::is_cuda(Tensor a) -> bool", is_on, <void *>BACKEND_CUDA),
-        row("prim::is_meta(Tensor a) -> bool", is_on, <void *>BACKEND_META),
-        row("prim::requires_grad(Tensor a) -> bool", wants_gradient),
-        row("aten::is_leaf(Tensor self) -> bool", is_leaf),
-        row("aten::retains_grad(Tensor self) -> bool", keeps_gradient),
-        row("aten::_version(Tensor self) -> int", times_written),
-        row("aten::output_nr(Tensor self) -> int", which_output),
-        row("prim::name(Tensor a) -> str?", nameless),
-        row("prim::is_sparse(Tensor a) -> bool", is_sparse, <void *><Py_ssize_t>1),
-        row("prim::is_sparse_csr(Tensor a) -> bool", is_sparse, <void *><Py_ssize_t>2),
+        define("prim::dtype(Tensor a) -> int", dtype),
+        define("prim::layout(Tensor a) -> Layout", layout_code),
+        define("prim::device(Tensor a) -> Device", device),
+        define("aten::get_device(Tensor self) -> int", device_number),
+        define("prim::is_cpu(Tensor a) -> bool", is_on, <void *>BACKEND_CPU),
+        define("prim::is_cuda(Tensor a) -> bool", is_on, <void *>BACKEND_CUDA),
+        define("prim::is_meta(Tensor a) -> bool", is_on, <void *>BACKEND_META),
+        define("prim::requires_grad(Tensor a) -> bool", requires_gradient),
+        define("aten::is_leaf(Tensor self) -> bool", is_leaf),
+        define("aten::retains_grad(Tensor self) -> bool", keeps_gradient),
+        define("aten::_version(Tensor self) -> int", times_written),
+        define("aten::output_nr(Tensor self) -> int", which_output),
+        define("prim::name(Tensor a) -> str?", nameless),
+        define("prim::is_sparse(Tensor a) -> bool", is_sparse, <void *><Py_ssize_t>1),
+        define("prim::is_sparse_csr(Tensor a) -> bool", is_sparse, <void *><Py_ssize_t>2),
         *[
-            row(f"prim::is_{kind}(Tensor a) -> bool", never)
+            define(f"prim::is_{kind}(Tensor a) -> bool", never)
             for kind in ("mkldnn", "nested", "vulkan", "mps", "xla", "xpu", "ipu")
         ],
-        row("prim::tolist(...) -> ...", to_list),
+        define("prim::tolist(...) -> ...", to_list),
     ]

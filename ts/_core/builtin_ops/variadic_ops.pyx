@@ -11,7 +11,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t
 
 from ts._core.dispatch.operator cimport Operator
-from ts._core.builtin_ops.op_table cimport row
+from ts._core.builtin_ops.op_table cimport define
 from ts._core.value.container cimport Tuple
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TENSOR_SPEC, box, copy_value, set_object
 from ts._core.value.type_of cimport conforms
@@ -88,8 +88,8 @@ cdef int added(Operator op, IValue *r, const int32_t *at) except -1:
 def operators():
     """Return the operators of this module."""
     return [
-        row("prim::VarConcat(...) -> Tensor", concatenated),
-        row("prim::VarStack(...) -> Tensor", stacked),
-        row("aten::einsum.sublist(Tensor a, ...) -> Tensor", summed),
-        row("prim::AutogradAdd(Any a, Any b) -> Any", added),
+        define("prim::VarConcat(...) -> Tensor", concatenated),
+        define("prim::VarStack(...) -> Tensor", stacked),
+        define("aten::einsum.sublist(Tensor a, ...) -> Tensor", summed),
+        define("prim::AutogradAdd(Any a, Any b) -> Any", added),
     ]

@@ -17,6 +17,6 @@ cdef extern from *:
 
 # Replace this thread's autocast state and return the previous state; the context flag AUTOCAST is not
 # updated.
-cdef AutocastState exchange_switches(AutocastState others) noexcept
+cdef AutocastState exchange_autocast_flags(AutocastState others) noexcept
 # Return the state that worker threads of this thread start with: not nested in a block, without a cast cache.
-cdef AutocastState inherited_switches() noexcept
+cdef AutocastState inherited_autocast_flags() noexcept

@@ -42,10 +42,10 @@ from ts import devices, dtypes
 
 cdef extern from *:
     """
-    static _Thread_local AutocastState switches_here;
+    static _Thread_local AutocastState autocast_flags;
     static _Thread_local PyObject *casts_here;      /* a dictionary, or NULL */
     """
-    AutocastState switches_here
+    AutocastState autocast_flags
     PyObject *casts_here
 
 cdef enum Kind:
@@ -53,7 +53,7 @@ cdef enum Kind:
     LOWER = 1
     FLOAT32 = 2
     WIDEST = 3
-    REFUSED = 4
+    UNSUPPORTED = 4
 
 cdef dict _KINDS = {"": AS_IS, "lower": LOWER, "float32": FLOAT32, "widest": WIDEST}
 cdef int FLOAT = dtypes.float32.code
@@ -84,15 +84,15 @@ def backend_index(str device not None, str refusal="unsupported scalarType"):
     return index
 
 
-cdef AutocastState exchange_switches(AutocastState others) noexcept:
-    global switches_here
-    cdef AutocastState before = switches_here
-    switches_here = others
+cdef AutocastState exchange_autocast_flags(AutocastState others) noexcept:
+    global autocast_flags
+    cdef AutocastState before = autocast_flags
+    autocast_flags = others
     return before
 
 
-cdef AutocastState inherited_switches() noexcept:
-    cdef AutocastState now = switches_here
+cdef AutocastState inherited_autocast_flags() noexcept:
+    cdef AutocastState now = autocast_flags
     now.nesting = 0
     now.uncached = True
     return now
@@ -105,7 +105,7 @@ cdef int check_backend(int backend) except -1:
 
 
 cdef inline bint casts_on(int backend) noexcept:
-    return (switches_here.enabled >> backend) & 1 != 0
+    return (autocast_flags.enabled >> backend) & 1 != 0
 
 
 def is_enabled(int backend):
@@ -118,10 +118,10 @@ def set_enabled(int backend, bint on):
     """Enable or disable autocast for a backend in this thread."""
     check_backend(backend)
     if on:
-        switches_here.enabled |= 1U << backend
+        autocast_flags.enabled |= 1U << backend
     else:
-        switches_here.enabled &= ~(1U << backend)
-    set_flag(AUTOCAST, switches_here.enabled != 0)
+        autocast_flags.enabled &= ~(1U << backend)
+    set_flag(AUTOCAST, autocast_flags.enabled != 0)
 
 
 def lower_dtype(int backend):
@@ -133,17 +133,17 @@ def lower_dtype(int backend):
 def set_lower_dtype(int backend, dtype not None):
     """Set the lower-precision dtype of a backend in this thread."""
     check_backend(backend)
-    switches_here.dtypes[backend] = dtype.code
+    autocast_flags.dtypes[backend] = dtype.code
 
 
 def enter(int backend, dtype not None, bint on, bint cached):
     """Enter an autocast block; return the previous state as the argument of `leave`."""
     check_backend(backend)
-    before = [casts_on(backend), switches_here.dtypes[backend], switches_here.uncached, switches_here.nesting]
+    before = [casts_on(backend), autocast_flags.dtypes[backend], autocast_flags.uncached, autocast_flags.nesting]
     set_enabled(backend, on)
     set_lower_dtype(backend, dtype)
-    switches_here.uncached = not cached
-    switches_here.nesting += 1
+    autocast_flags.uncached = not cached
+    autocast_flags.nesting += 1
     return before
 
 
@@ -152,12 +152,12 @@ def leave(int backend, list before not None):
     check_backend(backend)
     if len(before) != 4 or before[1] not in dtypes.BY_CODE or not 0 <= before[3] <= MAX_NESTING_DEPTH:
         raise RuntimeError(f"no block of autocast begins with the switches {before}")
-    on, dtype, uncached, switches_here.nesting = before
-    if switches_here.nesting == 0:
+    on, dtype, uncached, autocast_flags.nesting = before
+    if autocast_flags.nesting == 0:
         clear_cache()
     set_enabled(backend, on)
-    switches_here.dtypes[backend] = dtype
-    switches_here.uncached = uncached
+    autocast_flags.dtypes[backend] = dtype
+    autocast_flags.uncached = uncached
 
 
 class RestoreAutocastState:
@@ -179,24 +179,24 @@ class RestoreAutocastState:
 
 def increment_nesting():
     """Increment the nesting depth of autocast blocks in this thread and return it."""
-    switches_here.nesting += 1
-    return switches_here.nesting
+    autocast_flags.nesting += 1
+    return autocast_flags.nesting
 
 
 def decrement_nesting():
     """Decrement the nesting depth of autocast blocks in this thread and return it."""
-    switches_here.nesting -= 1
-    return switches_here.nesting
+    autocast_flags.nesting -= 1
+    return autocast_flags.nesting
 
 
 def is_cache_enabled():
     """Return whether casts of leaves that require grad are cached in this thread."""
-    return not switches_here.uncached
+    return not autocast_flags.uncached
 
 
 def set_cache_enabled(bint on):
     """Enable or disable the cast cache of this thread."""
-    switches_here.uncached = not on
+    autocast_flags.uncached = not on
 
 
 def clear_cache():
@@ -208,7 +208,7 @@ def clear_cache():
 
 
 cdef inline int dtype_of(int backend) noexcept:
-    return switches_here.dtypes[backend] or defaults[backend]
+    return autocast_flags.dtypes[backend] or defaults[backend]
 
 
 # ---------------------------------------------------------------- autocast rule of an operator
@@ -238,8 +238,8 @@ cdef CastPolicy read_casts(Operator op):
         casts.kinds[i] = AS_IS
     for name, i in backend_indices.items():
         said = rule if isinstance(rule, str) else rule.get(name, "")
-        casts.kinds[i] = _KINDS.get(said, REFUSED)
-        if casts.kinds[i] == REFUSED:
+        casts.kinds[i] = _KINDS.get(said, UNSUPPORTED)
+        if casts.kinds[i] == UNSUPPORTED:
             casts.said[i] = said
     return casts
 
@@ -298,7 +298,7 @@ cdef Tensor cast_tensor(Tensor t, int to):
     """Cast a tensor to another dtype; casts of float32 leaves are cached."""
     global casts_here
     cdef bint is_cacheable
-    is_cacheable = t.requires_grad_flag and t.scalar_type == FLOAT and t.base is None and not switches_here.uncached and (
+    is_cacheable = t.requires_grad_flag and t.scalar_type == FLOAT and t.base is None and not autocast_flags.uncached and (
         t.history is None or t.history.node is None and t.history.layer is None
     )
     if not is_cacheable:
@@ -336,7 +336,7 @@ cdef list cast_list(Operator op, list values, int backend):
     cdef CastPolicy casts = casts_of(op)
     cdef int kind = casts.kinds[backend] if casts_on(backend) else AS_IS
     cdef int to
-    if kind == REFUSED:
+    if kind == UNSUPPORTED:
         raise RuntimeError(casts.said[backend])
     if kind == AS_IS or kind == FLOAT32 and casts.dtype_at >= 0 and values[casts.dtype_at] is not None:
         return values

@@ -22,12 +22,12 @@ from ts._core.thread.context cimport PROFILING, context_flags, set_flag
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, box, copy_value, set_bool
 
-import ts._core.dispatch.recorder  # noqa: F401 -- sets `invoke_recorded`, which is wrapped here
+import ts._core.dispatch.profiler_recorder  # noqa: F401 -- sets `invoke_recorded`, which is wrapped here
 
 cdef extern from "Python.h":
     unsigned long PyThread_get_thread_ident() noexcept
 
-cdef dict writers = {}                 # thread id -> active log
+cdef dict active_logs = {}                 # thread id -> active log
 cdef int (*record_operator)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 cdef object (*record_call)(Operator op, list args)
 record_operator = operator.invoke_recorded
@@ -50,8 +50,8 @@ cdef class OperatorLog:
 
     def __enter__(self):
         thread = PyThread_get_thread_ident()
-        self.outer = writers.get(thread)
-        writers[thread] = self
+        self.outer = active_logs.get(thread)
+        active_logs[thread] = self
         self.before = set_flag(PROFILING, True)
         return self
 
@@ -59,9 +59,9 @@ cdef class OperatorLog:
         thread = PyThread_get_thread_ident()
         set_flag(PROFILING, self.before)
         if self.outer is None:
-            writers.pop(thread, None)
+            active_logs.pop(thread, None)
         else:
-            writers[thread] = self.outer
+            active_logs[thread] = self.outer
         self.outer = None
 
 
@@ -110,7 +110,7 @@ cdef class PauseLogging:
     cdef bint paused, before
 
     def __enter__(self):
-        self.paused = PyThread_get_thread_ident() in writers if writers else False
+        self.paused = PyThread_get_thread_ident() in active_logs if active_logs else False
         if self.paused:
             self.before = set_flag(PROFILING, False)
 
@@ -120,48 +120,48 @@ cdef class PauseLogging:
 
 
 cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    cdef OperatorLog writer = writers.get(PyThread_get_thread_ident()) if writers else None
+    cdef OperatorLog log = active_logs.get(PyThread_get_thread_ident()) if active_logs else None
     cdef list args
     cdef int i
-    if writer is None:
+    if log is None:
         return record_operator(op, r, at, code, instruction)
     if op.record is None:              # operators of the language have no record and are not logged
         return invoke_limited(op, r, at)
-    if isinstance(writer, OperatorObserver):
-        return invoke_limited(op, r, at) if op.whole else invoke_kept(<OperatorObserver>writer, op, r, at)
-    if writer.is_group(op):
+    if isinstance(log, OperatorObserver):
+        return invoke_limited(op, r, at) if op.whole else invoke_and_observe(<OperatorObserver>log, op, r, at)
+    if log.is_group(op):
         set_bool(&r[at[op.nargs]], False)
         for i in range(1, op.nrets):
             copy_value(&r[at[op.nargs + i]], &r[at[op.tensor_at]])
         return 0
     args = values_at(r, at, op.nargs)
-    if writer.looks_inside(op, args):
+    if log.looks_inside(op, args):
         return invoke_limited(op, r, at)
     invoke_quietly(op, r, at)
-    writer.lines.append((op, args, values_at(r, at + op.nargs, op.nrets)))
+    log.lines.append((op, args, values_at(r, at + op.nargs, op.nrets)))
     return 0
 
 
 cdef object write_call(Operator op, list args):
-    cdef OperatorLog writer = writers.get(PyThread_get_thread_ident()) if writers else None
-    if writer is None:
+    cdef OperatorLog log = active_logs.get(PyThread_get_thread_ident()) if active_logs else None
+    if log is None:
         return record_call(op, args)
-    if isinstance(writer, OperatorObserver) and (op.whole or (<OperatorObserver>writer).has(op, args)):
-        return operator.call_limited(op, args) if op.whole else result_of(<OperatorObserver>writer)
+    if isinstance(log, OperatorObserver) and (op.whole or (<OperatorObserver>log).has(op, args)):
+        return operator.call_limited(op, args) if op.whole else result_of(<OperatorObserver>log)
     set_flag(PROFILING, False)
     try:
         result = operator.call_limited(op, args)
     finally:
         set_flag(PROFILING, True)
     results = list(result) if op.nrets > 1 else [result] if op.nrets else []
-    if isinstance(writer, OperatorObserver):
-        (<OperatorObserver>writer).see(op, args, results)
+    if isinstance(log, OperatorObserver):
+        (<OperatorObserver>log).see(op, args, results)
     else:
-        writer.lines.append((op, args, results))
+        log.lines.append((op, args, results))
     return result
 
 
-cdef int invoke_kept(OperatorObserver keeper, Operator op, IValue *r, const int32_t *at) except -1:
+cdef int invoke_and_observe(OperatorObserver keeper, Operator op, IValue *r, const int32_t *at) except -1:
     cdef list args = values_at(r, at, op.nargs)
     if keeper.has(op, args):
         return run_in_python(op, give_result, r, at)
@@ -170,7 +170,7 @@ cdef int invoke_kept(OperatorObserver keeper, Operator op, IValue *r, const int3
 
 
 cdef object give_result(Operator op, list args):
-    return result_of(<OperatorObserver>writers[PyThread_get_thread_ident()])
+    return result_of(<OperatorObserver>active_logs[PyThread_get_thread_ident()])
 
 
 cdef object result_of(OperatorObserver keeper):

@@ -81,7 +81,7 @@ undefined.array, undefined.scalar_type, undefined.backend = np.empty(0, np.float
 ivalue_module.register_undefined(undefined)
 
 
-cdef int refuse_undefined(Operator op, int i) except -1:
+cdef int reject_undefined(Operator op, int i) except -1:
     """Raise RuntimeError for None as argument `i`, unless the schema declares `Tensor?`."""
     if op.signature_.parameters[i].optional:
         return 0
@@ -208,7 +208,7 @@ cdef inline bint concerns_tape(Tensor t) noexcept:
     return t.requires_grad_flag or (t.base is not None and t.base.requires_grad_flag)
 
 
-cdef bint wants_gradient(Operator op, IValue *r, const int32_t *at) noexcept:
+cdef bint requires_gradient(Operator op, IValue *r, const int32_t *at) noexcept:
     """Return whether a tensor argument, or a tensor in a list argument, requires grad; bases of views count
     too.
     """
@@ -249,7 +249,7 @@ cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *co
     cdef unsigned int flags = context_flags()
     if flags & WATCHED:
         return invoke_watched(op, r, at, code, instruction)
-    if differentiating(flags) and wants_gradient(op, r, at) and op.record is not None:
+    if differentiating(flags) and requires_gradient(op, r, at) and op.record is not None:
         return invoke_taped(op, r, at, code, instruction)
     return op.kernels[backend_at(op, r, at)](op, r, at)
 
@@ -262,7 +262,7 @@ cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *cod
 
 cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
     cdef bint wanted = (
-        op.record is not None and invoke_taped != NULL and differentiating(context_flags()) and wants_gradient(op, r, at)
+        op.record is not None and invoke_taped != NULL and differentiating(context_flags()) and requires_gradient(op, r, at)
     )
     cdef int status
     if context_flags() & LAYERED and op.record is not None:
@@ -868,7 +868,7 @@ cdef int run_in_python(Operator op, object (*function)(Operator op, list args), 
     for i in range(op.nargs):
         args.append(box(&r[at[i]]))
         if r[at[i]].tag == TAG_OBJECT and r[at[i]].v.o == <PyObject *>undefined:
-            refuse_undefined(op, i)
+            reject_undefined(op, i)
     result = function(op, args)
     if op.nrets == 1:
         return put(op, 0, result, &r[at[op.nargs]])

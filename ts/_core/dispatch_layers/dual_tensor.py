@@ -71,7 +71,7 @@ class Dual(Layer):
             super().check_memory()
 
 
-def refuse_to_record() -> None:
+def raise_recording_unsupported() -> None:
     """Raise UserError during an export: exported programs cannot represent tangents."""
     if hasattr(current_tracer(), "tracked"):
         raise UserError(

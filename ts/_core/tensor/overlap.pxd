@@ -15,7 +15,7 @@ cdef bint share_memory(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 cdef int check_write(object target, list read, int rule) except -1
 
 cpdef enum:
-    REFUSE = 0                         # raise if elements of the target overlap
+    RAISE_ON_OVERLAP = 0                         # raise if elements of the target overlap
     WARN = 1
     ALLOW = 2
     STRICT = 3                         # like REFUSE; also raise if the target is identical to an input

@@ -1,6 +1,6 @@
 from typing import Any
 
-REFUSE: int
+RAISE_ON_OVERLAP: int
 WARN: int
 ALLOW: int
 STRICT: int

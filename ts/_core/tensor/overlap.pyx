@@ -112,7 +112,7 @@ cdef bint share_memory(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
 cdef int check_write(object target, list read, int rule) except -1:
     cdef PyArrayObject *a
     if not isinstance(target, cnp.ndarray):
-        if rule in (REFUSE, STRICT) and any([step == 0 and n > 1 for step, n in zip(target.strides, target.shape)]):
+        if rule in (RAISE_ON_OVERLAP, STRICT) and any([step == 0 and n > 1 for step, n in zip(target.strides, target.shape)]):
             raise RuntimeError(SEVERAL)
         return 0
     a = <PyArrayObject *>target
@@ -128,7 +128,7 @@ cdef int check_write(object target, list read, int rule) except -1:
     return 0
 
 
-def check(target, list read not None, int rule=REFUSE):
+def check(target, list read not None, int rule=RAISE_ON_OVERLAP):
     """Raise RuntimeError if it is unsafe to write `target` while reading `read`; return 1 if a warning is
     due.
     """

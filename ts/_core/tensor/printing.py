@@ -158,35 +158,38 @@ def _edges(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def _vector(values: NDArray[Any], indent: int, form: _Format, summarize: bool) -> str:
-    per_line = max(1, (OPTIONS.linewidth - indent) // (form.width + 2))
+def _vector(values: NDArray[Any], indent: int, number_format: _Format, summarize: bool) -> str:
+    per_line = max(1, (OPTIONS.linewidth - indent) // (number_format.width + 2))
     n = OPTIONS.edgeitems
     if summarize and not n:
         items = ["..."]
     elif summarize and len(values) > 2 * n:
         items = [
-            *map(form.text, values[:n].tolist()),
+            *map(number_format.text, values[:n].tolist()),
             " ...",
-            *map(form.text, values[len(values) - n :].tolist()),
+            *map(number_format.text, values[len(values) - n :].tolist()),
         ]
     else:
-        items = [form.text(v) for v in _numbers(values)]
+        items = [number_format.text(v) for v in _numbers(values)]
     lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
-def _nested(values: NDArray[Any], indent: int, form: _Format, summarize: bool) -> str:
+def _nested(values: NDArray[Any], indent: int, number_format: _Format, summarize: bool) -> str:
     if values.ndim == 0:
-        return form.text(values.item())
+        return number_format.text(values.item())
     if values.ndim == 1:
-        return _vector(values, indent, form, summarize)
+        return _vector(values, indent, number_format, summarize)
     n = OPTIONS.edgeitems
     rows = list(range(len(values)))
     if summarize and len(rows) > 2 * n:
-        lines = [_nested(values[i], indent + 1, form, summarize) for i in (*rows[:n], *rows[len(rows) - n :])]
+        lines = [
+            _nested(values[i], indent + 1, number_format, summarize)
+            for i in (*rows[:n], *rows[len(rows) - n :])
+        ]
         lines.insert(n, "...")
     else:
-        lines = [_nested(values[i], indent + 1, form, summarize) for i in rows]
+        lines = [_nested(values[i], indent + 1, number_format, summarize) for i in rows]
     return "[" + ("," + "\n" * (values.ndim - 1) + " " * (indent + 1)).join(lines) + "]"
 
 
@@ -201,8 +204,8 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
         values = values.astype(np.complex64 if x.dtype.is_complex else np.float32)
     summarize = values.size > OPTIONS.threshold
     zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0  # smallest number of a dtype without 0
-    form = _format_of(_edges(values) if summarize else values, zero)
-    return _nested(values, indent, form, summarize)
+    number_format = _format_of(_edges(values) if summarize else values, zero)
+    return _nested(values, indent, number_format, summarize)
 
 
 def elements_of_subclass(x: Tensor) -> Any:

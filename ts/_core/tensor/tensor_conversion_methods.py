@@ -46,9 +46,9 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         raise ValueError(f"invalid type: '{dtype}'")
     if isinstance(dtype, dtypes.dtype):
         return self.to(dtype)
-    if not hasattr(dtype, "place"):
+    if not hasattr(dtype, "device_type"):
         raise TypeError("dtype must be a type, str, or dtype object")
-    return self.to(dtype.place, dtype.dtype)
+    return self.to(dtype.device_type, dtype.dtype)
 
 
 def _kind(x: Tensor) -> str:

@@ -37,7 +37,7 @@ cdef bint has_allowance() noexcept
 # Count memory before it is allocated; raise MemoryExceeded if it exceeds the budget of this thread.
 cdef int take_bytes(Py_ssize_t size) except -1 nogil
 # Subtract released memory from the counted memory.
-cdef void give_bytes(Py_ssize_t size) noexcept nogil
+cdef void credit_bytes(Py_ssize_t size) noexcept nogil
 cdef enum:
     TEXT_BYTES = 56              # bytes of a string without its characters
 
@@ -51,7 +51,7 @@ cdef object as_limit(error)
 # no program starts until all have ended; otherwise endless forks would reuse the memory of failed programs
 # forever.
 cdef int take_program(Py_ssize_t size) except -1
-cdef void give_program(Py_ssize_t size) noexcept
+cdef void credit_program(Py_ssize_t size) noexcept
 
 # Create a budget nested in the budget of this thread, and return a new reference.
 cdef MemoryBudget *new_allowance(long long size) except NULL

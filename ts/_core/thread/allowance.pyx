@@ -2,7 +2,7 @@
 
     with ts.limits(bytes=1 << 20):     sets a memory budget of this thread
     take_bytes(n)                      called when lists, dicts, tuples and objects grow; MemoryExceeded beyond the budget
-    give_bytes(n)                      called when these shrink or are freed
+    credit_bytes(n)                      called when these shrink or are freed
     NumPy arrays                       counted by a NumPy memory handler, set on threads with a budget
     take_text(n)                       called for strings, which Python allocates: see below
 
@@ -145,7 +145,7 @@ cdef int take_bytes(Py_ssize_t size) except -1 nogil:
     return 0
 
 
-cdef void give_bytes(Py_ssize_t size) noexcept nogil:
+cdef void credit_bytes(Py_ssize_t size) noexcept nogil:
     allowance_give(size)
 
 
@@ -180,7 +180,7 @@ cdef int take_program(Py_ssize_t size) except -1:
     return 0
 
 
-cdef void give_program(Py_ssize_t size) noexcept:
+cdef void credit_program(Py_ssize_t size) noexcept:
     cdef MemoryBudget *a = allowance_here
     allowance_give(size)
     if a != NULL:

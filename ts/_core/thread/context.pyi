@@ -17,7 +17,7 @@ class FlagBlock:
 class GradMode(FlagBlock):
     def __init__(self, enabled: bool) -> None: ...
 
-class GradSwitch:
+class GradModeGuard:
     mode: bool
     prev: bool
     def __init__(self, mode: bool) -> None: ...

@@ -155,7 +155,7 @@ cdef class GradMode(FlagBlock):
         self.wanted = 0 if enabled else GRAD_DISABLED
 
 
-cdef class GradSwitch:
+cdef class GradModeGuard:
     """Sets grad mode when it is created, and restores the previous mode at the end of a `with` block."""
 
     cdef readonly bint mode, prev

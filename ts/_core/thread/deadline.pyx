@@ -14,7 +14,7 @@ If no thread has a deadline, the cost is one load of `timed`.
 
 from cpython.exc cimport PyErr_CheckSignals
 
-from ts._core.thread.allowance cimport give_bytes, has_allowance, limited, take_bytes, take_text
+from ts._core.thread.allowance cimport credit_bytes, has_allowance, limited, take_bytes, take_text
 from ts.errors import TimeExceeded
 
 cdef extern from *:
@@ -128,7 +128,7 @@ def reserve(Py_ssize_t size):
     """Raise the limit error if `size` bytes exceed the memory budget of this thread, before they are allocated."""
     if limited:
         take_bytes(size)
-        give_bytes(size)
+        credit_bytes(size)
 
 
 def charge(double nanoseconds, Py_ssize_t bytes=0):

@@ -5,7 +5,7 @@ compiled.  So one thread at a time may build:
 
     with build_lock():                    waits for the thread that holds the lock; reentrant
         ...
-        Thread(target=with_build_lock_ownership(work))   `work` runs on another thread with the lock of this one
+        Thread(target=with_build_lock_ownership(work))   `work` runs with the lock of this thread
 
 Reading a complete entry needs no lock: an entry is published (stored in its table) when it is complete.
 """

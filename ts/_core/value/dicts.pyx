@@ -18,7 +18,7 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
+from ts._core.thread.allowance cimport credit_bytes, limited, take_bytes
 from ts._core.value.ivalue cimport box_shallow, unbox_shallow
 from ts._core.value.lists cimport raise_no_memory, release_items
 from ts._core.value.no_python_construction cimport seal
@@ -325,7 +325,7 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
         return raise_no_memory()
     if limited:
         take_bytes(table_bytes(slots))
-        give_bytes(table_bytes(x.mask + 1))
+        credit_bytes(table_bytes(x.mask + 1))
     entries = <DictEntry *>malloc(capacity * sizeof(DictEntry) + slots * sizeof(DictSlot))
     if entries == NULL:
         return raise_no_memory()
@@ -431,7 +431,7 @@ cdef void clear(Dict x) noexcept nogil:
     cdef DictEntry *entries = x.entries
     cdef Py_ssize_t i, used = x.used
     if limited:
-        give_bytes(table_bytes(x.mask + 1))
+        credit_bytes(table_bytes(x.mask + 1))
     forget(x)
     x.entries = NULL
     x.index = NULL

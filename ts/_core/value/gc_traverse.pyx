@@ -10,7 +10,7 @@ the old slots.
 from cpython.ref cimport PyObject
 from libc.stdlib cimport free
 
-from ts._core.thread.allowance cimport give_bytes, limited
+from ts._core.thread.allowance cimport credit_bytes, limited
 from ts._core.value.container cimport Dict, List, Object, TAG_DELETED, Tuple, dict_clear
 from ts._core.value.lists cimport item_bytes, release_items
 from ts._core.value.tagged cimport IValue, TAG_NONE, TAG_OBJECT, set_none, set_object_steal
@@ -90,7 +90,7 @@ cdef int list_clear(PyObject *x) noexcept:
         release_items(<IValue *>items, n)
     free(items)
     if limited:
-        give_bytes(capacity * item_bytes((<List>x).item))
+        credit_bytes(capacity * item_bytes((<List>x).item))
     return list_base_clear(x)
 
 

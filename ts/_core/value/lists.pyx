@@ -11,7 +11,7 @@ cimport cython
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memmove, memset
 
-from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
+from ts._core.thread.allowance cimport credit_bytes, limited, take_bytes
 from ts._core.value.ivalue cimport box_shallow
 from ts._core.value.no_python_construction cimport seal
 from ts._core.value.spec cimport KIND_BOOL, KIND_FLOAT, KIND_INT
@@ -48,7 +48,7 @@ cdef class List:
             release_items(<IValue *>self.items, self.size)
         free(self.items)
         if limited:
-            give_bytes(LIST_BYTES + self.capacity * item_bytes(self.item))
+            credit_bytes(LIST_BYTES + self.capacity * item_bytes(self.item))
 
     def __len__(self):
         return self.size
@@ -196,7 +196,7 @@ cdef int list_clear_items(PyObject *x) except -1:
         return 0
     free(items)
     if limited:
-        give_bytes(capacity * sizeof(IValue))
+        credit_bytes(capacity * sizeof(IValue))
     return 0
 
 
@@ -263,7 +263,7 @@ cdef class Tuple:
         if self.items != self.inline_items:
             free(self.items)
         if limited:
-            give_bytes(TUPLE_BYTES + self.size * sizeof(IValue))
+            credit_bytes(TUPLE_BYTES + self.size * sizeof(IValue))
 
     def __len__(self):
         return self.size

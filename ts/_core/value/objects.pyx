@@ -4,7 +4,7 @@ cimport cython
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
+from ts._core.thread.allowance cimport credit_bytes, limited, take_bytes
 from ts._core.value.lists cimport release_items
 from ts._core.value.no_python_construction cimport seal
 from ts._core.value.spec cimport (
@@ -86,7 +86,7 @@ cdef class Object:
         release_items(self.slots, self.size)
         free(self.slots)
         if limited:
-            give_bytes(OBJECT_BYTES + self.size * sizeof(IValue))
+            credit_bytes(OBJECT_BYTES + self.size * sizeof(IValue))
 
     def __repr__(self):
         return f"<{self.cls.name} object at {<size_t><void *>self:#x}>"

@@ -13,5 +13,5 @@ cpdef TypeSpec infer_spec(object x)
 cdef bint conforms(IValue *x, TypeSpec spec) except -1
 # Return whether containers of both types have equal element layouts; texts and field names are ignored.
 cdef bint same_layout(TypeSpec a, TypeSpec b) except -1
-# Return `form(x)` (default: str(x)) for error messages; for a large container, only the class name.
-cpdef str describe_value(object x, object form=*)
+# Return `formatter(x)` (default: str(x)) for error messages; for a large container, only the class name.
+cpdef str describe_value(object x, object formatter=*)

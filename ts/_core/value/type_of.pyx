@@ -335,7 +335,7 @@ def is_small(x, Py_ssize_t max_items=1000, Py_ssize_t max_depth=100):
     return True
 
 
-cpdef str describe_value(object x, object form=str):
+cpdef str describe_value(object x, object formatter=str):
     if isinstance(x, (list, tuple, dict)) and not is_small(x):
         return f"a large {type(x).__name__}"
-    return form(x)
+    return formatter(x)

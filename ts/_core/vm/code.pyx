@@ -233,7 +233,7 @@ cdef TypeSpec spec_of(object x):
 
 cdef class Callee:
     @property
-    def made_code(self):
+    def available_code(self):
         """Return the compiled Code; None before the first call."""
         return self.code
 

@@ -24,7 +24,7 @@ from cpython.pystate cimport PyThreadState
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
-from ts._core.thread.allowance cimport as_limit, give_program, limited, take_program
+from ts._core.thread.allowance cimport as_limit, credit_program, limited, take_program
 from ts._core.vm.breaks cimport Breakpoints
 from ts._core.vm.code cimport Callee, Code, Instruction, Method
 from ts._core.value.container cimport Object, list_size, raise_key_error, raise_list_index, type_text, value_text
@@ -38,7 +38,7 @@ from ts._core.vm.frame cimport (
     first_frame,
     frame_registers,
     frame_size,
-    give_state,
+    release_state,
     move_frame,
     pop_frame,
     release_frames,
@@ -462,10 +462,10 @@ cdef class ScriptCoroutine:
         if self.state != NULL:
             before = exchange_limits(self.inherited.limits)
             end_frames(self)
-            give_state(self.state)
+            release_state(self.state)
             self.state = NULL
             if self.counted:
-                give_program(PROGRAM_BYTES)
+                credit_program(PROGRAM_BYTES)
             exchange_limits(before)
         self.condition = ENDED
 

@@ -2,7 +2,7 @@
 
     state = take_state()          returns a State with an empty chunk, from the free list if possible
     push_frame(state, code)       NULL if the chunk is full: call enter_chunk(state, size) and try again
-    give_state(state)             returns the State to the free list, with one chunk
+    release_state(state)             returns the State to the free list, with one chunk
 """
 
 from libc.stdint cimport INT64_MAX
@@ -45,7 +45,7 @@ cdef void release_frames(State *state) noexcept:
         pop_frame(state)
 
 
-cdef void give_state(State *state) noexcept:
+cdef void release_state(State *state) noexcept:
     global unused
     while state.chunk.previous != NULL:
         leave_chunk(state)

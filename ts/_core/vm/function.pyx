@@ -16,13 +16,13 @@ the call, it is the differentiated graph.  Otherwise it is the optimized graph.
 from cpython.long cimport PyLong_CheckExact
 from cpython.ref cimport PyObject
 
-from ts._core.dispatch.recorder cimport Event, begin_event, end_event
+from ts._core.dispatch.profiler_recorder cimport Event, begin_event, end_event
 from ts._core.thread.context cimport AUTOCAST, PROFILING, TRACING, Flag, context_flags, differentiating, set_flag, tracer, tracing
 from ts._core.thread.stack cimport stack_is_low
 from ts._core.tensor.tensor cimport Tensor, needs_grad
 from ts._core.vm.execution cimport ScriptCoroutine, begin, execute
 from ts._core.vm.failure cimport shortened
-from ts._core.vm.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state
+from ts._core.vm.frame cimport State, first_frame, frame_registers, release_state, release_frames, take_state
 from ts._core.value.container cimport Dict, List, TAG_DELETED, Tuple
 from ts._core.value.ivalue cimport (
     ANY_SPEC, IValue, KIND_INT, TAG_NONE, TAG_OBJECT, TypeSpec, box, copy_value, release, unbox,
@@ -231,10 +231,10 @@ cdef class Function:
             self.write_parameters(state, args)
             execute(state)
         except BaseException as error:
-            give_state(state)
+            release_state(state)
             raise shortened(error)
         result = state.result  # moved out of the state, because boxing runs Python code that may reuse the state
-        give_state(state)
+        release_state(state)
         try:
             return box(&result)
         finally:
@@ -256,10 +256,10 @@ cdef class Function:
                 copy_value(&r[i], &values[i])
             execute(state)
         except BaseException as error:
-            give_state(state)
+            release_state(state)
             raise shortened(error)
         result[0] = state.result
-        give_state(state)
+        release_state(state)
         return 0
 
     cdef int write_parameters(self, State *state, tuple args) except -1:

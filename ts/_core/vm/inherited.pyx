@@ -10,7 +10,7 @@
 cimport cython
 from cpython.ref cimport Py_XDECREF, Py_XINCREF, PyObject
 
-from ts._core.dispatch.autocast cimport exchange_switches, inherited_switches
+from ts._core.dispatch.autocast cimport exchange_autocast_flags, inherited_autocast_flags
 from ts._core.thread.context cimport LIMITED, TRACING, context_flags, exchange_flags
 from ts._core.vm.meter cimport drop_limits, exchange_limits, hold_limits
 
@@ -39,7 +39,7 @@ def carry(x):
 cdef class ThreadContextSnapshot:
     def __cinit__(self):
         self.flags = context_flags() & ~<unsigned int>(LIMITED | TRACING)
-        self.autocast = inherited_switches()
+        self.autocast = inherited_autocast_flags()
         self.limits = hold_limits()
         self.carried = carried_here
         Py_XINCREF(self.carried)
@@ -52,7 +52,7 @@ cdef class ThreadContextSnapshot:
         global carried_here
         self.carried, carried_here = carried_here, self.carried
         self.flags = exchange_flags(self.flags)
-        self.autocast = exchange_switches(self.autocast)
+        self.autocast = exchange_autocast_flags(self.autocast)
 
     def run(self, work):
         """Call `work()` in this context on the current thread and return its result."""

@@ -36,7 +36,7 @@ cdef enum:
     DEPTH_LIMIT = 65536
 
 cdef double SIGNAL_SECONDS = 0.02     # interval of signal checks while the GIL is released
-cdef double TURN_SECONDS = 0.005      # interval at which the GIL is released so that other threads can run
+cdef double GIL_RELEASE_INTERVAL_SECONDS = 0.005      # interval at which the GIL is released so that other threads can run
 
 
 cdef struct ResourceLimits:
@@ -189,7 +189,7 @@ cdef int look_up(State *state, bint may_release) noexcept nogil:
             PyEval_RestoreThread(state.thread)
             state.thread = NULL
             state.looked = now
-        elif now - state.looked > TURN_SECONDS:
+        elif now - state.looked > GIL_RELEASE_INTERVAL_SECONDS:
             PyEval_RestoreThread(PyEval_SaveThread())    # lets other threads run
             state.looked = now
         status = (<Check>check)()

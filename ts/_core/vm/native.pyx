@@ -74,7 +74,7 @@ cdef extern from *:
         ARRAY_STRIDES
         ARRAY_FLAGS
 
-ctypedef int (*Part)(char *r, const Instruction *at) noexcept nogil
+ctypedef int (*Helper)(char *r, const Instruction *at) noexcept nogil
 
 cdef void *table[OPCODE_COUNT + 2]
 cdef int64_t until_exit = -1          # remaining instructions until an exit, for tests; negative: no exit
@@ -84,44 +84,44 @@ max_wait = INT64_MAX
 cdef object compiler = None
 
 
-cdef void *part(Part function) noexcept:
+cdef void *helper_address(Helper function) noexcept:
     return <void *>function
 
 
-table[<int>COPY] = part(copy)
-table[<int>TAKE] = part(take)
-table[<int>DROP] = part(drop)
-table[<int>CAST_OBJECT] = part(cast_object)
-table[<int>CAST_TO] = part(cast_to)
-table[<int>IS_INSTANCE] = part(test_instance)
-table[<int>LIST_GET] = part(list_get)
-table[<int>LIST_SET] = part(list_put)
-table[<int>LIST_APPEND] = part(append)
-table[<int>LIST_NEW] = part(new_list)
-table[<int>DICT_LEN] = part(dict_length)
-table[<int>DICT_GET] = part(dict_get)
-table[<int>DICT_GET_SCALAR] = part(dict_get_number)
-table[<int>DICT_FIND] = part(dict_look)
-table[<int>DICT_SET] = part(dict_put)
-table[<int>DICT_SET_SCALAR] = part(dict_put_number)
-table[<int>DICT_CONTAINS] = part(dict_has)
-table[<int>DICT_NEW] = part(new_dict)
-table[<int>TUPLE_NEW] = part(new_tuple)
-table[<int>TUPLE_GET] = part(tuple_get)
-table[<int>STR_LEN] = part(str_length)
-table[<int>STR_GET] = part(str_get)
-table[<int>STR_EQ] = part(str_equal)
-table[<int>STR_NE] = part(str_differs)
-table[<int>OBJECT_NEW] = part(new_object)
-table[<int>ATTR_GET] = part(attribute_get)
-table[<int>ATTR_SET] = part(attribute_put)
-table[<int>HAS_ELEMENTS] = part(has_elements)
-table[<int>LOAD_FLOAT] = part(load_float)
-table[<int>LOAD_INT] = part(load_int)
-table[<int>STORE_FLOAT] = part(store_float)
-table[<int>STORE_INT] = part(store_int)
-table[<int>CALL_OPERATOR] = part(operate)
-table[<int>CALL_SCALAR] = part(operate_scalar)
+table[<int>COPY] = helper_address(copy)
+table[<int>TAKE] = helper_address(take)
+table[<int>DROP] = helper_address(drop)
+table[<int>CAST_OBJECT] = helper_address(cast_object)
+table[<int>CAST_TO] = helper_address(cast_to)
+table[<int>IS_INSTANCE] = helper_address(test_instance)
+table[<int>LIST_GET] = helper_address(list_get)
+table[<int>LIST_SET] = helper_address(list_put)
+table[<int>LIST_APPEND] = helper_address(append)
+table[<int>LIST_NEW] = helper_address(new_list)
+table[<int>DICT_LEN] = helper_address(dict_length)
+table[<int>DICT_GET] = helper_address(dict_get)
+table[<int>DICT_GET_SCALAR] = helper_address(dict_get_number)
+table[<int>DICT_FIND] = helper_address(dict_look)
+table[<int>DICT_SET] = helper_address(dict_put)
+table[<int>DICT_SET_SCALAR] = helper_address(dict_put_number)
+table[<int>DICT_CONTAINS] = helper_address(dict_has)
+table[<int>DICT_NEW] = helper_address(new_dict)
+table[<int>TUPLE_NEW] = helper_address(new_tuple)
+table[<int>TUPLE_GET] = helper_address(tuple_get)
+table[<int>STR_LEN] = helper_address(str_length)
+table[<int>STR_GET] = helper_address(str_get)
+table[<int>STR_EQ] = helper_address(str_equal)
+table[<int>STR_NE] = helper_address(str_differs)
+table[<int>OBJECT_NEW] = helper_address(new_object)
+table[<int>ATTR_GET] = helper_address(attribute_get)
+table[<int>ATTR_SET] = helper_address(attribute_put)
+table[<int>HAS_ELEMENTS] = helper_address(has_elements)
+table[<int>LOAD_FLOAT] = helper_address(load_float)
+table[<int>LOAD_INT] = helper_address(load_int)
+table[<int>STORE_FLOAT] = helper_address(store_float)
+table[<int>STORE_INT] = helper_address(store_int)
+table[<int>CALL_OPERATOR] = helper_address(operate)
+table[<int>CALL_SCALAR] = helper_address(operate_scalar)
 table[<int>MOD_F64] = <void *>mod_float
 table[<int>OPCODE_COUNT] = &until_exit
 table[<int>OPCODE_COUNT + 1] = <PyObject *>None

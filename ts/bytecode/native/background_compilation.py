@@ -17,7 +17,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Final
 
-from ts._core.dispatch.recorder import Stage
+from ts._core.dispatch.profiler_recorder import Stage
 from ts._core.vm.code import Code
 from ts._core.vm.native import layout, register_compiler
 
@@ -53,7 +53,7 @@ def why(code: Code) -> str:
         return REASON_NO_LOOP
     if code.size > MAX_INSTRUCTIONS:
         return LARGE
-    return "" if any(not loop.refusal for loop in loops) else loops[0].refusal
+    return "" if any(not loop.reason for loop in loops) else loops[0].reason
 
 
 def compile_now(code: Code, forced: bool = False) -> str:
@@ -71,7 +71,7 @@ def compile_now(code: Code, forced: bool = False) -> str:
     loops = loops_of(code)
     with Stage("compile: machine code", code.name):
         machine_code = compile(translate(code, loops, layout(), forced))
-    code.adopt(machine_code.address, [loop.end for loop in loops if not loop.refusal], machine_code)
+    code.adopt(machine_code.address, [loop.end for loop in loops if not loop.reason], machine_code)
     return ""
 
 
@@ -130,7 +130,7 @@ def _work() -> None:
 
 def _callees(code: Code) -> list[Code]:
     """Return the compiled callees of a code: its jump count includes the jumps of its callees."""
-    codes = (getattr(function, "made_code", None) for function in code.functions)
+    codes = (getattr(function, "available_code", None) for function in code.functions)
     return [code for code in codes if isinstance(code, Code)]
 
 

@@ -33,7 +33,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
 
     With `forced`, each instruction first checks whether to exit there, for tests.
     """
-    entries = [loop.end for loop in loops if not loop.refusal]
+    entries = [loop.end for loop in loops if not loop.reason]
     within = sorted(reachable(code, entries))
     live = live_before(code)
     dirty = 0

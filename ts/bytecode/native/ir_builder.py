@@ -186,7 +186,10 @@ class FunctionBuilder:
 
     def store(self, register: int) -> None:
         """Store a number register to the frame."""
-        self.do(f"store {self.type(register)} {self.value(register)}, ptr {self.register_address(register)}, {FRAME}")
+        self.do(
+            f"store {self.type(register)} {self.value(register)}, "
+            f"ptr {self.register_address(register)}, {FRAME}"
+        )
 
     def object(self, register: int) -> str:
         """Return the object in a register."""
@@ -194,7 +197,9 @@ class FunctionBuilder:
 
     def field(self, object: str, name: str, type: str) -> str:
         """Return a header field of a list, object or tensor."""
-        return self.load_header_field(self.new(f"getelementptr i8, ptr {object}, i64 {self.layout[name]}"), type)
+        return self.load_header_field(
+            self.new(f"getelementptr i8, ptr {object}, i64 {self.layout[name]}"), type
+        )
 
     def load_header_field(self, address: str, type: str) -> str:
         """Return a header field by its address."""

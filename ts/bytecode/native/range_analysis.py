@@ -100,7 +100,10 @@ class ValueRanges:
                 continue
             min_value, max_value = min(low, other[0]), max(high, other[1])
             if widens:
-                min_value, max_value = (low if min_value == low else INT64_MIN), (high if max_value == high else INT64_MAX)
+                min_value, max_value = (
+                    (low if min_value == low else INT64_MIN),
+                    (high if max_value == high else INT64_MAX),
+                )
             if (min_value, max_value) != ANY:
                 joined[register] = min_value, max_value
         self._before[pc] = joined
@@ -141,7 +144,7 @@ class ValueRanges:
         return _binary_range(name, x, y)
 
     def _narrow_by_jump(self, ranges: Ranges, pc: int, name: str, is_taken: bool) -> None:
-        """Narrow register ranges by a jump's condition, or by the negated condition if `is_taken` is False."""
+        """Narrow register ranges by a jump's condition, or by its negation if `is_taken` is False."""
         _, _, b, c = self._code.instructions[pc]
         if name == "STEP":
             min_value, max_value = self._get(ranges, b)

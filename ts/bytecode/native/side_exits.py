@@ -59,7 +59,7 @@ class Loop(NamedTuple):
 
     head: int
     end: int
-    refusal: str = ""  # reason why it is not compiled, or ""
+    reason: str = ""  # reason why it is not compiled, or ""
     cause: int = -1  # the instruction that prevents compilation, or -1
 
 

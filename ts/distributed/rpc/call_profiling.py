@@ -14,7 +14,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ts._core.dispatch.recorder import Event, begin_call, end_call, is_watched
+from ts._core.dispatch.profiler_recorder import Event, begin_call, end_call, is_watched
 from ts.distributed.rpc.callable_registry import profile_name
 
 if TYPE_CHECKING:

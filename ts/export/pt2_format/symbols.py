@@ -107,7 +107,7 @@ class Symbols:
             _ = self.environment
             import sympy
 
-            from ts.export.value_ranges import ValueRange as StageEpilogues
+            from ts.export.value_ranges import ValueRange as Ends
 
             if assumptions is None:
                 is_float = name.startswith("zuf")
@@ -115,7 +115,7 @@ class Symbols:
             found = self._symbols[name] = sympy.Symbol(name, **assumptions)
             said = self._said.get(name)
             low, high = (None, None) if said is None else (said.min_val, said.max_val)
-            self.environment.ranges[found] = StageEpilogues(
+            self.environment.ranges[found] = Ends(
                 -math.inf if low is None else low, math.inf if high is None else high
             )
         return found

@@ -33,7 +33,7 @@ def rule_of(record: OperatorRecord) -> Rule:
     row = inputs.derivative
     if row is not None and row.reason:
         return (
-            Rule(DifferentiationKind.REFUSED, text=row.reason)
+            Rule(DifferentiationKind.UNSUPPORTED, text=row.reason)
             if row.refused
             else Rule(DifferentiationKind.PLAIN)
         )
@@ -43,13 +43,13 @@ def rule_of(record: OperatorRecord) -> Rule:
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
             "of the arguments requires grad."
         )
-        return Rule(DifferentiationKind.REFUSED, text=text)
+        return Rule(DifferentiationKind.UNSUPPORTED, text=text)
     if row is None:
         if record.whole or not _gives_tensors(record):
             return Rule(DifferentiationKind.INSIDE)
-        return Rule(DifferentiationKind.MISSING, **_forms(record))
+        return Rule(DifferentiationKind.UNIMPLEMENTED, **_forms(record))
     if row.decomposition:
-        return Rule(DifferentiationKind.BY_PARTS, parts=decomposed(record))
+        return Rule(DifferentiationKind.BY_DECOMPOSITION, decomposition=decomposed(record))
     return _by_formula(record, inputs, row)
 
 
@@ -103,7 +103,7 @@ def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, 
         parameter = inputs.parameters[read.of]
         return FormulaInputKind.ARGUMENT, names.index(read.of), parameter.kind == "Tensor"
     if read.of == "output_mask":
-        return FormulaInputKind.WANTED, 0, False
+        return FormulaInputKind.REQUIRES_GRAD, 0, False
     for i, result in enumerate(inputs.results):
         is_list = result.kind == "Tensor[]"
         if read.of == result.name:

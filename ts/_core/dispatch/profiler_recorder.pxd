@@ -1,4 +1,4 @@
-"""Event recorder of the profiler (`recorder.pyx`)."""
+"""Event profiler_recorder of the profiler (`profiler_recorder.pyx`)."""
 
 from libc.stdint cimport int64_t
 
