@@ -1,1 +1,1 @@
-"""Runtime objects of scripts: functions, modules, compilation on demand, limits."""
+"""Runtime objects of scripts: functions, modules, their compilation, and resource limits."""

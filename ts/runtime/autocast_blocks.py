@@ -1,9 +1,9 @@
-"""Autocast regions at run time: executable replacements for PyTorch's autocast objects.
+"""Autocast regions at run time: objects that replace PyTorch's autocast objects in executed graphs.
 
     with torch.autocast("cpu"):        %b = _Block(%c.device, %c.fast_dtype, %c._enabled)
         ...                            prim::Enter(%b) ... prim::Exit(%b)
 
-In: a graph before its execution.  Out: the graph with such objects; printed and saved graphs contain
+Input: a graph before its execution. Output: the graph with `_Block` objects. Printed and saved graphs contain
 PyTorch's autocast objects, whose methods have no effect.
 """
 
@@ -22,7 +22,7 @@ _ATTRIBUTES: Final[tuple[tuple[str, Type], ...]] = (("device", STR), ("fast_dtyp
 
 
 class _Block:
-    """Context manager of an autocast region; a script class, compiled like any other."""
+    """Context manager that changes the autocast state; it is a script class."""
 
     def __init__(self, device: str, dtype: int, enabled: bool) -> None:
         self.device = device
@@ -38,7 +38,7 @@ class _Block:
 
 
 def enter_blocks(graph: Graph) -> None:
-    """Make the autocast regions of a graph change the autocast state."""
+    """Replace the autocast objects of a graph by objects that change the autocast state."""
     for enter in autocast_blocks(graph):
         _replace_context(graph, enter)
 
@@ -54,7 +54,7 @@ def _replace_context(graph: Graph, enter: Node) -> None:
 
 
 def _insert_block(graph: Graph, context: Value) -> Value:
-    """Insert the creation of a `_Block` with the attributes of an object of PyTorch's class."""
+    """Insert code that creates a `_Block` with the attributes of PyTorch's autocast object."""
     values = []
     for name, type in _ATTRIBUTES:
         value = graph.insert("prim::GetAttr", (context,), type)

@@ -1,7 +1,7 @@
 """Code cache: compiled code of functions, stored on disk for later processes.
 
-In: an archive function at its first call, or a Python function when it is scripted.  Out:
-its code, if an earlier process stored it:
+Input: a function of an archive at its first call, or a Python function when it is scripted. Output: its code,
+if an earlier process has stored it:
 
     entry = entry_of(function)          None if the function is not cached
     entry.read()                        the Code, or None
@@ -50,7 +50,7 @@ _FORMAT: Final = 1
 
 
 class Entry:
-    """Cache file of one function's code."""
+    """File of the cache for the code of one function."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Entry:
             self._owner = CodeOwner(unit.type, self._compiled, unit.sources, unit.constants, prepare, plans)
 
     def read(self) -> Code | None:
-        """Return the cached code and set the function's signature, or None if no valid file exists."""
+        """Return the cached code and set the signature of the function; None if there is no valid file."""
         body = disk_cache.read(self.path)
         if body is None:
             return None
@@ -85,12 +85,12 @@ class Entry:
             self._function.adopt(arguments, data["declaration"], data["by_name"], result)
         except LimitExceeded:
             raise
-        except Exception:  # any mismatch: the function is compiled instead
+        except Exception:  # the file does not fit: compile the function instead
             return None
         return code
 
     def store(self, program: SerializedCode) -> None:
-        """Store the code, unless it is not serializable or the folder is not writable."""
+        """Store the code, unless it cannot be serialized or the folder is not writable."""
         try:
             data = {
                 "program": serialize_program(program, self._owner),
@@ -104,7 +104,7 @@ class Entry:
         disk_cache.write(self.path, json.dumps(data, separators=(",", ":")).encode())
 
     def _compiled(self, name: str) -> Any:
-        """Return a called function after compiling it: code is verified against its signature."""
+        """Return a called function, compiled, since cached code is verified against its signature."""
         function = self._function.unit.function(name)
         if function is not None:
             function.ensure_compiled()
@@ -125,12 +125,13 @@ def entry_of(
     form: str = "",
     plans: Callable[..., Specializations] | None = None,
 ) -> Entry | None:
-    """Return the cache entry of a function's code, for a variant of its graph.
+    """Return the cache file for the code of a function; None if it is not cached.
 
-    Returns None if the function is not cached, as for some settings. `prepare` compiles graphs in the code,
-    `plans` creates its specializations.
+    `form` is the variant of the graph. `prepare` compiles graphs that the code contains, and `plans` creates
+    its specializations.
     """
-    inline = sys.modules.get("ts.passes.inline")  # the mode is unset if the module is not imported
+    # if the module was not imported, its setting has the default value
+    inline = sys.modules.get("ts.passes.inline")
     if inline is not None and inline.get_inline_everything_mode():
         return None
     if pass_logging.is_configured() or disk_cache.cache_folder() is None:
@@ -144,7 +145,7 @@ def entry_of(
 
 
 def _digest(function: ScriptFunction) -> tuple[str, str] | None:
-    """Return the key that identifies a function across processes; None if there is none."""
+    """Return the key of a function, equal in all processes; None if there is none."""
     unit = function.unit
     if unit is None:
         return None if function.digest is None else ("scripted", function.digest)
@@ -154,7 +155,7 @@ def _digest(function: ScriptFunction) -> tuple[str, str] | None:
 
 
 def _type_anywhere(text: str) -> Type:
-    """Return the type with a text of printed source, without classes."""
+    """Return the type with this text in printed source; classes are not supported."""
     from ts.frontend.annotations import to_type
     from ts.frontend.python_syntax import expression
     from ts.frontend.serialized_names import SerializedResolver

@@ -1,14 +1,14 @@
 """Large stack for deep recursion of the compiler.
 
-In: a function that recurses over syntax or graphs. Out: its result, or `NestingError` instead of a bare
+Input: a function that recurses over syntax or graphs. Output: its result, or `NestingError` instead of
 `RecursionError`.
 
     run_with_large_stack(lambda: compile(text))
 
-The function is first called on the current stack. If it reaches Python's recursion limit, it is called again
-on a thread with a large stack and a raised limit: 10,000 operators in one expression compile. Ctrl-C
-interrupts it there too, and `ts.limits` apply. Python's limit is process-wide; it is restored when the last
-such thread ends.
+The function is first called in this thread. If it reaches Python's recursion limit, it is called again in a
+thread with a large stack and a higher limit, which suffices for 10,000 operators in one expression. There
+too, Ctrl-C interrupts it and `ts.limits` apply. The recursion limit belongs to the process; it is restored
+when the last such thread ends.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from ts._core.vm.run_on_new_thread import run_on_new_thread
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
-_STACK_BYTES: Final = 512 << 20  # address space: unused pages are never allocated
+_STACK_BYTES: Final = 512 << 20  # only address space: the system allocates the pages that are used
 _RECURSION_LIMIT: Final = 60_000
-_is_deep_stack: ContextVar[bool] = ContextVar("deep", default=False)  # true on a thread with a large stack
-_limit_lock = threading.Lock()  # protects the process-wide recursion limit
+_is_deep_stack: ContextVar[bool] = ContextVar("deep", default=False)  # True in a thread with a large stack
+_limit_lock = threading.Lock()  # protects the recursion limit of the process
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_limit_lock._at_fork_reinit)  # type: ignore[attr-defined]
-_thread_count = 0  # threads that need the raised limit
+_thread_count = 0  # number of threads that need the higher limit
 _limit_before = 0
 
 
 def run_with_large_stack(work: Callable[[], _T]) -> _T:
-    """Return `work()`, which may be called twice, so it must not leave side effects when it fails."""
+    """Return `work()`; it may be called twice, so a failed call must leave no side effects."""
     try:
         return work()
     except (RecursionError, NestingError):

@@ -1,10 +1,12 @@
 """Deep copies of script values.
 
-In: a value of the core, and the memo of `copy.deepcopy`.  Out: an equal value that shares no memory with it:
+Input: a script value, and the memo of `copy.deepcopy`. Output: an equal value that shares no memory with the
+input:
 
     deep_copy(object_get(handle, slot, False), memo)
 
-Objects referenced several times, also from other values copied with the same memo, are copied once.
+An object to which several values refer is copied once; this includes all values that are copied with one
+memo.
 """
 
 from __future__ import annotations
@@ -25,13 +27,15 @@ def deep_copy(value: Any, memo: dict[int, Any]) -> Any:
     existing = memo.get(id(value))
     if existing is not None:
         return existing
-    memo.setdefault(id(memo), []).append(value)  # kept alive while its id is a key, as in `copy`
+    # kept alive as long as its id is a key, as in the module `copy`
+    memo.setdefault(id(memo), []).append(value)
     if isinstance(value, Object):
-        copied = memo[id(value)] = new_object(value.cls)  # registered before its attributes, for cycles
+        # stored before the attributes are copied, as these may refer to it
+        copied = memo[id(value)] = new_object(value.cls)
         for slot in range(len(value.cls.names)):
             try:
                 attribute = object_get(value, slot, False)
-            except AttributeError:  # an unset attribute
+            except AttributeError:  # the attribute has no value
                 continue
             object_set(copied, slot, deep_copy(attribute, memo))
         return copied

@@ -1,11 +1,11 @@
 """Executor: copies, optimizes and lowers a function's graph to executable code.
 
-In: a `ScriptFunction`.  Out: its `Code`, created at the first call.
+Input: a `ScriptFunction`. Output: its `Code`, created at the first call.
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 
-The function's graph itself remains as emitted by the frontend, for `f.graph`.  Two variants of a function
-have separate code: `Unoptimized` runs within `optimized_execution(False)`, and `Differentiated` while
+The graph of the function stays as the frontend emitted it, for `f.graph`. Two variants of a function have
+their own code: `Unoptimized` runs within `optimized_execution(False)`, and `Differentiated` runs while
 autograd records.
 """
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def _script_text(value: object) -> str:
-    from ts.runtime.tensor_str import script_text  # few programs print tensors
+    from ts.runtime.tensor_str import script_text  # imported here, as few programs print tensors
 
     return script_text(value)
 
@@ -55,14 +55,14 @@ register_script_text(_script_text)
 background_compilation.start_background_compilation()
 
 Strategy = list[tuple[str, int]]
-_strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's default
+_strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # default of PyTorch
 
 
 @contextmanager
 def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """Context manager that enables or disables optimized execution for calls of this thread.
+    """Within this context, calls of this thread run with or without optimization.
 
-    Without optimization, a function and its callees run as written, from separate code.
+    Without optimization, a function and the functions that it calls run as written.
     """
     before = set_optimizing(should_optimize)
     try:
@@ -74,9 +74,10 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> Strategy:
     """Set the fusion strategy and return the previous one, for compatibility with PyTorch.
 
-    In PyTorch it limits the specializations for static ("STATIC") and any sizes ("DYNAMIC"); here it has no
-    effect, as fusion groups have plans by dtypes and check sizes at run time. Raises TypeError if it is not a
-    list of pairs of a str and a non-negative int, ValueError for other names.
+    In PyTorch, it limits the number of specializations for fixed sizes ("STATIC") and for any sizes
+    ("DYNAMIC"). Here it has no effect: fusion groups have plans by dtypes and check sizes at run time. Raise
+    TypeError if `strategy` is not a list of pairs of a str and a non-negative int, and ValueError for other
+    names.
     """
     global _strategy
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
@@ -98,8 +99,9 @@ def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> Strategy:
 
 
 def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Graph:
-    """Return the graph that runs for these arguments, with the types of tensors for them."""
-    from ts.passes.shape_analysis import propagate_shapes  # for inspection only
+    """Return the graph that runs for these arguments, annotated with tensor types."""
+    # imported here, as it is needed for inspection only
+    from ts.passes.shape_analysis import propagate_shapes
 
     inputs = function.bind(args, kwargs)
     with_gradients = is_grad_enabled() and args_require_grad(tuple(inputs))
@@ -109,14 +111,14 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def executed_graph(function: ScriptFunction) -> Graph:
-    """Return a copy of the graph that runs for any arguments, optimized unless the thread disabled that."""
+    """Return a copy of the graph that runs for all arguments; not optimized if this thread disabled that."""
     return transform_graph(
         function.as_compiled(), GraphVariant.OPTIMIZED if is_optimizing() else GraphVariant.WRITTEN
     )
 
 
 def executed_graph_for(function: ScriptFunction, form: GraphVariant, inputs: Sequence[Any]) -> Graph:
-    """Return a copy of the executed graph for these arguments, specialized if it depends on them."""
+    """Return a copy of the graph that runs for these arguments, with the specialization for them."""
     if form is GraphVariant.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
         return transform_graph(function.as_compiled(), form)
     from ts.passes.specialize_to_arguments import asked_arguments
@@ -133,7 +135,7 @@ def executed_graph_for(function: ScriptFunction, form: GraphVariant, inputs: Seq
 
 
 def last_executed_optimized_graph() -> Graph | None:
-    """Return the executed graph of the last function called from Python, or None."""
+    """Return the executed graph of the last function that Python code called; None if there is none."""
     function: Any = last_executed()
     if function is None:
         return None
@@ -149,7 +151,7 @@ def last_executed_optimized_graph() -> Graph | None:
 
 
 class FunctionVariant(Function):
-    """Variant of a function with the same signature, which calls such variants of its callees."""
+    """Variant of a function with equal signature; it calls the same variant of the functions it calls."""
 
     form: GraphVariant
 
@@ -168,13 +170,13 @@ class FunctionVariant(Function):
 
 
 class Unoptimized(FunctionVariant):
-    """Function variant without optimization."""
+    """Variant of a function that runs without optimization."""
 
     form = GraphVariant.WRITTEN
 
 
 class Differentiated(FunctionVariant):
-    """Function variant with differentiable graphs; shares the code if it has no tensors."""
+    """Variant of a function that autograd can differentiate; without tensors, it has the original's code."""
 
     form = GraphVariant.DIFFERENTIATED
 
@@ -193,7 +195,7 @@ class Differentiated(FunctionVariant):
 
 
 def _load_cached_code(function: ScriptFunction) -> Any:
-    """Return the cached code of a function's differentiated variant, with its signature, or None."""
+    """Return the cached code of the differentiated variant, and set its signature; None if not cached."""
     if function.unit is None and function.digest is None:
         return None
     entry = cache_entry(function, GraphVariant.DIFFERENTIATED)
@@ -206,8 +208,8 @@ def _load_cached_code(function: ScriptFunction) -> Any:
 
 
 def _has_tensors(graph: Graph) -> bool:
-    """Return whether a graph may compute tensors."""
-    from ts.ir.types import TENSOR  # not needed for cached code
+    """Return True if a graph may compute tensors."""
+    from ts.ir.types import TENSOR  # imported here, as cached code does not need it
 
     kinds = graph.kinds()
     if not kinds.isdisjoint(("prim::CallFunction", "prim::CallMethod", "prim::fork")):
@@ -216,7 +218,7 @@ def _has_tensors(graph: Graph) -> bool:
 
 
 def prepare(function: ScriptFunction, form: GraphVariant = GraphVariant.OPTIMIZED) -> Any:
-    """Return the code of a function; if it is specialized, code that enters its specializations."""
+    """Return the code of a function; for a function with specializations, code that selects one."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
         from ts.debugger.breakpoint_hook import prepare_with_breakpoints
 
@@ -228,8 +230,9 @@ def prepare(function: ScriptFunction, form: GraphVariant = GraphVariant.OPTIMIZE
 
 
 def cache_entry(function: ScriptFunction, form: GraphVariant = GraphVariant.OPTIMIZED) -> Entry | None:
-    """Return the cache entry of a function's code, None if it is not cached."""
-    from ts.runtime.code_cache import entry_of  # only archives and Python functions need it
+    """Return the cache file for the code of a function; None if it is not cached."""
+    # imported here: only functions of archives and Python functions need it
+    from ts.runtime.code_cache import entry_of
 
     def plans(*described: Any) -> Any:
         from ts.runtime.specialization import Specializer
@@ -240,12 +243,12 @@ def cache_entry(function: ScriptFunction, form: GraphVariant = GraphVariant.OPTI
 
 
 def _compile_code(function: ScriptFunction, form: GraphVariant) -> CompiledCode:
-    """Compile a function; return its code and, if serializable, the program.
+    """Compile a function; return its code and, if it can be serialized, the program.
 
-    If the function is specialized, the code only selects a specialization.
+    If the function has specializations, the code only selects one.
     """
     graph, name = function.as_compiled(), function.name
-    if has_autocast(graph):  # the class of autocast objects exists only in this process
+    if has_autocast(graph):  # not cached: the class of autocast objects exists only in this process
         return prepare_graph(graph, name, function.terms, form), None
 
     def run() -> CompiledCode:
@@ -262,7 +265,7 @@ def _compile_code(function: ScriptFunction, form: GraphVariant) -> CompiledCode:
 
 
 def _entry_program(function: ScriptFunction, form: GraphVariant, graph: Graph) -> SerializedCode | None:
-    """Return the program that enters specializations; None if no branch depends on the arguments."""
+    """Return the program that selects a specialization; None if no branch depends on the arguments."""
     from ts.passes.peephole_types import may_ask
 
     if not may_ask(graph):
@@ -272,6 +275,6 @@ def _entry_program(function: ScriptFunction, form: GraphVariant, graph: Graph) -
     tested_arguments = asked_arguments(graph)
     if not tested_arguments:
         return None
-    from ts.runtime.specialization import Specializer  # few functions need it
+    from ts.runtime.specialization import Specializer  # imported here, as few functions need it
 
     return Specializer(function, form, graph).entry_program(tested_arguments)

@@ -1,10 +1,10 @@
-"""Flags of PyTorch's executor and fusers, accepted and stored without effect.
+"""Flags of PyTorch's executor and fusers, which are stored and have no effect.
 
     torch._C._jit_set_profiling_executor(False)         returns the previous value: True
     with torch.jit.fuser("fuser1"): ...
 
-Here a single executor without profiling runs executes everything, with its own fusion rules
-(`optimized_execution(False)` and `set_fusion_strategy` control it).
+`ts` has one executor, without profiling runs and with its own fusion rules; `optimized_execution(False)`
+disables its optimizations.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _values: dict[str, Any] = {
     "llga": False, "te_must_use_llvm_cpu": False, "te_generate_block_code": False, "autocast_mode": True,
     "cat_wo_conditionals": False, "opt_conditionals": False,
 }  # fmt: skip
-# PyTorch's setters and getters by flag; a setter returns the previous value or None.
+# PyTorch's names of setters and getters, with the flag; a setter returns the previous value or None.
 _SETTERS: Final = {
     "_jit_set_profiling_executor": "profiling_executor", "_jit_set_profiling_mode": "profiling_mode",
     "_jit_set_bailout_depth": "bailout_depth", "_jit_set_num_profiled_runs": "num_profiled_runs",
@@ -56,7 +56,7 @@ _SETTERS_WITHOUT_RESULT: Final = ("texpr_fuser", "can_fuse", "llga", "te_", "cat
 
 
 def switch(name: str) -> Callable[..., Any] | None:
-    """Return PyTorch's setter or getter of that name in `torch._C`, None for other names."""
+    """Return the setter or getter that `torch._C` has under this name; None if there is none."""
     if name in _SETTERS:
         key = _SETTERS[name]
 
@@ -72,29 +72,29 @@ def switch(name: str) -> Callable[..., Any] | None:
 
 @contextmanager
 def fuser(name: str) -> Iterator[None]:
-    """Context manager that accepts PyTorch's fuser names "fuser0" to "fuser3"; Exception for other names."""
+    """Accept PyTorch's fuser names "fuser0" to "fuser3", without effect; raise Exception for others."""
     if name not in ("fuser0", "fuser1", "fuser2", "fuser3"):
         raise Exception(f"unrecognized fuser option (name: {name})")
     yield
 
 
 class strict_fusion:
-    """Context manager in scripts that has no effect; in PyTorch it rejects unfused nodes.
+    """Context manager in scripts, without effect; in PyTorch, nodes that are not fused raise an error in it.
 
     `fn.plan` reports unfused nodes.
     """
 
-    __module__ = "ts.jit"  # the qualified name of the class in graphs
+    __module__ = "ts.jit"  # name of the module in graphs
 
     def __init__(self) -> None:
         if not is_scripting():
             warnings.warn("Only works in script mode", stacklevel=2)
 
     def __enter__(self) -> None:
-        """Do nothing: provided for compatibility."""
+        """Do nothing."""
 
     def __exit__(self, type: Any, value: Any, tb: Any) -> None:
-        """Do nothing: provided for compatibility."""
+        """Do nothing."""
 
 
 def enable_onednn_fusion(enabled: bool) -> None:

@@ -1,6 +1,6 @@
 """Construction of frozen modules: new types, objects and methods; see `ts.passes.freezing`.
 
-In: a `FrozenModule`.  Out: an object of a new class, for `ts.runtime.module.module_of`.
+Input: a `FrozenModule`. Output: an object of a new class, which `ts.runtime.module.module_of` makes a module.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from ts.passes.freezing import FrozenModule
 
 
 def frozen_object(frozen: FrozenModule) -> Object:
-    """Return the object of a frozen module."""
+    """Return the script object for a frozen module."""
     return _FrozenModuleBuilder(frozen).run()
 
 
 class _FrozenModuleBuilder:
     def __init__(self, frozen: FrozenModule) -> None:
         self.frozen = frozen
-        self.copies: dict[int, Object | None] = {}  # by id of the original; None: empty
+        # copy of each object by the id of the original; None if nothing of it is left
+        self.copies: dict[int, Object | None] = {}
 
     def run(self) -> Object:
         root = self.object(self.frozen.root)
@@ -44,7 +45,7 @@ class _FrozenModuleBuilder:
         return root
 
     def _add_methods(self, original: Object, copied: Object, graphs: dict[str, Graph]) -> None:
-        """Add the frozen methods of an object to the type of its frozen copy."""
+        """Add the frozen methods of the object `original` to the type of its copy."""
         type = copied.cls.type
         for name, graph in graphs.items():
             method = original.cls.type.methods[name]
@@ -54,11 +55,11 @@ class _FrozenModuleBuilder:
             type.methods[name] = method.with_graph(graph, f"{type.qualified_name()}.{name}", schema)
 
     def object(self, owner: Object) -> Object | None:
-        """Return the frozen copy of an object; None if no attribute or method of it is left."""
+        """Return the frozen copy of an object; None if none of its attributes and methods is left."""
         if id(owner) in self.frozen.whole:
             return owner
         if id(owner) not in self.copies:
-            self.copies[id(owner)] = None  # cycles stop here
+            self.copies[id(owner)] = None  # ends the recursion in cycles of objects
             attributes: dict[str, Any] = {}
             for name in owner.cls.names:
                 value = object_get(owner, owner.cls.slot(name), False)

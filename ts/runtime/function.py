@@ -1,15 +1,15 @@
 """Scripted functions, the result of `ts.jit.script`.
 
-In: a Python function, or definitions from a string.  Out: `ScriptFunction`, which is called like the Python
-function and shows every stage of its compilation:
+Input: a Python function, or the text of definitions. Output: a `ScriptFunction`, which is called like the
+Python function and shows each stage of its compilation:
 
     f.graph, f.inlined_graph       after the frontend; with calls inlined
     f.code                         the graph as source
     f.schema                       name, parameters, results
     f.bytecode                     the disassembly of the executed code
 
-A function is compiled to a graph once, on demand (also by its callers), and to bytecode at its first call.
-During its compilation other functions (and itself) may call it if its return type is annotated.
+A function is compiled to a graph when this is needed first (also by its callers), and to bytecode at its
+first call. While it is being compiled, it and other functions may call it if its return type is annotated.
 """
 
 from __future__ import annotations
@@ -52,21 +52,22 @@ if TYPE_CHECKING:
     from ts.runtime.executor import Differentiated, Unoptimized
     from ts.runtime.function_fingerprint import FunctionFingerprint
 
-ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]  # a callable parses at first use
+# a callable parses the function when this is needed first
+ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]
 
 scripted_functions: EnumerableAttached[ScriptFunction] = EnumerableAttached("script")
-_session: list[Callable[..., Any]] | None = None  # Python functions added by the current compilation
+_session: list[Callable[..., Any]] | None = None  # Python functions that the running compilation has scripted
 
 
 class ScriptFunction(Function):
-    """Compiled function, callable from Python and from scripts."""
+    """Compiled function, which Python code and scripts can call."""
 
-    terms: LoadPolicy = ANY_TERMS  # compilation settings of its source
-    unit: Any = None  # compilation unit, for functions of archives
-    peak: int | None = None  # bytes, measured by the last `peak_memory`
-    waits = False  # callers use its declaration, and it is compiled at its first call
+    terms: LoadPolicy = ANY_TERMS  # limits and settings for the compilation of its source
+    unit: Any = None  # compilation unit of the archive; None for other functions
+    peak: int | None = None  # bytes that the last `peak_memory` measured
+    waits = False  # True if callers use the declaration, and the function is compiled at its first call
     _is_method = False  # known once it is compiled
-    _unoptimized: Unoptimized | None = None  # variants, created on demand
+    _unoptimized: Unoptimized | None = None  # variants, created when needed
     _differentiated: Differentiated | None = None
 
     def __init__(self, name: str, qualified_name: str = "", parsed: ToCompile | None = None) -> None:
@@ -75,22 +76,22 @@ class ScriptFunction(Function):
         self.__name__ = self.__qualname__ = name
         self.__doc__: str | None = None
         self.__annotations__ = {}
-        self._parsed = parsed  # pending compilation
+        self._parsed = parsed  # source that is not compiled yet
         self._definition = _definition(parsed)
-        self.holds_breakpoint = False  # whether it calls `breakpoint`
+        self.holds_breakpoint = False  # True if it calls `breakpoint`
         self._graph: Graph | None = None
-        self._adopted = False  # signature from the code cache; the graph may be missing
+        self._adopted = False  # True if the signature is from the code cache; then there may be no graph
         self._schema: FunctionSchema | None = None
-        self.fingerprint: FunctionFingerprint | None = None  # for the code cache
-        self.cached_code: tuple[Path, Any] | None = None  # cached code, and its path
+        self.fingerprint: FunctionFingerprint | None = None  # identifies the function in the code cache
+        self.cached_code: tuple[Path, Any] | None = None  # (path of the cache file, code)
         function = getattr(parsed, "function", None)
         if function is not None:
             self._copy_metadata(function)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle by name if a module has the function under its name, as Python does; else as an archive.
+        """Pickle the function by name if its module has it under this name; otherwise as an archive.
 
-        Raises PickleError for protocols 0 and 1; PyTorch rejects all protocols.
+        Raise PickleError for protocols 0 and 1; PyTorch raises it for all protocols.
         """
         if protocol < 2:
             raise pickle.PickleError("ScriptFunction cannot be pickled")
@@ -99,7 +100,7 @@ class ScriptFunction(Function):
         return unpickled_function, (self.__name__, self.save_to_buffer())
 
     def _adopt_parsed(self, parsed: ParsedFunction) -> None:
-        """Take metadata from a parsed Python function, for methods that are parsed late."""
+        """Copy metadata from a Python function that was parsed later, as methods are."""
         if parsed.function is not None and "__wrapped__" not in self.__dict__:
             self._copy_metadata(parsed.function)
 
@@ -112,12 +113,12 @@ class ScriptFunction(Function):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """Python signature: that of the Python function, or of the schema."""
+        """Signature of the Python function; without one, from the schema."""
         function = self.__dict__.get("__wrapped__")
         return _signature(self.schema) if function is None else inspect.signature(function)
 
     def __copy__(self) -> ScriptFunction:
-        return self  # like Python functions
+        return self  # Python functions also return themselves here
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ScriptFunction:
         return self
@@ -131,21 +132,24 @@ class ScriptFunction(Function):
 
     @property
     def graph(self) -> Graph:
-        """Graph after the frontend. The caller may modify it, so it disables the code cache."""
+        """Graph after the frontend.
+
+        Reading it disables the code cache, as the caller may modify the graph.
+        """
         graph = self.as_compiled()
         self.fingerprint = None
         return graph
 
     @property
     def digest(self) -> str | None:
-        """Digest of all inputs of the compilation, equal in all processes; None if unknown."""
+        """Digest of everything the compilation depends on, equal in all processes; None if unknown."""
         fingerprint = self.fingerprint
         if fingerprint is None or any(callee.digest is None for callee in fingerprint.scripted):
             return None
         return fingerprint.digest
 
     def as_compiled(self) -> Graph:
-        """Return the graph, for callers that do not modify it."""
+        """Return the graph for callers that do not modify it."""
         self.ensure_compiled()
         if self._graph is None:
             raise CompilationError(f"function '{self.name}' is being compiled")
@@ -153,7 +157,7 @@ class ScriptFunction(Function):
 
     @property
     def schema(self) -> FunctionSchema:
-        """Name, parameters and results, as declared if the compilation is under way or delayed."""
+        """Name, parameters and results; before the compilation has finished, as declared."""
         if not (self.waits and self._declare()):
             self.ensure_compiled()
         if self._schema is None:
@@ -166,7 +170,7 @@ class ScriptFunction(Function):
 
     @property
     def inlined_graph(self) -> Graph:
-        """Copy of the graph with called functions inlined."""
+        """Copy of the graph in which calls of scripted functions are inlined."""
         from ts.passes.inline import inline_as_shown
 
         graph = self.as_compiled().copy()
@@ -174,7 +178,7 @@ class ScriptFunction(Function):
         return graph
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
-        """Return the executed graph for these arguments: optimized, with the types of its tensors."""
+        """Return the graph that runs for these arguments: optimized, and annotated with tensor types."""
         from ts.runtime.executor import graph_for
 
         return graph_for(self, args, kwargs)
@@ -194,7 +198,7 @@ class ScriptFunction(Function):
 
     @property
     def bytecode(self) -> str:
-        """Disassembly of the executed code of all specializations, with source lines."""
+        """Disassembly of the executed code, with all specializations and with source lines."""
         from ts.bytecode.disasm import disassemble
         from ts.runtime.executor import prepare
         from ts.runtime.graph_variants import GraphVariant
@@ -211,7 +215,7 @@ class ScriptFunction(Function):
 
     @property
     def plan(self) -> str:
-        """Optimization report: fused groups, their inputs, and reasons why other nodes are not fused.
+        """Optimization report: fusion groups, their inputs, and why other nodes are not fused.
 
         See docs/explanation/optimizations.md.
         """
@@ -220,10 +224,11 @@ class ScriptFunction(Function):
         return get_plan_for_function(self, self.name)
 
     def peak_memory(self, *args: Any, **kwargs: Any) -> int:
-        """Return the peak memory of a call in bytes, including results, without the arguments.
+        """Return the peak memory of a call in bytes: results count, arguments do not.
 
-        The function is called twice, so that compilation is not counted; `plan` shows the number afterwards.
-        Counts CPU memory of this thread. Raises RuntimeError while a profiler runs.
+        The function is called twice and the second call is measured, so the compilation does not count.
+        Afterwards, `plan` shows the number. Only CPU memory of this thread counts. Raise RuntimeError while a
+        profiler runs.
         """
         from ts.runtime.plan_report import peak_of_call
 
@@ -233,13 +238,13 @@ class ScriptFunction(Function):
     # ---- compilation ---------------------------------------------------------------------------------
 
     def ensure_compiled(self) -> None:
-        """Compile the graph if necessary; waits for a compilation by another thread."""
+        """Create the graph if there is none; if another thread compiles the function, wait for it."""
         if self._graph is None:
             with build_lock():
                 preallocate_frames(self._compile)
 
     def _declare(self) -> bool:
-        """Parse the declaration if necessary; return whether it determines the schema."""
+        """Parse the declaration if necessary; return True if it determines the schema."""
         if self._schema is None:
             from ts.frontend import compile
 
@@ -255,7 +260,7 @@ class ScriptFunction(Function):
         to_compile, self._parsed = self._parsed, None
         if to_compile is None:
             return
-        from ts.frontend import compile  # programs without compilation do not need it
+        from ts.frontend import compile  # imported here: programs without compilation do not need it
 
         try:
             with self.terms.within(), compilation(self), gc_disabled():
@@ -277,7 +282,7 @@ class ScriptFunction(Function):
             raise
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
-        """Save the function to a path or file, as the `forward` of a module."""
+        """Save the function to a path or file, as the method `forward` of a module."""
         from ts.archive.module_writer import write
 
         write(self.archived(), f, _extra_files)
@@ -289,7 +294,7 @@ class ScriptFunction(Function):
         return to_bytes(self.archived(), _extra_files)
 
     def archived(self, method: str = "forward") -> Object:
-        """Return a module object with the function as a method, for saving."""
+        """Return a script object with the function as a method, for archives."""
         from ts.bytecode.typespec import object_class
         from ts.frontend.source_importer import ImportedModule
         from ts.ir.schema import Argument, FunctionSchema
@@ -313,14 +318,14 @@ class ScriptFunction(Function):
     def adopt(
         self, arguments: list[tuple[Any, ...]], declaration: str, by_name: int, result: TypeSpec
     ) -> None:
-        """Set the signature that comes with cached code; the graph is compiled on demand."""
+        """Set the signature that cached code has stored; the graph is compiled when it is needed."""
         with build_lock():
             if self._graph is None and not self._adopted:
                 super().__init__(self.name, arguments, declaration, by_name, result)
                 self._adopted = True
 
     def finish(self, graph: Graph, schema: FunctionSchema) -> None:
-        """Set the graph and the signature."""
+        """Set the graph and the schema, and the signature derived from these."""
         self._schema = schema
         if self._adopted:
             self._graph = graph
@@ -333,26 +338,26 @@ class ScriptFunction(Function):
             arguments.append((a.name, spec, a.default) if a.has_default else (a.name, spec))
         by_name = sum(a.kwarg_only for a in schema.arguments)
         super().__init__(self.name, arguments, str(schema), by_name, type_spec(schema.returns[0].type))
-        self._graph = graph  # assigned last, as other threads check it without a lock
+        self._graph = graph  # assigned last: other threads read it without a lock
 
     def with_graph(self, graph: Graph, qualified_name: str, schema: FunctionSchema) -> ScriptFunction:
-        """Return a function of the same name with another graph."""
+        """Return a function with the name of this one and another graph."""
         created = ScriptFunction(self.name, qualified_name)
         created.finish(graph, schema)
         return created
 
     def definition(self) -> ParsedFunction | None:
-        """Return what the function was compiled from, parsed again if possible; None for graphs."""
+        """Return the parsed source of the function, parsed again if necessary; None for a graph."""
         definition = self._definition
         return definition() if callable(definition) else definition
 
     def _prepare(self) -> Any:
-        """Return the code for the interpreter; called at the first call."""
+        """Return the code for the interpreter; the interpreter calls this at the first call."""
         with gc_disabled():
             return preallocate_frames(_compile_code, self)
 
     def without_optimisation(self) -> Unoptimized:
-        """Return its variant without optimization, for `optimized_execution(False)`."""
+        """Return the variant that `optimized_execution(False)` runs."""
         from ts.runtime.executor import Unoptimized
 
         if self._unoptimized is None:
@@ -360,7 +365,7 @@ class ScriptFunction(Function):
         return self._unoptimized
 
     def with_gradients(self) -> Differentiated:
-        """Return its variant with differentiable graphs, for calls that record gradients."""
+        """Return the variant that runs while autograd records."""
         from ts.runtime.executor import Differentiated
 
         if self._differentiated is None:
@@ -368,12 +373,13 @@ class ScriptFunction(Function):
         return self._differentiated
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks: the schema, and collapsible stages of the compilation."""
+        """Return HTML for notebooks: the schema, and sections with the stages of the compilation."""
         import html
 
         stages: dict[str, str] = {
             "code": self.code,
-            "graph": self.as_compiled()._repr_html_(),  # not modified by the caller
+            # `as_compiled` instead of `graph`: nobody modifies it here
+            "graph": self.as_compiled()._repr_html_(),
             "bytecode": self.bytecode,
         }
         sections = "".join(
@@ -388,7 +394,7 @@ class ScriptFunction(Function):
 
 
 def _annotations(function: Any) -> dict[str, Any]:
-    """Return a function's annotations; on Python 3.14 with forward references."""
+    """Return the annotations of a function; on Python 3.14, with forward references."""
     if sys.version_info >= (3, 14):
         import annotationlib
 
@@ -398,7 +404,7 @@ def _annotations(function: Any) -> dict[str, Any]:
 
 
 def _signature(schema: FunctionSchema) -> inspect.Signature:
-    """Return Python's signature of a function from source text; annotations are TorchScript types."""
+    """Return a Python signature for a schema; annotations are TorchScript types."""
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     parameters = [
         inspect.Parameter(
@@ -421,7 +427,7 @@ def _compile_code(function: ScriptFunction) -> Any:
 
 
 def unpickled_function(name: str, data: bytes) -> ScriptFunction:
-    """Return the function from a pickle, the `forward` of an archived module."""
+    """Unpickle a function: the method `forward` of an archived module."""
     from ts.archive.module_reader import read
     from ts.ir.schema import FunctionSchema
 
@@ -434,24 +440,27 @@ def unpickled_function(name: str, data: bytes) -> ScriptFunction:
 
 
 class _Placeholder:
-    """Class of a module that only holds a function."""
+    """Class name of a module that only contains a function."""
 
 
 def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None] | ParsedFunction | None:
-    """Return the parsed function, or for Python functions a callable that parses it again, to save memory."""
+    """Return what `definition` needs: the parsed function, or for a Python function a callable.
+
+    The callable parses the function again, so that the syntax tree need not be kept.
+    """
     if parsed is None or callable(parsed) or parsed.function is None or parsed.signature is not None:
         return parsed
     return partial(_parse, parsed.function)
 
 
 def _parse(function: Any, text: FunctionText | None = None) -> ParsedFunction:
-    from ts.frontend import parse  # not needed for cached code
+    from ts.frontend import parse  # imported here, as cached code does not need it
 
     return parse.function_def(function, text=text)
 
 
 def _class_spec(cls: type) -> TypeSpec | None:
-    """Return the type descriptor of a Python class whose instances are passed as `Any`."""
+    """Return the type descriptor for a Python class of arguments that are declared `Any`."""
     type = cls.__dict__.get("__ts_type__")
     if type is None and not issubclass(cls, Enum):
         return None
@@ -465,7 +474,7 @@ def _class_spec(cls: type) -> TypeSpec | None:
 
 
 def _lazy_object_function(name: str) -> Callable[..., Any]:
-    """Return a function of `runtime.objects`, which is imported at its first call."""
+    """Return a function that imports `runtime.objects` at its first call and calls its function `name`."""
 
     def call(*args: Any) -> Any:
         from ts.runtime import objects
@@ -487,10 +496,10 @@ register_object_order(_lazy_object_function("order_of"))
 def compile_function(
     function: Callable[..., Any], declaration: Callable[..., Any] | None = None
 ) -> ScriptFunction:
-    """Return the scripted form of a Python function, compiled if it is not cached.
+    """Return the scripted function for a Python function; it is compiled if it is not cached.
 
-    With a `declaration` of `ts.jit.overload` it has its types, and the result is not cached. If compilation
-    fails, all functions that it added to the cache are removed.
+    With a `declaration` of `ts.jit.overload`, the function has the types of the declaration, and the result
+    is not cached. If the compilation fails, the functions that it has added to the cache are removed.
     """
     function = inspect.unwrap(function)
     if declaration is not None:
@@ -499,7 +508,7 @@ def compile_function(
     if script is not None and script.is_compiled:
         return script
     with build_lock(), gc_disabled():
-        script = scripted_functions.get(function)  # another thread may have compiled it
+        script = scripted_functions.get(function)  # another thread may have compiled it in the meantime
         return preallocate_frames(_compile_anew, function) if script is None else script
 
 
@@ -534,7 +543,7 @@ def _declared(function: Any) -> ScriptFunction:
 
 
 def _fingerprint_of(function: Any) -> FunctionFingerprint | None:
-    """Return the fingerprint of a function for the code cache; None if it cannot be cached."""
+    """Return the key of a function in the code cache; None if it cannot be cached."""
     if disk_cache.cache_folder() is None or not isinstance(function, FunctionType):
         return None
     from ts.runtime.function_fingerprint import fingerprint_of
@@ -543,7 +552,10 @@ def _fingerprint_of(function: Any) -> FunctionFingerprint | None:
 
 
 def _script_from_cache(function: Any, fingerprint: FunctionFingerprint | None) -> ScriptFunction | None:
-    """Return the scripted form of a function with cached code, whose graph is compiled on demand, or None."""
+    """Return a scripted function with cached code, whose graph is compiled when needed.
+
+    None if not cached.
+    """
     if fingerprint is None:
         return None
     from ts.runtime.executor import cache_entry
@@ -562,7 +574,7 @@ def _script_from_cache(function: Any, fingerprint: FunctionFingerprint | None) -
 
 
 def forget(function: object) -> None:
-    """Remove a function from the cache, for recompilation with types from example calls."""
+    """Remove a function from the cache, to compile it again with types from example calls."""
     if inspect.isfunction(function):
         scripted_functions.forget(inspect.unwrap(function))
 
@@ -577,14 +589,14 @@ def _compile_overload(function: Callable[..., Any], declaration: Callable[..., A
 
 
 def get_overloads(function: Callable[..., Any]) -> list[Any]:
-    """Return the compiled functions of all overload declarations of a function, in order."""
+    """Return the compiled functions for all `ts.jit.overload` declarations of a function, in order."""
     from ts.frontend.overloads import compiled_overloads
 
     return compiled_overloads(function, compile_function)
 
 
 def _with_unique_name(function: Callable[..., Any], script: ScriptFunction) -> ScriptFunction:
-    """Set a unique qualified name and the metadata of a Python function on its scripted form."""
+    """Set a unique qualified name, and copy the metadata of the Python function."""
     script.qualified_name = naming.unique_name(naming.qualified_name(function))
     script._copy_metadata(function)
     naming.note_live(script)
@@ -598,7 +610,7 @@ naming.install(ScriptFunction)
 
 
 def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, ScriptFunction]:
-    """Return functions by name, compiled at first use; RuntimeError if two have one name."""
+    """Return functions by name, compiled when used; raise RuntimeError if two have one name."""
     declared: dict[str, ScriptFunction] = {}
     for parsed in definitions:
         if parsed.name in declared:
@@ -608,7 +620,7 @@ def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, Script
 
 
 def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
-    """Return a function that runs a graph; its parameters are the graph's inputs."""
+    """Return a function that runs a graph; its parameters are the inputs of the graph."""
     from ts.analysis.graph_typecheck import check_types
     from ts.ir.schema import Argument, FunctionSchema
     from ts.ir.verifier import verify
@@ -617,7 +629,7 @@ def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
 
     try:
         verify(graph)
-    except InternalError as error:  # verification of the given graph
+    except InternalError as error:  # the caller's graph is invalid
         raise CompilationError(f"{error.message}:\n{error.graph_text}") from None
     graph = graph.copy()
     arguments = tuple(
@@ -636,5 +648,5 @@ def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
 
 
 def interpret_graph(graph: Graph, inputs: Mapping[str, Any] | Iterable[Any]) -> Any:
-    """Run a graph once."""
+    """Run a graph once and return its results."""
     return create_function_from_graph("graph", graph)(*inputs)

@@ -1,6 +1,6 @@
 """Cache of scripted functions, under PyTorch's private names such as `torch.jit._state._jit_caching_layer`.
 
-In: a Python function.  Out: its scripted function if it has been compiled:
+Input: a Python function. Output: its scripted function, if it was compiled before:
 
     find_scripted_function(f)               a ScriptFunction or None
     FUNCTION_CACHE[f]                       its qualified name; after `del`, `script(f)` compiles it again
@@ -16,22 +16,22 @@ from ts.runtime.function import ScriptFunction, get_overloads, scripted_function
 
 
 def find_scripted_function(function: Callable[..., Any]) -> ScriptFunction | None:
-    """Return the scripted function that `script(function)` would return without compiling, or None."""
+    """Return the scripted function that `script` would return without compiling; None if there is none."""
     return scripted_functions.get(function)
 
 
 def find_overloads(function: Callable[..., Any]) -> list[Any] | None:
-    """Return the scripted functions of an overloaded function's declarations, None for other functions."""
+    """Return the scripted functions for the overload declarations of a function; None for others."""
     return get_overloads(function) if has_overloads(function) else None
 
 
 def cache_scripted_function(function: Callable[..., Any], scripted: ScriptFunction) -> None:
-    """Store the scripted function of a Python function, so that `script` returns it."""
+    """Store the scripted function that `script` returns for a Python function."""
     scripted_functions[function] = scripted
 
 
 class FunctionCache(MutableMapping[Callable[..., Any], str]):
-    """Mapping from compiled Python functions to qualified names of their scripted functions."""
+    """Mapping from Python functions that were scripted to the qualified names of the scripted functions."""
 
     def __getitem__(self, function: Callable[..., Any]) -> str:
         script = find_scripted_function(function)

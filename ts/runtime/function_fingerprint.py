@@ -1,7 +1,7 @@
-"""Fingerprint of a Python function: a digest of its source and of the globals that it uses.
+"""Fingerprint of a Python function: a digest of its source and of the values of globals it uses.
 
     fingerprint = fingerprint_of(function)        None if a name cannot be encoded
-    fingerprint.digest                            equal in another process only for equal contents
+    fingerprint.digest                            equal in two processes only if source and values are equal
     fingerprint.frozen                            copy of the function with its current globals
     fingerprint.source                            its current source
 
@@ -35,7 +35,7 @@ from ts.frontend.resolve import attribute, closure_of, of_ts
 from ts.module_names import is_own
 from ts.ops.namespace import OpOverload
 
-_CONSTANT_MODULES: Final = ("math", "typing")  # Python modules whose attributes are constant
+_CONSTANT_MODULES: Final = ("math", "typing")  # Python modules whose attributes never change
 _SCALAR_TYPES: Final = frozenset({type(None), bool, int, float, complex, str, EllipsisType})
 _MODULES_BY_NAME: Final = {module.__name__: module for module in (builtins, typing, collections, math)}
 _NAME: Final = r"[^\W\d]\w*"
@@ -43,11 +43,11 @@ _PACKAGE_NAMES: Final = ("ts", "torch")
 
 
 class _NotFingerprintableError(Exception):
-    """Raised for a value that cannot be encoded."""
+    """Raised for a value that has no encoding."""
 
 
 class FunctionFingerprint:
-    """Digest and copy of a function's source and globals at the time of scripting."""
+    """Digest of a function's source and globals when it was scripted, with a copy of the function."""
 
     __slots__ = ("digest", "frozen", "scripted", "source")
 
@@ -57,15 +57,16 @@ class FunctionFingerprint:
         self.digest = digest
         self.source = source
         self.frozen = frozen
-        self.scripted = scripted  # the scripted functions that it references
+        self.scripted = scripted  # scripted functions that it uses
 
 
 def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
-    """Return the fingerprint of a function; None if it depends on a value that cannot be encoded."""
-    observed = sys.modules.get("ts.frontend.example_types")  # not imported unless example calls were observed
+    """Return the fingerprint of a function; None if it uses a value that has no encoding."""
+    # the module is imported when example calls are observed
+    observed = sys.modules.get("ts.frontend.example_types")
     if observed is not None and observed.is_observed(function):
         return None
-    if vars(function).keys() - {"__ts_script__"}:  # attributes may change how it is compiled
+    if vars(function).keys() - {"__ts_script__"}:  # other attributes may change how the function is compiled
         return None
     try:
         source = text_of(function)
@@ -81,17 +82,17 @@ def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
         ]
     except (_NotFingerprintableError, OSError, SyntaxError, ValueError, AttributeError):
         return None
-    except (RecursionError, MemoryError):  # too deeply nested source: the compiler reports it
+    except (RecursionError, MemoryError):  # the source is nested too deeply; the compiler will report this
         return None
     digest = disk_cache.digest(json.dumps(words).encode())
     return FunctionFingerprint(digest, source, names.frozen(), tuple(names.scripted))
 
 
 class _Names:
-    """Names used in a function's source, including those in strings, which may be annotations."""
+    """Names in the source of a function, also those in strings, which may be annotations."""
 
     def __init__(self, function: FunctionType, tree: ast.AST, text: str) -> None:
-        if "type:" in text and re.search(r"#\s*type:", text):  # type comments are not in the tree
+        if "type:" in text and re.search(r"#\s*type:", text):  # the syntax tree contains no type comments
             raise _NotFingerprintableError
         self._function = function
         self._closure = closure_of(function)
@@ -101,7 +102,8 @@ class _Names:
         prose: set[ast.AST] = set()
         texts = [value for value in function.__annotations__.values() if isinstance(value, str)]
         for node in [*ast.walk(tree), *(node for text in texts for node in _parse_annotation(text))]:
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):  # a docstring
+            # a docstring is no annotation
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 prose.add(node.value)
             elif node in prose:
                 continue
@@ -116,7 +118,7 @@ class _Names:
                         self._record_attribute(inner)
 
     def encode(self) -> list[Any]:
-        """Return each name with its encoded value, and each attribute of a module."""
+        """Return (name, encoded value) for each name and each attribute of a module, sorted."""
         encoded = [[word, self._meaning(word)] for word in sorted(self._words)]
         return [*encoded, *sorted(self._attributes.items())]
 
@@ -131,7 +133,7 @@ class _Names:
         return ["scripted", digest]
 
     def frozen(self) -> FunctionType:
-        """Return a copy of the function whose globals are fixed to their current values."""
+        """Return a copy of the function whose globals keep their current values."""
         function, code = self._function, self._function.__code__
         values = function.__globals__
         scope = {word: values[word] for word in self._words if word in values}
@@ -145,18 +147,18 @@ class _Names:
         return copied
 
     def _lookup(self, name: str) -> Any:
-        """Look up a name as `Resolver.lookup` does; return `_ABSENT` if it is undefined."""
+        """Return the value of a name, as `Resolver.lookup` does; `_ABSENT` if it is undefined."""
         for scope in (self._closure, self._function.__globals__):
             if name in scope:
                 return of_ts(scope[name])
         if name in _PACKAGE_NAMES:
             return sys.modules["ts"]
-        if name == self._function.__name__:  # refers to the function that is being scripted
+        if name == self._function.__name__:  # the name of the function itself, which is being scripted
             raise _NotFingerprintableError
         return vars(builtins).get(name, _ABSENT)
 
     def _record_attribute(self, node: ast.Attribute) -> None:
-        """Record the value of an attribute of a module, such as `ts.nn.functional.relu`."""
+        """Store the value of an attribute of a module, such as `ts.nn.functional.relu`."""
         path: list[str] = []
         inner: ast.expr = node
         while isinstance(inner, ast.Attribute):
@@ -167,7 +169,7 @@ class _Names:
         value = self._lookup(inner.id)
         text = inner.id
         while isinstance(value, ModuleType) and path:
-            _encode(value)  # raises unless the module's attributes are constant
+            _encode(value)  # raises unless the attributes of this module never change
             name = path.pop()
             text += f".{name}"
             try:
@@ -181,7 +183,7 @@ _ABSENT: Final = object()
 
 
 def _parse_annotation(text: str) -> Iterator[ast.AST]:
-    """Yield the syntax nodes of a string that may be an annotation."""
+    """Yield the nodes of the syntax tree of a string that may be an annotation."""
     try:
         yield from ast.walk(python_syntax.expression(text))
     except (SyntaxError, ValueError):
@@ -189,7 +191,7 @@ def _parse_annotation(text: str) -> Iterator[ast.AST]:
 
 
 def _encode(value: Any) -> Any:
-    """Return a unique JSON encoding of a value; raise `_NotFingerprintableError` if there is none."""
+    """Return the JSON encoding of a value; raise `_NotFingerprintableError` if it has none."""
     kind = type(value)
     if value is _ABSENT:
         return "absent"
@@ -221,7 +223,7 @@ def _module(module: ModuleType) -> str:
 def _encode_global(value: Any) -> list[str]:
     """Encode a class or function by its module and name.
 
-    Raise `_NotFingerprintableError` if module and name do not lead to it.
+    Raise `_NotFingerprintableError` if the module has another object under this name.
     """
     value = _unwrap(value)
     if value in (Tensor, type(None)):
@@ -240,5 +242,5 @@ def _encode_global(value: Any) -> list[str]:
 
 
 def _unwrap(value: Any) -> Any:
-    """Return the function that an overridable function wraps."""
+    """Return the function in an overridable function; other values unchanged."""
     return value.__wrapped__ if isinstance(value, Overridable) else value

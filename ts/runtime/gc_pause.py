@@ -1,4 +1,4 @@
-"""Suspension of Python's garbage collector during compilation and imports.
+"""Pausing of Python's garbage collector during compilations and imports.
 
     with gc_disabled():
         compile(...)
@@ -17,16 +17,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection, some 25 MB
-_SKIPPED_CHECKS: Final = 100  # after frozen objects were found, because counting them is slow
+_MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection; about 25 MB
+# promotions without a check after frozen objects were found, as counting these is slow
+_SKIPPED_CHECKS: Final = 100
 _checks_to_skip = 0
-_promoted_objects = 0  # objects promoted since the last full collection
+_promoted_objects = 0  # number of objects that were promoted since the last full collection
 _threshold = _MIN_OBJECTS_FOR_COLLECTION
 
 
 @contextmanager
 def gc_disabled() -> Iterator[None]:
-    """Disable Python's cyclic garbage collector inside; a collector that is disabled already stays so."""
+    """Within this context, the garbage collector is off; if it was off before, it stays off afterwards."""
     if not gc.isenabled():
         yield
         return
@@ -39,19 +40,19 @@ def gc_disabled() -> Iterator[None]:
 
 
 def _promote_objects() -> None:
-    """Promote all objects to the oldest generation; collect if many were promoted since the last time."""
+    """Move all objects to the oldest generation; run a full collection if many objects were moved."""
     global _promoted_objects, _threshold, _checks_to_skip
     if _checks_to_skip:
         _checks_to_skip -= 1
         return
-    if gc.get_freeze_count():  # the program froze objects, which unfreezing would lose
+    if gc.get_freeze_count():  # the program has frozen objects, and unfreezing would lose this
         _checks_to_skip = _SKIPPED_CHECKS
         return
     _promoted_objects += gc.get_count()[0]
     if _promoted_objects > _threshold:
-        from ts._core.thread import deadline  # imports NumPy: collections are off by now
+        from ts._core.thread import deadline  # imported while collection is off, as this imports NumPy
 
-        if not deadline.is_set():  # a collection must not consume the time of a limited call
+        if not deadline.is_set():  # a limited call must not spend its time on a collection
             gc.collect()
             _promoted_objects = 0
             _threshold = max(_MIN_OBJECTS_FOR_COLLECTION, _count_objects() // 4)
@@ -61,5 +62,5 @@ def _promote_objects() -> None:
 
 
 def _count_objects() -> int:
-    """Return the number of tracked objects, atomically: no other thread sees the list of all objects."""
+    """Return the number of tracked objects, without making the list of them visible to other threads."""
     return next(map(len, iter(gc.get_objects, None)))

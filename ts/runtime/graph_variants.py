@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from ts.runtime.code_cache import Entry
     from ts.runtime.function import ScriptFunction
 
-CompiledCode = tuple[Any, "SerializedCode | None"]  # a Code, and its program if it can be cached
+CompiledCode = tuple[Any, "SerializedCode | None"]  # (Code, program if the code can be cached)
 AnyCompiledCode = TypeVar("AnyCompiledCode", bound=CompiledCode)
 
 
 class GraphVariant(Enum):
-    """Variant of a function's graph; the value is the name of the callee's method that returns it."""
+    """Variant of a graph; the value names the method of callees that returns the variant."""
 
-    WRITTEN = "without_optimisation"  # the graph as written by the user
+    WRITTEN = "without_optimisation"  # as the user wrote it
     OPTIMIZED = ""
     DIFFERENTIATED = "with_gradients"
 
@@ -49,7 +49,7 @@ def optimized(graph: Graph) -> Graph:
 
 
 def transform_graph(graph: Graph, form: GraphVariant) -> Graph:
-    """Return a transformed copy of a graph, for any arguments; unoptimized if it has autocast regions."""
+    """Return a transformed copy of a graph, for any arguments; it is not optimized if it uses autocast."""
     graph = copy_unoptimized(graph)
     if not enter_autocast(graph) and form is not GraphVariant.WRITTEN:
         run_early_passes(graph)
@@ -58,16 +58,16 @@ def transform_graph(graph: Graph, form: GraphVariant) -> Graph:
 
 
 def has_autocast(graph: Graph) -> bool:
-    """Return whether a graph has autocast regions."""
+    """Return True if a graph contains autocast regions."""
     if "prim::Enter" not in graph.kinds():
         return False
-    from ts.analysis.autocast_regions import autocast_blocks  # few programs need it
+    from ts.analysis.autocast_regions import autocast_blocks  # imported here, as few programs need it
 
     return bool(autocast_blocks(graph))
 
 
 def enter_autocast(graph: Graph) -> bool:
-    """Make autocast regions of a graph executable; return whether it has any."""
+    """Make the autocast regions of a graph executable; return True if it has any."""
     if not has_autocast(graph):
         return False
     from ts.runtime.autocast_blocks import enter_blocks
@@ -77,14 +77,14 @@ def enter_autocast(graph: Graph) -> bool:
 
 
 def run_early_passes(graph: Graph) -> None:
-    """Run the passes that precede the specialization to arguments."""
+    """Run the passes that precede the specialization for arguments."""
     from ts.passes.pipelines import BEFORE_SPECIALIZING, run_pipeline
 
     run_pipeline(graph, BEFORE_SPECIALIZING)
 
 
 def run_late_passes(graph: Graph, form: GraphVariant) -> None:
-    """Run the passes that follow the specialization to arguments."""
+    """Run the passes that follow the specialization for arguments."""
     from ts.passes.pipelines import BEFORE_SPECIALIZING, DIFFERENTIATE, OPTIMIZE, run_pipeline
 
     passes = DIFFERENTIATE if form is GraphVariant.DIFFERENTIATED else OPTIMIZE
@@ -92,14 +92,14 @@ def run_late_passes(graph: Graph, form: GraphVariant) -> None:
 
 
 def copy_unoptimized(graph: Graph) -> Graph:
-    """Return a copy with the semantics of the program, without PyTorch's deviations."""
+    """Return a copy of a graph that behaves like the program, where PyTorch's passes would deviate."""
     from ts.passes.preserve_raising_code import faithful
 
     return faithful(graph).copy()
 
 
 def load_or_compile(function: ScriptFunction, entry: Entry | None, make: Callable[[], CompiledCode]) -> Any:
-    """Return cached code of a function, or compile it and store it in the cache."""
+    """Return the cached code of a function; if there is none, compile it and store the code."""
     if entry is None:
         return make()[0]
     if function.cached_code is not None and function.cached_code[0] == entry.path:
@@ -114,28 +114,28 @@ def load_or_compile(function: ScriptFunction, entry: Entry | None, make: Callabl
 
 
 def lower_to_program(*args: Any) -> tuple[Any, SerializedCode]:
-    """Import `ts.bytecode.lower` lazily, as only compilation needs it, and lower a graph."""
+    """Lower a graph by `ts.bytecode.lower`, which is imported here since only compilations need it."""
     from ts.bytecode import lower
 
     return lower.lower_to_program(*args)
 
 
 def _place(graph: Graph) -> SourceRange | None:
-    """Return the first source range of a graph."""
+    """Return the first source range in a graph."""
     return next((node.range for node in graph.all_nodes() if node.range is not None), None)
 
 
 def prepare_graph(
     graph: Graph, name: str, terms: LoadPolicy = ANY_TERMS, form: GraphVariant = GraphVariant.OPTIMIZED
 ) -> Any:
-    """Return the code of a graph, compiled within the limits of its terms."""
+    """Return the code of a graph; its compilation is limited by `terms`."""
     return prepare_program(graph, name, terms, form)[0]
 
 
 def prepare_program(
     graph: Graph, name: str, terms: LoadPolicy, form: GraphVariant = GraphVariant.OPTIMIZED
 ) -> tuple[Any, SerializedCode]:
-    """Return the code of a graph, compiled within the limits of its terms, and its program."""
+    """Return the code and the program of a graph; its compilation is limited by `terms`."""
     if has_autocast(graph):
         form = GraphVariant.WRITTEN
 
@@ -148,7 +148,7 @@ def prepare_program(
 
 
 def lower_graph(graph: Graph, name: str, terms: LoadPolicy, form: GraphVariant) -> tuple[Any, SerializedCode]:
-    """Return the code of a transformed graph, and its program."""
+    """Return the code and the program of a graph that was transformed already."""
     twin = methodcaller(form.value) if form.value else None
     of_parts = partial(prepare_graph, terms=terms, form=form)
     of_ways = partial(prepare_graph, terms=terms)
@@ -159,7 +159,7 @@ def lower_graph(graph: Graph, name: str, terms: LoadPolicy, form: GraphVariant) 
 def within_terms(
     run: Callable[[], AnyCompiledCode], graph: Graph, name: str, terms: LoadPolicy
 ) -> AnyCompiledCode:
-    """Run a compilation step under the build lock, within the limits of the load policy."""
+    """Run a step of a compilation with the build lock, within the limits of `terms`."""
 
     def located() -> AnyCompiledCode:
         try:

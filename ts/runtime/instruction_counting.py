@@ -1,10 +1,10 @@
-"""Functions instrumented to count executed instructions, including those of called functions.
+"""Counting of executed instructions, including those of called functions.
 
     counter = InstructionCounter()
     CountedFunction(f, counter)(3)            returns f(3)
     counter.instructions()                    Counter({"ADD_I64": 12, ...})
 
-Functions called through interfaces, forked, or created by closures run without counting.
+Functions that are called through an interface, forked, or created by a closure are not counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ts.runtime.graph_variants import prepare_program
 
 
 class CountedFunction(Function):
-    """Instrumented scripted function; `instrumented` maps originals to their instrumented functions."""
+    """Function that counts its instructions; `instrumented` maps functions to counting functions."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class CountedFunction(Function):
         self._counter = counter
         self._instrumented = {} if instrumented is None else instrumented
         self._instrumented[original] = self
-        self.program: SerializedCode | None = None  # the instrumented program, from the first call on
+        self.program: SerializedCode | None = None  # program with counting instructions, after the first call
 
     def _prepare(self) -> Any:
         _, program = prepare_program(self._original.graph, self._original.name, ANY_TERMS)

@@ -1,4 +1,4 @@
-"""Global switch that enables or disables scripting.
+"""Switch of the process that enables or disables scripting.
 
     ts.jit.disable()        `script` returns its argument from now on; programs run in Python
     TS_JIT=0                environment variable; PYTORCH_JIT=0 applies if TS_JIT is not set
@@ -15,7 +15,7 @@ _SETTINGS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "fal
 
 
 def enabled() -> bool:
-    """Return whether scripting is enabled; `disable()` and TS_JIT=0 disable it."""
+    """Return True if scripting is enabled; `disable()` and TS_JIT=0 disable it."""
     variable = "TS_JIT" if "TS_JIT" in os.environ else "PYTORCH_JIT"
     setting = os.environ.get(variable, "1")
     value = _SETTINGS.get(setting.lower())
@@ -25,12 +25,12 @@ def enabled() -> bool:
 
 
 def enable() -> None:
-    """Enable scripting after `disable`."""
+    """Enable scripting again after `disable`."""
     global _on
     _on = True
 
 
 def disable() -> None:
-    """Disable scripting: `script` returns its argument."""
+    """Disable scripting: `script` returns its argument unchanged."""
     global _on
     _on = False

@@ -25,7 +25,7 @@ _UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
 def bytes_in(text: str) -> int:
-    """Parse a size in bytes such as `4096`, `512M`, `1.5G` (units of 1,024); raise ValueError otherwise."""
+    """Parse a number of bytes such as `4096`, `512M` or `1.5G` (units of 1,024); else raise ValueError."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?", text, re.IGNORECASE | re.ASCII)
     if match is None:
         raise ValueError(f"{text!r} is not a number of bytes, such as 4096, 512M or 1.5G")

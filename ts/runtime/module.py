@@ -1,7 +1,7 @@
 """Scripted modules, the result of `ts.jit.script` for an instance of `ts.nn.Module`.
 
-In: an instance.  Out: a `RecursiveScriptModule` whose attributes are the slots of the script object, so that
-assignments in Python and in compiled code are mutually visible:
+Input: an instance. Output: a `RecursiveScriptModule`. Its attributes are the slots of a script object, so
+Python and compiled code see each other's assignments:
 
     scripted = ts.jit.script(net)
     scripted(x)                                    runs the compiled `forward`
@@ -50,11 +50,12 @@ from ts.runtime.script_method import ConstMap, OverloadedScriptMethod, ScriptMet
 
 modules.install(compile_function)
 
-_wrappers: WeakValueDictionary[int, ScriptModule] = WeakValueDictionary()  # by id of the object
+# module of each script object, by id of the object
+_wrappers: WeakValueDictionary[int, ScriptModule] = WeakValueDictionary()
 
 
 class _Slots(MutableMapping[str, Any]):
-    """Mapping view of some slots of an object, for a Python module's `_parameters` and `_buffers`."""
+    """Mapping over some slots of a script object, for `_parameters` and `_buffers` of a Python module."""
 
     def __init__(self, owner: Object, names: list[str]) -> None:
         self.owner = owner
@@ -93,7 +94,7 @@ def _deletion_error(name: str) -> RuntimeError:
 
 
 class _CompiledMethod:
-    """Descriptor for a method that compiled modules resolve by `__getattr__`, in spite of the class."""
+    """Descriptor that lets compiled modules find a method in `__getattr__`, although the class defines it."""
 
     def __init__(self, name: str, python: Callable[..., Any]) -> None:
         self.name = name
@@ -111,7 +112,7 @@ class _CompiledMethod:
 class ScriptModule(Module):
     """Module with compiled methods.
 
-    As a base class: methods marked with `script_method` are compiled when `__init__` returns.
+    In subclasses, methods that are marked by `script_method` are compiled when `__init__` returns.
 
         class Net(ts.jit.ScriptModule):
             def __init__(self):
@@ -139,7 +140,7 @@ class ScriptModule(Module):
         inherited = dict(cls._script_methods)
         marked = {name: m for name, m in vars(cls).items() if isinstance(m, ScriptMethodMarker)}
         for name in marked:
-            delattr(cls, name)  # so that lookup reaches the compiled module
+            delattr(cls, name)  # `__getattr__` then finds the compiled method
         cls._script_methods = {**inherited, **{name: m.function for name, m in marked.items()}}
         own_init = vars(cls).get("__init__", cls.__init__)
 
@@ -176,7 +177,7 @@ class ScriptModule(Module):
         return self._of_class(name)
 
     def _of_class(self, name: str) -> Any:
-        """Return a member of the original module's Python class that is not compiled."""
+        """Return a member of the original Python class that is not compiled."""
         member = getattr(self._concrete.python_class, name, None)
         if isinstance(member, FunctionType):
             if modifier_of(member) in ("ignore", "unused"):
@@ -187,9 +188,9 @@ class ScriptModule(Module):
             return self._concrete.functions[name]
         if name in self._concrete.python_functions:
             return self._concrete.python_functions[name]
-        if name == "_c":  # PyTorch's private interface to the module
+        if name == "_c":  # PyTorch's private handle of the module
             return ModuleHandle(self)
-        if name == "plan":  # of `forward`; not a property, because programs may have such an attribute
+        if name == "plan":  # plan of `forward`; no property, as programs may use this name for an attribute
             return self._forward().plan
         raise missing_attribute(f"'{type(self).__name__}' object", name, lambda: dir(self))
 
@@ -245,18 +246,18 @@ class ScriptModule(Module):
         super().__delattr__(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Add a submodule; in a compiled module, replace one by another of its type."""
+        """Add a submodule; a compiled module can only replace a submodule by one of its type."""
         if self.__dict__.get("_object") is None:
             super().add_module(name, module)
         else:
             setattr(self, name, module)
 
     def _adopt(self, concrete: ConcreteModule, handle: Object, children: dict[str, ScriptModule]) -> None:
-        """Attach the module to a compiled object."""
+        """Use the compiled object `handle` for the attributes of this module."""
         own = self.__dict__
         for name in (*concrete.type.attributes, *concrete.constants):
             own.pop(name, None)
-        if "training" not in concrete.type.attributes:  # frozen modules have none, as in PyTorch
+        if "training" not in concrete.type.attributes:  # frozen modules lack `training`, as in PyTorch
             own.pop("training", None)
         own["_concrete"] = concrete
         own["_object"] = handle
@@ -266,7 +267,7 @@ class ScriptModule(Module):
         _wrappers[id(handle)] = self
 
     def _reconstruct(self, module: ScriptModule) -> None:
-        """Replace attributes and methods by those of another module; ignored Python methods stay."""
+        """Take over the attributes and methods of another module; ignored Python methods stay."""
         cls = self._concrete.python_class
         for name in dir(cls):
             member = getattr(cls, name, None)
@@ -284,14 +285,14 @@ class ScriptModule(Module):
 
     @property
     def graph(self) -> Graph:
-        """Graph of `forward`; RuntimeError for modules without `forward`, such as containers."""
+        """Graph of `forward`; raise RuntimeError for modules without `forward`, such as containers."""
         if self.__dict__.get("_object") is not None and "forward" not in self._concrete.type.methods:
             raise RuntimeError("Method 'forward' is not defined.")
         return self._forward().graph
 
     @property
     def inlined_graph(self) -> Graph:
-        """Graph of `forward` with all calls inlined."""
+        """Graph of `forward` in which all calls are inlined."""
         return self._forward().inlined_graph
 
     @property
@@ -301,20 +302,20 @@ class ScriptModule(Module):
 
     @property
     def code_with_constants(self) -> tuple[str, ConstMap]:
-        """Source text of `forward`, and its constants without a literal."""
+        """Source text of `forward`, and the constants that have no literal in it."""
         return self._forward().code_with_constants
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
-        """Return the executed graph of `forward` for these arguments."""
+        """Return the graph of `forward` that runs for these arguments."""
         return self._forward().graph_for(*args, **kwargs)
 
     def _forward(self) -> ScriptMethod:
         return self.forward  # type: ignore[no-any-return]
 
     def define(self, src: str) -> None:
-        """Compile and add methods from source text, which may use each other and all attributes."""
+        """Compile methods from source text and add them; they may use each other and all attributes."""
         definitions = parse.module_defs(src, Resolver.of_frame(1))
-        if self.__dict__.get("_object") is None:  # inside `__init__`: the attributes are not complete
+        if self.__dict__.get("_object") is None:  # within `__init__`: attributes may still be added
             self.__dict__.setdefault("_definitions", []).extend(definitions)
             return
         for definition in definitions:
@@ -344,7 +345,7 @@ class ScriptModule(Module):
         return to_bytes(self.archived(), _extra_files)
 
     def archived(self) -> Object:
-        """Return the compiled object of the module, for saving."""
+        """Return the script object of the module, for archives."""
         if self._object is None and type(self) is ScriptModule:
             _finish(self)
         if self._object is None:
@@ -352,7 +353,7 @@ class ScriptModule(Module):
         return self._object
 
     def copy(self) -> ScriptModule:
-        """Return a module with its own attributes and shared tensors."""
+        """Return a module with its own attributes; tensors are shared."""
         return _copy_module(self, ScriptModule.copy, lambda value: value)
 
     def __copy__(self) -> ScriptModule:
@@ -364,14 +365,14 @@ class ScriptModule(Module):
         return copied
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle the module's archive and additional Python attributes."""
+        """Pickle the archive of the module, and Python attributes that are not in the archive."""
         extra_attributes = {
             name: self.__dict__[name] for name in self.__dict__.keys() - _OWN - _MODULE_ATTRIBUTES
         }
         return unpickled_module, (self.save_to_buffer(), extra_attributes)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call `forward` with the compiled hooks."""
+        """Call `forward`, and the compiled hooks before and after it."""
         handle = self.__dict__.get("_object")
         if handle is None or not (self._concrete.pre_hooks or self._concrete.hooks):
             return super().__call__(*args, **kwargs)
@@ -395,7 +396,7 @@ class ScriptModule(Module):
         return sorted(names)
 
     def extra_repr(self) -> str:
-        """Return the name of the original class for `repr`."""
+        """Return the text that `repr` shows: the name of the original class."""
         return f"original_name={self.original_name}" if "_concrete" in self.__dict__ else ""
 
     # ---- special methods -----------------------------------------------------------------------------
@@ -430,15 +431,15 @@ class ScriptModule(Module):
         return dict(own or self.__dict__["_parameters"])
 
     def keys(self) -> Any:
-        """Return the names of a ModuleDict."""
+        """Return the keys of a scripted ModuleDict or ParameterDict."""
         return self._entries().keys()
 
     def values(self) -> Any:
-        """Return the modules of a ModuleDict."""
+        """Return the values of a scripted ModuleDict or ParameterDict."""
         return self._entries().values()
 
     def items(self) -> Any:
-        """Return names and modules of a ModuleDict."""
+        """Return the (key, value) pairs of a scripted ModuleDict or ParameterDict."""
         return self._entries().items()
 
     def _magic(self, name: str) -> Any:
@@ -449,7 +450,7 @@ class ScriptModule(Module):
 
 
 class RecursiveScriptModule(ScriptModule):
-    """Scripted form of a module that is not a `ScriptModule` itself."""
+    """Scripted module whose original is no `ScriptModule`."""
 
     def __init__(self, concrete: ConcreteModule, handle: Object, children: dict[str, ScriptModule]) -> None:
         super().__init__()
@@ -460,7 +461,7 @@ class RecursiveScriptModule(ScriptModule):
 
 
 def script_module(instance: Module) -> ScriptModule:
-    """Return the scripted form of a module."""
+    """Return the scripted module for a module."""
     if "_parameters" not in instance.__dict__:
         cls = type(instance)
         raise RuntimeError(
@@ -478,7 +479,7 @@ def script_module(instance: Module) -> ScriptModule:
 
 
 def scripted_with(instance: Module, methods: Iterable[str], share_types: bool) -> ScriptModule:
-    """Return the scripted form of a module, of which only `methods` are compiled."""
+    """Return the scripted module for a module; only `methods` are compiled."""
     with build_lock():
         instance = prepared(instance, {})
         concrete = modules.concrete_module(instance, share_types)
@@ -490,13 +491,13 @@ def scripted_with(instance: Module, methods: Iterable[str], share_types: bool) -
 
 
 def entry_points(instance: Module) -> list[str]:
-    """Return the names of the methods that scripting a module compiles."""
+    """Return the names of the methods that `script` compiles for a module."""
     concrete = modules.concrete_module(instance, share_types=False)
     return [method.name for method in concrete.entry_points()]
 
 
 def prepared(instance: Any, seen: dict[int, Any]) -> Any:
-    """Return the replacement of a module in scripts, by `__prepare_scriptable__`, recursively."""
+    """Return what `__prepare_scriptable__` returns for a module, recursively; scripting uses it instead."""
     if id(instance) in seen:
         return seen[id(instance)]
     replace = getattr(instance, "__prepare_scriptable__", None)
@@ -514,7 +515,7 @@ def module_type(module: ScriptModule) -> ModuleType:
 
 
 def _make(instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptModule) -> ScriptModule:
-    """Create the objects of a tree of modules, and the modules that wrap them."""
+    """Create the script objects for a module and its submodules; return the scripted module."""
     if isinstance(instance, ScriptModule) and instance._object is not None:
         return instance
     handle, children = object_tree(instance, concrete, cls)
@@ -524,7 +525,7 @@ def _make(instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptMod
 def object_tree(
     instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptModule
 ) -> tuple[Object, dict[str, ScriptModule]]:
-    """Create the object of a module; return it and its submodules, wrapped in class `cls`."""
+    """Create the script object of a module; return it, and its scripted submodules of class `cls`."""
     handle = new_object(object_class(concrete.type))
     children: dict[str, ScriptModule] = {}
     for slot, (name, type) in enumerate(concrete.type.attributes.items()):
@@ -545,11 +546,12 @@ def object_tree(
 
 
 def compile_entry_points(concrete: ConcreteModule) -> None:
-    """Compile the entry points of a module and its submodules."""
+    """Compile the methods that scripting a module compiles, also those of submodules."""
     with build_lock():
         pending = _mark_compiled(concrete)
         try:
-            for each in pending:  # a call of a module with a wrong hook would fail with a less clear error
+            # a module with a wrong hook is reported here, as the error for its call would be less clear
+            for each in pending:
                 if each.pre_hooks or each.hooks:
                     compile_all(each.entry_points())
                     check_hook_signatures(each)
@@ -562,7 +564,7 @@ def compile_entry_points(concrete: ConcreteModule) -> None:
 
 
 def _mark_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
-    """Mark a tree of modules as compiled; return those that were not, submodules first."""
+    """Mark a module and its submodules as compiled; return those that were not, submodules first."""
     if concrete.compiled:
         return []
     concrete.compiled = True
@@ -571,7 +573,7 @@ def _mark_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
 
 
 def _finish(module: ScriptModule) -> None:
-    """Compile an instance of a subclass of ScriptModule."""
+    """Compile a module whose class is derived from ScriptModule."""
     with build_lock():
         _finish_now(module)
 
@@ -596,7 +598,7 @@ def _finish_now(module: ScriptModule) -> None:
 
 
 def unpickled_module(data: bytes, extra_attributes: dict[str, Any]) -> ScriptModule:
-    """Return the module from a pickle."""
+    """Unpickle a scripted module."""
     from ts.archive.module_reader import read
 
     created = module_of(read(io.BytesIO(data)))
@@ -609,7 +611,7 @@ def _copy_module(
     copy_submodule: Callable[[ScriptModule], ScriptModule],
     convert: Callable[[Any], Any],
 ) -> ScriptModule:
-    """Return a module of the same type with copied submodules and converted other values."""
+    """Return a module of the same type; submodules are copied, and other values converted."""
     concrete = module._concrete
     assert module._object is not None
     handle = new_object(module._object.cls)
@@ -631,7 +633,7 @@ _MODULE_ATTRIBUTES: Final = frozenset(vars(Module()))
 
 
 def module_of(handle: Object) -> ScriptModule:
-    """Return the existing wrapper module of an object, or a new one."""
+    """Return the scripted module of a script object; create it if there is none."""
     with build_lock():
         existing = _wrappers.get(id(handle))
         if existing is not None:
@@ -646,5 +648,5 @@ freezing.install(lambda frozen: module_of(frozen_object(frozen)), lambda value: 
 
 
 def method_names(module: ScriptModule) -> list[str]:
-    """Return the names of a module's compiled methods."""
+    """Return the names of the compiled methods of a module."""
     return list(module._concrete.type.methods)

@@ -1,6 +1,7 @@
 """Handles of scripted modules (`_c`), with the interface of PyTorch's `torch._C.ScriptModule`.
 
-In: a scripted module.  Out: a handle with its script attributes and methods, without those of `nn.Module`:
+Input: a scripted module. Output: a handle with its script attributes and methods, but without the methods of
+`nn.Module`:
 
     handle = scripted._c
     handle.hasattr("weight"), handle.getattr("weight"), handle._get_method("forward").graph
@@ -40,7 +41,7 @@ class ModuleHandle:
 
     @property
     def qualified_name(self) -> str:
-        """Qualified name of the module's script type."""
+        """Qualified name of the script type of the module."""
         return self._type().qualified_name()
 
     def _method_names(self) -> list[str]:
@@ -48,28 +49,28 @@ class ModuleHandle:
         return list(self._type().methods)
 
     def _has_method(self, name: str) -> bool:
-        """Return whether a compiled method of the name exists."""
+        """Return True if there is a compiled method of this name."""
         return name in self._type().methods
 
     def _get_method(self, name: str) -> ScriptMethod:
-        """Return a compiled method; RuntimeError for an unknown name."""
+        """Return a compiled method; raise RuntimeError for an unknown name."""
         if not self._has_method(name):
             raise RuntimeError(f"Method '{name}' is not defined.")
         return ScriptMethod(self._module, self._type().methods[name])
 
     def hasattr(self, name: str) -> bool:
-        """Return whether the module has a script attribute or submodule of the name; methods do not count."""
+        """Return True if there is a script attribute or submodule of this name; methods do not count."""
         return name in self._type().attributes
 
     def getattr(self, name: str) -> Any:
-        """Return the value of an attribute, or the handle of a submodule; AttributeError for other names."""
+        """Return the value of an attribute or the handle of a submodule; AttributeError for other names."""
         if not self.hasattr(name):
             raise AttributeError(f"{self.qualified_name} does not have a field with name '{name}'")
         value = getattr(self._module, name)
         return ModuleHandle(value) if isinstance(value, Module) else value  # type: ignore[arg-type]
 
     def setattr(self, name: str, value: Any) -> None:
-        """Assign to an existing attribute; RuntimeError for other names."""
+        """Assign to an existing attribute; raise RuntimeError for other names."""
         if not self.hasattr(name):
             raise RuntimeError(f"{self.qualified_name} does not have an attribute with name '{name}'")
         setattr(self._module, name, wrap_handle(value))
@@ -96,7 +97,7 @@ class ModuleHandle:
 
 
 class _AttributeDict:
-    """Base class of dictionaries over one kind of attributes of a handle."""
+    """Base class of dictionaries of one kind of attributes of a module."""
 
     def __init__(self, handle: ModuleHandle) -> None:
         self._handle = handle
@@ -105,15 +106,15 @@ class _AttributeDict:
         raise NotImplementedError
 
     def items(self) -> list[tuple[str, Any]]:
-        """Return the (name, value) pairs in definition order."""
+        """Return the (name, value) pairs in the order of definition."""
         return [(name, self._handle.getattr(name)) for name in self._names()]
 
     def contains(self, name: str) -> bool:
-        """Return whether the dictionary has an entry of the name."""
+        """Return True if the dictionary contains `name`."""
         return name in self._names()
 
     def getattr(self, name: str) -> Any:
-        """Return the value of an attribute by name."""
+        """Return the value of the attribute `name`."""
         return self._handle.getattr(name)
 
     def setattr(self, name: str, value: Any) -> None:
@@ -122,28 +123,28 @@ class _AttributeDict:
 
 
 class ModuleDict(_AttributeDict):
-    """Submodules of a handle by name."""
+    """Submodules of a module, by name."""
 
     def _names(self) -> Iterable[str]:
         return self._handle._module._modules
 
 
 class ParameterDict(_AttributeDict):
-    """Parameters of a handle by name, without those of submodules."""
+    """Parameters of a module by name, without those of submodules."""
 
     def _names(self) -> Iterable[str]:
         return self._handle._module._parameters
 
 
 class BufferDict(_AttributeDict):
-    """Buffers of a handle by name, without those of submodules."""
+    """Buffers of a module by name, without those of submodules."""
 
     def _names(self) -> Iterable[str]:
         return self._handle._module._buffers
 
 
 def wrap_handle(value: Any) -> Any:
-    """Return the scripted module of a handle; return other values unchanged."""
+    """Return the scripted module for a handle; return other values unchanged."""
     return value._module if isinstance(value, ModuleHandle) else value
 
 
@@ -153,7 +154,7 @@ def freeze_handle(
     freezeInterfaces: bool = True,
     preserveParameters: bool = False,
 ) -> ModuleHandle:
-    """Freeze the module of a handle and return the handle of the result; see `ts.passes.freezing`."""
+    """Freeze the module of a handle; return the handle of the frozen module (see `ts.passes.freezing`)."""
     frozen = freeze_module(wrap_handle(module), preservedAttrs, freezeInterfaces, preserveParameters)
     return ModuleHandle(frozen)
 

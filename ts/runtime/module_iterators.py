@@ -1,10 +1,10 @@
 """Lists of children, modules, parameters, buffers and attributes of a scripted module.
 
-In: a scripted module or its handle (`_c`).  Out: the result of PyTorch's `_jit_debug_module_iterators`:
+Input: a scripted module or its handle (`_c`). Output: the result of PyTorch's `_jit_debug_module_iterators`:
 
     debug_module_iterators(scripted)["named_parameters_r"]      [("weight", ...), ("sub.bias", ...)]
 
-Names with `_r` include the attributes of submodules.
+Lists whose name ends with `_r` include the attributes of submodules.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ts.runtime.module_handle import ModuleHandle
 
 
 def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
-    """Return lists of a scripted module's members, by the name of PyTorch's iterator."""
+    """Return the lists of members of a scripted module, by PyTorch's names."""
     given = module
-    for name in ("_module", "module"):  # unwrap a handle
+    for name in ("_module", "module"):  # a handle refers to its module
         module = vars(module).get(name, module)
 
     def shown(value: Any) -> Any:
-        """Return a module, as a handle if the caller passed a handle."""
+        """Return a module as a handle if the caller has passed a handle."""
         if value is module:
             return given
         is_wrapped = isinstance(given, ModuleHandle) and hasattr(value, "_concrete")
@@ -46,12 +46,12 @@ def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
 
 
 def _named_attributes(module: Any, prefix: str, is_recursive: bool) -> Iterator[tuple[str, Any]]:
-    """Yield (name, value) of a module's attributes; each child precedes its attributes."""
+    """Yield (name, value) for the attributes of a module; a child precedes its own attributes."""
     for name in module._concrete.type.attributes:
         if name not in module._modules:
             yield f"{prefix}{name}", getattr(module, name)
         if name == "training":
-            yield f"{prefix}_is_full_backward_hook", None  # attribute that PyTorch's types have
+            yield f"{prefix}_is_full_backward_hook", None  # PyTorch's types have this attribute
     for name, child in module.named_children():
         yield f"{prefix}{name}", child
         if is_recursive:

@@ -1,12 +1,14 @@
 """Conversion of script objects between Python and scripts.
 
-In: an instance of a Python class for a script, or an object of a script for Python.  Out: its counterpart:
+Input: an instance of a Python class that is passed to a script, or a script object that is returned to
+Python. Output: the corresponding object:
 
     f(Counter(3))            the script gets a new object with the attributes of the instance
     f.make()                 Python gets a new Counter with the attributes of the object
     script(Counter(3))       a handle of an object, shared by both sides
 
-The first two are copies, as in PyTorch: a script's changes to the object do not appear in the instance.
+In the first two cases the attributes are copied, as in PyTorch: if a script changes its object, the Python
+instance does not change.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ _module_of: Callable[[Object], Any] | None = None
 
 
 def register_modules(module_of: Callable[[Object], Any]) -> None:
-    """Register the function that returns the module of a script object with a module class."""
+    """Register the function that returns the module for a script object of a module."""
     global _module_of
     _module_of = module_of
 
@@ -40,9 +42,9 @@ def register_modules(module_of: Callable[[Object], Any]) -> None:
 
 
 def object_of(instance: Any, expected: ObjectClass | InterfaceType) -> Object:
-    """Return the script object of a Python instance, for a class or interface; raise TypeError if none."""
+    """Return the script object for a Python instance; raise TypeError if it does not fit `expected`."""
     handle = instance._c if isinstance(instance, RecursiveScriptClass) else instance
-    handle = getattr(handle, "_object", handle)  # object of a scripted module
+    handle = getattr(handle, "_object", handle)  # the script object of a scripted module
     if isinstance(expected, InterfaceType):
         return _object_with_interface(handle, expected)
     if isinstance(handle, Object):
@@ -67,7 +69,7 @@ def object_of(instance: Any, expected: ObjectClass | InterfaceType) -> Object:
 
 
 def assign(handle: Object, name: str, value: Any) -> None:
-    """Set an attribute from Python; raise RuntimeError, as in PyTorch, for a value of another type."""
+    """Set an attribute from Python; for a value of another type, raise RuntimeError as in PyTorch."""
     try:
         object_set(handle, handle.cls.slot(name), value)
     except TypeError as error:
@@ -89,7 +91,7 @@ def _object_with_interface(instance: Any, interface: InterfaceType) -> Object:
     type = handle.cls.type
     why_not = ""
     if type.is_module() and type.concrete is not None and type.concrete.compiled:
-        # An interface does not cause further methods of a module to be compiled.
+        # An interface does not compile further methods of a module.
         lacking = [method for method in interface.methods if method not in type.methods]
         why_not = "".join(
             f"Class '{handle.cls.name}' does not have method '{method}'.\n" for method in lacking
@@ -104,7 +106,7 @@ def _object_with_interface(instance: Any, interface: InterfaceType) -> Object:
 
 
 def has_interface(handle: Object, interface: Any) -> bool:
-    """Return whether an object implements an interface; False if `interface` is not one."""
+    """Return True if an object implements an interface; False if `interface` is no interface."""
     try:
         return isinstance(interface, InterfaceType) and _object_with_interface(handle, interface) is handle
     except TypeError:
@@ -112,21 +114,22 @@ def has_interface(handle: Object, interface: Any) -> bool:
 
 
 def instance_of(handle: Object) -> Any:
-    """Return a Python instance with the attributes of a script object; a handle if it has no Python class."""
+    """Return a Python instance with the attributes of a script object; without Python class, a handle."""
     if handle.cls.type.is_module():
-        assert _module_of is not None  # registered by the module that creates such objects
+        assert _module_of is not None  # the module that creates these objects has registered it
         return _module_of(handle)
     python_class = handle.cls.type.python_class or _live_class(handle)
     if python_class is None:
         return RecursiveScriptClass(handle)
     instance = python_class.__new__(python_class)
     for slot, name in enumerate(handle.cls.names):
-        object.__setattr__(instance, name, object_get(handle, slot))  # also for frozen dataclasses
+        # this also sets attributes of frozen dataclasses
+        object.__setattr__(instance, name, object_get(handle, slot))
     return instance
 
 
 def _live_class(handle: Object) -> Any:
-    """Return the program's class with the name of an archived object's class, if the attributes match."""
+    """Return the program's class with the name and attributes of an archived object's class; or None."""
     type = handle.cls.type
     live = None if type.unit is None else live_type(type.qualified_name())
     if isinstance(live, ClassType) and live.attributes.keys() == type.attributes.keys():
@@ -135,7 +138,7 @@ def _live_class(handle: Object) -> Any:
 
 
 def order_of(cls: ObjectClass) -> Callable[[Object, Object], bool]:
-    """Return the `__lt__` method that sorts objects of a class; raise RuntimeError if it has none."""
+    """Return the method `__lt__` by which objects are sorted; raise RuntimeError if there is none."""
     type: ClassType = cls.type
     method = type.find_method("__lt__")
     if method is not None:
@@ -153,7 +156,7 @@ def order_of(cls: ObjectClass) -> Callable[[Object, Object], bool]:
 
 
 class BoundMethod:
-    """Method bound to an object; attributes of its function (`graph`, `code`, `schema`) are forwarded."""
+    """Method bound to a script object; it has the attributes of its function (`graph`, `code`, `schema`)."""
 
     def __init__(self, owner: Object, function: Any) -> None:
         self.owner = owner
@@ -171,7 +174,7 @@ class BoundMethod:
 
 
 class RecursiveScriptClass:
-    """Python handle of a script object, with its attributes, methods and operators."""
+    """Python handle of a script object: has its attributes, methods and operators."""
 
     _c: Object
 
@@ -222,11 +225,11 @@ for _operator in _OPERATORS.split():
     _define_magic(f"__{_operator}__")
 
 
-_IMMUTABLE_TYPE_FLAG = 1 << 8  # CPython's Py_TPFLAGS_IMMUTABLETYPE, of classes written in C
+_IMMUTABLE_TYPE_FLAG = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE of CPython, which classes written in C have
 
 
 def is_instance(obj: Any) -> bool:
-    """Return whether `obj` is an instance of a user's class."""
+    """Return True if `obj` is an instance of a class that a user has defined."""
     cls = type(obj)
     package = cls.__module__.partition(".")[0]
     if package in ("builtins", "torch", "ts", "typing") or cls.__flags__ & _IMMUTABLE_TYPE_FLAG:
@@ -235,12 +238,12 @@ def is_instance(obj: Any) -> bool:
 
 
 def script_instance(obj: Any) -> RecursiveScriptClass:
-    """Return a handle of a new script object with the attributes of an instance."""
+    """Return the handle of a new script object with the attributes of `obj`."""
     return RecursiveScriptClass(object_of(obj, object_class(class_type(type(obj)))))
 
 
 def _type_of_object(value: object) -> ClassType | None:
-    """Return the type of a graph constant that is a script object, as in frozen programs."""
+    """Return the type of a graph constant that is a script object, as in frozen modules; else None."""
     type = value.cls.type if isinstance(value, Object) else None
     return type if isinstance(type, ClassType) and not isinstance(type, ModuleType) else None
 

@@ -1,4 +1,4 @@
-"""Optimization report of a function (`fn.plan`): fused groups, and reasons why nodes are not fused.
+"""Optimization report of a function (`fn.plan`): fusion groups, and why other nodes are not fused.
 
     plan of f
       fused mul_add_tanh (lines 3 to 4)
@@ -11,8 +11,8 @@
       loops become machine code once they are hot (line 7)
       the loop in line 9 is interpreted: it prints (line 10)
 
-Groups have the same names in profiles.  Executions are counted at run time; reasons are computed by running
-the passes again on a copy of the graph.
+Profiles show these names of groups. Executions are counted at run time; reasons are computed by running the
+passes again on a copy of the graph.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _ELEMENTS: Final = frozenset({"prim::LoadElement", "prim::StoreElement"})
 
 
 class PlanText(str):
-    """String whose `repr` is the string itself, for interactive use."""
+    """String that a Python session prints without quotes."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
 def get_plan_for_function(function: Any, name: str) -> PlanText:
-    """Return the report of a scripted function: its groups with their inputs, and nodes in no group."""
+    """Return the report of a scripted function: fusion groups with their inputs, and other nodes."""
     code = _code_of(function)
     if not is_optimizing():
         lines = iter(["  nothing is fused: `optimized_execution(False)` is in force"])
@@ -66,14 +66,14 @@ def get_plan_for_function(function: Any, name: str) -> PlanText:
 
 
 def _tape_lines(function: Any) -> Iterator[str]:
-    """Yield a line if calls recorded gradients and ran the differentiated variant."""
+    """Yield a line if calls recorded gradients, and so ran the differentiated variant."""
     twin = getattr(function, "_differentiated", None)
     if twin is not None and twin.available_code is not None:
         yield "  gradients were recorded: it ran as differentiable graphs, which `graph_for` shows"
 
 
 def peak_of_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
-    """Return the peak memory in bytes of the second of two calls."""
+    """Return the peak memory in bytes of a call; it is called twice, and the second call is measured."""
     function(*args, **kwargs)
     recorder = Recorder(memory=True)
     recorder.start()
@@ -91,7 +91,7 @@ def _memory_lines(function: Any) -> Iterator[str]:
 
 
 def _code_of(function: Any) -> Any:
-    """Return the code to report: that of the first specialization, or the general code."""
+    """Return the code to report: that of the first specialization, or the code for all arguments."""
     if not is_optimizing():
         return function.compiled_code
     plans = _plans_of(function)
@@ -109,7 +109,7 @@ def _plans_of(function: Any) -> Any:
 
 
 def _plan_lines(function: Any, code: Any) -> Iterator[str]:
-    """Yield lines for the specializations, or for the general code."""
+    """Yield the lines for all specializations, or for the code for all arguments."""
     plans = _plans_of(function)
     if plans is None:
         graph = copy_unoptimized(function.as_compiled())
@@ -172,16 +172,16 @@ def _code_lines(code: Any, result: tuple[Graph, _UngroupedNodes]) -> Iterator[st
 
 
 class _UngroupedNodes(NamedTuple):
-    """Nodes in no group, with the reasons, and nodes moved out of loops."""
+    """Nodes outside of fusion groups with the reasons, and nodes that were moved out of loops."""
 
     refused: dict[Node, str]
     moved: dict[Node, None]
 
 
 def _run_passes(graph: Graph, is_begun: bool = False) -> tuple[Graph, _UngroupedNodes]:
-    """Run the passes on a graph and return it with the reasons.
+    """Run the passes on a graph; return it and the reasons why nodes are not fused.
 
-    With `is_begun`, the passes that precede specialization have run already.
+    `is_begun` is True if the passes before the specialization have run already.
     """
     ungrouped = _UngroupedNodes({}, {})
 
@@ -200,21 +200,21 @@ def _run_passes(graph: Graph, is_begun: bool = False) -> tuple[Graph, _Ungrouped
 
 
 def _computes_tensors(node: Node) -> bool:
-    """Return whether a node is an operator or call that returns tensors."""
+    """Return True if a node is an operator or call that returns tensors."""
     kind = node.kind()
     named = kind in CALLS or not kind.startswith("prim::")
     return named and any("Tensor" in value.type().str() for value in node.outputs())
 
 
 class _Group(NamedTuple):
-    """Graph nodes and input names of a fusion group."""
+    """Nodes of a fusion group in the graph, and the names of its inputs."""
 
     nodes: list[Node]
     names: list[str]
 
 
 def _match_groups(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | None]]:
-    """Yield each group record of a code with the matching group of the graph, or None."""
+    """Yield each group of a code with the corresponding group of the graph; None if there is none."""
     unmatched = []
     for node in graph.find_all_nodes(KIND):
         subgraph = node.get("Subgraph")
@@ -228,7 +228,7 @@ def _match_groups(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Grou
 
 
 def _name(value: Value) -> str:
-    """Return the user-visible name of a value."""
+    """Return the name of a value in the program."""
     if value.has_debug_name():
         name, _, number = value.debug_name().rpartition(".")
         return name if name and number.isdecimal() else value.debug_name()
@@ -282,7 +282,7 @@ def _plan_line(plan: Any, inputs: list[str]) -> str:
 
 
 def _ungrouped_lines(refused: dict[Node, str]) -> Iterator[str]:
-    """Yield the operators in no group, by reason."""
+    """Yield lines that list the operators outside of groups, by reason."""
     listed = (node for node in refused if node.in_block() and _computes_tensors(node))
     by_reason = _group_by(refused.__getitem__, listed)
     if by_reason:
@@ -292,7 +292,7 @@ def _ungrouped_lines(refused: dict[Node, str]) -> Iterator[str]:
 
 
 def _format_nodes(nodes: Iterable[Node]) -> str:
-    """Return operator names with their lines, each name once."""
+    """Return the names of operators with their lines; each name occurs once."""
     by_name = _group_by(lambda node: _short(node.kind()), nodes)
     return ", ".join(f"{name}{_format_lines(each)}" for name, each in by_name.items())
 
@@ -305,14 +305,14 @@ def _group_by(key: Callable[[Node], Any], nodes: Iterable[Node]) -> dict[Any, li
 
 
 def _format_lines(nodes: Iterable[Node]) -> str:
-    """Return the source lines of nodes, for inlined nodes those of the calls; constants have none."""
+    """Return the source lines of nodes; for an inlined node, the line of the call."""
     computing = (node for node in nodes if node.kind() != "prim::Constant")
     ranges = (_find_user_range([*(at for _, at in node.callstack), node.range]) for node in computing)
     return _format_line_numbers(range.line for range in ranges if range is not None)
 
 
 def _find_user_range(ranges: Iterable[SourceRange | None]) -> SourceRange | None:
-    """Return the outermost source range of a call stack outside the package itself."""
+    """Return the outermost source range of a call stack that is not in `ts`."""
     places = (in_program(at) for at in ranges if at is not None)
     return next(
         (at for at in places if at and not (at.source.filename or "").startswith(_PACKAGE_FOLDER)), None
@@ -343,7 +343,7 @@ def _loop_lines(code: Any) -> Iterator[str]:
 
 
 def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
-    """Yield the state of each loop; loops that are interpreted with the reason."""
+    """Yield the state of each loop; for interpreted loops, with the reason."""
     left = [loop for loop in loops if loop.reason]
     entered = [loop.end for loop in loops if not loop.reason]
     own = set(_lines_at(code, [end for end in entered if _is_in_line(code, end)]))
@@ -364,25 +364,25 @@ def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
         elif not _is_in_line(code, loop.end):
             named = f"a loop in a function called in line {line}"
         else:
-            # A loop may have two versions: for tensor elements, and for other arguments.
+            # A loop may have two versions: one for elements of tensors, and one for other arguments.
             named = f"{'a version of ' if line in own else ''}the loop in line {line}"
         cause = _format_line_numbers(_lines_at(code, [loop.cause])) if loop.cause >= 0 else ""
         yield f"  {named} is interpreted: {loop.reason}{cause}"
 
 
 def _format_call_lines(lines: set[int]) -> str:
-    """Return the call lines of loops in called functions that are not inlined."""
+    """Return the lines of calls of functions that contain loops and are not inlined."""
     return f" (in functions called{_format_line_numbers(lines).replace(' (', ' in ')}" if lines else ""
 
 
 def _is_in_line(code: Any, at: int) -> bool:
-    """Return whether an instruction belongs to the line itself, not to a function called in it."""
+    """Return True if an instruction belongs to its line itself, not to a function called there."""
     places = code.lines[at] if code.lines else None
     return not places or places[-1][1] == _find_user_range(place for _, place in places)
 
 
 def _lines_at(code: Any, instructions: Iterable[int]) -> Iterator[int]:
-    """Yield the program's lines of instructions, for inlined ones those of the calls."""
+    """Yield the source lines of instructions; for inlined instructions, the line of the call."""
     for at in instructions:
         place = (
             _find_user_range(place for _, place in code.lines[at]) if code.lines and code.lines[at] else None

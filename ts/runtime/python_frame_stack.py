@@ -1,4 +1,4 @@
-"""Preallocation of Python's frame stack, which speeds up imports and compilations.
+"""Allocation of a large chunk of Python's frame stack, which speeds up imports and compilations.
 
     preallocate_frames(work, x)        work(x)
 
@@ -15,11 +15,11 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-_FRAME_SIZE_WORDS: Final = 16_384  # size of the unused large frame; its chunk has 256 KB
+_FRAME_SIZE_WORDS: Final = 16_384  # size of the large frame, which stays unused; its chunk has 256 KB
 
 
 def preallocate_frames(work: Callable[..., T], *args: Any) -> T:
-    """Call `work` with a chunk of frame stack that stays allocated until it returns."""
+    """Call `work` with a chunk of the frame stack that stays allocated until `work` returns."""
     return work(*args)
 
 

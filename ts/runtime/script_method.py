@@ -1,6 +1,7 @@
 """Methods of scripted modules, callable from Python.
 
-In: a module and the compiled function of one of its methods.  Out: a callable that shows the compilation:
+Input: a module and the compiled function of one of its methods. Output: a callable that shows the stages of
+its compilation:
 
     scripted.method(x)                             runs it on the module's object
     scripted.method.graph, scripted.method.code    every stage of its compilation
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ConstMap:
-    """Constants of a source text as attributes `c0`, `c1`, ..."""
+    """Constants in a source text, as attributes `c0`, `c1`, ..."""
 
     def __init__(self, constants: Sequence[Any]) -> None:
         self.const_mapping = {f"c{i}": value for i, value in enumerate(constants)}
@@ -39,7 +40,7 @@ class ConstMap:
 
 
 class ScriptMethod:
-    """Compiled method of a module."""
+    """Compiled method of a scripted module."""
 
     def __init__(self, owner: ScriptModule, function: ScriptFunction) -> None:
         self.owner = owner
@@ -50,13 +51,13 @@ class ScriptMethod:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """Parameters in Python's form, without the module."""
+        """Python signature of the method, without the module."""
         whole = self.function.__signature__
         return whole.replace(parameters=[*whole.parameters.values()][1:])
 
     @property
     def __wrapped__(self) -> Any:
-        """Original Python method; AttributeError for methods of archives."""
+        """Original Python method; raise AttributeError for methods of archives."""
         try:
             method = self.function.__wrapped__
         except AttributeError:
@@ -64,7 +65,7 @@ class ScriptMethod:
         return method.__get__(self.owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the method on its module."""
+        """Call the method on its module."""
         return self.function(self.owner._object, *args, **kwargs)
 
     def get_debug_state(self) -> Any:
@@ -72,22 +73,22 @@ class ScriptMethod:
         return self.function.get_debug_state()
 
     def start(self, *args: Any, **kwargs: Any) -> ScriptCoroutine:
-        """Return the call as an `ScriptCoroutine` that has not started."""
+        """Return a `ScriptCoroutine` for the call, which has not started."""
         return self.function.start(self.owner._object, *args, **kwargs)
 
     @property
     def graph(self) -> Graph:
-        """Unoptimized graph, whose first input is the module."""
+        """Graph before optimization; its first input is the module."""
         return self.function.graph
 
     @property
     def inlined_graph(self) -> Graph:
-        """Graph with all calls inlined."""
+        """Graph in which all calls are inlined."""
         return self.function.inlined_graph
 
     @property
     def schema(self) -> FunctionSchema:
-        """Parameters and results."""
+        """Name, parameters and results."""
         return self.function.schema
 
     @property
@@ -97,7 +98,7 @@ class ScriptMethod:
 
     @property
     def code_with_constants(self) -> tuple[str, ConstMap]:
-        """Source text, and its constants without a literal (`CONSTANTS.c0`, ...)."""
+        """Source text, and the constants that have no literal in it (`CONSTANTS.c0`, ...)."""
         constants: list[Any] = []
         text = to_source(self.graph, self.name, self.schema, constants, method=True)
         return text, ConstMap(constants)
@@ -109,17 +110,17 @@ class ScriptMethod:
 
     @property
     def plan(self) -> str:
-        """Optimization report: fused groups, their inputs, and reasons why other nodes are not fused."""
+        """Optimization report: fusion groups, their inputs, and why other nodes are not fused."""
         from ts.runtime.plan_report import get_plan_for_function
 
         return get_plan_for_function(self.function, f"{self.owner.original_name}.{self.name}")
 
     def peak_memory(self, *args: Any, **kwargs: Any) -> int:
-        """Return the peak memory of a call in bytes, see `ScriptFunction.peak_memory`."""
+        """Return the peak memory of a call in bytes (see `ScriptFunction.peak_memory`)."""
         return self.function.peak_memory(self.owner._object, *args, **kwargs)
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
-        """Return the executed graph for these arguments."""
+        """Return the graph that runs for these arguments."""
         return self.function.graph_for(self.owner._object, *args, **kwargs)
 
     def __repr__(self) -> str:
@@ -127,7 +128,7 @@ class ScriptMethod:
 
 
 class OverloadedScriptMethod:
-    """Method with overloads; a call from Python runs the first overload that accepts the arguments."""
+    """Method with overloads: a call from Python runs the first overload that accepts the arguments."""
 
     def __init__(self, owner: ScriptModule, methods: list[ScriptFunction]) -> None:
         self.methods = [ScriptMethod(owner, method) for method in methods]
@@ -144,14 +145,14 @@ class OverloadedScriptMethod:
 
     @property
     def plan(self) -> str:
-        """Optimization reports of all overloads, concatenated."""
+        """Optimization reports of all overloads."""
         from ts.runtime.plan_report import PlanText
 
         return PlanText("\n".join(method.plan for method in self.methods))
 
 
 class ScriptMethodMarker:
-    """Mark of a ScriptModule method to compile."""
+    """Marks a method of a `ScriptModule` to be compiled."""
 
     def __init__(self, function: FunctionType) -> None:
         self.function = function

@@ -1,4 +1,4 @@
-"""Specialization of functions: code for one kind of arguments, compiled at the first such call.
+"""Specialization of functions: code for arguments with certain properties, compiled at the first call.
 
 In: a function whose graph branches on properties of its arguments (`x.dim()`, `x.dtype == ...`, `b is None`).
 Out: its `Specializations`, the table of the instruction ENTER_PLAN, and the code of each specialization.
@@ -43,20 +43,21 @@ if TYPE_CHECKING:
     from ts.runtime.function import ScriptFunction
 
 MAX_SPECIALIZATIONS: Final = MAX_SPECIALIZATIONS_PER_FUNCTION
-_ALL: Final = "all"  # cache key of the general code
+_ALL: Final = "all"  # cache key of the code for all arguments
 
 
 class Specializer:
-    """Compiler of the specializations of a function."""
+    """Compiles the specializations of a function."""
 
     def __init__(self, function: ScriptFunction, form: GraphVariant, graph: Graph | None = None) -> None:
         self._function = function
         self._form = form
-        self._base_graph = graph  # the graph before specialization; None if the entry program was cached
-        self.kinds: list[ArgumentSignature] = []  # signature of each specialization, in order
+        self._base_graph = graph  # graph before specialization; None if the program is from the cache
+        # signature of the arguments of each specialization, in order
+        self.kinds: list[ArgumentSignature] = []
 
     def entry_program(self, tested_arguments: Sequence[int]) -> SerializedCode:
-        """Return the program that selects a specialization by `tested_arguments`."""
+        """Return the program that selects a specialization by the arguments with these indices."""
         from ts.bytecode.typespec import register_class, result_spec, type_spec
 
         graph = self._begin()
@@ -68,14 +69,14 @@ class Specializer:
         return SerializedCode(name, rows, classes, specs, (), (), (), (plans,), (), (), (), plans.result)
 
     def plans(self, specs: tuple[Any, ...], result: Any, tested_arguments: Sequence[int]) -> Specializations:
-        """Return the specializations, of which none is compiled yet."""
+        """Return the table of specializations, of which none is compiled yet."""
         self._tested_arguments = list(tested_arguments)
         return Specializations(
             self._function.name, specs, result, self._tested_arguments, self.make, self.make_general
         )
 
     def make(self, values: Sequence[Any]) -> Any:
-        """Return the code for arguments like these; None if it would equal the general code."""
+        """Return the code for arguments like `values`; None if it would equal the code for all arguments."""
         kind = ArgumentSignature.of(zip(self._tested_arguments, values, strict=True))
         self.kinds.append(kind)
         try:
@@ -88,7 +89,7 @@ class Specializer:
         return self._code(_ALL, lambda: self._program(None))
 
     def graph(self, kind: ArgumentSignature | None) -> Graph:
-        """Return a copy of the optimized graph for a kind of arguments, or the general one."""
+        """Return a copy of the optimized graph for arguments of this signature; None: for all arguments."""
         graph = self._begin()
         if kind is not None:
             kind.specialize(graph)
@@ -96,7 +97,7 @@ class Specializer:
         return graph
 
     def base_graph_for(self, kind: ArgumentSignature | None) -> tuple[Graph, list[Node]]:
-        """Return a copy of the unoptimized graph for a kind of arguments, and the branches decided in it."""
+        """Return a copy of the graph before optimization for this signature, and the branches it decides."""
         from ts.passes.specialize_to_arguments import type_queries
 
         graph = self._begin()
@@ -106,8 +107,8 @@ class Specializer:
         return graph, [node for node in branches if not node.in_block() or not node.has_uses()]
 
     def graph_of_last(self, plans: Specializations) -> Graph:
-        """Return the graph that ran last, with the types of its tensors."""
-        from ts.passes.shape_analysis import rank_types  # for inspection only
+        """Return the graph that ran last, annotated with tensor types."""
+        from ts.passes.shape_analysis import rank_types  # imported here, as it is needed for inspection only
 
         number = plans.chosen_specialization
         if number is None:
@@ -120,11 +121,12 @@ class Specializer:
             return preallocate_frames(load_or_compile, self._function, self._entry(kind), make)
 
     def _entry(self, kind: str) -> Entry | None:
-        """Return the cache entry of a specialization's code, None if it is not cached."""
+        """Return the cache file for the code of a specialization; None if it is not cached."""
         function = self._function
         if function.unit is None and function.digest is None:
             return None
-        from ts.runtime.code_cache import entry_of  # only archives and Python functions need it
+        # imported here: only functions of archives and Python functions need it
+        from ts.runtime.code_cache import entry_of
 
         prepare = partial(prepare_graph, terms=function.terms)
         return entry_of(function, prepare, f"{self._form.value}({kind})", None)
@@ -152,14 +154,14 @@ class Specializer:
 
 
 def specializer_of(plans: Specializations) -> Specializer:
-    """Return the specializer that compiles these specializations."""
+    """Return the specializer that compiles the specializations in this table."""
     made_by = plans.make.__self__  # type: ignore[attr-defined]
     assert isinstance(made_by, Specializer)
     return made_by
 
 
 def codes_with_descriptions(plans: Specializations, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the compiled specializations and the general code, each with a description of its arguments."""
+    """Yield (description of the arguments, code) for the compiled specializations and the general code."""
     for (code, _), kind in zip(plans.specialized_codes, specializer_of(plans).kinds, strict=False):
         if code is not None:
             yield kind.describe(names), code
@@ -168,24 +170,24 @@ def codes_with_descriptions(plans: Specializations, names: Sequence[str]) -> Ite
 
 
 class _NothingToSpecialize(Exception):
-    """Raised if the properties of the arguments do not simplify the graph."""
+    """Raised if the properties of the arguments simplify nothing in the graph."""
 
 
 class ArgumentSignature:
     """Properties of arguments: dtype, rank, device and requires_grad of tensors; None; numbers."""
 
     def __init__(self, types: Mapping[int, Any], text: str) -> None:
-        self._types = types  # type by argument index; None for other objects
-        self.text = text  # equal for equal kinds, in every process
+        self._types = types  # type of each argument, by its index; None for objects
+        self.text = text  # equal for equal signatures, in all processes
 
     @classmethod
     def of(cls, values: Iterable[tuple[int, Any]]) -> ArgumentSignature:
-        """Return the kind of arguments, given by their indices."""
+        """Return the signature of the given (index, argument) pairs."""
         types = {i: _type_of(value) for i, value in values}
         return cls(types, ", ".join(f"{i}: {'object' if t is None else t}" for i, t in types.items()))
 
     def specialize(self, graph: Graph) -> bool:
-        """Specialize a graph; return whether that simplified it."""
+        """Specialize a graph for this signature; return True if this has simplified it."""
         from ts.passes.specialize_to_arguments import specialize_to_arguments
 
         known_types = {}
@@ -200,11 +202,11 @@ class ArgumentSignature:
 
     @property
     def tensors(self) -> dict[int, Type]:
-        """Types of tensor arguments by index."""
+        """Types of the arguments that are tensors, by index."""
         return {i: t for i, t in self._types.items() if t is not None and t.kind() == "TensorType"}
 
     def describe(self, names: Sequence[str]) -> str:
-        """Return a description for users: `x float32[2], b None`."""
+        """Return a description of the arguments for users: `x float32[2], b None`."""
         return ", ".join(f"{names[i]} {_describe_type(type)}" for i, type in self._types.items())
 
 
@@ -220,7 +222,7 @@ def _type_of(value: Any) -> Type | None:
 
 
 def _describe_type(type: Any) -> str:
-    """Return dtype and rank of a tensor, with device and gradient unless they are the default."""
+    """Return dtype and rank of a tensor; device and requires_grad are added if they are no defaults."""
     from ts.dtypes import BY_CODE
 
     if type is None:

@@ -1,6 +1,6 @@
 """String conversion of tensors in scripts, which differs from Python's.
 
-In: a value passed to `print`, `str` or `format` in a script; out: PyTorch's string for it.
+Input: a value that a script passes to `print`, `str` or `format`. Output: the string that PyTorch prints:
 
     >>> print(script_text(ts.tensor([[1.5, 2.25], [1000.0, 3.0]])))
         1.5000     2.2500
@@ -15,7 +15,7 @@ from ts.ir.print_tensor import tensor_lines
 
 
 def script_text(value: object) -> str:
-    """Return the string of a tensor in scripts; for other values, Python's."""
+    """Return the string of a tensor in scripts; for other values, `str(value)`."""
     if not isinstance(value, Tensor) or value.is_meta:
         return str(value)
     return "\n".join(tensor_lines(value.detach()))

@@ -2,7 +2,7 @@
 
     loader = ts.utils.data.DataLoader(dataset, batch_size=32, shuffle=True)
 
-Submodules are imported at first access, as in `ts` itself.
+A submodule is imported when it is used first, as in `ts` itself.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _find(name: str) -> Any:
     return names_for(__name__)(name)
 
 
-if not TYPE_CHECKING:  # a type checker should report unknown names
+if not TYPE_CHECKING:  # a type checker must report unknown names
     __getattr__ = _find
 
 

@@ -1,10 +1,10 @@
-"""Default devices: a function mode that fills in `device=` of the functions that create tensors.
+"""Default devices: a function mode that adds `device=` to calls of functions that create tensors.
 
     with ts.device("meta"):            ts.ones(2).device is meta
     ts.set_default_device("meta")      default of the thread outside such blocks
 
-In: calls of factory functions by Python code of one thread; out: the same calls with a device.  Scripts,
-conversions (`from_numpy`, `ts.load`) and functions that follow an argument's device (`ones_like`,
+Input: calls of factory functions by Python code of one thread. Output: these calls with a device. Calls in
+scripts, conversions (`from_numpy`, `ts.load`) and functions that use the device of an argument (`ones_like`,
 `x.new_ones`) are not changed.
 """
 
@@ -44,13 +44,13 @@ def _device_constructors() -> frozenset[Callable[..., Any]]:
 
 
 class DeviceContext(TorchFunctionMode):
-    """Function mode that fills in `device` in calls of factory functions."""
+    """Function mode that adds `device` to calls of factory functions."""
 
     def __init__(self, device: Any) -> None:
         self.device = devices.device(device)
 
     def __enter__(self) -> None:  # type: ignore[override]
-        """Insert the mode below all others: `with device:` blocks have precedence over the default."""
+        """Insert the mode below all other modes, so that `with device:` blocks have precedence."""
         above = [modes.pop() for _ in modes.stack()[:]]
         for mode in [self, *reversed(above)]:
             modes.push(mode)
@@ -109,7 +109,7 @@ def get_default_device() -> devices.device:
 
 
 def device_decorator(device: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` run with `device` as its default device."""
+    """Wrap `function` to run with `device` as the default device."""
 
     @functools.wraps(function)
     def run_on_device(*args: Any, **kwargs: Any) -> Any:
@@ -120,5 +120,5 @@ def device_decorator(device: Any, function: Callable[..., Any]) -> Callable[...,
 
 
 def set_device(device: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that runs functions with `device` as their default device."""
+    """Return a decorator that runs functions with `device` as the default device."""
     return functools.partial(device_decorator, ts.device(device))

@@ -1,4 +1,4 @@
-"""Groups of tensors by device and dtype, and the types of devices with fast optimizers."""
+"""Grouping of tensors by device and dtype, and types of devices with kernels for lists of tensors."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ TensorLists = list[list[Tensor | None]]
 
 
 def _get_foreach_kernels_supported_devices() -> list[str]:
-    """Return the device types with fused kernels for lists of tensors."""
+    """Return the types of devices with kernels for lists of tensors."""
     return ["cuda", "xpu", "mtia", "privateuseone"]
 
 
 def _get_fused_kernels_supported_devices() -> list[str]:
-    """Return the types of devices with fused steps of optimizers."""
+    """Return the types of devices with fused optimizer steps."""
     return ["mps", "cuda", "xpu", "hpu", "cpu", "mtia", "privateuseone"]
 
 
 def _group_tensors_by_device_and_dtype(
     tensorlistlist: TensorLists, with_indices: bool = False
 ) -> dict[tuple[Any, Any], tuple[TensorLists, list[int]]]:
-    """Group the lists by device and dtype of the first list's tensors; with indices if requested."""
+    """Group the tensors in parallel lists by device and dtype of the tensors in the first list."""
     groups: dict[tuple[Any, Any], tuple[TensorLists, list[int]]] = {}
     first = tensorlistlist[0] if tensorlistlist else []
     for at, tensor in enumerate(first):

@@ -1,4 +1,4 @@
-"""Helpers for `__torch_dispatch__`: operators without handlers, and mode comparison.
+"""Helpers for `__torch_dispatch__`: calls without handlers, and comparison of modes.
 
 with no_dispatch():
     func(*args)             calls no handler of a class or mode
@@ -15,5 +15,5 @@ __all__ = ["all_same_mode", "no_dispatch"]
 
 
 def all_same_mode(modes: Sequence[Any]) -> bool:
-    """Return whether all items are identical objects."""
+    """Return True if all elements are one object."""
     return all(mode is modes[0] for mode in modes)

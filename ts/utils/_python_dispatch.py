@@ -8,8 +8,8 @@
     with Logging():
         ts.nn.functional.linear(x, w)          prints aten.t.default, aten.mm.default
 
-A handler receives the overload that runs, after function transforms and autograd.  Composite operators are
-decomposed first; the operators of gradients are intercepted when `backward` runs.
+A handler receives the overload that would run, after function transforms and autograd. Composite operators
+are decomposed first. Operators that compute gradients reach the handler when `backward` runs.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __getattr__ = names_for(__name__)
 
 
 def _arguments(op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return positional and keyword arguments of a call; trailing positional defaults are omitted."""
+    """Return positional and keyword arguments of a call, without default values at the end."""
     positional: list[Any] = []
     named: dict[str, Any] = {}
     needed = 0
@@ -76,7 +76,7 @@ def _build_call(op: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[
 
 
 def _find_decomposition(op: Any) -> Callable[..., Any] | None:
-    """Return the decomposition of a composite operator as a function of its values, or None."""
+    """Return a function that computes a composite operator by other operators; None if there is none."""
     function = decomposition_table.implicit().get(op.key)
     if function is None:
         return None
@@ -100,17 +100,17 @@ torch_dispatch.set_call_rules(_find_decomposition, _build_call)
 
 
 class _OperatorTracer(MetaTracer):
-    """Tracer of a thread with modes: runs tensor methods such as indexing and `item` as operators."""
+    """Tracer of a thread with modes: indexing, `item` and other tensor methods run as operators."""
 
     def __init__(self, outer: Any) -> None:
-        self.outer = outer  # the tracer around the mode
+        self.outer = outer  # tracer that was active when the mode was entered
 
     def like(self, x: Any) -> Any:
-        """Return the tensor itself: real tensors need no stand-in."""
+        """Return the tensor itself; other tracers return a proxy here."""
         return x
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
-        """Run an operator, which the modes intercept."""
+        """Run an operator; the modes intercept it."""
         with TracingScope(self.outer):
             if isinstance(operators, OpOverload):
                 return operators(*args, **(kwargs or {}))
@@ -163,7 +163,7 @@ class _OperatorTracer(MetaTracer):
 class TorchDispatchMode:
     """Mode whose `__torch_dispatch__` is called for each operator of the thread inside `with mode:`.
 
-    The mode is disabled inside its handler: operators that the handler calls go to the enclosing mode.
+    The mode is inactive inside its handler: operators that the handler calls reach the enclosing mode.
     """
 
     supports_higher_order_operators = False
@@ -190,12 +190,12 @@ class TorchDispatchMode:
 
     @classmethod
     def is_infra_mode(cls) -> bool:
-        """Return whether the mode belongs to the compiler: False, as `ts` has no such modes."""
+        """Return False: in PyTorch, some modes belong to the compiler; `ts` has no such modes."""
         return False
 
 
 class BaseTorchDispatchMode(TorchDispatchMode):
-    """Mode that runs every operator unchanged."""
+    """Mode that runs all operators unchanged."""
 
     def __torch_dispatch__(
         self, func: Any, types: tuple[type, ...], args: tuple[Any, ...] = (), kwargs: Any = None
@@ -242,12 +242,12 @@ _disable_current_modes = dispatch_modes.without_all
 
 
 def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
-    """Return whether the thread has a dispatch mode."""
+    """Return True if a dispatch mode is active in this thread."""
     return bool(dispatch_modes.stack())
 
 
 def is_in_any_mode_without_ignore_compile_internals() -> bool:
-    """Return whether the thread has a dispatch mode that compiled code would have to respect."""
+    """Return True if a dispatch mode is active in this thread that compiled code must respect."""
     return bool(dispatch_modes.stack())
 
 
@@ -261,10 +261,10 @@ def _operator_of(func: Any) -> Any:
 
 
 def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:
-    """Return the result `out` of the handler of a wrapper subclass with the aliases of the schema of `func`.
+    """Return the result `out` of a handler of a wrapper subclass, with the aliases that the schema states.
 
-    A result that the schema declares to be a mutated argument is replaced by that argument. Operators that
-    change sizes or strides in place (`t_`) also change those of the wrapper.
+    If the schema of `func` says that a result is a mutated argument, this argument is returned. Operators
+    that change sizes or strides in place (`t_`) also change those of the wrapper.
     """
     operator = _operator_of(func)
     if not isinstance(args, tuple) or not isinstance(kwargs, dict):
@@ -284,12 +284,12 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
 
 
 def _returns_view(record: Any) -> bool:
-    """Return whether an operator returns a view of an argument, by its schema."""
+    """Return True if an operator returns a view of an argument."""
     return any(r.alias_info is not None and not r.alias_info.is_write for r in record.schema.returns)
 
 
 def transform_subclass(t: Any, callback: Any, outer_size: Any = None, outer_stride: Any = None) -> Any:
-    """Return the wrapper of `callback(name, inner)` for each inner tensor of `t.__tensor_flatten__()`."""
+    """Return the wrapper with each inner tensor replaced by `callback(name, inner)`."""
     outer_size = t.size() if outer_size is None else outer_size
     outer_stride = t.stride() if outer_stride is None else outer_stride
     names, context = t.__tensor_flatten__()

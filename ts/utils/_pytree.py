@@ -1,4 +1,4 @@
-"""Trees of containers under PyTorch's names: `torch.utils._pytree`, implemented by the library optree.
+"""Pytrees (nested containers): `torch.utils._pytree`, implemented by the library optree.
 
 >>> leaves, spec = tree_flatten({"a": 1, "b": (2, [None])})
 >>> leaves, tree_unflatten([10, 20, 30], spec)
@@ -12,7 +12,7 @@ Nodes are tuples, lists, dictionaries, deques, named tuples, named operator resu
 predicate `is_leaf` is called for every node and may declare it a leaf.
 """
 
-# ruff: noqa: F401 -- names of PyTorch's module that the files beside this one define
+# ruff: noqa: F401 -- names of PyTorch's module that neighbouring modules define
 from __future__ import annotations
 
 import dataclasses
@@ -193,9 +193,10 @@ def register_pytree_node(
 ) -> None:
     """Register a class as pytree node type.
 
-    `flatten_fn` returns the children of an object and a context; `unflatten_fn` constructs an object from
-    both. `flatten_with_keys_fn` returns (key, child) pairs instead of children.  The other arguments serve
-    `treespec_dumps`: a type name, and conversions of a context to JSON and back.
+    `flatten_fn` returns the children of an object and a context; `unflatten_fn` creates an object from
+    children and context. `flatten_with_keys_fn` returns (key, child) pairs instead of children.
+    `treespec_dumps` needs the other arguments: the name of the type, and functions that convert a context to
+    JSON and JSON to a context.
     """
     with _NODE_REGISTRY_LOCK:
         if cls in SUPPORTED_NODES:
@@ -228,7 +229,7 @@ def _register_pytree_node(
     from_dumpable_context: FromDumpableContextFn | None = None,
     flatten_with_keys_fn: FlattenWithKeysFn | None = None,
 ) -> None:
-    """Register a node type like `register_pytree_node`, replacing an existing registration."""
+    """Register a node type as `register_pytree_node` does, and replace an existing registration."""
     if to_str_fn is not None or maybe_from_str_fn is not None:
         warnings.warn(
             "`to_str_fn` and `maybe_from_str_fn` is deprecated. "
@@ -248,7 +249,7 @@ def _register_pytree_node(
 
 
 def _register_namedtuple(cls: type[Any], *, serialized_type_name: str) -> None:
-    """Register the serialized name of a named tuple class for `treespec_dumps`."""
+    """Register a named tuple class for `treespec_dumps`, under a serialized name."""
     _private_register_pytree_node(
         cls,
         _namedtuple_flatten,
@@ -267,7 +268,7 @@ def register_dataclass(
     drop_field_names: list[str] | None = None,
     serialized_type_name: str | None = None,
 ) -> None:
-    """Register a dataclass as a pytree node with its fields as children, except fields that are None.
+    """Register a dataclass as a pytree node; its children are the fields that are not None.
 
     `field_names` lists the fields of a class that is not a dataclass; for a dataclass, it lists all fields
     except `drop_field_names`.
@@ -299,7 +300,7 @@ def register_dataclass(
 
 
 def _fields_of(cls: type[Any], field_names: list[str] | None, dropped: list[str]) -> list[str]:
-    """Return the names of a class's child fields."""
+    """Return the names of the fields that are children."""
     if not dataclasses.is_dataclass(cls):
         if field_names is None:
             raise ValueError(
@@ -329,7 +330,7 @@ def _fields_of(cls: type[Any], field_names: list[str] | None, dropped: list[str]
 
 
 def register_constant(cls: type[Any]) -> None:
-    """Make nodes without leaves of a class; its objects are compared and hashed as parts of specs."""
+    """Register a class whose objects are nodes without children; the object is a part of the spec."""
     for method, default in (("__eq__", object.__eq__), ("__hash__", None)):
         if getattr(cls, method) is default:
             raise TypeError(
@@ -347,17 +348,17 @@ def register_constant(cls: type[Any]) -> None:
 
 
 def is_constant_class(cls: type[Any]) -> bool:
-    """Return whether the class was registered by `register_constant`."""
+    """Return True if the class was registered by `register_constant`."""
     return isinstance(cls, type) and cls in CONSTANT_NODES
 
 
 def _is_constant_holder(spec: TreeSpec) -> bool:
-    """Return whether the spec represents an object of a `register_constant` class."""
+    """Return True if the spec is that of an object whose class was registered by `register_constant`."""
     return isinstance(spec.context, ConstantNode)
 
 
 def _retrieve_constant(spec: TreeSpec) -> Any:
-    """Return the constant object stored in a spec; raise AssertionError for other specs."""
+    """Return the object in a spec of a constant; raise AssertionError for other specs."""
     if not _is_constant_holder(spec):
         raise AssertionError("spec does not correspond to a registered constant pytree")
     return spec.unflatten([])
@@ -382,7 +383,7 @@ def _is_leaf(tree: PyTree, is_leaf: LeafRule = None) -> bool:
 
 
 def tree_unflatten(leaves: Any, treespec: Any) -> PyTree:
-    """Build a tree from leaves and a spec, given in either order."""
+    """Return the tree with these leaves and this spec; the two arguments may be swapped."""
     if _is_pytreespec_instance(treespec):
         return treespec.unflatten(leaves)
     if _is_pytreespec_instance(leaves):
@@ -393,7 +394,7 @@ def tree_unflatten(leaves: Any, treespec: Any) -> PyTree:
 
 
 def tree_iter(tree: PyTree, is_leaf: LeafRule = None) -> Iterator[Any]:
-    """Iterate over the leaves of a tree."""
+    """Return an iterator over the leaves of a tree."""
     leaves = optree.tree_iter(tree, leaf_rule(is_leaf), none_is_leaf=True, namespace=NAMESPACE)
     return iter(leaves)
 
@@ -409,7 +410,7 @@ def tree_structure(tree: PyTree, is_leaf: LeafRule = None) -> TreeSpec:
 
 
 def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: LeafRule = None) -> PyTree:
-    """Apply `func` to each leaf and the corresponding subtrees of `rests`; return the result tree.
+    """Return a tree of `func(leaf, *subtrees)`; the subtrees are those of `rests` at the leaf.
 
     >>> tree_map(lambda x: x + 1, {"x": 7, "y": (42, 64)})
     {'x': 8, 'y': (43, 65)}
@@ -419,14 +420,14 @@ def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: Le
 
 
 def tree_map_(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: LeafRule = None) -> PyTree:
-    """Call `func` on each leaf for its side effects, like `tree_map`; return the original tree."""
+    """Call `func(leaf, *subtrees)` for each leaf, and return `tree` unchanged."""
     leaves, spec = tree_flatten(tree, is_leaf)
     deque(map(func, leaves, *map(spec.flatten_up_to, rests)), maxlen=0)
     return tree
 
 
 def map_only(type_or_types_or_pred: TypeAny | Callable[[Any], bool], /) -> MapOnlyFn[FnAny[Any]]:
-    """Return a decorator that applies a function to objects of given types, or that satisfy a predicate.
+    """Return a decorator: the function is applied only to objects of given types.
 
     >>> map_only(int)(lambda x: x + 1)("a")
     'a'
@@ -460,7 +461,7 @@ def tree_map_only(
     tree: PyTree,
     is_leaf: LeafRule = None,
 ) -> PyTree:
-    """Map the leaves of given types, or that satisfy a predicate; other leaves are unchanged."""
+    """Apply `func` to the leaves of given types, or for which a predicate is true; keep other leaves."""
     return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
 
 
@@ -471,36 +472,39 @@ def tree_map_only_(
     tree: PyTree,
     is_leaf: LeafRule = None,
 ) -> PyTree:
-    """Call a function on the leaves of given types, or that satisfy a predicate; return the tree."""
+    """Call `func` with the leaves of given types, or for which a predicate is true; return the tree."""
     return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
 
 
 def tree_all(pred: Callable[[Any], bool], tree: PyTree, is_leaf: LeafRule = None) -> bool:
-    """Return whether all leaves satisfy a predicate."""
+    """Return True if `pred` is true for all leaves."""
     return all(map(pred, tree_iter(tree, is_leaf)))
 
 
 def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: LeafRule = None) -> bool:
-    """Return whether any leaf satisfies a predicate."""
+    """Return True if `pred` is true for a leaf."""
     return any(map(pred, tree_iter(tree, is_leaf)))
 
 
 def tree_all_only(
     type_or_types: TypeAny, /, pred: FnAny[bool], tree: PyTree, is_leaf: LeafRule = None
 ) -> bool:
-    """Return whether all leaves of the given types satisfy a predicate."""
+    """Return True if `pred` is true for all leaves of the given types."""
     return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
 
 
 def tree_any_only(
     type_or_types: TypeAny, /, pred: FnAny[bool], tree: PyTree, is_leaf: LeafRule = None
 ) -> bool:
-    """Return whether any leaf of the given types satisfies a predicate."""
+    """Return True if `pred` is true for a leaf of the given types."""
     return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
 
 
 def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: LeafRule = None) -> list[Any] | None:
-    """Broadcast the leaves of a prefix tree to the leaves of a spec; return None if the structures differ."""
+    """Return the leaves of a prefix tree, repeated for the leaves of a spec.
+
+    Return None if the tree is no prefix of the spec.
+    """
     full = treespec.unflatten([0] * treespec.num_leaves)
     try:
         return optree.broadcast_prefix(tree, full, leaf_rule(is_leaf), none_is_leaf=True, namespace=NAMESPACE)
@@ -509,7 +513,7 @@ def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: LeafRul
 
 
 class _Asterisk(str):
-    """Leaf marker of `treespec_pprint`, printed without quotes."""
+    """Leaf that `treespec_pprint` prints as an asterisk without quotes."""
 
     __slots__ = ()
 
@@ -521,7 +525,7 @@ _asterisk = _Asterisk("*")
 
 
 def treespec_pprint(treespec: TreeSpec) -> str:
-    """Return a printable tree of the spec's structure with asterisks as leaves.
+    """Return the text of a tree with this spec; its leaves are asterisks.
 
     >>> treespec_pprint(tree_structure({"a": (1, 2)}))
     "{'a': (*, *)}"
@@ -555,7 +559,7 @@ def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list[Any]:
 def tree_flatten_with_path(
     tree: PyTree, is_leaf: LeafRule = None
 ) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
-    """Return (path, leaf) pairs, and the spec of the tree."""
+    """Return the (path, leaf) pairs and the spec of a tree."""
     spec = tree_structure(tree, is_leaf)
     return tree_leaves_with_path(tree, is_leaf), spec
 
@@ -568,8 +572,8 @@ def tree_leaves_with_path(tree: PyTree, is_leaf: LeafRule = None) -> list[tuple[
 def _generate_key_paths(
     key_path: KeyPath, tree: PyTree, is_leaf: LeafRule = None
 ) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield (path, leaf) pairs, with paths that begin with `key_path`."""
-    # Unlike in optree, `flatten_with_keys_fn` and `flatten_fn` may return different children.
+    """Yield (path, leaf) pairs; all paths start with `key_path`."""
+    # In optree, `flatten_with_keys_fn` and `flatten_fn` must return equal children; here they may differ.
     if tree_is_leaf(tree, is_leaf):
         yield key_path, tree
         return
@@ -587,14 +591,14 @@ def _generate_key_paths(
 def tree_map_with_path(
     func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: LeafRule = None
 ) -> PyTree:
-    """Apply `tree_map` with the key path as first argument of `func`."""
+    """Apply `tree_map`; the first argument of `func` is the path of the leaf."""
     pairs, spec = tree_flatten_with_path(tree, is_leaf)
     columns = [*zip(*pairs, strict=True), *map(spec.flatten_up_to, rests)]
     return spec.unflatten(func(*row) for row in zip(*columns, strict=True))
 
 
 def keystr(kp: KeyPath) -> str:
-    """Format a path as Python expression.
+    """Format a path as the end of a Python expression.
 
     >>> keystr((MappingKey("a"), SequenceKey(0), GetAttrKey("x")))
     "['a'][0].x"
@@ -603,5 +607,5 @@ def keystr(kp: KeyPath) -> str:
 
 
 def key_get(obj: Any, kp: KeyPath) -> Any:
-    """Return the item at a key path of an object."""
+    """Return the object at a path in `obj`."""
     return functools.reduce(lambda parent, key: key.get(parent), kp, obj)

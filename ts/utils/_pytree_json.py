@@ -1,4 +1,4 @@
-"""JSON form of tree specs, in the format of PyTorch's `torch.export`.
+"""Conversion of tree specs to JSON and back, in the format of `torch.export`.
 
 >>> from ts.utils._pytree_specs import flatten
 >>> text = treespec_dumps(flatten(((),))[1])
@@ -32,7 +32,7 @@ DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL = 1
 
 
 class EnumEncoder(json.JSONEncoder):
-    """JSON encoder of enum members by module, class and name."""
+    """JSON encoder that writes members of enums with module, class and name."""
 
     def default(self, obj: object) -> Any:
         if not isinstance(obj, Enum):
@@ -53,7 +53,7 @@ def enum_object_hook(obj: dict[str, Any]) -> Enum | dict[str, Any]:
 
 @dataclasses.dataclass
 class _TreeSpecSchema:
-    """JSON form of a tree spec: `type` is the registered name, or None for a leaf."""
+    """Tree spec in JSON: `type` is the registered name of the node type, or None for a leaf."""
 
     type: str | None
     context: DumpableContext
@@ -61,7 +61,7 @@ class _TreeSpecSchema:
 
 
 class _ProtocolFn(NamedTuple):
-    """Writer and reader of one format version."""
+    """Functions that write and read one version of the format."""
 
     treespec_to_json: Callable[[TreeSpec], DumpableContext]
     json_to_treespec: Callable[[DumpableContext], TreeSpec]

@@ -1,13 +1,12 @@
-"""Registry of pytree node types: PyTorch's table, synchronized with optree's registry.
+"""Registry of pytree node types: PyTorch's table, whose changes are repeated in optree's registry.
 
 >>> tree_is_leaf([1]), tree_is_leaf(None)
 (False, True)
 >>> SUPPORTED_NODES[list].flatten_fn([1, 2])
 ([1, 2], None)
 
-Trees are flattened and built by optree in the namespace `NAMESPACE`.  `leaf_rule` decides at
-every node whether it is a leaf: PyTorch uses `SUPPORTED_NODES` alone, while optree has further built-in
-types.
+optree flattens and builds trees, in the namespace `NAMESPACE`. `leaf_rule` tells optree which objects are
+leaves: in PyTorch, all types except `SUPPORTED_NODES`; optree has further builtin node types.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ FromDumpableContextFn: TypeAlias = Callable[[DumpableContext], Context]
 NAMESPACE: Final = "ts"
 NO_SERIALIZED_TYPE_NAME_FOUND = "NO_SERIALIZED_TYPE_NAME_FOUND"
 
-# Dictionaries are flattened in insertion order, for the whole process.
+# Dictionaries are flattened in insertion order; the setting applies to the whole process.
 _order_of_keys = optree.dict_insertion_ordered(True, namespace=NAMESPACE)
 _order_of_keys.__enter__()
 
@@ -63,7 +62,7 @@ FlattenWithKeysFn: TypeAlias = Callable[[PyTree], tuple[list[tuple[KeyEntry, Any
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SequenceKey(Generic[T]):
-    """Key path step: index of a sequence item."""
+    """Step of a key path: index in a sequence."""
 
     idx: int
 
@@ -76,7 +75,7 @@ class SequenceKey(Generic[T]):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MappingKey(Generic[K, T]):
-    """Key path step: key of a mapping."""
+    """Step of a key path: key of a mapping."""
 
     key: K
 
@@ -89,7 +88,7 @@ class MappingKey(Generic[K, T]):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class GetAttrKey:
-    """Key path step: attribute name."""
+    """Step of a key path: name of an attribute."""
 
     name: str
 
@@ -101,7 +100,7 @@ class GetAttrKey:
 
 
 class NodeDef(NamedTuple):
-    """Flatten and unflatten functions of a node type."""
+    """Functions that flatten and unflatten objects of a node type."""
 
     type: type[Any]
     flatten_fn: FlattenFn
@@ -110,7 +109,7 @@ class NodeDef(NamedTuple):
 
 
 class _SerializeNodeDef(NamedTuple):
-    """JSON serialization functions of a node type and its contexts."""
+    """Name of a node type in JSON, and functions that convert its contexts."""
 
     typ: type[Any]
     serialized_type_name: str
@@ -119,13 +118,13 @@ class _SerializeNodeDef(NamedTuple):
 
 
 def _is_results_class(cls: Any) -> bool:
-    """Return whether the class is a `torch.return_types` class, a struct sequence in PyTorch."""
+    """Return True for a class of `torch.return_types`, which is a struct sequence in PyTorch."""
     home = own_name(result_tuples.__name__)
     return isinstance(cls, type) and issubclass(cls, tuple) and own_name(cls.__module__) == home
 
 
 def is_namedtuple_class(cls: type) -> bool:
-    """Return whether the class is a named tuple class, or derived from one."""
+    """Return True for a named tuple class and its subclasses."""
     return optree.is_namedtuple_class(cls) and not _is_results_class(cls)
 
 
@@ -139,7 +138,7 @@ def is_namedtuple(obj: object | type) -> bool:
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
-Py_TPFLAGS_BASETYPE: int = 1 << 10  # bit of `type.__flags__`: the class may be subclassed
+Py_TPFLAGS_BASETYPE: int = 1 << 10  # bit of `type.__flags__`: the class may have subclasses
 
 
 class structseq(tuple[T, ...]):
@@ -159,7 +158,7 @@ class structseq(tuple[T, ...]):
 
 
 def is_structseq_class(cls: type) -> bool:
-    """Return whether the class is a Python struct sequence or an operator's result class."""
+    """Return True for a struct sequence of Python, and for a result class of an operator."""
     return optree.is_structseq_class(cls) or _is_results_class(cls)
 
 
@@ -180,15 +179,16 @@ _NODE_REGISTRY_LOCK = threading.RLock()
 
 
 class _Nodes(dict[Any, NodeDef]):
-    """Table of node types that mirrors insertions and deletions in optree's registry."""
+    """Table of node types; changes are repeated in optree's registry."""
 
     def __setitem__(self, cls: Any, node: NodeDef) -> None:
         if cls in BUILTIN_TYPES and cls in self:
-            # optree's built-in node types cannot be replaced.
+            # optree cannot replace its builtin node types.
             raise ValueError(f"{cls} is built in, and cannot be registered again as pytree node.")
         if cls not in self and self._is_custom(cls):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # optree warns that it handles struct sequences itself
+                # optree warns about struct sequences, which it supports itself
+                warnings.simplefilter("ignore")
                 optree.register_pytree_node(
                     cls, self._flatten(cls), self._unflatten(cls), namespace=NAMESPACE
                 )
@@ -208,14 +208,14 @@ class _Nodes(dict[Any, NodeDef]):
         del self[cls]
         return node
 
-    # The methods of `dict` would bypass the overridden methods above.
+    # The methods of `dict` would not call the methods above.
     popitem = MutableMapping.popitem
     clear = MutableMapping.clear
     update = MutableMapping.update  # type: ignore[assignment]
     setdefault = MutableMapping.setdefault
 
     def _is_custom(self, cls: Any) -> bool:
-        """Return whether optree needs a registration of the type; named tuples are built in."""
+        """Return True if optree needs a registration of the type; named tuples are builtin there."""
         return isinstance(cls, type) and cls not in BUILTIN_TYPES and not is_namedtuple_class(cls)
 
     def _flatten(self, cls: type[Any]) -> Callable[[Any], tuple[Any, Context]]:
@@ -245,7 +245,7 @@ def _private_register_pytree_node(
     from_dumpable_context: FromDumpableContextFn | None = None,
     flatten_with_keys_fn: FlattenWithKeysFn | None = None,
 ) -> None:
-    """Register a node type; replace an existing registration with a warning."""
+    """Register a node type; warn if this replaces a registration."""
     with _NODE_REGISTRY_LOCK:
         if cls in SUPPORTED_NODES:
             warnings.warn(
@@ -274,7 +274,7 @@ def _deregister_pytree_node(cls: type[Any]) -> None:
 
 
 def _get_node_type(tree: Any) -> Any:
-    """Return the lookup key of a tree's root in `SUPPORTED_NODES`."""
+    """Return the key of an object in `SUPPORTED_NODES`."""
     cls = type(tree)
     if is_namedtuple_class(cls):
         return namedtuple
@@ -284,7 +284,10 @@ def _get_node_type(tree: Any) -> Any:
 
 
 def _is_leaf_by_type(tree: Any) -> bool:
-    """Leaf predicate for optree: a fast `_get_node_type(tree) not in SUPPORTED_NODES`."""
+    """Return True if an object is a leaf by its type.
+
+    `_get_node_type(tree) not in SUPPORTED_NODES`, but faster.
+    """
     cls = type(tree)
     if cls in SUPPORTED_NODES:
         return False
@@ -292,14 +295,14 @@ def _is_leaf_by_type(tree: Any) -> bool:
 
 
 def leaf_rule(is_leaf: Callable[[PyTree], bool] | None) -> Callable[[PyTree], bool]:
-    """Return the leaf predicate for optree, combined with the caller's `is_leaf`."""
+    """Return a function that tells optree whether an object is a leaf, by its type or `is_leaf`."""
     if is_leaf is None:
         return _is_leaf_by_type
     return lambda tree: True if is_leaf(tree) else _is_leaf_by_type(tree)
 
 
 def tree_is_leaf(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> bool:
-    """Return whether a tree is a single leaf.
+    """Return True if a tree is a leaf.
 
     >>> tree_is_leaf({"a": 1}), tree_is_leaf({"a": 1}, is_leaf=lambda x: isinstance(x, dict))
     (False, True)
@@ -441,7 +444,7 @@ def _deque_unflatten(values: Iterable[Any], context: Context) -> deque[Any]:
 
 
 def _register_results_class(cls: type[Any]) -> None:
-    """Register a result class of an operator, at its creation during the operator's first call."""
+    """Register a result class of an operator; called when the operator's first call creates the class."""
     with _NODE_REGISTRY_LOCK:
         if cls not in SUPPORTED_NODES:
             _private_register_pytree_node(

@@ -1,4 +1,4 @@
-"""Tree specs: PyTorch's `TreeSpec`, implemented over optree's.
+"""Tree specs: PyTorch's `TreeSpec`, implemented by specs of optree.
 
 >>> spec = flatten({"a": 1, "b": (2, 3)})[1]
 >>> spec, spec.num_leaves, spec.context
@@ -8,7 +8,7 @@
 >>> spec.unflatten([10, 20, 30])
 {'a': 10, 'b': (20, 30)}
 
-A spec derived from a tree holds optree's spec; type, context and children are read from it lazily.
+The spec of a tree contains optree's spec, from which type, context and children are read at first use.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from ts.utils._pytree_nodes import (
 
 T = TypeVar("T")
 
-_set = object.__setattr__  # bypasses the immutability of specs
+_set = object.__setattr__  # sets fields of specs, which are immutable otherwise
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConstantNode(Generic[T]):
-    """Context of a constant node, which holds the constant object."""
+    """Context of a constant node: holds the constant object."""
 
     value: T
 
@@ -50,9 +50,10 @@ class TreeSpec:
 
     __slots__ = ("_counts", "_native", "_root")
 
-    _native: optree.PyTreeSpec | None  # None for a spec constructed without a tree
-    _root: tuple[Any, Context, list[TreeSpec]] | None  # computed on first use
-    _counts: tuple[int, int]  # nodes and leaves of a spec without `_native`
+    _native: optree.PyTreeSpec | None  # None for a spec that was not made from a tree
+    # type, context and children of the root; computed at first use
+    _root: tuple[Any, Context, list[TreeSpec]] | None
+    _counts: tuple[int, int]  # numbers of nodes and leaves of a spec without `_native`
 
     def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec]) -> None:
         nodes = leaves = 1
@@ -113,7 +114,7 @@ class TreeSpec:
 
     @property
     def type(self) -> Any:
-        """Return the node type of the root; None for a leaf."""
+        """Return the type of the root; None for a leaf."""
         return self._parts()[0]
 
     @property
@@ -126,7 +127,7 @@ class TreeSpec:
 
     @property
     def context(self) -> Context:
-        """Return the metadata required to rebuild the root from its children."""
+        """Return the context of the root: the data that it needs besides its children."""
         return self._context
 
     @property
@@ -141,7 +142,7 @@ class TreeSpec:
         return self._children
 
     def is_leaf(self) -> bool:
-        """Return whether the tree is a leaf."""
+        """Return True if the tree is a single leaf."""
         return self.num_nodes == 1 and self.num_leaves == 1
 
     def children(self) -> list[TreeSpec]:
@@ -149,7 +150,7 @@ class TreeSpec:
         return self._children.copy()
 
     def child(self, index: int) -> TreeSpec:
-        """Return the spec of one child."""
+        """Return the spec of the child at `index`."""
         return self._children[index]
 
     def __repr__(self, indent: int = 0) -> str:
@@ -165,7 +166,7 @@ class TreeSpec:
         assert isinstance(other, TreeSpec)
         return (
             str(self.type) == str(other.type)
-            and not self._context != other._context  # contexts may override `!=`
+            and not self._context != other._context  # contexts may define `!=`
             and self._children == other._children
         )
 
@@ -178,22 +179,22 @@ class TreeSpec:
         elif isinstance(context, ConstantNode):
             context = context.value
         elif kind is not None and kind not in BUILTIN_TYPES:
-            context = None  # the context may be unhashable
+            context = None  # contexts may not be hashable
         return hash((kind, context, tuple(children)))
 
     def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
-        """Return the subtrees of a tree at the leaf positions of this spec."""
+        """Return the subtrees of `tree` at the positions of this spec's leaves."""
         if self._native is not None:
             try:
                 return self._native.flatten_up_to(tree)
             except ValueError:
-                pass  # raised below with PyTorch's message
+                pass  # PyTorch's message is raised below
         found: list[PyTree] = []
         _match(self, tree, found)
         return found
 
     def unflatten(self, leaves: Iterable[Any]) -> PyTree:
-        """Build a tree of this structure from leaves."""
+        """Return the tree with this structure and these leaves."""
         if not isinstance(leaves, list | tuple):
             leaves = list(leaves)
         if len(leaves) != self.num_leaves:
@@ -205,7 +206,7 @@ class TreeSpec:
             return leaves[0]
         if self._native is not None:
             return self._native.unflatten(leaves)
-        # optree creates specs from trees only; this spec was constructed without a tree.
+        # This spec was not made from a tree, so there is no spec of optree.
         rest = iter(leaves)
         items = [child.unflatten([next(rest) for _ in range(child.num_leaves)]) for child in self._children]
         return SUPPORTED_NODES[self.type].unflatten_fn(items, self._context)
@@ -240,7 +241,7 @@ with warnings.catch_warnings():
 
 
 def from_native(native: optree.PyTreeSpec) -> TreeSpec:
-    """Wrap an optree spec."""
+    """Return the TreeSpec for a spec of optree."""
     if native.is_leaf():
         return _LEAF_SPEC
     spec = TreeSpec.__new__(TreeSpec)
@@ -256,8 +257,7 @@ def flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> tu
 
 
 def _match(spec: TreeSpec, node: PyTree, found: list[PyTree]) -> None:
-    """Append the subtrees of a node at the spec's leaf positions; raise ValueError for different structures.
-    """
+    """Append the subtrees of `node` at the positions of the spec's leaves; ValueError if `node` differs."""
     if spec.is_leaf():
         found.append(node)
         return
@@ -271,7 +271,9 @@ def _match(spec: TreeSpec, node: PyTree, found: list[PyTree]) -> None:
 
 
 def _values_of(spec: TreeSpec, node: Mapping[Any, PyTree]) -> list[PyTree]:
-    """Return the values of a dictionary node in the key order of the spec; the dictionary types may differ.
+    """Return the values of a dictionary in the key order of the spec.
+
+    The types of dictionaries may differ.
     """
     _check_arity(spec, node)
     keys = spec._context[1] if spec.type is defaultdict else spec._context
@@ -285,7 +287,7 @@ def _values_of(spec: TreeSpec, node: Mapping[Any, PyTree]) -> list[PyTree]:
 
 
 def _children_of(spec: TreeSpec, node: PyTree, kind: Any) -> list[PyTree]:
-    """Return the children of a node after checking its type against the spec."""
+    """Return the children of a node; raise ValueError if its type is not that of the spec."""
     is_builtin = spec.type in BUILTIN_TYPES
     if kind != spec.type:
         word = "Node type" if is_builtin else "Type"
@@ -316,7 +318,7 @@ def treespec_leaf() -> TreeSpec:
 
 
 def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
-    """Build the spec of a tuple from the specs of its items."""
+    """Return the spec of a tuple with children of these specs."""
     children = list(iterable)
     if not all(isinstance(child, TreeSpec) for child in children):
         raise ValueError(f"Expected a tuple of TreeSpec values, got: {children!r}.")
@@ -326,7 +328,7 @@ def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
 def treespec_dict(
     mapping: Mapping[Any, TreeSpec] | Iterable[tuple[Any, TreeSpec]] = (), /, **kwargs: TreeSpec
 ) -> TreeSpec:
-    """Build the spec of a dictionary from the specs of its values."""
+    """Return the spec of a dictionary with values of these specs."""
     values = dict(mapping, **kwargs)
     if not all(isinstance(child, TreeSpec) for child in values.values()):
         raise ValueError(f"Expected a dictionary of TreeSpec values, got: {values!r}.")

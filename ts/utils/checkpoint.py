@@ -1,11 +1,12 @@
-"""Activation checkpointing: parts of a model are recomputed in backward instead of saving tensors.
+"""Activation checkpointing: backward recomputes a part of a model whose tensors were not saved.
 
     y = checkpoint(block, x, use_reentrant=False)
 
 use_reentrant=False     saved tensors are replaced by placeholders, filled by recomputation when first needed
 use_reentrant=True      the block is one backward node with an inner backward pass: for `backward` only
 
-The recomputation restores random state, unless `preserve_rng_state=False`, and autocast state.
+The recomputation runs with the autocast state of the forward run and, unless `preserve_rng_state=False`, with
+its random state.
 """
 
 from __future__ import annotations
@@ -46,21 +47,21 @@ __all__ = [
 ]  # fmt: skip
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
-_early_stop: bool | None = None  # global setting of `set_checkpoint_early_stop`
+_early_stop: bool | None = None  # setting of `set_checkpoint_early_stop`; None outside of it
 
 
 class CheckpointError(RuntimeError):
-    """Error of a recomputation that saved other tensors than the forward run."""
+    """Error for a recomputation that saves other tensors than the forward run."""
 
 
 def noop_context_fn() -> Contexts:
-    """Return the default pair of null contexts for the forward and recomputation runs."""
+    """Return two contexts that do nothing, for the forward run and the recomputation."""
     return nullcontext(), nullcontext()
 
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Context manager that enables or disables early stop of recomputation, overriding the calls' options."""
+    """Within this context, early stop of the recomputation is on or off, whatever the calls specify."""
     global _early_stop
     before, _early_stop = _early_stop, enable
     try:
@@ -79,9 +80,9 @@ def checkpoint(
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Return function(*args, **kwargs), which runs again in backward instead of saving tensors.
+    """Return function(*args, **kwargs); backward calls `function` again instead of using saved tensors.
 
-    context_fn          returns context managers for the forward run and the recomputation
+    context_fn          returns returns contexts for the forward run and for the recomputation
     determinism_check   "none": do not compare shapes, dtypes and devices of the saved tensors of both runs
     debug               include the operators of both runs in the error about a difference
     early_stop          stop the recomputation after the last required tensor
@@ -131,8 +132,7 @@ def checkpoint_sequential(
     use_reentrant: bool | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Run functions in sequence, checkpointed in `segments` segments; the last segment is not checkpointed.
-    """
+    """Run functions in sequence; each of `segments` segments is checkpointed, except the last one."""
     if use_reentrant is None:
         warnings.warn(
             "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
@@ -171,28 +171,29 @@ def _chain(functions: list[Callable[..., Any]]) -> Callable[[Any], Any]:
 
 
 class _SavedTensorHandle:
-    """Placeholder for a saved tensor of the checkpointed forward run."""
+    """Placeholder that autograd saves in the forward run instead of a tensor."""
 
     __slots__ = ("__weakref__", "index", "values")
 
     def __init__(self, index: int) -> None:
         self.index = index
-        self.values: dict[Any, Tensor | None] = {}  # by backward pass; None after it was read
+        # recomputed tensor for each backward pass; None after it was read
+        self.values: dict[Any, Tensor | None] = {}
 
 
 class _StopRecomputation(BaseException):
-    """Raised to stop recomputation once all required tensors have been saved."""
+    """Raised to stop the recomputation when all required tensors were saved."""
 
 
 _outside = itertools.count()
 
 
 class _Block:
-    """Checkpointed block: state between the forward run and the recomputation."""
+    """Call of a checkpointed function: state that the forward run leaves for the recomputation."""
 
     early_stop = True
     compared = True
-    written: list[str] | None = None  # operator log of each run; None: logging is disabled
+    written: list[str] | None = None  # log of the operators of each run; None without debugging
 
     def __init__(
         self,
@@ -212,14 +213,17 @@ class _Block:
         self._looks: list[Any] = []
 
     def leave_place(self, x: Tensor) -> _SavedTensorHandle:
-        """Return a placeholder that the forward run saves instead of a tensor."""
+        """Return a placeholder, which autograd saves instead of the tensor `x`."""
         place = _SavedTensorHandle(len(self._places))
         self._places.append(weakref.ref(place))
         self._looks.append(_look(x) if self.compared else None)
         return place
 
     def value_at(self, place: _SavedTensorHandle) -> Tensor:
-        """Return the tensor of a placeholder; the first request of a backward pass recomputes all of them."""
+        """Return the tensor for a placeholder.
+
+        In each backward pass, the first request recomputes all tensors.
+        """
         number = pass_number()
         key = number if number >= 0 else ("outside", next(_outside))
         if key not in place.values:
@@ -280,7 +284,7 @@ class _Block:
 
     @contextmanager
     def writing(self, which: str) -> Iterator[None]:
-        """Record the operators that run inside, if debugging is enabled."""
+        """Within this context, record the operators that run, if debugging is enabled."""
         if self.written is None:
             yield
             return
@@ -318,7 +322,7 @@ def _look(x: Tensor) -> dict[str, Any]:
 
 @contextmanager
 def _drawn_from(state: Tensor | None) -> Iterator[None]:
-    """Context manager that sets the random state to `state` and restores the previous state at exit."""
+    """Within this context, random numbers are drawn from `state`; the previous state is restored."""
     with random.fork_rng(enabled=state is not None):
         if state is not None:
             random.set_rng_state(state)
@@ -329,19 +333,19 @@ def _drawn_from(state: Tensor | None) -> Iterator[None]:
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
-    """Return the CUDA devices of tensors among the arguments, and their random states."""
+    """Return the CUDA devices of the tensors in the arguments, and the random states of these devices."""
     devices = sorted({x.get_device() for x in args if isinstance(x, Tensor) and x.is_cuda})
     return devices, [random_of_cuda.get_rng_state(device) for device in devices]
 
 
 def set_device_states(devices: Iterable[int], states: Iterable[Tensor], *, device_type: str = "cuda") -> None:
-    """Set the states of the random generators of CUDA devices."""
+    """Set the states of the random number generators of CUDA devices."""
     for device, state in zip(devices, states, strict=True):
         random_of_cuda.set_rng_state(state, device)
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments with tensors detached, as leaves with the same `requires_grad`."""
+    """Return the arguments with each tensor detached; `requires_grad` is kept."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(
             f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
@@ -356,11 +360,11 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
 
 class CheckpointFunction(Function):
-    """Reentrant checkpoint: the block is recomputed and differentiated within the node's backward."""
+    """Checkpoint with `use_reentrant=True`: the node's backward runs and differentiates the function."""
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
-        """Run the block without recording its operators; save its tensor arguments and the random state."""
+        """Run the function without recording its operators; save its arguments and the random state."""
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = random.get_rng_state() if preserve_rng_state else None
@@ -372,9 +376,10 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Recompute the block with the saved state and return the gradients of its tensor arguments.
+        """Run the function again with the saved state; return the gradients of its tensor arguments.
 
-        RuntimeError for `torch.autograd.grad` and `inputs` of `backward`, and if no result requires grad.
+        Raise RuntimeError in `torch.autograd.grad`, with `inputs` of `backward`, and if no result requires
+        grad.
         """
         if not reaches_all_leaves():
             raise RuntimeError(

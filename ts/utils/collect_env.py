@@ -1,4 +1,4 @@
-"""Describe the environment for reports of defects: `python -m ts.utils.collect_env`.
+"""Description of the environment for bug reports: `python -m ts.utils.collect_env`.
 
 print(get_pretty_env_info())        versions of ts, Python, compilers and libraries; system and processor
 """
@@ -26,7 +26,7 @@ _NOT_FOUND: Final = "Could not collect"
 _NOT_APPLICABLE: Final = "N/A"
 COMMAND_TIMEOUT_SECONDS: Final = 30
 
-# Fields in PyTorch's order.
+# Fields of the description, in PyTorch's order.
 SystemEnv = namedtuple(
     "SystemEnv",
     "torch_version is_debug_build cuda_compiled_version gcc_version clang_version cmake_version os "
@@ -94,7 +94,7 @@ def run_and_read_all(run_lambda: RunCommand, command: Any) -> str | None:
 
 
 def run_and_parse_first_match(run_lambda: RunCommand, command: Any, regex: str) -> str | None:
-    """Return the first group of a regular expression in a command's output; None without a match."""
+    """Return the first group of a regular expression in the output of a command; None if not found."""
     text = run_and_read_all(run_lambda, command)
     found = None if text is None else re.search(regex, text)
     return None if found is None else found.group(1)
@@ -127,7 +127,7 @@ def get_platform() -> str:
 
 
 def get_os(run_lambda: RunCommand) -> str:
-    """Return the name and version of the operating system and the machine."""
+    """Return name and version of the operating system, and the architecture of the machine."""
     try:
         name = platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
@@ -146,7 +146,7 @@ def get_libc_version() -> str:
 
 
 def get_pip_packages(run_lambda: RunCommand, patterns: list[str] | None = None) -> tuple[str, str]:
-    """Return the pip command, and one line per installed package that matches a pattern."""
+    """Return the pip command, and a line for each installed package that matches a pattern."""
     wanted = COMMON_PATTERNS + PIP_PATTERNS if patterns is None else patterns
     lines = set()
     for distribution in metadata.distributions():
@@ -157,7 +157,7 @@ def get_pip_packages(run_lambda: RunCommand, patterns: list[str] | None = None) 
 
 
 def get_conda_packages(run_lambda: RunCommand, patterns: list[str] | None = None) -> str | None:
-    """Return the lines of `conda list` with one of the patterns; None without conda."""
+    """Return the lines of `conda list` that match a pattern; None without conda."""
     out = run_and_read_all(run_lambda, [os.environ.get("CONDA_EXE", "conda"), "list"])
     wanted = COMMON_PATTERNS if patterns is None else patterns
     if out is None:
@@ -172,13 +172,13 @@ def get_cpu_info(run_lambda: RunCommand) -> str:
 
 
 def get_nvidia_driver_version(run_lambda: RunCommand) -> str | None:
-    """Return the version of the driver of NVIDIA's devices."""
+    """Return the version of NVIDIA's driver."""
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     return run_and_return_first_line(run_lambda, command)
 
 
 def get_gpu_info(run_lambda: RunCommand) -> str | None:
-    """Return a line for each of NVIDIA's devices."""
+    """Return a line for each NVIDIA GPU."""
     out = run_and_read_all(run_lambda, ["nvidia-smi", "-L"])
     return None if out is None else re.sub(r" \(UUID: [^)]+\)", "", out)
 
@@ -194,7 +194,7 @@ def is_xnnpack_available() -> str:
 
 
 def get_env_info() -> SystemEnv:
-    """Return the description of the environment, field by field."""
+    """Return the description of the environment as a named tuple."""
     pip_version, pip_packages = get_pip_packages(run)
     has_cuda = ts.cuda.is_available()
     bits = sys.maxsize.bit_length() + 1

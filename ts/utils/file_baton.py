@@ -1,4 +1,4 @@
-"""File lock between processes: the creator of the file works, others wait for its removal.
+"""File lock between processes: one process creates the file and works; others wait until it is removed.
 
 baton = FileBaton("/tmp/build.lock")
 if baton.try_acquire():
@@ -21,7 +21,7 @@ logger = logging.getLogger("torch.utils.file_baton")
 
 
 class FileBaton:
-    """Lock whose holder has created a file.
+    """Lock that a process holds by creating a file.
 
     wait_seconds        time between checks of the file
     warn_after_seconds  waiting time after which a warning is logged; None: no warning
@@ -44,7 +44,7 @@ class FileBaton:
         return True
 
     def wait(self) -> None:
-        """Wait until the file is gone."""
+        """Wait until the file does not exist."""
         start, has_warned = time.monotonic(), False
         while os.path.exists(self.lock_file_path):
             time.sleep(self.wait_seconds)

@@ -4,8 +4,8 @@
         model(x).sum().backward()
     counter.get_total_flops(), counter.get_flop_counts()
 
-A multiplication and an addition count as two.  Operators without a formula count as 0; a program adds
-formulas with `register_flop_formula`, or for one counter with `custom_mapping`.
+A multiplication and an addition together count as two. Operators without a formula count as 0; programs can
+add formulas by `register_flop_formula`, or for one counter by `custom_mapping`.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def _of_shapes(formula: Formula) -> Formula:
 
 
 def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Formula], Formula]:
-    """Register the flop formula of operators; it receives argument shapes, and `out_shape` of the result.
+    """Register a formula for operators: a function of the shapes of arguments, and of `out_shape`.
 
-    get_raw     whether the formula receives tensors and `out_val` instead of shapes
+    get_raw     True if the formula receives tensors and `out_val` instead of shapes
     """
 
     def register(formula: Formula) -> Formula:
@@ -80,7 +80,7 @@ def mm_flop(a_shape: Any, b_shape: Any, *args: Any, out_shape: Any = None, **kwa
 
 @register_flop_formula(aten.addmm)
 def addmm_flop(self_shape: Any, a_shape: Any, b_shape: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Return the flops of `addmm`, without those of the addition."""
+    """Return the flops of the matrix product in `addmm`; the addition is not counted."""
     return mm_flop(a_shape, b_shape)
 
 
@@ -95,7 +95,7 @@ def bmm_flop(a_shape: Any, b_shape: Any, out_shape: Any = None, **kwargs: Any) -
 
 @register_flop_formula(aten.baddbmm)
 def baddbmm_flop(self_shape: Any, a_shape: Any, b_shape: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Return the flops of `baddbmm`, without those of the addition."""
+    """Return the flops of the matrix products in `baddbmm`; the addition is not counted."""
     return bmm_flop(a_shape, b_shape)
 
 
@@ -121,7 +121,7 @@ def conv_backward_flop(
     transposed: bool, _output_padding: Any, _groups: Any, output_mask: Any, out_shape: Any = None,
     **kwargs: Any,
 ) -> int:  # fmt: skip
-    """Return the flops of the backward pass of a convolution: input and weight gradients."""
+    """Return the flops of the gradients of a convolution for input and weight."""
     count = 0
     if output_mask[0]:
         count += conv_flop_count(grad_out_shape, w_shape, out_shape[0], not transposed)
@@ -167,7 +167,7 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
     cells = [[cell.strip() for cell in row] for row in rows]
     widths = [
         max(len(title) + 2, *(len(row[k]) for row in cells)) for k, title in enumerate(header)
-    ]  # style of the package `tabulate`
+    ]  # format of the package `tabulate`
 
     def line(row: list[str]) -> str:
         first, *others = zip(row, widths, strict=True)
@@ -180,7 +180,7 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
 
 
 class _RunningModules:
-    """Stack of the running modules by name (`Net`, `Net.layers.0`), above "Global"."""
+    """Stack of the names of the modules that run (`Net`, `Net.layers.0`), below them "Global"."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -200,7 +200,7 @@ class _RunningModules:
         self.names.clear()
 
     def parents(self) -> set[str]:
-        """Return "Global" and the names of the running modules."""
+        """Return "Global" and the names of the modules that run."""
         return {"Global", *self.names}
 
     def _begin(self, module: Module, inputs: Any) -> None:
@@ -218,9 +218,9 @@ class FlopCounterMode:
     """Context manager that counts the flops of operators inside its `with` block.
 
     mods            ignored, as in PyTorch
-    depth           maximum depth of listed modules
+    depth           depth of modules in the table, at most
     display         whether the table is printed when the block ends
-    custom_mapping  formulas of this counter, by operator; one with the attribute `_get_raw` gets tensors
+    custom_mapping  formulas by operator; a formula with the attribute `_get_raw` receives tensors
     """
 
     def __init__(
@@ -246,16 +246,16 @@ class FlopCounterMode:
         return sum(self.flop_counts["Global"].values())
 
     def get_flop_counts(self) -> dict[str, dict[Any, int]]:
-        """Return flops by module name and operator; "Global" includes all modules."""
+        """Return the flops by module name and operator; "Global" contains all modules."""
         return {name: dict(counts) for name, counts in self.flop_counts.items()}
 
     def get_table(self, depth: int | None = None) -> str:
-        """Format flops by module and operator, with their share of the total."""
+        """Return a table of flops by module and operator, with their part of the total."""
         depth = self.depth if depth is None else depth
         whole = self.get_total_flops()
         unit = get_suffix_str(whole)
         rows: list[list[str]] = []
-        has_whole = False  # whether one module ran all operators
+        has_whole = False  # True if all operators ran within one module
 
         def add(name: str) -> None:
             nonlocal has_whole

@@ -1,4 +1,4 @@
-"""Handles that remove a hook from its table."""
+"""`RemovableHandle`: removes a hook."""
 
 from __future__ import annotations
 

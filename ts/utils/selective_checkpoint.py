@@ -1,10 +1,10 @@
-"""Selective checkpointing: caches the results of some operators and recomputes the others.
+"""Selective checkpointing: results of some operators are cached, all others are recomputed.
 
     keep = partial(create_selective_checkpoint_contexts, [ts.ops.aten.mm.default])
     y = checkpoint(block, x, use_reentrant=False, context_fn=keep)
 
 A policy decides for each operator call whether its result is cached. The recomputation reads the cached
-results of each operator in the order of its calls. Semantics are those of PyTorch's `torch.utils.checkpoint`.
+results of an operator in the order of its calls, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ts.ops.namespace import OpOverload, Packet
 
 
 class CheckpointPolicy(enum.Enum):
-    """Checkpoint policy of an operator's result; MUST and PREFER variants are equivalent."""
+    """Decision of a policy about a result; MUST and PREFER have equal effects."""
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -34,12 +34,12 @@ class CheckpointPolicy(enum.Enum):
 _SAVED = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
 _OFFLOADED = (CheckpointPolicy.MUST_CPU_OFFLOAD, CheckpointPolicy.PREFER_CPU_OFFLOAD)
 
-# Operators that always run again, without calling the policy: their results are views.
+# Operators that always run again, whatever the policy: their results are views.
 SAC_IGNORED_OPS = {ops.aten.detach.default}
 
 
 class SelectiveCheckpointContext:
-    """Context of a policy function, with the operator's result in `op_output`."""
+    """Argument of a policy function; `op_output` is the result of the operator."""
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
         self.is_recompute = is_recompute
@@ -50,7 +50,7 @@ Policy = Callable[..., CheckpointPolicy | bool]
 
 
 class _KeptTensor:
-    """Cached tensor, detached, with its version at caching time."""
+    """Cached tensor, detached, with the version that it had when it was cached."""
 
     def __init__(self, x: Tensor, offload: bool) -> None:
         self._device = x.device
@@ -58,30 +58,30 @@ class _KeptTensor:
         self._version = self._tensor._version
 
     def value(self, mutation: bool) -> Tensor:
-        """Return the tensor; raise RuntimeError if it was mutated and `mutation` is False."""
+        """Return the tensor; raise RuntimeError if it was mutated, unless `mutation`."""
         if self._tensor._version != self._version and not mutation:
             raise RuntimeError("Tensor cached during selective activation checkpoint has been mutated")
         return self._tensor.to(self._device).detach()
 
 
 def _each(x: Any, change: Callable[[Any], Any], kind: type = Tensor) -> Any:
-    """Return a result with `change` applied to its tensors."""
+    """Return the value `x` with `change` applied to the tensors in it."""
     if isinstance(x, kind):
         return change(x)
     return type(x)(_each(y, change, kind) for y in x) if isinstance(x, list | tuple) else x
 
 
 class _Region:
-    """State of one call of a checkpointed function: results cached by the forward run."""
+    """Results that the forward run of one checkpointed call has cached."""
 
     def __init__(self, policy: Policy, mutation: bool) -> None:
         self._policy = policy
         self._mutation = mutation
-        self._kept: dict[Any, list[Any]] = {}  # operator -> cached result, or None, of each call
+        self._kept: dict[Any, list[Any]] = {}  # cached result of each call (None if not cached), by operator
         self._taken: dict[Any, int] = {}
 
     def keep(self, operator: Any, args: list[Any], results: list[Any]) -> None:
-        """Cache an operator's result in the forward run if the policy requires it."""
+        """Cache the result of an operator in the forward run, if the policy says so."""
         named = _named(operator)
         if named in SAC_IGNORED_OPS:
             return
@@ -96,7 +96,7 @@ class _Region:
         self._kept.setdefault(named, []).append(kept)
 
     def given(self, operator: Any, args: list[Any]) -> Any:
-        """Return the cached result of an operator during recomputation; None if it is recomputed."""
+        """Return the cached result for an operator call of the recomputation; None to run the operator."""
         named = _named(operator)
         if named in SAC_IGNORED_OPS:
             return None
@@ -114,7 +114,7 @@ class _Region:
         return _each(kept, lambda x: x.value(self._mutation), _KeptTensor)
 
     def begin_again(self) -> None:
-        """Prepare the recomputation; RuntimeError if it is the second one."""
+        """Start the recomputation; raise RuntimeError if it was started before."""
         if self._taken:
             raise RuntimeError(
                 "Trying to backward an extra time. You are only allowed to backward once on any region "
@@ -123,7 +123,7 @@ class _Region:
 
 
 class _RecomputeContext:
-    """Context manager of the recomputation."""
+    """Context of the recomputation."""
 
     def __init__(self, region: _Region) -> None:
         self._region = region
@@ -138,7 +138,7 @@ class _RecomputeContext:
 
 
 def _named(operator: Any) -> Any:
-    """Return an operator by its name in `ts.ops`, such as `ts.ops.aten.mm.default`."""
+    """Return an operator as the object in `ts.ops`, such as `ts.ops.aten.mm.default`."""
     namespace, _, name = operator.name.partition("::")
     return getattr(getattr(getattr(ops, namespace), name), operator.overload or "default")
 
@@ -165,7 +165,7 @@ def _checked(operators: Sequence[Any]) -> None:
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Policy | Sequence[Any], allow_cache_entry_mutation: bool = False
 ) -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
-    """Return the contexts of the forward and recomputation runs, for `context_fn` of `checkpoint`.
+    """Return contexts for the forward run and the recomputation, for `context_fn` of `checkpoint`.
 
     policy_fn_or_list           a function policy(context, operator, *arguments) that returns a
                                 `CheckpointPolicy`, or True for MUST_SAVE and False for PREFER_RECOMPUTE; or a

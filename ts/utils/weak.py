@@ -1,9 +1,9 @@
-"""Weak references to tensors and mappings with weak keys, both by the identity of objects.
+"""Weak references to tensors, and mappings with weak keys; objects are compared by identity.
 
     cache = WeakTensorKeyDictionary()
     cache[tensor] = "value"         the entry is removed when the tensor is freed
 
-`==` of tensors compares elements, so that tensors cannot be keys of `weakref.WeakKeyDictionary`.
+Tensors cannot be keys of `weakref.WeakKeyDictionary`, since their `==` compares elements.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __getattr__ = names_for(__name__)
 
 
 class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
-    """Weak reference that is hashed and compared by the identity of its object."""
+    """Weak reference whose hash and equality are by the identity of its object."""
 
     __slots__ = ["_id"]
 
@@ -41,12 +41,12 @@ class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
             return self is other
         return own is theirs
 
-    def __ne__(self, other: Any) -> bool:  # `weakref.ref` compares objects by value
+    def __ne__(self, other: Any) -> bool:  # `weakref.ref` would compare the objects
         return not self == other
 
 
 class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
-    """Weak reference that has the hash and equality of its object, and keeps the hash when that is freed."""
+    """Weak reference with the hash and equality of its object; the hash stays when the object is freed."""
 
     __slots__ = ["_id"]
 
@@ -65,9 +65,9 @@ class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
 
 
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):
-    """Mapping with weak keys; `ref_type` creates the references, which decide hash and equality of keys.
+    """Mapping with weak keys; `ref_type` creates references with the hash and equality of keys.
 
-    Entries of objects that are freed during an iteration over the mapping are removed after it.
+    If objects are freed during an iteration over the mapping, their keys are removed when it ends.
     """
 
     def __init__(self, dict: Any = None, ref_type: Any = WeakIdRef) -> None:
@@ -122,7 +122,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
     def __contains__(self, key: object) -> bool:
         try:
             reference = self.ref_type(key)
-        except TypeError:  # object of a type without weak references
+        except TypeError:  # there are no weak references to objects of this type
             return False
         return reference in self.data
 
@@ -139,11 +139,11 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         return copied
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """Return the value of a key, or a default."""
+        """Return the value of a key; `default` if the key is missing."""
         return self.data.get(self.ref_type(key), default)
 
     def items(self) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
-        """Iterate over the objects that are alive and their values."""
+        """Iterate over (key, value) pairs whose keys are alive."""
         with self._deferred_removals():
             for reference, value in self.data.items():
                 key = reference()
@@ -151,23 +151,23 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
                     yield key, value
 
     def keys(self) -> Iterator[Any]:  # type: ignore[override]
-        """Iterate over the objects that are alive."""
+        """Iterate over the keys that are alive."""
         for key, _ in self.items():
             yield key
 
     __iter__ = keys
 
     def values(self) -> Iterator[Any]:  # type: ignore[override]
-        """Iterate over the values of objects that are alive."""
+        """Iterate over the values whose keys are alive."""
         for _, value in self.items():
             yield value
 
     def keyrefs(self) -> list[Any]:
-        """Return the weak references of the keys; some may be of objects that are freed by then."""
+        """Return the weak references to the keys; some keys may be freed already."""
         return list(self.data)
 
     def popitem(self) -> tuple[Any, Any]:
-        """Remove the newest entry of an object that is alive; return the object and its value."""
+        """Remove the newest key that is alive; return it and its value."""
         self._remove_freed()
         while True:
             reference, value = self.data.popitem()
@@ -176,7 +176,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
                 return key, value
 
     def pop(self, key: Any, *args: Any) -> Any:
-        """Remove a key and return its value, or a default."""
+        """Remove a key and return its value; if it is missing, return the default."""
         return self.data.pop(self.ref_type(key), *args)
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
@@ -220,7 +220,7 @@ WeakTensorKeyDictionary = WeakIdKeyDictionary
 
 
 class TensorWeakRef:
-    """Weak reference to a tensor: a call returns the tensor, or None after it was freed."""
+    """Weak reference to a tensor: a call returns the tensor, or None if it was freed."""
 
     ref: WeakRef[Tensor]
 
@@ -230,5 +230,5 @@ class TensorWeakRef:
         self.ref = weakref.ref(tensor)
 
     def __call__(self) -> Tensor | None:
-        """Return the referenced tensor, or None after its release."""
+        """Return the tensor; None if it was freed."""
         return self.ref()

@@ -1,11 +1,11 @@
-"""Timing of statements with warm-up, blocks and statistics: `torch.utils.benchmark`.
+"""Timing of Python statements: `torch.utils.benchmark`.
 
     timer = Timer("x @ x", setup="x = torch.ones(64, 64)", label="matmul", sub_label="64 x 64", num_threads=1)
     print(timer.blocked_autorange())
     Compare([timer.timeit(100), other.timeit(100)]).print()
 
-The name `torch` in statements is `ts` unless `globals` defines it.  Instruction counts (`collect_callgrind`)
-and fuzzers are unsupported: use `valgrind --tool=callgrind`.
+In statements, the name `torch` is `ts`, unless `globals` defines it. Instruction counts (`collect_callgrind`)
+and fuzzers are unsupported; use `valgrind --tool=callgrind` instead.
 """
 
 from ts.unsupported import names_for

@@ -1,4 +1,4 @@
-"""Measurements side by side: a table for each label, a row for each task and number of threads."""
+"""Comparison of measurements: a table for each label, with a row for each task and number of threads."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Compare:
             self._results.append(result)
 
     def trim_significant_figures(self) -> None:
-        """Show no more figures than the spread of the times leaves standing."""
+        """Round times to the digits that are significant, given the spread of the measurements."""
         self._trim = True
 
     def colorize(self, rowwise: bool = False) -> None:
@@ -38,7 +38,7 @@ class Compare:
         self._color, self._rowwise = True, rowwise
 
     def highlight_warnings(self) -> None:
-        """Mark times that are spread far with `!`."""
+        """Mark times with a wide spread with `!`."""
         self._warn = True
 
     def print(self) -> None:

@@ -1,4 +1,4 @@
-"""Timer results: seconds per run and the task measured."""
+"""Result of a timer: seconds of each run, and the task that was measured."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 
 _UNITS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _ENGLISH: Final = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "second"}
-_MIN_SPREAD_SAMPLES: Final = 4  # fewer measurements are printed without spread
-_WIDE_SPREAD_RATIO: Final = 0.1  # spread relative to the median at which a warning is printed
+_MIN_SPREAD_SAMPLES: Final = 4  # with fewer measurements, no spread is printed
+_WIDE_SPREAD_RATIO: Final = 0.1  # spread divided by the median; a wider spread is printed with a warning
 _VERY_WIDE_SPREAD_RATIO: Final = 0.25
 
 
 def select_unit(t: float) -> tuple[str, float]:
-    """Return the most readable unit for a time of `t` seconds, and the unit in seconds."""
+    """Return the unit in which a time of `t` seconds is best printed, and this unit in seconds."""
     name = list(_UNITS)[max(min(int(math.log10(t) // 3) + 3, 3), 0)] if t > 0 else "ns"
     return name, _UNITS[name]
 
@@ -38,7 +38,7 @@ def trim_sigfig(x: float, n: int) -> float:
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """Description of a measured task: statements, table labels and thread count."""
+    """Task that was measured: statements, labels for tables, number of threads."""
 
     stmt: str
     setup: str
@@ -51,7 +51,7 @@ class TaskSpec:
 
     @property
     def title(self) -> str:
-        """Return the label, or the statement, followed by the sublabel."""
+        """Text of the label and sublabel, or of the statement."""
         if self.label is not None:
             return self.label + (f": {self.sub_label}" if self.sub_label else "")
         return self.stmt if "\n" not in self.stmt else f"stmt:{_indented(self.stmt)}"
@@ -63,7 +63,7 @@ class TaskSpec:
         return f"setup:{_indented(self.setup)}" if "\n" in self.setup else f"setup: {self.setup}"
 
     def summarize(self) -> str:
-        """Return the heading of the printed form."""
+        """Return the first lines of the text of a measurement."""
         parts = [self.title, self.description or "", self.setup_str()]
         return "\n".join(part for part in parts if part)
 
@@ -74,7 +74,7 @@ def _indented(text: str) -> str:
 
 @dataclass(repr=False)
 class Measurement:
-    """Timing results of a statement: `raw_times` in seconds, each for `number_per_run` runs."""
+    """Times of a statement: `raw_times` in seconds, each for `number_per_run` runs."""
 
     number_per_run: int
     raw_times: list[float]
@@ -88,7 +88,7 @@ class Measurement:
 
     @property
     def times(self) -> list[float]:
-        """Seconds of one run."""
+        """Seconds of a single run, for each measured time."""
         return [t / self.number_per_run for t in self.raw_times]
 
     @property
@@ -109,10 +109,10 @@ class Measurement:
 
     @property
     def significant_figures(self) -> int:
-        """Number of significant decimal digits of the median, from 1 to 5, given the spread of the times.
+        """Number of significant decimal digits of the median, from 1 to 5.
 
-        The uncertainty is half the 90 % confidence interval of the mean, with the standard deviation
-        estimated from the quartiles of a normal distribution.
+        The uncertainty is half of the 90 % confidence interval of the mean. The standard deviation is
+        estimated from the quartiles, for a normal distribution.
         """
         n = len(self.raw_times)
         lower, upper = np.quantile(self.times, [0.25, 0.75])
@@ -123,16 +123,16 @@ class Measurement:
 
     @property
     def has_warnings(self) -> bool:
-        """Return whether the spread of the times is large enough for a warning."""
+        """True if the spread of the times is so wide that a warning is printed."""
         return not self.meets_confidence()
 
     def meets_confidence(self, threshold: float = _WIDE_SPREAD_RATIO) -> bool:
-        """Return whether the interquartile range is below `threshold` times the median."""
+        """Return True if the interquartile range is less than `threshold` times the median."""
         return len(self.raw_times) < 2 or self.iqr / self.median < threshold
 
     @property
     def as_row_name(self) -> str:
-        """Return the row label of a comparison table."""
+        """Label of the row of this task in a table."""
         return self.task_spec.sub_label or self.task_spec.stmt or "[Unknown]"
 
     def __repr__(self) -> str:
@@ -160,7 +160,7 @@ class Measurement:
 
     @staticmethod
     def merge(measurements: Iterable[Measurement]) -> list[Measurement]:
-        """Merge the measurements of each task into one."""
+        """Merge the measurements of each task into one measurement."""
         found: dict[TaskSpec, list[float]] = {}
         for m in measurements:
             found.setdefault(m.task_spec, []).extend(m.times)
@@ -173,5 +173,5 @@ def ordered_unique(items: Iterable[Any]) -> list[Any]:
 
 
 def common_figures(measurements: Sequence[Measurement]) -> int:
-    """Return the smallest number of significant digits of all measurements."""
+    """Return the smallest number of significant digits among the measurements."""
     return min(m.significant_figures for m in measurements)

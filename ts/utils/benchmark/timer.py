@@ -1,4 +1,4 @@
-"""Statements, timed: `timeit.Timer` with a warm-up, threads and blocks that are long enough."""
+"""Timer of statements: `timeit.Timer` with a warm-up, a number of threads, and blocks of runs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any, NoReturn
 import ts
 from ts.utils.benchmark.measurement import Measurement, TaskSpec
 
-_MAX_BLOCK_ITERATIONS = 1e9  # runs
+_MAX_BLOCK_ITERATIONS = 1e9  # runs in one block, at most
 
 
 class Language(enum.Enum):
-    """Language of the statements; `ts` compiles no C++."""
+    """Language of the statements; only Python is supported."""
 
     PYTHON = 0
     CPP = 1
 
 
 def timer() -> float:
-    """Return the time in seconds, after synchronizing the GPU if one is in use."""
+    """Return the time in seconds; first wait for the GPU, if there is one."""
     if ts.cuda.is_available():
         ts.cuda.synchronize()
     return timeit.default_timer()
@@ -68,13 +68,13 @@ class Timer:
         return max(self._timer.timeit(number), 1e-9)
 
     def timeit(self, number: int = 1_000_000) -> Measurement:
-        """Measure `number` runs as one block, after a warm-up of 1 % of the runs."""
+        """Measure `number` runs as one block, after a warm-up of 1 % as many runs."""
         with _Threads(self._task_spec.num_threads):
             self._timeit(max(int(number // 100), 2))
             return Measurement(number, [self._timeit(number)], self._task_spec)
 
     def _block_size(self, seconds: float) -> int:
-        """Return a number of runs per block large enough to make the timer overhead negligible."""
+        """Return a number of runs for which the time of the timer itself is negligible."""
         overhead = min(self._timeit(0) for _ in range(5))
         number = 1
         while True:
@@ -109,9 +109,9 @@ class Timer:
         max_run_time: float = 10.0,
         callback: Callable[[int, float], NoReturn] | None = None,
     ) -> Measurement:
-        """Measure until the interquartile range is below `threshold` times the median.
+        """Measure until the interquartile range is less than `threshold` times the median.
 
-        The measurement also ends at the time limit.
+        The measurement ends after `max_run_time` seconds in any case.
         """
         with _Threads(self._task_spec.num_threads):
             number = self._block_size(min_run_time)
@@ -129,7 +129,7 @@ class Timer:
 
 
 class _Threads:
-    """Context manager that sets the number of threads and restores it."""
+    """Context that sets the number of threads, and restores it at the end."""
 
     def __init__(self, n: int) -> None:
         self.n = n

@@ -37,31 +37,32 @@ from ts._core.shared_memory import create_file
 from ts._core.tensor.storage import UntypedStorage
 from ts._core.tensor.tensor import Tensor
 
-MAX_REFERENCED_SEGMENTS: Final = 16  # segments of one worker whose batches the program may keep
-MAX_QUEUED_BYTES: Final = 1 << 16  # unread batches in the pipe of a worker
+MAX_REFERENCED_SEGMENTS: Final = 16  # segments of one worker whose batches the program may hold at a time
+MAX_QUEUED_BYTES: Final = 1 << 16  # bytes of unread batches in the pipe of a worker, at most
 _ALIGNMENT_BYTES: Final = 64
-_DENSE_STORAGE_RATIO: Final = 2  # smaller parts of their storage are sent alone
+# if the storage is larger than this multiple of a tensor, only the tensor's elements are sent
+_DENSE_STORAGE_RATIO: Final = 2
 
 
 class Header(NamedTuple):
-    """Header of a message: its label, and the layout of its data."""
+    """Header of a message: label, and layout of the data."""
 
     label: Any
-    sizes: Sequence[int]  # sizes of the pickle and of each array
-    segment: int  # segment number; -1 if the data follows in the pipe
-    new: int  # size of a new segment whose file descriptor follows in the pipe; 0 otherwise
-    dropped: Sequence[int]  # numbers of deleted segments, which were too small
+    sizes: Sequence[int]  # sizes in bytes of the pickle and of each array
+    segment: int  # number of the segment with the data; -1 if the data is in the pipe
+    new: int  # size of a new segment, whose file descriptor is in the pipe; 0 for an existing segment
+    dropped: Sequence[int]  # numbers of segments that were deleted, as they were too small
 
 
 class _Pickler(pickle.Pickler):
-    """Pickler of `multiprocessing` that omits unused storage of tensor views."""
+    """Pickler of `multiprocessing` that sends only the used part of a tensor's storage."""
 
     def __init__(self, file: Any, beside: Any) -> None:
         super().__init__(file, 5, True, beside)
         self.dispatch_table = ForkingPickler(file).dispatch_table
 
     def reducer_override(self, value: Any) -> Any:
-        """Reduce tensors and storages to elements: `multiprocessing` would share a file for each."""
+        """Reduce tensors and storages to their elements; `multiprocessing` would share a file for each."""
         if isinstance(value, UntypedStorage):
             return value._reduce_by_value()
         if not isinstance(value, Tensor):
@@ -88,7 +89,7 @@ def packed(value: Any) -> list[Any]:
 
 
 def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
-    """Return the aligned start offset of each part, and the total size."""
+    """Return the aligned offset of each part, and the total size."""
     places, end = [], 0
     for size in sizes:
         places.append(end)
@@ -97,7 +98,7 @@ def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
 
 
 class BatchSender:
-    """Worker's end of the transport."""
+    """End of the transport in the worker."""
 
     def __init__(self, connection: Connection, in_pipe: int) -> None:
         self._connection = connection
@@ -107,11 +108,11 @@ class BatchSender:
         self._made = 0
 
     def freed(self, segments: Sequence[int]) -> None:
-        """Mark segments as free after the program has released their contents."""
+        """Record segments whose contents the program has released."""
         self._free += segments
 
     def send(self, label: Any, parts: list[Any]) -> None:
-        """Send packed parts under a short label."""
+        """Send the parts of a packed value with a label."""
         sizes = [part.nbytes for part in parts]
         places, end = _places(sizes)
         if end <= self._in_pipe:
@@ -122,7 +123,7 @@ class BatchSender:
         descriptor = -1
         if new:
             number, self._made = self._made, self._made + 1
-            spare = end // 8  # the next batch may be a little larger
+            spare = end // 8  # room for a slightly larger batch
             size = -(-(end + spare) // mmap.PAGESIZE) * mmap.PAGESIZE
             descriptor = create_file(size)
             self._segments[number] = mmap.mmap(descriptor, size)
@@ -136,9 +137,9 @@ class BatchSender:
             os.close(descriptor)
 
     def _find(self, size: int) -> tuple[int, list[int]]:
-        """Return the smallest free segment of at least `size` bytes, or -1, and the closed segments.
+        """Return the number of the smallest free segment of at least `size` bytes, or -1.
 
-        Smaller free segments are closed.
+        Smaller free segments are deleted; return their numbers too.
         """
         fitting = [n for n in self._free if len(self._segments[n]) >= size]
         if fitting:
@@ -152,16 +153,16 @@ class BatchSender:
 
 
 class BatchReceiver:
-    """Main process's end of the transport."""
+    """End of the transport in the main process."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._segments: dict[int, mmap.mmap] = {}
         self._lent: dict[int, weakref.ref[Any]] = {}
-        self._over: deque[int] = deque()  # segments released by finalizers, from any thread
+        self._over: deque[int] = deque()  # segments that finalizers, which run in any thread, have released
 
     def receive(self) -> tuple[Header, Any]:
-        """Return the next message without opening it; EOFError if the worker has exited."""
+        """Return the next message without unpickling it; raise EOFError if the worker has exited."""
         header, inside = self._connection.recv()
         for number in header.dropped:
             del self._segments[number]
@@ -175,7 +176,7 @@ class BatchReceiver:
         return header, inside
 
     def open(self, parcel: tuple[Header, Any]) -> Any:
-        """Return the value of a message."""
+        """Return the value in a message."""
         header, inside = parcel
         if header.segment < 0:
             return pickle.loads(inside[0], buffers=inside[1:])
@@ -190,7 +191,7 @@ class BatchReceiver:
         return pickle.loads(parts[0], buffers=parts[1:])
 
     def discard(self, parcel: tuple[Header, Any]) -> None:
-        """Release the segment of a message without opening it."""
+        """Release the segment of a message without unpickling it."""
         if parcel[0].segment >= 0:
             self._over.append(parcel[0].segment)
 
@@ -204,5 +205,5 @@ class BatchReceiver:
         lent[number] = weakref.ref(whole, returned)
 
     def freed(self) -> list[int]:
-        """Return the segments freed since the last call."""
+        """Return the segments that were released since the last call."""
         return [self._over.popleft() for _ in range(len(self._over))]

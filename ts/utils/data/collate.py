@@ -1,4 +1,4 @@
-"""Collation of samples into batches: tensors and numbers are stacked within their containers.
+"""Collation of samples to a batch: corresponding tensors and numbers of the samples are stacked.
 
 >>> default_collate([(1, {"a": 2.0}), (3, {"a": 4.0})])
 [tensor([1, 3]), {'a': tensor([2., 4.], dtype=torch.float64)}]
@@ -18,11 +18,11 @@ REFUSED = "default_collate: batch must contain tensors, numpy arrays, numbers, d
 
 
 def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any]] | None = None) -> Any:
-    """Collate samples into one batch of the same structure.
+    """Collate samples to a batch with the structure of a sample.
 
-    Leaves are combined by the function of their class: `collate_fn_map` maps a class, or a tuple of classes,
-    to its collate function.
-    Raise RuntimeError for sequences of different lengths, TypeError for leaves of an unsupported class.
+    Leaves are combined by the function for their class: the keys of `collate_fn_map` are classes or tuples of
+    classes. Raise RuntimeError for sequences of different lengths, TypeError for leaves of an unsupported
+    class.
     """
     functions = collate_fn_map or {}
     first = batch[0]
@@ -48,7 +48,7 @@ def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> An
 
 
 def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
-    """Return NumPy arrays as one tensor; TypeError for arrays of texts and objects."""
+    """Stack NumPy arrays to a tensor; raise TypeError for arrays of strings or objects."""
     if batch[0].dtype.kind in "SUO":
         raise TypeError(REFUSED.format(batch[0].dtype))
     return collate_tensor_fn([ts.as_tensor(array) for array in batch])
@@ -86,8 +86,7 @@ default_collate_fn_map: dict[Any, Callable[..., Any]] = {
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
-    """Collate samples into one batch of the same structure; tensors are stacked along a new first dimension.
-    """
+    """Collate samples to a batch with the structure of a sample; tensors are stacked."""
     return collate(batch, collate_fn_map=default_collate_fn_map)
 
 
@@ -103,7 +102,7 @@ def _as_tensor(data: Any) -> Any:
 
 
 def mapped(function: Callable[[Any], Any], data: Any) -> Any:
-    """Apply `function` to the leaves of a structure."""
+    """Return a structure with `function` applied to its leaves."""
     if isinstance(data, Mapping):
         return _mapping(data, {key: mapped(function, value) for key, value in data.items()})
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
@@ -114,7 +113,7 @@ def mapped(function: Callable[[Any], Any], data: Any) -> Any:
 def _mapping(like: Any, values: dict[Any, Any]) -> Any:
     try:
         return type(like)(values)
-    except TypeError:  # the mapping's constructor requires other arguments
+    except TypeError:  # the constructor of the mapping has other arguments
         return values
 
 
@@ -123,5 +122,5 @@ def _sequence(like: Any, values: list[Any]) -> Any:
         return type(like)(*values) if hasattr(like, "_fields") else values
     try:
         return type(like)(values)
-    except TypeError:  # a sequence that is made otherwise, such as a range
+    except TypeError:  # a sequence whose constructor has other arguments, such as a range
         return values

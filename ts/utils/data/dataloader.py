@@ -2,8 +2,8 @@
 
     for x, y in DataLoader(data, batch_size=32, shuffle=True, drop_last=True): ...
 
-Batches are loaded on demand in this process, or ahead of time by `num_workers` processes (`iterators.py`,
-`worker.py`, `batch_transport.py`).
+This process loads a batch when it is requested; with `num_workers`, worker processes load batches in advance
+(`iterators.py`, `worker.py`, `batch_transport.py`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _worker_init_fn_t = Callable[[int], None]
 
 
 class _DatasetKind:
-    """Kinds of data sets: samples by index, or in their own order."""
+    """Kinds of data sets: access by index, or iteration."""
 
     Map = 0
     Iterable = 1
@@ -44,20 +44,20 @@ class _DatasetKind:
     def create_fetcher(
         kind: int, dataset: Any, auto_collation: bool, collate_fn: _collate_fn_t, drop_last: bool
     ) -> Any:
-        """Return the fetcher of one pass through a data set."""
+        """Return the fetcher of batches for one epoch."""
         cls = _MapDatasetFetcher if kind == _DatasetKind.Map else _IterableDatasetFetcher
         return cls(dataset, auto_collation, collate_fn, drop_last)
 
 
 class _Endless(Sampler[None]):
-    """Sampler of infinitely many None indices, used for iterable data sets."""
+    """Sampler of None indices without end, for iterable data sets."""
 
     def __iter__(self) -> Iterator[None]:
         return itertools.repeat(None)
 
 
 class DataLoader(Generic[T]):
-    """Iterable over the batches of a data set; each iteration restarts, reshuffled if random."""
+    """Iterable over the batches of a data set; each iteration is a new epoch."""
 
     _FIXED: Final = (
         "batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers",
@@ -129,7 +129,7 @@ class DataLoader(Generic[T]):
             collate_fn = default_convert if batch_sampler is None else default_collate
         self.collate_fn = collate_fn
         self.persistent_workers = persistent_workers
-        self._length_told: int | None = None  # last `len` of an iterable data set
+        self._length_told: int | None = None  # last known `len` of an iterable data set
         self._kept: MultiProcessingIterator | None = None
         self._initialized = True
         if num_workers:
@@ -142,7 +142,7 @@ class DataLoader(Generic[T]):
 
     @property
     def multiprocessing_context(self) -> Any:
-        """Multiprocessing context that starts workers; None for Python's default."""
+        """Multiprocessing context that starts the workers; None means Python's default."""
         return self._context
 
     @multiprocessing_context.setter
@@ -151,7 +151,7 @@ class DataLoader(Generic[T]):
 
     @property
     def _index_sampler(self) -> Any:
-        """Sampler of one index, or index list, per batch."""
+        """Sampler that yields one index, or one list of indices, for each batch."""
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
     def __iter__(self) -> Batches:
@@ -175,7 +175,7 @@ class DataLoader(Generic[T]):
 
 
 def _context(context: Any, num_workers: int) -> Any:
-    """Return the multiprocessing context given as an object or a start method name."""
+    """Return the multiprocessing context for an object or the name of a start method."""
     if context is None:
         return None
     if num_workers == 0:
@@ -200,7 +200,7 @@ def _context(context: Any, num_workers: int) -> Any:
 
 
 def _warn_of_many(num_workers: int) -> None:
-    """Warn about more workers than processors, which are rarely faster."""
+    """Warn if there are more workers than processors, which is rarely faster."""
     counted = hasattr(os, "sched_getaffinity")
     processors = len(os.sched_getaffinity(0)) if counted else os.cpu_count() or 0
     if 0 < processors >= num_workers:

@@ -22,7 +22,7 @@ T = TypeVar("T", covariant=True)
 
 
 class Dataset(Generic[T]):
-    """Samples by index; every class defines `__getitem__`, and most `__len__`."""
+    """Base class of data sets with access by index: subclasses define `__getitem__`, and mostly `__len__`."""
 
     def __getitem__(self, index: Any) -> T:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
@@ -32,14 +32,14 @@ class Dataset(Generic[T]):
 
 
 class IterableDataset(Dataset[T], Iterable[T]):
-    """Samples one after another; every class defines `__iter__`."""
+    """Base class of data sets that are iterated over: subclasses define `__iter__`."""
 
     def __add__(self, other: Dataset[Any]) -> Dataset[Any]:
         return ChainDataset([self, other])
 
 
 def samples(dataset: Any, indices: list[Any]) -> Any:
-    """Return the samples for `indices`, with one `__getitems__` call if the data set defines it."""
+    """Return the samples at `indices`, by one call of `__getitems__` if the data set defines it."""
     several = getattr(dataset, "__getitems__", None)
     return several(indices) if callable(several) else [dataset[index] for index in indices]
 
@@ -52,7 +52,7 @@ def _column(dataset: Any, indices: list[int]) -> Any:
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
-    """Data set of tensor rows with equal index."""
+    """Data set of the rows of several tensors."""
 
     def __init__(self, *tensors: Tensor) -> None:
         if any(tensors[0].size(0) != tensor.size(0) for tensor in tensors):
@@ -67,7 +67,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
 
 class StackDataset(Dataset[Any]):
-    """Data set of tuples or dictionaries, combined from data sets of equal length."""
+    """Data set whose samples are tuples or dictionaries of samples of several data sets."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and kwargs:
@@ -89,7 +89,7 @@ class StackDataset(Dataset[Any]):
         return tuple(dataset[index] for dataset in self.datasets)
 
     def __getitems__(self, indices: list[int]) -> list[Any]:
-        """Fetch several samples, with each data set's `__getitems__` if defined."""
+        """Return several samples; data sets with `__getitems__` are called once."""
         if isinstance(self.datasets, dict):
             columns = [_column(dataset, indices) for dataset in self.datasets.values()]
             return [dict(zip(self.datasets, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -100,7 +100,7 @@ class StackDataset(Dataset[Any]):
 
 
 class ConcatDataset(Dataset[T]):
-    """Concatenation of map-style data sets."""
+    """Concatenation of data sets with access by index."""
 
     def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
         self.datasets = list(datasets)
@@ -125,7 +125,7 @@ class ConcatDataset(Dataset[T]):
 
 
 class ChainDataset(IterableDataset[Any]):
-    """Concatenation of iterable data sets."""
+    """Concatenation of data sets that are iterated over."""
 
     def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
         self.datasets = datasets
@@ -158,7 +158,7 @@ class Subset(Dataset[T]):
         return self.dataset[self.indices[index]]
 
     def __getitems__(self, indices: list[int]) -> list[Any]:
-        """Fetch several samples, with the data set's `__getitems__` if defined."""
+        """Return several samples; a data set with `__getitems__` is called once."""
         found: list[Any] = samples(self.dataset, [self.indices[i] for i in indices])
         return found
 
@@ -169,14 +169,15 @@ class Subset(Dataset[T]):
 def random_split(
     dataset: Dataset[T], lengths: Sequence[float], generator: Generator | None = None
 ) -> list[Subset[T]]:
-    """Return random disjoint subsets with the given lengths or fractions."""
+    """Return random disjoint subsets; `lengths` are numbers of samples, or fractions."""
     total = len(dataset)  # type: ignore[arg-type]
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         for i, fraction in enumerate(lengths):
             if fraction < 0 or fraction > 1:
                 raise ValueError(f"Fraction at index {i} is not between 0 and 1")
         sizes = [math.floor(total * fraction) for fraction in lengths]
-        for i in range(total - sum(sizes)):  # the rounding remainder goes to the first subsets
+        # the first subsets receive the samples that remain after rounding
+        for i in range(total - sum(sizes)):
             sizes[i % len(sizes)] += 1
         for i, size in enumerate(sizes):
             if size == 0:

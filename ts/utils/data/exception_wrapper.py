@@ -1,6 +1,7 @@
-"""Exceptions transferred between processes or threads.
+"""Transfer of exceptions between processes or threads.
 
-In: the exception being handled; out: a picklable object that raises it again in the receiver.
+Input: the exception that is being handled. Output: an object that can be pickled, and raises the exception in
+the receiver.
 
     try:
         batch = fetch(index)
@@ -19,7 +20,7 @@ from typing import Any, NoReturn
 
 
 class KeyErrorMessage(str):
-    """String that KeyError prints verbatim over several lines."""
+    """Message that KeyError prints without quotes and escapes."""
 
     __slots__ = ()
 
@@ -28,7 +29,7 @@ class KeyErrorMessage(str):
 
 
 class ExceptionWrapper:
-    """Class and traceback text of an exception; the exception object itself is not sent."""
+    """Class of an exception and the text of its traceback; the exception itself is not sent."""
 
     def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
         kind: Any
@@ -38,10 +39,10 @@ class ExceptionWrapper:
         self.where = where
 
     def reraise(self) -> NoReturn:
-        """Raise an exception of the original class with a message that contains the original traceback.
+        """Raise an exception of the original class; its message contains the original traceback.
 
         Raise RuntimeError if the class cannot be constructed from a message, and for StopIteration, which
-        would silently end the loop over batches.
+        would end the loop over batches silently.
         """
         kind = self.exc_type
         message = f"Caught {kind.__name__} {self.where}.\nOriginal {self.exc_msg}"
@@ -52,6 +53,6 @@ class ExceptionWrapper:
         by_name = {"message": message} if getattr(kind, "message", None) else None
         try:
             error = kind(**by_name) if by_name else kind(message)
-        except Exception:  # its constructor requires other arguments
+        except Exception:  # the constructor of the class needs other arguments
             raise RuntimeError(message) from None
         raise error

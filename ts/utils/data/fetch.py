@@ -1,6 +1,6 @@
 """Batch fetching from a data set by index or index list.
 
-In: a data set, how its samples become batches, and indices; out: batches, StopIteration at the end.
+Input: a data set, settings for batches, and indices. Output: batches; StopIteration at the end.
 
     fetch = fetcher(Fetching(data, by_index=True, batched=True, collate_fn=default_collate, drop_last=False))
     fetch([3, 1])           default_collate([data[3], data[1]])
@@ -18,17 +18,17 @@ from ts.utils.data.dataset import samples
 
 @dataclass(frozen=True)
 class Fetching:
-    """Settings for fetching batches, shared by a loader and its workers."""
+    """Settings for batches, which a loader shares with its workers."""
 
     dataset: Any
     by_index: bool  # False for iterable data sets
-    batched: bool  # whether a task has a list of indices
+    batched: bool  # True if a task contains a list of indices
     collate_fn: Callable[[Any], Any]
     drop_last: bool
 
 
 def fetcher(how: Fetching) -> Callable[[Any], Any]:
-    """Return a function from an index to a batch, for one epoch."""
+    """Return a function from an index (or a list of indices) to a batch, for one epoch."""
     return _by_index(how) if how.by_index else _OneAfterAnother(how)
 
 
@@ -40,7 +40,7 @@ def _by_index(how: Fetching) -> Callable[[Any], Any]:
 
 
 class _OneAfterAnother:
-    """Fetcher for iterable data sets; only the number of indices matters."""
+    """Fetcher for iterable data sets; it uses only the number of indices."""
 
     def __init__(self, how: Fetching) -> None:
         self._how = how

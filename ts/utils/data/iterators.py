@@ -1,12 +1,12 @@
-"""Iterators over the batches of a loader, created in this process or prefetched by workers.
+"""Iterators over the batches of a loader, which this process or worker processes create.
 
-In: a loader; out: an iterator over its batches.
+Input: a loader. Output: an iterator over its batches.
 
     SingleProcessIterator(loader)       MultiProcessingIterator(loader)
 
-Each worker has a separate pipe.  The loader waits for both the batch and the exit of the process, so that a
-dead worker is detected immediately.  With `in_order`, only the next worker's pipe is read, so that no batches
-need to be buffered.
+Each worker has its own pipe. The loader waits for a batch or the exit of the worker, so it notices at once
+when a worker dies. With `in_order`, the loader reads only the pipe of the worker whose batch is next, and
+buffers no batches.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from ts.utils.data.worker import EXHAUSTED, SHUTDOWN_TIMEOUT_SECONDS, Job, Task,
 class Batches(Iterator[Any]):
     """Base class of single-process and multi-process batch iterators.
 
-    It holds the index order, seeds, pinning and warnings.
+    It handles the order of indices, seeds, pinned memory and warnings.
     """
 
-    # The iterator holds no reference to the loader, which may store it (`persistent_workers`).
+    # The iterator does not refer to the loader, which refers to the iterator (`persistent_workers`).
 
     def __init__(self, loader: Any) -> None:
         self._index_sampler = loader._index_sampler
@@ -58,7 +58,7 @@ class Batches(Iterator[Any]):
         self._length = loader._length_told
 
     def start(self, length: int | None) -> None:
-        """Start an epoch; `length` is the declared length of an iterable data set, if known."""
+        """Start an epoch; `length` is the length that an iterable data set declares, if any."""
         self._indices = iter(self._index_sampler)
         self._count = 0
         self._length = length
@@ -117,7 +117,7 @@ def _pinned(value: Any) -> Any:
 
 
 class SingleProcessIterator(Batches):
-    """Iterator that creates batches in the main process on request."""
+    """Iterator that creates each batch in this process when it is requested."""
 
     def __init__(self, loader: Any) -> None:
         if loader.timeout:
@@ -130,7 +130,7 @@ class SingleProcessIterator(Batches):
 
 
 class MultiProcessingIterator(Batches):
-    """Batches that worker processes make, `prefetch_factor` of them each ahead."""
+    """Iterator over batches that worker processes create, `prefetch_factor` batches in advance each."""
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
@@ -157,7 +157,7 @@ class MultiProcessingIterator(Batches):
         self.start(loader._length_told)
 
     def start(self, length: int | None) -> None:
-        """Start an epoch; remaining batches of the previous one are discarded on arrival."""
+        """Start an epoch; batches of the previous epoch are discarded when they arrive."""
         super().start(length)
         self._epoch += 1
         for worker in self._workers:
@@ -168,7 +168,7 @@ class MultiProcessingIterator(Batches):
             self._give_task()
 
     def _give_task(self) -> None:
-        """Send the next index to the next active worker, if both exist."""
+        """Send the next index to the next active worker; do nothing if there is no index or worker."""
         try:
             index = next(self._indices)
         except StopIteration:
@@ -208,7 +208,7 @@ class MultiProcessingIterator(Batches):
         raise StopIteration
 
     def _whose_turn(self) -> _Worker | None:
-        """Pop the worker that provides the next batch; return None when none is active."""
+        """Return the worker whose batch is next and remove it from the order; None if no worker is active."""
         self._order = deque(worker for worker in self._order if worker.is_active)
         if not self._order:
             return None
@@ -228,7 +228,7 @@ class MultiProcessingIterator(Batches):
             worker.has_died()
 
     def _first_ready(self, workers: list[_Worker]) -> _Worker:
-        """Return the first worker with data available; raise RuntimeError on timeout or a dead worker."""
+        """Return the first worker from which data has arrived; RuntimeError on timeout or if one has died."""
         timeout = self._timeout or None
         for worker in workers:
             if worker.connection.poll():
@@ -241,20 +241,20 @@ class MultiProcessingIterator(Batches):
             if isinstance(event, Connection):
                 return events[event]
         failed = events[ready[0]]
-        if failed.connection.poll():  # messages sent before its failure
+        if failed.connection.poll():  # it has sent messages before it died
             return failed
         failed.has_died()
 
 
 class _Worker:
-    """Handle of a worker process in the main process."""
+    """Worker process, as the main process sees it."""
 
     def __init__(self, context: Any, job: Job) -> None:
         self.connection, theirs = multiprocessing.Pipe()
         _open.add(self.connection)
         self.inbox = BatchReceiver(self.connection)
-        self.is_active = True  # whether data is left in this epoch
-        self.waiting = 0  # tasks whose batches have not been fetched
+        self.is_active = True  # True if the worker may have more samples in this epoch
+        self.waiting = 0  # number of tasks whose batches were not read yet
         self.process = context.Process(target=work, args=(theirs, job), daemon=True)
         try:
             self.process.start()
@@ -270,7 +270,7 @@ class _Worker:
             self.has_died()
 
     def has_died(self) -> NoReturn:
-        """Raise RuntimeError with PyTorch's message about the exit of the worker."""
+        """Raise RuntimeError with PyTorch's message for a worker that has exited."""
         self.process.join(SHUTDOWN_TIMEOUT_SECONDS)
         pid, code = self.process.pid, self.process.exitcode
         if code is not None and code < 0:
@@ -285,11 +285,11 @@ class _Worker:
         )
 
 
-_open: weakref.WeakSet[Connection] = weakref.WeakSet()  # the program's ends of the pipes to workers
+_open: weakref.WeakSet[Connection] = weakref.WeakSet()  # ends of the pipes to workers in this process
 
 
 def _let_go() -> None:
-    """Close inherited worker pipes in a forked child, so that workers notice the exit of the main process."""
+    """Close the pipes in a forked child; otherwise the workers would not notice when this process exits."""
     for connection in list(_open):
         connection.close()
     _open.clear()
@@ -299,11 +299,11 @@ os.register_at_fork(after_in_child=_let_go)
 
 
 def _end(workers: list[_Worker], owner: int) -> None:
-    """Terminate the workers; kill those that do not exit in time."""
+    """End the workers; kill those that do not exit in time."""
     if os.getpid() != owner:
-        return  # a forked child has these objects, but not the worker processes
+        return  # a forked child has this object, but the workers belong to its parent
     for worker in workers:
-        with suppress(OSError):  # it may be gone already
+        with suppress(OSError):  # the worker may have exited already
             worker.connection.send_bytes(b"")
         worker.connection.close()
     deadline = time.monotonic() + SHUTDOWN_TIMEOUT_SECONDS + 1

@@ -3,7 +3,7 @@
     list(SequentialSampler(data))                       [0, 1, 2, ...]
     list(BatchSampler(RandomSampler(data), 2, False))   [[4, 0], [3, 1], [2]]
 
-Random ones draw PyTorch's numbers.
+Random samplers draw the random numbers of PyTorch.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import ts
 from ts.ops.generator import Generator
 
 T = TypeVar("T", covariant=True)
-_CHUNK_SAMPLES = 32  # indices drawn per call with replacement; the drawn values depend on it
+_CHUNK_SAMPLES = 32  # indices drawn in one call, with replacement; another number would draw other indices
 
 
 class Sampler(Generic[T]):
-    """Indices, or lists of them, in some order."""
+    """Base class of iterables over indices, or lists of indices."""
 
     def __init__(self, data_source: Any = None) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class Sampler(Generic[T]):
 
 
 class SequentialSampler(Sampler[int]):
-    """0, 1, 2, ..."""
+    """Sampler of 0, 1, 2, ..."""
 
     def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
@@ -71,7 +71,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """Number of indices per pass."""
+        """Number of indices in one epoch."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -83,7 +83,8 @@ class RandomSampler(Sampler[int]):
                 count = min(_CHUNK_SAMPLES, self.num_samples - start)
                 yield from ts.randint(high=n, size=(count,), dtype=ts.int64, generator=generator).tolist()
             return
-        for start in range(0, self.num_samples + 1, n):  # as PyTorch, draw once more even if nothing is left
+        # as in PyTorch, one permutation more is drawn even if no index of it is used
+        for start in range(0, self.num_samples + 1, n):
             yield from ts.randperm(n, generator=generator).tolist()[: self.num_samples - start]
 
     def __len__(self) -> int:
@@ -91,7 +92,7 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """Sampler of given indices in random order."""
+    """Sampler of the given indices in random order."""
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices = indices
@@ -106,7 +107,7 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """Indices drawn with given weights."""
+    """Sampler of random indices, where index i has the probability weights[i]."""
 
     def __init__(
         self,
@@ -135,7 +136,7 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Sampler of index lists of `batch_size`; `drop_last` omits a shorter last list."""
+    """Sampler of lists of `batch_size` indices; with `drop_last`, without a shorter last list."""
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size <= 0:
@@ -163,7 +164,10 @@ class BatchSampler(Sampler[list[int]]):
 
 
 class DistributedSampler(Sampler[int]):
-    """Sampler for one rank: every `num_replicas`-th index from `rank`, with equal counts for all ranks."""
+    """Sampler for one of several processes: every `num_replicas`-th index, from `rank` on.
+
+    All processes receive the same number of indices.
+    """
 
     def __init__(
         self,
@@ -205,5 +209,5 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch, which seeds the next shuffle."""
+        """Set the number of the epoch, which is a part of the seed."""
         self.epoch = epoch

@@ -1,12 +1,12 @@
 """Worker process of a data loader: receives tasks through a pipe and sends batches.
 
-In: `Task`s, each with an epoch, an index and the shared segments that are free again; out: messages with a
-batch, a failure or `EXHAUSTED`, one per task, in order.
+Input: `Task`s, each with an epoch, an index and the numbers of segments that are free again. Output: for each
+task, in order, a message with a batch, a failure or `EXHAUSTED`.
 
     Process(target=work, args=(connection, job))
 
-A separate thread reads the tasks: the main process never waits for a busy worker, and a busy worker notices
-when the main process closes the pipe or exits.  It then has `SHUTDOWN_TIMEOUT_SECONDS` seconds to finish its
+A separate thread reads the tasks. So the main process never waits for a busy worker, and a busy worker
+notices when the main process closes the pipe or exits; it then has `SHUTDOWN_TIMEOUT_SECONDS` to finish its
 batch.
 """
 
@@ -31,8 +31,8 @@ from ts.utils.data.batch_transport import BatchSender, packed
 from ts.utils.data.exception_wrapper import ExceptionWrapper
 from ts.utils.data.fetch import Fetching, fetcher
 
-SHUTDOWN_TIMEOUT_SECONDS: Final = 5.0  # time to exit before the worker is killed
-EXHAUSTED: Final = "exhausted"  # in the label of the last message of an epoch
+SHUTDOWN_TIMEOUT_SECONDS: Final = 5.0  # time for a worker to exit before it is killed
+EXHAUSTED: Final = "exhausted"  # state in the label of the last message of an epoch
 
 
 class Task(NamedTuple):
@@ -44,7 +44,7 @@ class Task(NamedTuple):
 
 
 class BatchHeader(NamedTuple):
-    """Header of a worker's message; `state` is `EXHAUSTED` at the end of the worker's data."""
+    """Label of a message of a worker; `state` is `EXHAUSTED` after the worker's last sample."""
 
     epoch: int
     state: str = ""
@@ -52,7 +52,7 @@ class BatchHeader(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """Start-up parameters of a worker process."""
+    """Arguments with which a worker process starts."""
 
     how: Fetching
     base_seed: int
@@ -64,7 +64,7 @@ class Job:
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """Worker information for user code: id, number of workers, seed and the copy of the data set."""
+    """Information for user code in a worker: id, number of workers, seed, copy of the data set."""
 
     id: int
     num_workers: int
@@ -80,13 +80,13 @@ _info: WorkerInfo | None = None
 def get_worker_info() -> WorkerInfo | None:
     """Return the information of the current worker process; None in any other process.
 
-    Iterable data sets use it to distribute samples among workers.
+    An iterable data set can use it to divide its samples among the workers.
     """
     return _info
 
 
 def work(connection: Connection, job: Job) -> None:
-    """Make batches until the program closes the pipe."""
+    """Create batches until the main process closes the pipe."""
     signal.signal(signal.SIGINT, _wait_for_the_program)
     _settle(job)
     tasks = _Tasks(connection)
@@ -98,15 +98,15 @@ def work(connection: Connection, job: Job) -> None:
         try:
             outbox.send(label, parts)
         except (BrokenPipeError, ConnectionResetError):
-            return  # the loader has closed the pipe
+            return  # the main process has closed the pipe
 
 
 def _wait_for_the_program(signal_number: int, frame: Any) -> None:
-    """Ignore Ctrl-C in workers: the main process controls their lifetime."""
+    """Ignore Ctrl-C: the main process ends its workers itself."""
 
 
 def _settle(job: Job) -> None:
-    """Seed the worker by its number, as PyTorch does, and set its thread count."""
+    """Seed the random number generators as PyTorch does, and use one thread."""
     global _info
     ts.set_num_threads(1)
     seed = job.base_seed + job.id
@@ -117,13 +117,13 @@ def _settle(job: Job) -> None:
 
 
 def generate_state(base_seed: int, worker_id: int) -> list[int]:
-    """Return four words that seed NumPy's generator in a worker."""
+    """Return four integers that seed NumPy's generator in a worker."""
     words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
     return [int(word) for word in np.random.SeedSequence(words).generate_state(4)]
 
 
 class _Batches:
-    """Task processor of a worker; exceptions from user code are caught and sent to the loader."""
+    """Creates the batches of a worker; exceptions of user code become failures."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -133,7 +133,7 @@ class _Batches:
         self._failed = self._guarded(lambda: job.init_fn and job.init_fn(job.id))[1]
 
     def made(self, task: Task) -> tuple[BatchHeader, list[Any]]:
-        """Run a task; return its header and packed batch, failure or end marker."""
+        """Run a task; return the label and the packed batch, failure or end of data."""
         if task.epoch != self._epoch:
             self._epoch, self._is_exhausted, self._fetch = task.epoch, False, None
         if self._is_exhausted:
@@ -166,17 +166,17 @@ class _Batches:
 
 
 def _packed_failure(failure: ExceptionWrapper) -> list[Any]:
-    """Pickle a failure; use RuntimeError with the same text if its class cannot be pickled."""
+    """Pickle a failure; if its class cannot be pickled, a RuntimeError with its text."""
     try:
         return packed(failure)
-    except Exception:  # a class inside of a function, for example
+    except Exception:  # such as a class that a function defines
         failure.exc_msg = f"{failure.exc_type.__name__} in {failure.exc_msg}"
         failure.exc_type = RuntimeError
         return packed(failure)
 
 
 class _Tasks:
-    """Queue of received tasks, with an end-of-input flag."""
+    """Queue of received tasks; a thread reads the pipe."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -186,7 +186,7 @@ class _Tasks:
         threading.Thread(target=self._read, name="ts loader tasks", daemon=True).start()
 
     def next(self) -> Task | None:
-        """Return the next task; None at shutdown."""
+        """Return the next task; None when the worker has to exit."""
         data = self._queue.get()
         return None if self._is_over else Task(*pickle.loads(data))
 
@@ -194,14 +194,15 @@ class _Tasks:
         try:
             while True:
                 while not self._connection.poll(SHUTDOWN_TIMEOUT_SECONDS):
-                    if os.getppid() != self._program:  # a fork that is not ours may hold the pipe open
+                    # another process that was forked may keep the pipe open
+                    if os.getppid() != self._program:
                         raise EOFError
                 data = self._connection.recv_bytes()
                 if not data:
                     break
                 self._queue.put(data)
         except (EOFError, OSError):
-            pass  # the main process has exited, which counts as shutdown
+            pass  # the main process has exited
         self._is_over = True
         self._queue.put(None)
         time.sleep(SHUTDOWN_TIMEOUT_SECONDS)

@@ -3,7 +3,7 @@
     with SummaryWriter("runs/first") as writer:
         writer.add_scalar("loss", loss, step)
 
-The module imports without that package; `SummaryWriter` then raises ImportError.
+Without the package `tensorboard`, this module can be imported, and `SummaryWriter` raises ImportError.
 """
 
 from __future__ import annotations

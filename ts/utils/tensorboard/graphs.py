@@ -1,4 +1,4 @@
-"""Convert traced models to TensorBoard graphs: one node per operator, in the scope of its module.
+"""Conversion of traced models to TensorBoard graphs, with one node for each operator.
 
 proto, stats = graph_of(model, (x,))
 """
@@ -50,7 +50,7 @@ def graph_of(
 
 
 def _sources(value: Any, names: dict[Any, str]) -> list[str]:
-    """Return the names of the nodes that produce a value, through lists and tuples."""
+    """Return the names of the nodes that produce a value, also of the elements of lists and tuples."""
     if value in names:
         return [names[value]]
     node = value.node()

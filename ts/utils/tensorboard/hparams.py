@@ -36,7 +36,7 @@ def hparams(
             continue
         if isinstance(value, Tensor):
             value = value.item()
-        if isinstance(value, int | float):  # True is 1, as in PyTorch's files
+        if isinstance(value, int | float):  # True is written as 1, as in PyTorch
             start.hparams[name].number_value, kind = value, DATA_TYPE_FLOAT64
         elif isinstance(value, str):
             start.hparams[name].string_value, kind = value, DATA_TYPE_STRING

@@ -17,7 +17,7 @@ from ts.utils.tensorboard.summary import as_array, as_hwc
 def write_embedding(
     log_dir: str, mat: Any, metadata: Any, label_img: Any, step: Any, tag: str, header: Any
 ) -> None:
-    """Write points, labels and sprite image to a directory, and add them to the projector configuration."""
+    """Write points, labels and a sprite image to a directory, and add them to the configuration."""
     from google.protobuf import text_format
     from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
@@ -64,7 +64,7 @@ def _write_lines(path: str, lines: Any) -> None:
 
 
 def _write_sprite(path: str, images: np.ndarray[Any, Any]) -> None:
-    """Write images (N, C, H, W) as one square sprite image."""
+    """Write images (N, C, H, W) to a file as one square image."""
     from PIL import Image
 
     count = math.ceil(math.sqrt(images.shape[0]))

@@ -1,6 +1,6 @@
 """Summary messages of TensorBoard: scalars, histograms, text, images, audio and meshes.
 
-In: tags, tensors, arrays, numbers; out: `Summary` messages of the package `tensorboard`.
+Input: tags, tensors, arrays and numbers. Output: `Summary` messages of the package `tensorboard`.
 
     scalar("loss", ts.tensor(0.5))                  a summary with one number
     image("sample", ts.rand(3, 8, 8), "CHW")        a summary with a PNG
@@ -23,7 +23,7 @@ Array = NDArray[Any]
 
 
 def as_array(x: Any) -> Array:
-    """Return a tensor, an array, a number or a list of them as an array."""
+    """Convert a tensor, an array, a number or a list of these to an array."""
     if isinstance(x, list):
         return np.array([as_array(each) for each in x])
     if hasattr(x, "detach"):
@@ -53,7 +53,7 @@ def _plugin(name: str, content: bytes = b"", display_name: str | None = None) ->
 
 
 def scalar(tag: str, value: Any, new_style: bool = False, double_precision: bool = False) -> Summary:
-    """Return a summary of one number; AssertionError for an array of several."""
+    """Return a summary of one number; raise AssertionError for several numbers."""
     found = as_array(value).squeeze()
     if found.ndim != 0:
         raise AssertionError(
@@ -106,7 +106,7 @@ def histogram_raw(
 
 
 def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> Summary:
-    """Return a histogram summary; ValueError for an empty array."""
+    """Return a summary of a histogram; raise ValueError for an empty array."""
     found = as_array(values).reshape(-1).astype(float)
     if found.size == 0:
         raise ValueError("The input has no element.")
@@ -120,7 +120,8 @@ def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> 
         ends = np.empty((counts.size + 1,), limits.dtype)
         ends[:-1], ends[-1] = limits[:-1][::step], limits[-1]
         limits = ends
-    # Trim empty buckets at both ends, except one before the first: its limit is the lower bound of the first.
+    # Remove empty buckets at both ends, but keep one before the first bucket: its limit is the lower bound of
+    # the first bucket.
     cumulative = np.cumsum(np.greater(counts, 0))
     first, last = np.searchsorted(cumulative, [0, cumulative[-1] - 1], side="right")
     start, end = int(first), int(last) + 1
@@ -151,7 +152,7 @@ def _grid(images: Array, columns: int = 8) -> Array:
 
 
 def as_hwc(images: Array, formats: str) -> Array:
-    """Convert an image or a batch (as a grid) to (H, W, 3); `formats` names the dimensions ("NCHW")."""
+    """Convert an image, or a batch as a grid, to (H, W, 3); `formats` are its dimensions ("NCHW")."""
     formats = formats.upper()
     if len(set(formats)) != len(formats):
         raise AssertionError(
@@ -215,7 +216,7 @@ def _picture(pixels: Array, rescale: float = 1, boxes: Array | None = None, labe
 
 
 def figure_pixels(figures: Any, close: bool = True) -> Array:
-    """Return the pixels of a matplotlib figure as (C, H, W), of a list of figures as (N, C, H, W)."""
+    """Return the pixels of a matplotlib figure (C, H, W), or of a list of figures (N, C, H, W)."""
     from matplotlib import pyplot
     from matplotlib.backends import backend_agg
 
@@ -289,7 +290,7 @@ def text(tag: str, value: str) -> Summary:
 
 
 def pr_curve_raw(tag: str, rows: Array, thresholds: int = 127) -> Summary:
-    """Return a summary of a precision-recall curve: rows tp, fp, tn, fn, precision, recall."""
+    """Return a summary of a precision-recall curve; `rows` are tp, fp, tn, fn, precision and recall."""
     from tensorboard.plugins.pr_curve.plugin_data_pb2 import PrCurvePluginData
 
     content = PrCurvePluginData(version=0, num_thresholds=min(thresholds, 127)).SerializeToString()

@@ -1,6 +1,6 @@
 """Writers of TensorBoard event files.
 
-In: tags, values, steps; out: event files in a log directory.
+Input: tags, values and steps. Output: event files in a log directory.
 
     writer = SummaryWriter("runs/first")
     writer.add_scalar("loss", loss, step)
@@ -65,7 +65,7 @@ class FileWriter:
         self.event_writer.close()
 
     def reopen(self) -> None:
-        """Open a new event file after `close`; no effect on an open writer."""
+        """Open a new event file after `close`; do nothing if the writer is open."""
         self.event_writer.reopen()
 
 
@@ -80,7 +80,7 @@ def _default_bins() -> list[float]:
 class SummaryWriter:
     """Write values of a run to a log directory (default `runs/TIME_HOST`).
 
-    ImportError if the package `tensorboard` is not installed.
+    Raise ImportError if the package `tensorboard` is not installed.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class SummaryWriter:
         self.default_bins = _default_bins()
 
     def _get_file_writer(self) -> FileWriter:
-        """Return the writer of the run's event file; create it after `close`."""
+        """Return the writer of the event file; after `close`, create a new one."""
         if self.all_writers is None or self.file_writer is None:
             self.file_writer = FileWriter(self.log_dir, self.max_queue, self.flush_secs, self.filename_suffix)
             self.all_writers = {self.file_writer.get_logdir(): self.file_writer}
@@ -144,7 +144,7 @@ class SummaryWriter:
         self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: Any = None,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Write several scalars of one chart, each to its own subdirectory."""
+        """Write several numbers for one chart; each is in its own subdirectory."""
         from ts.utils.tensorboard import summary
 
         walltime = time.time() if walltime is None else walltime
@@ -303,7 +303,7 @@ class SummaryWriter:
     def add_custom_scalars_marginchart(
         self, tags: list[str], category: str = "default", title: str = "untitled"
     ) -> None:
-        """Write the layout of one chart with a scalar between two margins."""
+        """Write the layout of a chart with one number between two limits."""
         if len(tags) != 3:
             raise AssertionError(f"Expected 3 tags, got {len(tags)}.")
         self.add_custom_scalars({category: {title: ["Margin", tags]}})

@@ -9,6 +9,6 @@ from ts.utils.data.exception_wrapper import ExceptionWrapper
 __all__ = ["ExceptionWrapper", "collate", "fetch", "pin_memory", "worker"]
 HAS_NUMPY = True
 IS_WINDOWS = sys.platform == "win32"
-MP_STATUS_CHECK_INTERVAL = 5.0  # seconds between checks that the other processes are alive
+MP_STATUS_CHECK_INTERVAL = 5.0  # seconds between checks whether other processes are alive
 python_exit_status = False
 __getattr__ = names_for(__name__)

@@ -21,4 +21,5 @@ __all__ = [
     "collate_str_fn", "collate_tensor_fn", "default_collate", "default_collate_fn_map", "default_convert",
 ]  # fmt: skip
 __getattr__ = names_for(__name__)
-np_str_obj_array_pattern = re.compile(r"[SaUO]")  # NumPy's types of texts and objects, which make no tensors
+# NumPy types of strings and objects, which tensors cannot contain
+np_str_obj_array_pattern = re.compile(r"[SaUO]")

@@ -16,7 +16,7 @@ __getattr__ = names_for(__name__)
 
 
 class _BaseDatasetFetcher:
-    """Fetcher of one pass through a data set; `auto_collation`: an index is a list of indices."""
+    """Fetcher of batches for one epoch; with `auto_collation`, an index is a list of sample indices."""
 
     _by_index = True
 
@@ -34,16 +34,16 @@ class _BaseDatasetFetcher:
 
 
 class _MapDatasetFetcher(_BaseDatasetFetcher):
-    """Fetcher of samples by their indices."""
+    """Fetcher of samples by index."""
 
     def fetch(self, possibly_batched_index: Any) -> Any:
-        """Return the samples of these indices as a batch."""
+        """Return the samples with these indices as a batch."""
         how = Fetching(self.dataset, True, self.auto_collation, self.collate_fn, self.drop_last)
         return fetcher(how)(possibly_batched_index)
 
 
 class _IterableDatasetFetcher(_BaseDatasetFetcher):
-    """Fetcher of samples in their order."""
+    """Fetcher of samples from an iterable data set."""
 
     def __init__(
         self, dataset: Any, auto_collation: bool, collate_fn: Callable[[Any], Any], drop_last: bool
@@ -53,7 +53,7 @@ class _IterableDatasetFetcher(_BaseDatasetFetcher):
         self.ended = False
 
     def fetch(self, possibly_batched_index: Any) -> Any:
-        """Return as many samples as there are indices; StopIteration at the end."""
+        """Return a batch with as many samples as there are indices; raise StopIteration at the end."""
         try:
             batch = self._fetch(possibly_batched_index)
         except StopIteration:

@@ -1,4 +1,4 @@
-"""Pinned memory for the tensors of a batch."""
+"""Copying of the tensors in a batch to pinned memory."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ __getattr__ = names_for(__name__)
 
 
 def pin_memory(data: Any, device: Any = None) -> Any:
-    """Return a structure whose tensors, and other objects with a method `pin_memory`, are pinned."""
+    """Return a structure with pinned copies of its tensors and of objects with a method `pin_memory`."""
     return mapped(_pinned, data)

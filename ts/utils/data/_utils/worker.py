@@ -13,7 +13,7 @@ __getattr__ = names_for(__name__)
 
 
 class ManagerWatchdog:
-    """Watchdog that reports whether the parent process is alive."""
+    """Tells whether the parent process is alive."""
 
     def __init__(self) -> None:
         self.manager_pid = os.getppid()
