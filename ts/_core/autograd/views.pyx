@@ -89,7 +89,7 @@ cdef class ViewNode(Node):
 
     cdef object part_of(self, flat):
         """Return the elements of the view from the flat memory of the base."""
-        indices = self.indices(self.size, self.stride, self.offset, flat)
+        indices = self.element_indices(self.size, self.stride, self.offset, flat)
         return operator_function("reshape")(operator_function("index_select")(flat, 0, indices), self.size)
 
     cdef object with_part(self, flat, part):

@@ -25,7 +25,7 @@ cdef int set_check(object function) except -1:
 
 
 cdef uint32_t guard_of(const IValue *x) noexcept:
-    """Return the guard word of an argument; NO_WORD if it cannot be specialized."""
+    """Return the guard of an argument; UNSUPPORTED_GUARD if it cannot be specialized."""
     cdef int rank
     if x.tag == TAG_NONE:
         return IS_NONE
@@ -60,7 +60,7 @@ cdef inline bint holds(const uint32_t *guards, const uint32_t *expected, int cou
 
 
 cdef int find(Specializations p, const uint32_t *guards) noexcept:
-    """Return the index of the specialization with these guard guards; -1 if there is none."""
+    """Return the index of the specialization with these guards; -1 if there is none."""
     cdef int index
     if p.last < p.count and holds(guards, p.guards[p.last], p.guard_count):
         return p.last
@@ -72,7 +72,7 @@ cdef int find(Specializations p, const uint32_t *guards) noexcept:
 
 
 cdef bint may_specialize(Specializations p, const uint32_t *guards) noexcept:
-    """Return whether the limits allow a new specialization for these guard guards."""
+    """Return whether the limits allow a new specialization for these guards."""
     cdef int i
     if p.count >= MAX_SPECIALIZATIONS or together >= MAX_BATCH:
         return False
